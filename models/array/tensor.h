@@ -1,0 +1,51 @@
+#pragma once
+
+// An array's bits: dtype, shape and row-major elements in one aligned block.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/array/shape.h"
+
+namespace orrery {
+
+/// Elements are stored little-endian as the machine holds them; pred is one byte, 0 or 1.
+class Tensor {
+ public:
+  Tensor() = default;                          // f32 scalar of value 0
+  Tensor(Dtype dtype, Shape shape);            // zeros
+
+  Dtype dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t elements() const { return elements_; }
+  Bytes size() const { return itemsize(dtype_) * elements_; }
+
+  std::span<std::byte> bytes() { return bytes_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  template <class T>
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+
+  /// The same elements under another shape of as many. Requires equal element counts.
+  Tensor reshaped(Shape shape) const;
+
+  /// Bitwise equal: dtype, shape and every bit, but all NaNs of one dtype count as one value.
+  friend bool operator==(const Tensor& a, const Tensor& b);
+
+ private:
+  Dtype dtype_ = Dtype::F32;
+  Shape shape_;
+  int64_t elements_ = 1;
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(4);
+};
+
+}  // namespace orrery

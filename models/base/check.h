@@ -1,0 +1,24 @@
+#pragma once
+
+// ORRERY_CHECK: what our own code relies on. It stays on in release, and no input can reach it: wrong
+// input is reported through Diagnostics (diagnostics.h).
+
+#include <stdexcept>
+#include <string>
+
+namespace orrery {
+
+/// A bug of Orrery's own: something the code relied on did not hold. The command line exits with 3.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] void fail_check(const char* condition, const char* relied_on, const char* file, int line);
+
+}  // namespace orrery
+
+#define ORRERY_CHECK(condition, relied_on)                                 \
+  (static_cast<bool>(condition)                                            \
+       ? static_cast<void>(0)                                              \
+       : ::orrery::fail_check(#condition, relied_on, __FILE__, __LINE__))

@@ -1,0 +1,63 @@
+#pragma once
+
+// What is wrong with the user's input, and where. Every fault of a file is collected before the file is
+// refused, so that the user sees them all at once.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+/// A place in a text document. Line and column count from 1.
+struct Origin {
+  std::string pointer;  // JSON pointer (RFC 6901); for other formats a path of the same form
+  uint32_t line = 1;
+  uint32_t column = 1;
+};
+
+/// One fault: `message` says what was expected and what was got.
+struct Diagnostic {
+  Origin origin;
+  std::string message;
+};
+
+/// The user's input is wrong. what() has a line for each fault, as
+/// "ring8.json:12:20: /links/3/bandwidth: expected a rate such as "50 GB/s", got "50G"".
+/// Thrown by loaders and by run(), caught once in main, which exits with 2.
+class InputError : public std::runtime_error {
+ public:
+  InputError(std::string_view file, std::vector<Diagnostic> faults);
+  const std::vector<Diagnostic>& faults() const { return faults_; }
+
+ private:
+  std::vector<Diagnostic> faults_;
+};
+
+/// Collects the faults of one file.
+class Diagnostics {
+ public:
+  explicit Diagnostics(std::string file) : file_(std::move(file)) {}
+
+  void add(Origin origin, std::string message) {
+    faults_.push_back({std::move(origin), std::move(message)});
+  }
+  bool empty() const { return faults_.empty(); }
+  size_t size() const { return faults_.size(); }
+  const std::string& file() const { return file_; }
+
+  /// Throws InputError with all faults, in the order of their places in the file, unless there are none.
+  void throw_if_any() const;
+
+ private:
+  std::string file_;
+  std::vector<Diagnostic> faults_;
+};
+
+/// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits, and
+/// fewer than half of the word's letters); else empty. Ties go to the earlier candidate.
+std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
+
+}  // namespace orrery

@@ -1,0 +1,42 @@
+#pragma once
+
+// Hashes that are part of the output (fingerprints, digests): the same on every machine.
+
+#include <cstdint>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+/// Mixes 64 bits so that every input bit reaches every output bit (the finaliser of splitmix64).
+constexpr uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+/// An ordered hash of what is added to it. Two different sequences give different results, but for chance
+/// (128 bits). It is a checksum against mistakes, not against an adversary.
+class Hasher {
+ public:
+  void add(uint64_t word) {
+    low_ = mix(low_ + word + 0x9e3779b97f4a7c15U);
+    high_ = mix((high_ ^ word) * 0xd6e8feb86659fd93U + 0xa0761d6478bd642fU);
+  }
+  void add(int64_t word) { add(static_cast<uint64_t>(word)); }
+  void add(uint32_t word) { add(uint64_t{word}); }
+  void add(std::string_view text);
+  void add(std::span<const std::byte> bytes);
+
+  /// 32 lower-case hexadecimal digits.
+  std::string text() const;
+  uint64_t word() const { return mix(low_ ^ high_); }
+
+ private:
+  uint64_t low_ = 0x243f6a8885a308d3U;
+  uint64_t high_ = 0x13198a2e03707344U;
+};
+
+}  // namespace orrery

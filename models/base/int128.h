@@ -1,0 +1,10 @@
+#pragma once
+
+// 128-bit integers under one name that -Wpedantic accepts.
+
+namespace orrery {
+
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 UInt128;
+
+}  // namespace orrery

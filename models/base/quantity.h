@@ -1,0 +1,129 @@
+#pragma once
+
+// Physical quantities as distinct checked 64-bit integers. Simulated time is whole picoseconds; there
+// is no floating point here. Arithmetic that leaves the range throws Overflow.
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "models/base/check.h"
+#include "models/base/int128.h"
+
+namespace orrery {
+
+/// A quantity derived from the input does not fit 64 bits. run() reports it as wrong input.
+class Overflow : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+[[noreturn]] void throw_overflow(const char* what);
+
+constexpr int64_t checked_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw_overflow("a sum leaves the 64-bit range");
+  return sum;
+}
+constexpr int64_t checked_subtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference))
+    throw_overflow("a difference leaves the 64-bit range");
+  return difference;
+}
+constexpr int64_t checked_multiply(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw_overflow("a product leaves the 64-bit range");
+  return product;
+}
+
+/// Narrows a 128-bit result; throws Overflow where it does not fit.
+constexpr int64_t checked_narrow(Int128 wide) {
+  if (wide > std::numeric_limits<int64_t>::max() || wide < std::numeric_limits<int64_t>::min())
+    throw_overflow("a quantity leaves the 64-bit range");
+  return static_cast<int64_t>(wide);
+}
+
+/// a / b rounded up. Requires a >= 0 and b > 0.
+constexpr int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+constexpr Int128 ceil_divide(Int128 a, Int128 b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+/// An amount of one unit. Amounts of different units do not mix.
+template <class Unit>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(int64_t count) : count_(count) {}
+
+  constexpr int64_t count() const { return count_; }
+
+  friend constexpr auto operator<=>(Quantity, Quantity) = default;
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(checked_add(a.count_, b.count_));
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(checked_subtract(a.count_, b.count_));
+  }
+  friend constexpr Quantity operator*(Quantity a, int64_t times) {
+    return Quantity(checked_multiply(a.count_, times));
+  }
+  friend constexpr Quantity operator*(int64_t times, Quantity a) { return a * times; }
+  constexpr Quantity& operator+=(Quantity other) { return *this = *this + other; }
+  constexpr Quantity& operator-=(Quantity other) { return *this = *this - other; }
+
+ private:
+  int64_t count_ = 0;
+};
+
+using Duration = Quantity<struct PicosecondUnit>;  // 63 bits of picoseconds: about 106 days
+using Bytes = Quantity<struct ByteUnit>;
+using BytesPerSecond = Quantity<struct BytePerSecondUnit>;
+using Flops = Quantity<struct FlopUnit>;  // floating point operations, a count
+using FlopsPerSecond = Quantity<struct FlopPerSecondUnit>;
+
+inline constexpr int64_t kPicosecondsPerSecond = 1'000'000'000'000;
+
+/// A point in simulated time, in picoseconds since the start of the run. Only Instant + Duration exists.
+class Instant {
+ public:
+  constexpr Instant() = default;
+  constexpr explicit Instant(int64_t picoseconds) : picoseconds_(picoseconds) {}
+
+  constexpr int64_t picoseconds() const { return picoseconds_; }
+
+  friend constexpr auto operator<=>(Instant, Instant) = default;
+  friend constexpr Instant operator+(Instant t, Duration d) {
+    return Instant(checked_add(t.picoseconds_, d.count()));
+  }
+  /// The time from `from` to `to`. Requires from <= to.
+  friend constexpr Duration operator-(Instant to, Instant from) {
+    ORRERY_CHECK(from <= to, "time between two instants runs forward");
+    return Duration(to.picoseconds_ - from.picoseconds_);
+  }
+
+ private:
+  int64_t picoseconds_ = 0;
+};
+
+/// Time to move `size` at `rate`, rounded up to a whole picosecond, so that a transfer never ends early
+/// and one that is not empty never takes zero time. Requires size >= 0 and rate > 0.
+constexpr Duration transfer_time(Bytes size, BytesPerSecond rate) {
+  return Duration(
+      checked_narrow(ceil_divide(Int128{size.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
+}
+
+/// Time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >= 0 and rate > 0.
+constexpr Duration compute_time(Flops work, FlopsPerSecond rate) {
+  return Duration(
+      checked_narrow(ceil_divide(Int128{work.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
+}
+
+/// `size` rounded up to a multiple of `alignment`. Requires size >= 0 and alignment > 0.
+constexpr Bytes align_up(Bytes size, Bytes alignment) {
+  return Bytes(checked_multiply(ceil_divide(size.count(), alignment.count()), alignment.count()));
+}
+
+}  // namespace orrery

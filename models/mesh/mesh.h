@@ -1,0 +1,79 @@
+#pragma once
+
+// The logical arrangement of devices: named axes, replica groups over them, and how an array is cut.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/array/shape.h"
+#include "models/base/id.h"
+
+namespace orrery {
+
+struct Axis {
+  std::string name;
+  int64_t size = 1;
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
+/// Ordered named axes. A device's logical id is its row-major place over them (the last varies fastest).
+class Mesh {
+ public:
+  Mesh() = default;  // no axes: one device
+  explicit Mesh(std::vector<Axis> axes);
+
+  std::span<const Axis> axes() const { return axes_; }
+  uint32_t devices() const { return devices_; }
+
+  /// The position of the axis in axes(); empty where the mesh has no such axis.
+  std::optional<size_t> axis(std::string_view name) const;
+
+  /// The coordinate of `id` on axis number `axis`.
+  int64_t coordinate(LogicalId id, size_t axis) const;
+
+  /// The index of `id` over `axes` (positions in axes(), in the order given, the first most significant).
+  int64_t index(LogicalId id, std::span<const size_t> axes) const;
+
+  /// Product of the sizes of `axes`.
+  int64_t size(std::span<const size_t> axes) const;
+
+ private:
+  std::vector<Axis> axes_;
+  std::vector<int64_t> strides_;  // logical ids between neighbours on an axis
+  uint32_t devices_ = 1;
+};
+
+/// One replica group: logical ids in rank order.
+using Group = std::vector<LogicalId>;
+
+/// The replica groups over `axes`, in the order the axes are given: a group for each setting of the other
+/// axes, row-major. A device's rank in its group is its index over `axes`.
+std::vector<Group> groups(const Mesh& mesh, std::span<const size_t> axes);
+
+/// Splits each group by lists of ranks: for each group in order, for each list in order, one group of the
+/// named members in the list's order (JAX's axis_index_groups).
+std::vector<Group> split(const std::vector<Group>& groups,
+                         std::span<const std::vector<int64_t>> axis_index_groups);
+
+/// How an array is cut over a mesh: per array dimension, the axes that divide it, major to minor
+/// (JAX's PartitionSpec). Missing trailing dimensions are not cut.
+struct PartitionSpec {
+  std::vector<std::vector<std::string>> dims;
+  friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
+
+  std::string text() const;  // "P(x, None, (y, z))"
+};
+
+/// The shape each device holds. Requires that every axis is in the mesh, none is used twice, and each
+/// extent is divisible by the product of its axes (the reader checks these and says so).
+Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global);
+
+/// Where the part of device `id` begins in the global array, per dimension.
+std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
+                                 LogicalId id);
+
+}  // namespace orrery
