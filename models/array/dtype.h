@@ -19,7 +19,8 @@ std::span<const Dtype> all_dtypes();
 /// HLO's short name: "pred", "s8", ..., "bf16".
 std::string_view name(Dtype dtype);
 
-/// Reads HLO's short name or NumPy's ("float32", "int8", "bool", ...); empty where `text` is neither.
+/// Reads HLO's short name or NumPy's ("float32", "int8", "bool", ...); empty where `text` is
+/// neither.
 std::optional<Dtype> dtype_named(std::string_view text);
 
 Bytes itemsize(Dtype dtype);

@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// Extents are >= 0; a scalar has rank 0 and one element. The product is checked when it is asked for:
-/// elements() throws Overflow where it leaves 64 bits.
+/// Extents are >= 0; a scalar has rank 0 and one element. The product is checked when it is asked
+/// for: elements() throws Overflow where it leaves 64 bits.
 class Shape {
  public:
   Shape() = default;
@@ -26,12 +26,13 @@ class Shape {
 
   int64_t elements() const;
 
-  /// Product of the extents before `dimension`; 1 for the first. Of those from `dimension` on: elements_from.
+  /// Product of the extents before `dimension`; 1 for the first. Of those from `dimension` on:
+  /// elements_from.
   int64_t elements_before(size_t dimension) const;
   int64_t elements_from(size_t dimension) const;
 
-  Shape with(size_t dimension, int64_t extent) const;    // one extent replaced
-  Shape without(size_t dimension) const;                 // one dimension removed
+  Shape with(size_t dimension, int64_t extent) const;      // one extent replaced
+  Shape without(size_t dimension) const;                   // one dimension removed
   Shape inserted(size_t dimension, int64_t extent) const;  // one dimension added before `dimension`
 
   /// "[2,3]"; "[]" for a scalar.

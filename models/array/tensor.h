@@ -15,8 +15,8 @@ namespace orrery {
 /// Elements are stored little-endian as the machine holds them; pred is one byte, 0 or 1.
 class Tensor {
  public:
-  Tensor() = default;                          // f32 scalar of value 0
-  Tensor(Dtype dtype, Shape shape);            // zeros
+  Tensor() = default;                // f32 scalar of value 0
+  Tensor(Dtype dtype, Shape shape);  // zeros
 
   Dtype dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }

@@ -1,7 +1,7 @@
 #pragma once
 
-// ORRERY_CHECK: what our own code relies on. It stays on in release, and no input can reach it: wrong
-// input is reported through Diagnostics (diagnostics.h).
+// ORRERY_CHECK: what our own code relies on. It stays on in release, and no input can reach it:
+// wrong input is reported through Diagnostics (diagnostics.h).
 
 #include <stdexcept>
 #include <string>
@@ -14,11 +14,11 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void fail_check(const char* condition, const char* relied_on, const char* file, int line);
+[[noreturn]] void fail_check(const char* condition, const char* relied_on, const char* file,
+                             int line);
 
 }  // namespace orrery
 
-#define ORRERY_CHECK(condition, relied_on)                                 \
-  (static_cast<bool>(condition)                                            \
-       ? static_cast<void>(0)                                              \
-       : ::orrery::fail_check(#condition, relied_on, __FILE__, __LINE__))
+#define ORRERY_CHECK(condition, relied_on)             \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::orrery::fail_check(#condition, relied_on, __FILE__, __LINE__))

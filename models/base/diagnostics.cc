@@ -14,8 +14,9 @@ std::string render(std::string_view file, const std::vector<Diagnostic>& faults)
   for (const Diagnostic& fault : faults) {
     if (!text.empty())
       text += '\n';
-    text += fmt::format("{}:{}:{}: {}{}{}", file, fault.origin.line, fault.origin.column,
-                        fault.origin.pointer, fault.origin.pointer.empty() ? "" : ": ", fault.message);
+    text +=
+        fmt::format("{}:{}:{}: {}{}{}", file, fault.origin.line, fault.origin.column,
+                    fault.origin.pointer, fault.origin.pointer.empty() ? "" : ": ", fault.message);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is wrong with the user's input, and where. Every fault of a file is collected before the file is
-// refused, so that the user sees them all at once.
+// What is wrong with the user's input, and where. Every fault of a file is collected before the
+// file is refused, so that the user sees them all at once.
 
 #include <cstdint>
 #include <stdexcept>
@@ -48,7 +48,8 @@ class Diagnostics {
   size_t size() const { return faults_.size(); }
   const std::string& file() const { return file_; }
 
-  /// Throws InputError with all faults, in the order of their places in the file, unless there are none.
+  /// Throws InputError with all faults, in the order of their places in the file, unless there are
+  /// none.
   void throw_if_any() const;
 
  private:
@@ -56,8 +57,8 @@ class Diagnostics {
   std::vector<Diagnostic> faults_;
 };
 
-/// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits, and
-/// fewer than half of the word's letters); else empty. Ties go to the earlier candidate.
+/// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits,
+/// and fewer than half of the word's letters); else empty. Ties go to the earlier candidate.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

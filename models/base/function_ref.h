@@ -15,9 +15,10 @@ template <class R, class... Arguments>
 class FunctionRef<R(Arguments...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
-             std::is_invocable_r_v<R, F&, Arguments...>)
-  FunctionRef(F&& f)  // NOLINT(google-explicit-constructor): a lambda converts where it is passed
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
+           std::is_invocable_r_v<R, F&, Arguments...>)
+      FunctionRef(
+          F&& f)  // NOLINT(google-explicit-constructor): a lambda converts where it is passed
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, Arguments... arguments) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(

@@ -19,6 +19,8 @@ void Hasher::add(std::span<const std::byte> bytes) {
   }
 }
 
-std::string Hasher::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
+std::string Hasher::text() const {
+  return fmt::format("{:016x}{:016x}", high_, low_);
+}
 
 }  // namespace orrery

@@ -2,8 +2,8 @@
 
 // Hashes that are part of the output (fingerprints, digests): the same on every machine.
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +17,8 @@ constexpr uint64_t mix(uint64_t z) {
   return z ^ (z >> 31U);
 }
 
-/// An ordered hash of what is added to it. Two different sequences give different results, but for chance
-/// (128 bits). It is a checksum against mistakes, not against an adversary.
+/// An ordered hash of what is added to it. Two different sequences give different results, but for
+/// chance (128 bits). It is a checksum against mistakes, not against an adversary.
 class Hasher {
  public:
   void add(uint64_t word) {

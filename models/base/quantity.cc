@@ -2,6 +2,8 @@
 
 namespace orrery {
 
-void throw_overflow(const char* what) { throw Overflow(what); }
+void throw_overflow(const char* what) {
+  throw Overflow(what);
+}
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// Physical quantities as distinct checked 64-bit integers. Simulated time is whole picoseconds; there
-// is no floating point here. Arithmetic that leaves the range throws Overflow.
+// Physical quantities as distinct checked 64-bit integers. Simulated time is whole picoseconds;
+// there is no floating point here. Arithmetic that leaves the range throws Overflow.
 
 #include <compare>
 #include <cstdint>
@@ -48,8 +48,12 @@ constexpr int64_t checked_narrow(Int128 wide) {
 }
 
 /// a / b rounded up. Requires a >= 0 and b > 0.
-constexpr int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
-constexpr Int128 ceil_divide(Int128 a, Int128 b) { return a / b + (a % b != 0 ? 1 : 0); }
+constexpr int64_t ceil_divide(int64_t a, int64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+constexpr Int128 ceil_divide(Int128 a, Int128 b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
 
 /// An amount of one unit. Amounts of different units do not mix.
 template <class Unit>
@@ -86,7 +90,8 @@ using FlopsPerSecond = Quantity<struct FlopPerSecondUnit>;
 
 inline constexpr int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
-/// A point in simulated time, in picoseconds since the start of the run. Only Instant + Duration exists.
+/// A point in simulated time, in picoseconds since the start of the run. Only Instant + Duration
+/// exists.
 class Instant {
  public:
   constexpr Instant() = default;
@@ -108,17 +113,18 @@ class Instant {
   int64_t picoseconds_ = 0;
 };
 
-/// Time to move `size` at `rate`, rounded up to a whole picosecond, so that a transfer never ends early
-/// and one that is not empty never takes zero time. Requires size >= 0 and rate > 0.
+/// Time to move `size` at `rate`, rounded up to a whole picosecond, so that a transfer never ends
+/// early and one that is not empty never takes zero time. Requires size >= 0 and rate > 0.
 constexpr Duration transfer_time(Bytes size, BytesPerSecond rate) {
-  return Duration(
-      checked_narrow(ceil_divide(Int128{size.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
+  return Duration(checked_narrow(
+      ceil_divide(Int128{size.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
 }
 
-/// Time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >= 0 and rate > 0.
+/// Time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >= 0 and rate
+/// > 0.
 constexpr Duration compute_time(Flops work, FlopsPerSecond rate) {
-  return Duration(
-      checked_narrow(ceil_divide(Int128{work.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
+  return Duration(checked_narrow(
+      ceil_divide(Int128{work.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
 }
 
 /// `size` rounded up to a multiple of `alignment`. Requires size >= 0 and alignment > 0.

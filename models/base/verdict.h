@@ -7,7 +7,8 @@
 
 namespace orrery {
 
-/// The outcome of one check. When it does not hold, `witness` is the smallest evidence found, in words.
+/// The outcome of one check. When it does not hold, `witness` is the smallest evidence found, in
+/// words.
 struct Verdict {
   bool holds = true;
   std::string witness;

@@ -52,7 +52,8 @@ std::vector<Group> groups(const Mesh& mesh, std::span<const size_t> axes) {
                             Group(static_cast<size_t>(mesh.size(axes))));
   for (uint32_t d = 0; d < mesh.devices(); ++d) {
     const LogicalId id(d);
-    result[static_cast<size_t>(mesh.index(id, rest))][static_cast<size_t>(mesh.index(id, axes))] = id;
+    result[static_cast<size_t>(mesh.index(id, rest))][static_cast<size_t>(mesh.index(id, axes))] =
+        id;
   }
   return result;
 }
@@ -104,7 +105,8 @@ std::vector<size_t> axes_of(const Mesh& mesh, const std::vector<std::string>& na
 }  // namespace
 
 Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global) {
-  ORRERY_CHECK(spec.dims.size() <= global.rank(), "a partition spec is no longer than its array's rank");
+  ORRERY_CHECK(spec.dims.size() <= global.rank(),
+               "a partition spec is no longer than its array's rank");
   std::vector<int64_t> dims(global.dims().begin(), global.dims().end());
   for (size_t d = 0; d < spec.dims.size(); ++d) {
     const int64_t parts = mesh.size(axes_of(mesh, spec.dims[d]));

@@ -1,6 +1,7 @@
 #pragma once
 
-// The logical arrangement of devices: named axes, replica groups over them, and how an array is cut.
+// The logical arrangement of devices: named axes, replica groups over them, and how an array is
+// cut.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +21,8 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-/// Ordered named axes. A device's logical id is its row-major place over them (the last varies fastest).
+/// Ordered named axes. A device's logical id is its row-major place over them (the last varies
+/// fastest).
 class Mesh {
  public:
   Mesh() = default;  // no axes: one device
@@ -35,7 +37,8 @@ class Mesh {
   /// The coordinate of `id` on axis number `axis`.
   int64_t coordinate(LogicalId id, size_t axis) const;
 
-  /// The index of `id` over `axes` (positions in axes(), in the order given, the first most significant).
+  /// The index of `id` over `axes` (positions in axes(), in the order given, the first most
+  /// significant).
   int64_t index(LogicalId id, std::span<const size_t> axes) const;
 
   /// Product of the sizes of `axes`.
@@ -50,12 +53,12 @@ class Mesh {
 /// One replica group: logical ids in rank order.
 using Group = std::vector<LogicalId>;
 
-/// The replica groups over `axes`, in the order the axes are given: a group for each setting of the other
-/// axes, row-major. A device's rank in its group is its index over `axes`.
+/// The replica groups over `axes`, in the order the axes are given: a group for each setting of the
+/// other axes, row-major. A device's rank in its group is its index over `axes`.
 std::vector<Group> groups(const Mesh& mesh, std::span<const size_t> axes);
 
-/// Splits each group by lists of ranks: for each group in order, for each list in order, one group of the
-/// named members in the list's order (JAX's axis_index_groups).
+/// Splits each group by lists of ranks: for each group in order, for each list in order, one group
+/// of the named members in the list's order (JAX's axis_index_groups).
 std::vector<Group> split(const std::vector<Group>& groups,
                          std::span<const std::vector<int64_t>> axis_index_groups);
 
@@ -68,8 +71,8 @@ struct PartitionSpec {
   std::string text() const;  // "P(x, None, (y, z))"
 };
 
-/// The shape each device holds. Requires that every axis is in the mesh, none is used twice, and each
-/// extent is divisible by the product of its axes (the reader checks these and says so).
+/// The shape each device holds. Requires that every axis is in the mesh, none is used twice, and
+/// each extent is divisible by the product of its axes (the reader checks these and says so).
 Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global);
 
 /// Where the part of device `id` begins in the global array, per dimension.

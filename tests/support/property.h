@@ -12,8 +12,8 @@
 
 namespace orrery::test {
 
-/// Checks `testable` (a callable over generated values, which returns bool or uses RC_ASSERT) on random
-/// cases, as one assertion of the enclosing test case.
+/// Checks `testable` (a callable over generated values, which returns bool or uses RC_ASSERT) on
+/// random cases, as one assertion of the enclosing test case.
 template <class Testable>
 void holds_for_all(const char* what, Testable&& testable) {
   rc::detail::TestMetadata metadata;

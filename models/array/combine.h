@@ -1,0 +1,12 @@
+#pragma once
+
+// The reductions of collectives.
+
+#include <cstdint>
+
+namespace orrery {
+
+/// How two elements become one. None: no reduction, the element is moved.
+enum class Combine : uint8_t { None, Add, Max, Min };
+
+}  // namespace orrery

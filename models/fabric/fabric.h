@@ -1,0 +1,102 @@
+#pragma once
+
+// The hardware: devices and switches joined by directed links, and what one device can do.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+
+namespace orrery {
+
+/// A directed link. Opposite directions are two links.
+struct Link {
+  VertexId from;
+  VertexId to;
+  BytesPerSecond bandwidth;  // > 0
+  Duration latency;          // >= 0, of this link alone
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// The links of a message's way, in order. Empty only from a vertex to itself.
+using Route = std::vector<LinkId>;
+
+/// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph; never changes once
+/// made.
+class Fabric {
+ public:
+  /// Requires that every link joins two different vertices of the fabric.
+  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
+  ~Fabric();
+  Fabric(Fabric&&) noexcept;
+  Fabric& operator=(Fabric&&) noexcept;
+  Fabric(const Fabric&);
+  Fabric& operator=(const Fabric&);
+
+  uint32_t devices() const { return devices_; }
+  std::span<const std::string> switches() const { return switches_; }
+  std::span<const Link> links() const { return links_; }
+  const Link& link(LinkId id) const { return links_[id.index()]; }
+
+  /// The route with the fewest links; among those, the one whose links have the lowest ids,
+  /// compared in order. Empty optional where none leads there. Devices do not forward through
+  /// themselves unless `links` joins devices directly (a ring): then a route may pass devices.
+  std::optional<Route> route(VertexId from, VertexId to) const;
+
+  /// "device 3", or the switch's name in quotes.
+  std::string vertex_text(VertexId id) const;
+  /// "device 3 -> switch "s0"".
+  std::string link_text(LinkId id) const;
+
+ private:
+  struct Graph;
+  uint32_t devices_;
+  std::vector<std::string> switches_;
+  std::vector<Link> links_;
+  std::unique_ptr<Graph> graph_;
+};
+
+/// What a device can do. What was not given is absent, and a report says so; nothing is assumed
+/// silently.
+struct DeviceFigures {
+  std::optional<Bytes> memory;
+  std::optional<BytesPerSecond> memory_bandwidth;
+  std::map<Dtype, FlopsPerSecond> flops;  // peak dense rate per dtype
+  std::optional<Duration> launch;         // per local op and per collective entry; 0 when absent
+  std::optional<BytesPerSecond> reduce_rate;  // of a receiving step; infinite when absent
+  friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
+};
+
+/// A fabric with equal devices.
+struct Cluster {
+  std::string name;
+  Fabric fabric;
+  DeviceFigures device;
+};
+
+/// Fabrics by topology. Each directed link has `bandwidth` and `latency`.
+struct LinkFigures {
+  BytesPerSecond bandwidth;
+  Duration latency;
+};
+Fabric ring_fabric(uint32_t devices,
+                   LinkFigures link);  // both directions; n = 2 has one link each way
+Fabric fully_connected_fabric(uint32_t devices,
+                              LinkFigures link);  // one link each way between each pair
+Fabric switch_fabric(uint32_t devices,
+                     LinkFigures link);  // one non-blocking switch "switch"; two links a route
+
+/// The hardware catalog: JSON with a source and a date for each figure, built into the binary.
+struct CatalogEntry {
+  std::string_view name;
+  std::string_view json;
+};
+std::span<const CatalogEntry> catalog();
+
+}  // namespace orrery

@@ -1,0 +1,79 @@
+#pragma once
+
+// The parameters of an op, by their JSON names. Which names an op has, of which kind, is in its
+// rules (rules.h); readers, writers and type rules all go by that table, so a new parameter is
+// stated once.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/base/quantity.h"
+
+namespace orrery {
+
+/// How a parameter is written in a scenario, and which alternative of Attribute holds it.
+enum class ParameterKind : uint8_t {
+  Boolean,       // bool
+  Integer,       // int64_t
+  Number,        // double: 1.5, or "Infinity", "-Infinity", "NaN"
+  Text,          // std::string
+  Names,         // std::vector<std::string>: one axis name, or a list
+  Integers,      // std::vector<int64_t>
+  IntegerLists,  // std::vector<std::vector<int64_t>>: groups, permutations, dimension numbers
+  DtypeName,     // Dtype
+  FlopCount,     // Flops: "2 TFLOP"
+  ByteCount,     // Bytes: "1 GiB"
+};
+
+using Attribute =
+    std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
+                 std::vector<std::vector<int64_t>>, Dtype, Flops, Bytes>;
+
+/// Parameters that were given, in name order. Getters require that the parameter is there and of
+/// that kind, which the builder has checked against the op's rules.
+class Attributes {
+ public:
+  void set(std::string name, Attribute value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+  }
+  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  const std::map<std::string, Attribute, std::less<>>& all() const { return values_; }
+
+  bool boolean(std::string_view name) const { return get<bool>(name); }
+  int64_t integer(std::string_view name) const { return get<int64_t>(name); }
+  double number(std::string_view name) const { return get<double>(name); }
+  const std::string& text(std::string_view name) const { return get<std::string>(name); }
+  const std::vector<std::string>& names(std::string_view name) const {
+    return get<std::vector<std::string>>(name);
+  }
+  const std::vector<int64_t>& integers(std::string_view name) const {
+    return get<std::vector<int64_t>>(name);
+  }
+  const std::vector<std::vector<int64_t>>& lists(std::string_view name) const {
+    return get<std::vector<std::vector<int64_t>>>(name);
+  }
+  Dtype dtype(std::string_view name) const { return get<Dtype>(name); }
+  Flops flops(std::string_view name) const { return get<Flops>(name); }
+  Bytes bytes(std::string_view name) const { return get<Bytes>(name); }
+
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+
+ private:
+  const Attribute& at(std::string_view name) const;
+
+  template <class T>
+  const T& get(std::string_view name) const {
+    return std::get<T>(at(name));
+  }
+
+  std::map<std::string, Attribute, std::less<>> values_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,56 @@
+#pragma once
+
+// An op as plain data. What a kind of op means is in its rules (rules.h).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/base/id.h"
+#include "models/program/attributes.h"
+
+namespace orrery {
+
+enum class OpKind : uint8_t {
+  // collectives
+  Psum,
+  Pmax,
+  AllGather,
+  PsumScatter,
+  AllToAll,
+  Ppermute,
+  // the end of any started collective
+  Done,
+  // local
+  AxisIndex,
+  Add,
+  Sub,
+  Mul,
+  ConvertElementType,
+  Reshape,
+  Transpose,
+  Slice,
+  Concatenate,
+  Full,
+  DotGeneral,
+  Compute,
+};
+
+/// Whether a collective blocks its device until it has ended there, or hands out a future.
+enum class Issue : uint8_t { Sync, Start };
+
+struct Op {
+  std::string name;  // unique in the program; the scenario's id
+  OpKind kind = OpKind::Compute;
+  Issue issue = Issue::Sync;
+  Attributes attributes;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;  // at most one for the kinds of today
+  std::vector<ValueId> donated;  // operands whose storage this op may take at its end
+  std::optional<SiteId> site;    // collectives only
+  std::optional<Origin> origin;  // absent in programs that were not read from a file
+};
+
+}  // namespace orrery

@@ -1,0 +1,66 @@
+#pragma once
+
+// A program: values in buffers, ops, and the threads that issue them. Plain data; made by
+// ProgramBuilder (builder.h), which checks every rule, so that whoever holds a Program may rely on
+// it:
+//  - every op satisfies its type rule, and every operand is defined earlier in its thread or is an
+//  argument;
+//  - a collective's replica groups are those of its site, and every member's thread issues the site
+//  once.
+// What is wrong in time (a future never done, use after donation, a hang) is for the verifier to
+// say.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/mesh/mesh.h"
+#include "models/program/op.h"
+#include "models/program/value.h"
+
+namespace orrery {
+
+/// A set of devices that issue the same ops in the same order. An SPMD program is exactly one
+/// thread.
+struct Thread {
+  std::string name;
+  std::vector<LogicalId> devices;  // ascending
+  std::vector<OpId> issue_order;
+};
+
+/// Where one collective happens: the ops of the threads that meet there, and who exchanges with
+/// whom.
+struct Site {
+  std::string name;
+  std::vector<OpId> ops;  // one per thread that takes part, in thread order
+  std::vector<Group>
+      groups;  // disjoint; each device of the threads that take part is in exactly one
+};
+
+/// A value that exists before the program begins.
+struct Argument {
+  ValueId value;
+};
+
+struct Program {
+  Mesh mesh;
+  std::vector<Op> ops;
+  std::vector<Value> values;
+  std::vector<Buffer> buffers;
+  std::vector<Thread> threads;  // disjoint in devices
+  std::vector<Site> sites;
+  std::vector<Argument> arguments;
+  std::vector<ValueId> outputs;
+
+  const Op& op(OpId id) const { return ops[id.index()]; }
+  const Value& value(ValueId id) const { return values[id.index()]; }
+  const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
+  const Thread& thread(ThreadId id) const { return threads[id.index()]; }
+  const Site& site(SiteId id) const { return sites[id.index()]; }
+};
+
+/// The thread of each device, by logical id; empty for a device that runs nothing.
+std::vector<std::optional<ThreadId>> threads_by_device(const Program& program);
+
+}  // namespace orrery

@@ -1,0 +1,98 @@
+#pragma once
+
+// What each kind of op means to the program: one table, which the reader, the writer, the type
+// check, the cost model and the memory profile all go by. The rules of a family stand in one file
+// each (collective_rules.cc, elementwise_rules.cc, ...).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/mesh/mesh.h"
+#include "models/program/op.h"
+#include "models/program/value.h"
+
+namespace orrery {
+
+/// Which state rules hold: with Checks::States a collective must be given what its type asks for;
+/// without, the states are inferred and never refused (JAX's check_vma).
+enum class Checks : uint8_t { Shapes, States };
+
+/// What a type rule sees.
+struct TypeContext {
+  const Mesh& mesh;
+  Checks checks;
+  const Attributes& attributes;
+  std::span<const ValueType> operands;
+  /// The group size of a collective over its axes and axis_index_groups (of the first group); 1 for
+  /// others.
+  int64_t group_size;
+};
+
+/// A fault of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
+struct TypeFault {
+  std::string parameter;
+  std::string message;
+};
+
+/// The type of the result (empty for an op without one), or what is wrong.
+using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
+using TypeRule = TypeOutcome (*)(const TypeContext&);
+
+/// What one device computes and touches in a local op.
+struct Cost {
+  Flops flops;
+  Bytes bytes;               // read and written in device memory
+  Dtype dtype = Dtype::F32;  // which peak rate applies
+};
+using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
+                          std::span<const ValueType> results);
+
+/// Whether the result's buffer is its first operand's.
+enum class Alias : uint8_t { Fresh, FirstOperand };
+
+struct Parameter {
+  std::string_view name;
+  ParameterKind kind;
+  enum class Need : uint8_t { Required, Optional } need;
+  std::optional<Attribute> otherwise;  // the value of an optional parameter that is not given
+};
+
+enum class Family : uint8_t { Local, Collective, Done };
+
+/// Groups of unequal size make sense for reductions only; the others exchange equal parts.
+enum class GroupSizes : uint8_t { Any, Equal };
+
+struct OpRules {
+  OpKind kind;
+  std::string_view name;     // the scenario's "op"; a started collective adds "_start"
+  std::string_view summary;  // one line for `orrery show ops` and the documentation
+  Family family = Family::Local;
+  size_t least_operands = 1;
+  size_t most_operands = 1;
+  std::vector<Parameter> parameters;  // those of the family included
+  TypeRule type = nullptr;
+  CostRule cost = nullptr;  // local ops only
+  Alias alias = Alias::Fresh;
+  GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
+};
+
+const OpRules& rules(OpKind kind);
+
+/// All rules, in the order of OpKind.
+std::span<const OpRules> all_rules();
+
+/// Reads "psum", "psum_start", "add", "done", ...
+struct OpName {
+  OpKind kind;
+  Issue issue;
+};
+std::optional<OpName> op_named(std::string_view name);
+std::string op_name(OpKind kind, Issue issue);
+
+}  // namespace orrery

@@ -1,0 +1,59 @@
+#pragma once
+
+// What a program's values are: their types, and the buffers in which they live.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/array/shape.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/mesh/mesh.h"
+
+namespace orrery {
+
+/// How the copies of a value relate along one mesh axis, the others held fixed.
+enum class AxisState : uint8_t {
+  Invarying,  // the copies are bitwise equal
+  Varying,    // the copies may differ
+  Unreduced,  // the logical value is the sum of the copies
+  Reduced,    // the copies are equal, and the cotangent is Unreduced
+};
+
+/// One state per mesh axis, in mesh order.
+using AxisStates = std::vector<AxisState>;
+
+/// The type of a value: what each device holds of it.
+struct ValueType {
+  Dtype dtype = Dtype::F32;
+  Shape shape;  // local: one device's part
+  AxisStates axes;
+  bool future = false;  // the result of a start, readable only by its done
+
+  Bytes size() const { return itemsize(dtype) * shape.elements(); }
+  friend bool operator==(const ValueType&, const ValueType&) = default;
+};
+
+/// "f32[2,3]{V:x, U:y, R:(a,b)}": the non-invarying axes by state, in mesh order; "future
+/// f32[2,3]".
+std::string text(const ValueType& type, const Mesh& mesh);
+
+enum class MemorySpace : uint8_t { Device, Host };
+
+/// Storage of one or more values. Values alias where an operation only renames elements (reshape,
+/// done).
+struct Buffer {
+  Bytes size;
+  MemorySpace space = MemorySpace::Device;
+};
+
+struct Value {
+  std::string name;  // unique in the program; the scenario's id
+  ValueType type;
+  BufferId buffer;
+  Bytes offset;  // where in the buffer the value begins
+};
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+#pragma once
+
+// A scenario: a cluster, a program, its data, and what must hold of it. Read from JSON by reader.h,
+// written by writer.h; a scenario that is written and read again is the same.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+
+/// How an argument's elements are made.
+struct IotaInit {};  // 0, 1, 2, ... over the global array
+struct FillInit {
+  double value = 0;
+};  // every element
+struct RandomInit {
+  uint64_t seed = 0;
+};  // small values, from the run's seed and this one
+struct PerDeviceInit {
+  std::vector<Tensor> tensors;
+};  // one local tensor per logical id
+using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
+
+/// The data of one argument of the program.
+struct Array {
+  std::string name;
+  Dtype dtype = Dtype::F32;
+  Shape global;             // for an array given per device: its local shape
+  PartitionSpec spec;       // empty for an array given per device
+  bool per_device = false;  // given as "local_shape" and not as "shape" with "spec"
+  Init init;
+};
+
+/// What the scenario says must hold. Each has the place where it stands, for verdicts: "/expect/0".
+struct ExpectEqual {
+  std::vector<std::string> values;
+};  // bitwise the same
+struct ExpectClose {
+  std::vector<std::string> values;
+};  // within the bounds of their folds
+struct ExpectValues {
+  std::string value;
+  std::vector<Tensor> per_device;
+};  // literal, bitwise
+struct ExpectMakespan {
+  std::optional<Duration> at_least, at_most;
+};
+struct ExpectPeakMemory {
+  std::optional<Bytes> at_least, at_most;
+};  // the largest over devices
+enum class Property : uint8_t { DeadlockFree, RaceFree, NoLeak, Proved };
+struct ExpectHolds {
+  std::vector<Property> properties;
+};
+
+struct Expectation {
+  Origin origin;
+  std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
+               ExpectHolds>
+      what;
+};
+
+/// The memory rules of a run (contract 7 of the memory profile).
+struct MemoryPolicy {
+  enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
+  Bytes alignment = Bytes(256);
+  Bytes reserved;  // by the runtime, on every device
+  friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
+};
+
+struct Scenario {
+  std::string file;  // as the user named it; for messages
+  std::string name;
+  Cluster cluster;
+  bool catalog_cluster = false;  // `cluster.name` is a catalog entry; otherwise it was given inline
+  Checks checks = Checks::Shapes;
+  MemoryPolicy memory;
+  Program program;
+  std::vector<Array> arrays;  // one per program.arguments, in that order
+  std::vector<Expectation> expectations;
+};
+
+}  // namespace orrery

@@ -1,0 +1,18 @@
+#pragma once
+
+// Turns a program into tapes and schedules: picks an algorithm for each site (the scenario's, or
+// the model's with the reason), and works out the cost of each local op.
+
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// Faults (an algorithm that does not exist or does not fit the group, no route between two
+/// members, a dtype without a rate) are added to `diagnostics`; the result is meaningful only
+/// without any.
+Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics);
+
+}  // namespace orrery

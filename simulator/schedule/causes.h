@@ -1,0 +1,61 @@
+#pragma once
+
+// When a half may run: the only statement of it. The sweep, the event engine, the host and
+// provenance executors, the deadlock check and the CUDA graph all go by for_each_cause and by
+// nothing else.
+
+#include <cstdint>
+
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+enum class CauseKind : uint8_t {
+  Enter,    // the node has entered the collective (only `step.node` counts)
+  Order,    // the half before it in its channel
+  After,    // a named step of another channel
+  Message,  // the matching send's message has arrived
+  Credit,   // the slot that the message will take is free
+};
+
+/// Something that must have happened: for Enter, node step.node entered; for Message, the message
+/// of send half (step, Send) arrived; otherwise, half (step, half) retired.
+struct Cause {
+  CauseKind kind = CauseKind::Order;
+  StepRef step;
+  Half half = Half::Send;
+};
+
+/// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
+/// schedule.step(ref). Returns whether all were visited.
+template <class S, class Visit>
+inline bool for_each_cause(const S& schedule, const Extent& extent, StepRef ref, Half half,
+                           const Step& step, Visit&& visit) {
+  if (half == Half::Receive) {
+    if (ref.index == 0) {
+      if (!visit(Cause{CauseKind::Enter, ref, Half::Receive}))
+        return false;
+    } else if (!visit(
+                   Cause{CauseKind::Order, {ref.node, ref.channel, ref.index - 1}, Half::Send})) {
+      return false;
+    }
+    if (step.after && !visit(Cause{CauseKind::After, *step.after, Half::Send}))
+      return false;
+    return !step.from ||
+           visit(Cause{CauseKind::Message, schedule.peer(ref, Half::Receive), Half::Send});
+  }
+  if (!visit(Cause{CauseKind::Order, ref, Half::Receive}))
+    return false;
+  if (!step.to)
+    return true;
+  if (extent.entry == Entry::Rendezvous &&
+      !visit(Cause{CauseKind::Enter, {*step.to, {}, 0}, Half::Receive}))
+    return false;
+  const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
+  if (!slot)
+    return true;
+  const Half frees = schedule.step(*slot).frees_slot_on_receipt() ? Half::Receive : Half::Send;
+  return visit(Cause{CauseKind::Credit, *slot, frees});
+}
+
+}  // namespace orrery

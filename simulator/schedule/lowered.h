@@ -1,0 +1,90 @@
+#pragma once
+
+// What a program becomes before it is executed: for each thread a tape of instructions, and for
+// each group of each site one collective with its schedule. Every executor walks this form.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/schedule.h"
+#include "simulator/schedule/view.h"
+
+namespace orrery {
+
+/// One entry of a thread's tape. A started collective is Enter and, at its done, Wait; a sync one
+/// is both, one after the other. The compute stream runs Local and Wait in order; Enter does not
+/// hold it up.
+struct Instruction {
+  enum class Kind : uint8_t {
+    Local,  // compute for `duration`
+    Enter,  // once the device's previous collective on `stream` has ended, enter after the launch
+            // time
+    Wait,   // until the collective has ended on this device
+  };
+  Kind kind = Kind::Local;
+  OpId op;          // the op of the program that this is part of
+  OpId collective;  // Enter, Wait: the op that started the collective (op itself unless op is a
+                    // done)
+  StreamId stream;  // Enter, Wait
+};
+
+using Tape = std::vector<Instruction>;
+
+/// Which algorithm a site got, and why.
+struct Choice {
+  std::string algorithm;
+  std::string because;
+};
+
+/// One group of one site.
+struct Collective {
+  SiteId site;
+  OpKind kind = OpKind::Psum;
+  Dtype dtype = Dtype::F32;
+  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; groups of one site share it
+  std::vector<LogicalId> members;      // rank r is node r
+  std::vector<VertexId> places;        // where each node is in the fabric
+  View input;                          // of the operand of each member
+  View output;                         // of the result of each member
+  StreamId stream;
+};
+
+/// A device's part in a site.
+struct Member {
+  CollectiveId collective;
+  Node node;
+};
+
+struct Lowered {
+  std::vector<std::unique_ptr<const Schedule>> schedules;
+  std::vector<Collective> collectives;
+  std::vector<Tape> tapes;      // one per thread
+  std::vector<Choice> choices;  // one per site
+  std::vector<Duration>
+      local;        // one per op: of a local op on one device, launch included; else zero
+  Duration launch;  // of entering a collective
+  std::optional<BytesPerSecond> reduce_rate;
+  /// Per site and logical id; empty for devices that take no part.
+  std::vector<std::vector<std::optional<Member>>> members;
+
+  const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
+
+  /// The collective that `device` enters by `op`, a collective of a thread that has the device.
+  const Member& member(const Program& program, OpId op, LogicalId device) const {
+    return *members[program.op(op).site->index()][device.index()];
+  }
+
+  /// Scratch that one member holds from start to done.
+  Bytes scratch(const Collective& collective) const {
+    return itemsize(collective.dtype) * collective.schedule->extent().scratch;
+  }
+};
+
+}  // namespace orrery

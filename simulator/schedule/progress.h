@@ -1,0 +1,205 @@
+#pragma once
+
+// How far each channel of one schedule has come, and who waits for whom. It asks for_each_cause
+// whether a half may run, and parks a channel on its first unmet cause, so that a walk costs time
+// in the number of halves, and memory in the number of channels.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "models/base/check.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/schedule/schedule.h"
+#include "simulator/schedule/step_table.h"
+
+namespace orrery {
+
+/// When a message counts as arrived: as soon as its send half retires (walks without time), or when
+/// arrive() says so (walks with time).
+enum class Arrival : uint8_t { WithSend, Told };
+
+/// A half and the channel it belongs to.
+struct HalfRef {
+  StepRef step;
+  Half half = Half::Receive;
+};
+
+/// A channel that cannot go on: its next half, and the first cause that is not met.
+struct Parked {
+  HalfRef half;
+  Cause cause;
+};
+
+/// `Ready` callbacks get the HalfRef of each half whose causes are all met, exactly once per half;
+/// the caller runs it and then calls retire. Callbacks must not call back into the Progress.
+template <class S, Arrival kArrival>
+class Progress {
+ public:
+  explicit Progress(const S& schedule)
+      : schedule_(schedule),
+        extent_(schedule.extent()),
+        cursors_(size_t{extent_.nodes} * extent_.channels),
+        waiters_(cursors_.size(), kNobody),
+        entry_waiters_(extent_.nodes, kNobody),
+        entered_(extent_.nodes, false),
+        unfinished_(extent_.nodes, 0),
+        arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      for (uint32_t c = 0; c < extent_.channels; ++c)
+        if (schedule_.steps(Node(n), Channel(c)) > 0)
+          ++unfinished_[n];
+  }
+
+  bool entered(Node node) const { return entered_[node.index()]; }
+  /// Whether all steps of the node have retired. A node without steps has ended once it has
+  /// entered.
+  bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
+
+  template <class Ready>
+  void enter(Node node, Ready&& ready) {
+    ORRERY_CHECK(!entered(node), "a node enters its collective once");
+    entered_[node.index()] = true;
+    for (uint32_t c = 0; c < extent_.channels; ++c)
+      if (schedule_.steps(node, Channel(c)) > 0)
+        examine(cursor_of(node, Channel(c)), ready);
+    wake(entry_waiters_[node.index()], ready);
+  }
+
+  /// The message for this receiving step has arrived.
+  template <class Ready>
+  void arrive(StepRef receiver, Ready&& ready) requires(kArrival == Arrival::Told) {
+    arrived_.at(receiver) = true;
+    const uint32_t id = cursor_of(receiver.node, receiver.channel);
+    if (cursors_[id].awaits_message && cursors_[id].index == receiver.index) {
+      cursors_[id].awaits_message = false;
+      examine(id, ready);
+    }
+  }
+
+  template <class Ready>
+  void retire(HalfRef half, Ready&& ready) {
+    const uint32_t id = cursor_of(half.step.node, half.step.channel);
+    Cursor& cursor = cursors_[id];
+    ORRERY_CHECK(cursor.index == half.step.index && cursor.half == half.half,
+                 "halves of a channel retire in order");
+    if (half.half == Half::Receive) {
+      if constexpr (kArrival == Arrival::Told)
+        arrived_.at(half.step) = false;
+      cursor.half = Half::Send;
+    } else {
+      cursor.half = Half::Receive;
+      ++cursor.index;
+    }
+    if (cursor.index < schedule_.steps(half.step.node, half.step.channel))
+      examine(id, ready);
+    else
+      --unfinished_[half.step.node.index()];
+    wake(waiters_[id], ready);
+  }
+
+  bool retired(StepRef step, Half half) const {
+    const Cursor& cursor = cursors_[cursor_of(step.node, step.channel)];
+    return cursor.index > step.index ||
+           (cursor.index == step.index && half == Half::Receive && cursor.half == Half::Send);
+  }
+
+  /// Every channel that cannot go on, of nodes that have entered, in (node, channel) order.
+  std::vector<Parked> parked() const {
+    std::vector<Parked> result;
+    for (uint32_t n = 0; n < extent_.nodes; ++n) {
+      for (uint32_t c = 0; c < extent_.channels && entered_[n]; ++c) {
+        const HalfRef next = next_half(cursor_of(Node(n), Channel(c)));
+        if (next.step.index >= schedule_.steps(Node(n), Channel(c)))
+          continue;
+        if (const std::optional<Cause> cause = first_unmet(next))
+          result.push_back({next, *cause});
+      }
+    }
+    return result;
+  }
+
+ private:
+  static constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
+
+  struct Cursor {
+    uint32_t index = 0;
+    uint32_t next_waiter = kNobody;
+    Half half = Half::Receive;
+    bool awaits_message = false;
+  };
+
+  uint32_t cursor_of(Node node, Channel channel) const {
+    return node.index() * extent_.channels + channel.index();
+  }
+
+  HalfRef next_half(uint32_t id) const {
+    return {{Node(id / extent_.channels), Channel(id % extent_.channels), cursors_[id].index},
+            cursors_[id].half};
+  }
+
+  bool met(const HalfRef& half, const Cause& cause) const {
+    if (cause.kind == CauseKind::Enter)
+      return entered(cause.step.node);
+    if constexpr (kArrival == Arrival::Told) {
+      if (cause.kind == CauseKind::Message)
+        return arrived_.at(half.step);
+    }
+    return retired(cause.step, cause.half);
+  }
+
+  std::optional<Cause> first_unmet(const HalfRef& half) const {
+    std::optional<Cause> unmet;
+    for_each_cause(schedule_, extent_, half.step, half.half, schedule_.step(half.step),
+                   [&](const Cause& cause) {
+                     if (met(half, cause))
+                       return true;
+                     unmet = cause;
+                     return false;
+                   });
+    return unmet;
+  }
+
+  template <class Ready>
+  void examine(uint32_t id, Ready&& ready) {
+    const HalfRef half = next_half(id);
+    const std::optional<Cause> unmet = first_unmet(half);
+    if (!unmet) {
+      ready(half);
+      return;
+    }
+    if (kArrival == Arrival::Told && unmet->kind == CauseKind::Message) {
+      cursors_[id].awaits_message = true;
+      return;
+    }
+    uint32_t& head = unmet->kind == CauseKind::Enter
+                         ? entry_waiters_[unmet->step.node.index()]
+                         : waiters_[cursor_of(unmet->step.node, unmet->step.channel)];
+    cursors_[id].next_waiter = head;
+    head = id;
+  }
+
+  template <class Ready>
+  void wake(uint32_t& head, Ready&& ready) {
+    uint32_t id = head;
+    head = kNobody;
+    while (id != kNobody) {
+      const uint32_t next = cursors_[id].next_waiter;
+      cursors_[id].next_waiter = kNobody;
+      examine(id, ready);
+      id = next;
+    }
+  }
+
+  const S& schedule_;
+  const Extent& extent_;
+  std::vector<Cursor> cursors_;
+  std::vector<uint32_t> waiters_;        // per channel: the first of those parked on it
+  std::vector<uint32_t> entry_waiters_;  // per node: the first of those parked on its entry
+  std::vector<bool> entered_;
+  std::vector<uint32_t> unfinished_;  // per node: channels that have steps left
+  StepTable<uint8_t> arrived_;  // Arrival::Told: messages that have arrived and are not yet taken
+};
+
+}  // namespace orrery

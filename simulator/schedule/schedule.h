@@ -1,0 +1,110 @@
+#pragma once
+
+// The schedule of one collective over one group: which steps each node runs, in which order, and
+// which message each one sends or receives. It is viewed, not stored: step() may compute, so that a
+// ring over many ranks costs no memory per step. When a step may run is stated once, in causes.h.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+
+#include "models/array/combine.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+
+namespace orrery {
+
+using Node = Id<struct NodeTag>;  // a participant of a schedule: rank r is node r
+using Channel =
+    Id<struct ChannelTag>;  // a node's own sequence of steps; a node's channels run side by side
+
+/// One step: the index-th of one channel of one node.
+struct StepRef {
+  Node node;
+  Channel channel;
+  uint32_t index = 0;
+  friend constexpr auto operator<=>(const StepRef&, const StepRef&) = default;
+};
+
+/// A step has two halves. The receive half takes the message in, combines and stores; the send half
+/// sends. A step that sends nothing has an empty send half that retires with its receive half.
+enum class Half : uint8_t { Receive, Send };
+
+/// A node's memory during the collective. Offsets are in elements of the collective's dtype.
+enum class Area : uint8_t { Input, Output, Scratch };
+
+struct Slice {
+  Area area = Area::Input;
+  int64_t first = 0;
+  int64_t count = 0;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// What a step does, in this order:
+///  1. payload = the message from `from`, if any;
+///  2. with `combine`: payload = payload (op) source; without a message, payload = target (op)
+///  source;
+///     without `combine`: payload = source, if there is no message;
+///  3. target = payload, if there is a target;
+///  4. the payload goes to `to`, if any, as it is when the send half begins.
+/// (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
+struct Step {
+  std::optional<Node> from;
+  std::optional<Node> to;
+  std::optional<Slice> source;
+  std::optional<Slice> target;
+  Combine combine = Combine::None;
+  std::optional<StepRef> after;  // a step of another channel of this node that must have ended
+
+  /// Elements of the payload; 0 for a step that moves nothing.
+  int64_t count() const { return source ? source->count : target ? target->count : 0; }
+  /// Whether the receive half frees the message's slot; otherwise the send half does.
+  bool frees_slot_on_receipt() const { return target.has_value() || !to.has_value(); }
+};
+
+/// Whether a sender waits until its peer has entered the collective.
+enum class Entry : uint8_t { Eager, Rendezvous };
+
+/// What a walker must know before it begins.
+struct Extent {
+  uint32_t nodes = 0;
+  uint32_t channels = 0;  // the most that any node has
+  uint32_t slots = 2;     // messages a connection holds that its receiver has not yet freed
+  /// How many steps back of a channel a cause or an undelivered message may name: walkers remember
+  /// so many.
+  uint32_t window = 0;
+  /// Whether row i (step i of every channel) can run whole once rows < i have: a walker may then go
+  /// row by row without asking. Receive halves of a row come before its send halves.
+  bool lockstep = false;
+  Entry entry = Entry::Eager;
+  int64_t input = 0;   // elements of each area, per node
+  int64_t output = 0;  // 0 with in_place: the output is the input area
+  int64_t scratch = 0;
+  bool in_place = false;
+  bool zero_output = false;                 // the output area begins as zeros
+  std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
+};
+
+/// Abstract, so that foreign files, mutants and computed algorithms are walked alike. Concrete
+/// algorithms are `final`, and walkers are templates over them where speed matters.
+class Schedule {
+ public:
+  Schedule() = default;
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+  virtual ~Schedule() = default;
+
+  virtual const Extent& extent() const = 0;
+  virtual uint32_t steps(Node node, Channel channel) const = 0;
+  virtual Step step(StepRef ref) const = 0;
+
+  /// The other end of the message that this half receives or sends. Requires that it does.
+  virtual StepRef peer(StepRef ref, Half half) const = 0;
+
+  /// The receiving step whose slot this sending step's message takes over: that of the message sent
+  /// `slots` before it on the same connection (a connection joins a sending channel to a receiving
+  /// one).
+  virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
+};
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+#pragma once
+
+// One entry for each step that can still matter: the last `window` steps of every channel. Memory
+// grows with nodes x channels x window, never with the length of a schedule.
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+template <class T>
+class StepTable {
+ public:
+  StepTable(const Extent& extent, T initial)
+      : channels_(extent.channels),
+        shift_(static_cast<uint32_t>(std::bit_width(extent.window == 0 ? 0U : extent.window - 1U))),
+        entries_((uint64_t{extent.nodes} * extent.channels) << shift_, initial) {}
+
+  T& at(StepRef ref) { return entries_[place(ref)]; }
+  const T& at(StepRef ref) const { return entries_[place(ref)]; }
+
+ private:
+  uint64_t place(StepRef ref) const {
+    const uint64_t channel = uint64_t{ref.node.index()} * channels_ + ref.channel.index();
+    return (channel << shift_) | (ref.index & ((1U << shift_) - 1U));
+  }
+
+  uint32_t channels_;
+  uint32_t shift_;  // the window, rounded up to a power of two, is 1 << shift_
+  std::vector<T> entries_;
+};
+
+}  // namespace orrery

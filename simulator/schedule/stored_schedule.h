@@ -1,0 +1,55 @@
+#pragma once
+
+// A schedule held step by step: foreign files, mutants and tests.
+
+#include <string>
+#include <vector>
+
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// Steps per node and channel.
+using StoredSteps = std::vector<std::vector<std::vector<Step>>>;
+
+class StoredSchedule final : public Schedule {
+ public:
+  /// One message: the step that sends it and the step that receives it.
+  struct Message {
+    StepRef send;
+    StepRef receive;
+  };
+
+  /// `messages` has every sending step once and every receiving step once; messages of one
+  /// connection (one sending channel to one receiving channel) are in the order of their sends.
+  /// Nodes, channels and window of `extent` are filled in from the steps.
+  StoredSchedule(Extent extent, StoredSteps steps, std::vector<Message> messages);
+
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override;
+  Step step(StepRef ref) const override;
+  StepRef peer(StepRef ref, Half half) const override;
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override;
+
+ private:
+  struct Ends {
+    std::optional<StepRef> sender;     // of the message it receives
+    std::optional<StepRef> receiver;   // of the message it sends
+    std::optional<StepRef> slot_user;  // whose slot its message takes
+  };
+
+  Extent extent_;
+  StoredSteps steps_;
+  std::vector<std::vector<std::vector<Ends>>> ends_;
+};
+
+/// A copy of any schedule, step by step; mutants start here.
+StoredSteps stored_steps(const Schedule& schedule);
+std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule);
+
+/// Pairs the sends of channel c with the receives of channel c of the peer, each in order. Empty
+/// optional and a sentence in `fault` where a message has one end only.
+std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
+                                                                     std::string& fault);
+
+}  // namespace orrery

@@ -1,0 +1,47 @@
+#pragma once
+
+// When everything happened: what the sweep and the event engine both answer, to the picosecond.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/program/program.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// One op on one device. The compute stream reaches the op at `reached`; a local op then runs from
+/// `start`
+/// (= reached) to `end`; a collective is entered at `start` and has ended on this device at `end`;
+/// a done starts when it is reached and ends when the compute stream goes on.
+struct OpSpan {
+  Instant reached;
+  Instant start;
+  Instant end;
+  friend bool operator==(const OpSpan&, const OpSpan&) = default;
+};
+
+enum class TimedBy : uint8_t { Sweep, Engine };
+
+struct Completion {
+  /// Per op, per device of its thread (in the order of Thread::devices).
+  std::vector<std::vector<OpSpan>> spans;
+  /// Per collective and node: the node whose entry began the chain of last-met causes that ended
+  /// here.
+  std::vector<std::vector<Node>> held_up_by;
+  Instant makespan;
+  uint64_t messages = 0;
+  Digest digest;
+  TimedBy by = TimedBy::Engine;
+  std::string because;  // why this executor: for the engine, the link or the order that forced it
+};
+
+/// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
+/// Requires a program that ends (the static walk says so first).
+Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric);
+
+}  // namespace orrery

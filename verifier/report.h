@@ -1,0 +1,70 @@
+#pragma once
+
+// Everything a run found out, as plain data. Rendering it is for tools/.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "models/scenario/scenario.h"
+#include "simulator/lower/lower.h"
+#include "simulator/memory/profile.h"
+#include "simulator/time/completion.h"
+#include "simulator/values/values.h"
+
+namespace orrery {
+
+/// One verdict of a run: a static check, the oracle's comparison of an op, a proof, or an
+/// expectation.
+struct Check {
+  std::string name;  // "DEADLOCK.FREE", "VALUES.CLOSE", "MEMORY.CAPACITY", ...
+  bool holds = true;
+  std::string of;       // JSON pointer of what was checked: "/expect/0", "/program/3"
+  std::string message;  // one sentence; when it does not hold, the smallest witness in words
+  std::vector<std::pair<std::string, std::string>> witness;  // the same as key and text
+};
+
+/// One op of the critical path on one device, first to last.
+struct PathEntry {
+  OpId op;
+  LogicalId device;
+  Instant start;
+  Instant end;
+};
+
+struct OpReport {
+  OpId op;
+  std::optional<Choice> choice;  // collectives only
+  Bytes bytes;                   // collectives: S of nccl-tests; others: bytes touched
+  uint64_t messages = 0;         // over all groups
+  Instant start;                 // first device
+  Instant end;                   // last device
+  Duration exposed;              // on the device where the op took longest
+  Duration hidden;
+  std::optional<double> algbw_GBps;  // for display only; collectives that took time
+  std::optional<double> busbw_GBps;
+};
+
+struct DeviceReport {
+  LogicalId device;
+  ThreadId thread;
+  std::optional<Bytes> capacity;
+};
+
+struct Report {
+  const Scenario* scenario = nullptr;  // must outlive the report
+  bool holds = true;
+  std::string fingerprint;
+  std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
+  std::optional<Completion> completion;  // absent when the program hangs
+  std::vector<PathEntry> critical_path;
+  std::vector<OpReport> ops;  // in issue order, thread by thread
+  MemoryProfile memory;
+  std::vector<DeviceReport> devices;
+  std::vector<Check> checks;
+  std::optional<DeviceValues> values;  // when data was run
+};
+
+}  // namespace orrery
