@@ -1,0 +1,46 @@
+#pragma once
+
+// From a dtype known at run time to an element type known at compile time: the only place where
+// they correspond.
+
+#include <utility>
+
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
+#include "models/base/check.h"
+
+namespace orrery {
+
+template <class E>
+struct ElementTag {
+  using type = E;
+};
+
+/// Calls `use` with the tag of the element type of `dtype`, and returns what it returns, as in
+///   dispatch(dtype, [&](auto tag) { using E = typename decltype(tag)::type; ... });
+template <class Use>
+decltype(auto) dispatch(Dtype dtype, Use&& use) {
+  switch (dtype) {
+    case Dtype::Pred:
+      return use(ElementTag<arith::Pred>{});
+    case Dtype::S8:
+      return use(ElementTag<arith::S8>{});
+    case Dtype::S32:
+      return use(ElementTag<arith::S32>{});
+    case Dtype::U8:
+      return use(ElementTag<arith::U8>{});
+    case Dtype::U32:
+      return use(ElementTag<arith::U32>{});
+    case Dtype::F16:
+      return use(ElementTag<arith::F16>{});
+    case Dtype::BF16:
+      return use(ElementTag<arith::BF16>{});
+    case Dtype::F32:
+      return use(ElementTag<arith::F32>{});
+    case Dtype::F64:
+      return use(ElementTag<arith::F64>{});
+  }
+  fail_check("dtype is an enumerator", "a dtype is one of the enumeration", __FILE__, __LINE__);
+}
+
+}  // namespace orrery

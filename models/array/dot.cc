@@ -1,0 +1,168 @@
+// dot_general of kernels.h: both operands become panels of the type that is summed in, rows by
+// contracting index, and a tile of the result is kept in registers while the contracting index runs
+// upward. So tiles are for speed only; every element's sum has the one stated order.
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "models/array/dispatch.h"
+#include "models/array/kernels.h"
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+/// Two machine vectors of T, which g++ and clang++ both know: + and * are per element, each
+/// rounded.
+template <class T>
+struct Strip {
+  typedef T Lanes __attribute__((vector_size(16)));
+  static constexpr int64_t kWidth = 2 * 16 / sizeof(T);
+  Lanes low = {};
+  Lanes high = {};
+};
+
+template <class T>
+void add_product(Strip<T>& sum, T factor, const Strip<T>& row) {
+  sum.low = sum.low + factor * row.low;
+  sum.high = sum.high + factor * row.high;
+}
+
+constexpr int64_t kTileRows = 4;
+
+/// result[row][column] = sum over k of lhs[row][k] * rhs[k][column], all row-major.
+template <class T>
+void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_t depth,
+                     int64_t columns) {
+  constexpr int64_t kWidth = Strip<T>::kWidth;
+  std::vector<Strip<T>> strips(static_cast<size_t>(depth));
+  for (int64_t column = 0; column < columns; column += kWidth) {
+    // Columns past the last are computed from zeros (of the first strip) or leftovers, and not
+    // stored.
+    const int64_t width = std::min(kWidth, columns - column);
+    for (int64_t k = 0; k < depth; ++k) {
+      const T* from = rhs + k * columns + column;
+      std::memcpy(&strips[static_cast<size_t>(k)], from, static_cast<size_t>(width) * sizeof(T));
+    }
+    for (int64_t row = 0; row < rows; row += kTileRows) {
+      // Rows past the last repeat it.
+      const auto factors = [&](int64_t r) { return lhs + std::min(row + r, rows - 1) * depth; };
+      const T* a0 = factors(0);
+      const T* a1 = factors(1);
+      const T* a2 = factors(2);
+      const T* a3 = factors(3);
+      Strip<T> sum0, sum1, sum2, sum3;
+      for (int64_t k = 0; k < depth; ++k) {
+        const Strip<T> b = strips[static_cast<size_t>(k)];
+        add_product(sum0, a0[k], b);
+        add_product(sum1, a1[k], b);
+        add_product(sum2, a2[k], b);
+        add_product(sum3, a3[k], b);
+      }
+      const Strip<T> sums[kTileRows] = {sum0, sum1, sum2, sum3};
+      for (int64_t r = 0; r < std::min(kTileRows, rows - row); ++r) {
+        std::memcpy(result + (row + r) * columns + column, &sums[r],
+                    static_cast<size_t>(width) * sizeof(T));
+      }
+    }
+  }
+}
+
+/// The dimensions of `shape` that are neither in `contracting` nor in `batch`, ascending. Checks
+/// these.
+std::vector<int64_t> free_dimensions(const Shape& shape, std::span<const int64_t> contracting,
+                                     std::span<const int64_t> batch) {
+  std::vector<bool> used(shape.rank());
+  for (const std::span<const int64_t> dimensions : {contracting, batch}) {
+    for (const int64_t dimension : dimensions) {
+      ORRERY_CHECK(dimension >= 0 && static_cast<size_t>(dimension) < shape.rank(),
+                   "dimension numbers name dimensions of the operand");
+      const auto d = static_cast<size_t>(dimension);
+      ORRERY_CHECK(!used[d], "dimension numbers name a dimension once");
+      used[d] = true;
+    }
+  }
+  std::vector<int64_t> rest;
+  for (size_t d = 0; d < shape.rank(); ++d) {
+    if (!used[d])
+      rest.push_back(static_cast<int64_t>(d));
+  }
+  return rest;
+}
+
+std::vector<int64_t> joined(std::initializer_list<std::span<const int64_t>> lists) {
+  std::vector<int64_t> all;
+  for (const std::span<const int64_t> list : lists)
+    all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<int64_t> extents(const Shape& shape, std::span<const int64_t> dimensions) {
+  std::vector<int64_t> result;
+  for (const int64_t dimension : dimensions)
+    result.push_back(shape[static_cast<size_t>(dimension)]);
+  return result;
+}
+
+/// The dtype that products and sums are rounded to. All integers of 32 bits or fewer, and pred, are
+/// sums of u32, of which `preferred` takes what it needs.
+Dtype sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
+  const Dtype all[] = {lhs, rhs, preferred};
+  if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
+    return Dtype::F64;
+  return std::any_of(std::begin(all), std::end(all), is_float) ? Dtype::F32 : Dtype::U32;
+}
+
+template <class T>
+void multiply_batches(Tensor& sums, const Tensor& lhs, const Tensor& rhs, int64_t batches,
+                      int64_t rows, int64_t depth, int64_t columns) {
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    multiply_panels(sums.as<T>().data() + batch * rows * columns,
+                    lhs.as<T>().data() + batch * rows * depth,
+                    rhs.as<T>().data() + batch * depth * columns, rows, depth, columns);
+  }
+}
+
+}  // namespace
+
+Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
+                   Dtype preferred) {
+  const std::vector<int64_t> lhs_free =
+      free_dimensions(lhs.shape(), dimensions.lhs_contracting, dimensions.lhs_batch);
+  const std::vector<int64_t> rhs_free =
+      free_dimensions(rhs.shape(), dimensions.rhs_contracting, dimensions.rhs_batch);
+  const Shape batch(extents(lhs.shape(), dimensions.lhs_batch));
+  const Shape contracting(extents(lhs.shape(), dimensions.lhs_contracting));
+  const Shape rows(extents(lhs.shape(), lhs_free));
+  const Shape columns(extents(rhs.shape(), rhs_free));
+  ORRERY_CHECK(batch == Shape(extents(rhs.shape(), dimensions.rhs_batch)),
+               "batch dimensions agree in extent");
+  ORRERY_CHECK(contracting == Shape(extents(rhs.shape(), dimensions.rhs_contracting)),
+               "contracting dimensions agree in extent");
+
+  const Dtype wide = sum_dtype(lhs.dtype(), rhs.dtype(), preferred);
+  const Tensor left = convert(
+      transpose(lhs, joined({dimensions.lhs_batch, lhs_free, dimensions.lhs_contracting})), wide);
+  const Tensor right = convert(
+      transpose(rhs, joined({dimensions.rhs_batch, dimensions.rhs_contracting, rhs_free})), wide);
+  Tensor sums(wide, Shape(joined({batch.dims(), rows.dims(), columns.dims()})));
+  dispatch(wide, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<E, arith::U32> || std::is_same_v<E, arith::F32> ||
+                  std::is_same_v<E, arith::F64>) {
+      multiply_batches<decltype(E::value)>(sums, left, right, batch.elements(), rows.elements(),
+                                           contracting.elements(), columns.elements());
+    } else {
+      ORRERY_CHECK(false, "sums are of u32, f32 or f64");
+    }
+  });
+  return convert(sums, preferred);
+}
+
+}  // namespace orrery

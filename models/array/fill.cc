@@ -1,0 +1,55 @@
+// The part of kernels.h that makes tensors from nothing.
+
+#include <utility>
+
+#include "models/array/dispatch.h"
+#include "models/array/kernels.h"
+
+namespace orrery {
+
+namespace {
+
+/// Element i is next(i), an element of arith.h, converted. `next` is called in ascending order.
+template <class Next>
+Tensor filled(Dtype dtype, Shape shape, Next next) {
+  Tensor result(dtype, std::move(shape));
+  dispatch(dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    const std::span<E> elements = result.as<E>();
+    for (size_t i = 0; i < elements.size(); ++i)
+      elements[i] = arith::convert<E>(next(i));
+  });
+  return result;
+}
+
+}  // namespace
+
+Tensor full(Dtype dtype, Shape shape, double value) {
+  const arith::F64 element = arith::round<arith::F64>(value);
+  return filled(dtype, std::move(shape), [&](size_t) { return element; });
+}
+
+Tensor iota(Dtype dtype, Shape shape) {
+  return filled(dtype, std::move(shape),
+                [](size_t i) { return arith::S64{static_cast<int64_t>(i)}; });
+}
+
+Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
+  const int64_t low = is_signed(dtype) ? -4 : 0;
+  const int64_t high = is_signed(dtype) ? 4 : (dtype == Dtype::Pred ? 1 : 8);
+  return filled(dtype, std::move(shape),
+                [&](size_t) { return arith::S64{random.between(low, high)}; });
+}
+
+Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {
+  if (is_float(dtype)) {
+    return filled(dtype, std::move(shape), [&](size_t) {
+      return arith::F64{static_cast<double>(random.between(-1024, 1023)) / 256};
+    });
+  }
+  const uint64_t mask = dtype == Dtype::Pred ? 1 : ~uint64_t{0};
+  return filled(dtype, std::move(shape),
+                [&](size_t) { return arith::S64{static_cast<int64_t>(random.next() & mask)}; });
+}
+
+}  // namespace orrery

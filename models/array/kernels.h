@@ -1,0 +1,79 @@
+#pragma once
+
+// What local ops compute: one implementation, which the host executor and the oracle share. The
+// rules of rounding, wrapping and NaN are in arith.h. Callers have checked the operands; faults
+// here are bugs.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "models/array/combine.h"
+#include "models/array/tensor.h"
+#include "models/base/random.h"
+
+namespace orrery {
+
+/// target[i] = left[i] op right[i] for `count` elements. `target` may be `left`, `right` or both,
+/// but must not overlap either in part. `combine` is not None, and not Add of pred.
+void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
+                  const std::byte* right, int64_t count);
+
+enum class Elementwise : uint8_t { Add, Sub, Mul };
+
+/// Operands of one dtype (not pred) and one shape.
+Tensor elementwise(Elementwise op, const Tensor& left, const Tensor& right);
+
+/// The same elements under another dtype.
+Tensor convert(const Tensor& operand, Dtype dtype);
+
+Tensor reshape(const Tensor& operand, Shape shape);
+
+/// Dimension d of the result is dimension permutation[d] of the operand.
+Tensor transpose(const Tensor& operand, std::span<const int64_t> permutation);
+
+/// One entry per dimension, 0 <= start <= limit <= extent; no strides means all 1.
+struct SliceBounds {
+  std::vector<int64_t> start;
+  std::vector<int64_t> limit;
+  std::vector<int64_t> strides;
+};
+Tensor slice(const Tensor& operand, const SliceBounds& bounds);
+
+/// At least one part; all of one dtype, and of one shape but for the extent of `dimension`.
+Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& parts,
+                   size_t dimension);
+
+/// Dimensions of the operands that are summed over or kept in step, paired by position.
+struct DotDimensions {
+  std::vector<int64_t> lhs_contracting;
+  std::vector<int64_t> rhs_contracting;
+  std::vector<int64_t> lhs_batch;
+  std::vector<int64_t> rhs_batch;
+};
+
+/// Sums of products. The result's dimensions are batch, then free of lhs, then free of rhs, as
+/// jax.lax.dot_general has them. Each element starts at +0 and adds its products in ascending order
+/// of the contracting index, row-major over the contracting dimensions as listed. With f64 among
+/// the operands or `preferred`, products and sums are rounded to f64; with another float, to f32;
+/// the end result is rounded to `preferred` once. Integers wrap in `preferred`. For pred operands
+/// and result the sum is `or`, the product `and`.
+Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
+                   Dtype preferred);
+
+/// Every element is `value`, converted.
+Tensor full(Dtype dtype, Shape shape, double value);
+
+/// 0, 1, 2, ... in row-major order, each converted.
+Tensor iota(Dtype dtype, Shape shape);
+
+/// Integers of -4..4, of 0..8 for unsigned dtypes, and 0 or 1 for pred: exact in every dtype, and
+/// so are their sums over groups that are not large.
+Tensor random_small_integers(Dtype dtype, Shape shape, Random& random);
+
+/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype. Integers: any bits. Pred: 0 or 1.
+Tensor random_normalish(Dtype dtype, Shape shape, Random& random);
+
+}  // namespace orrery

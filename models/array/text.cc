@@ -1,0 +1,177 @@
+#include "models/array/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "models/array/dispatch.h"
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+/// Calls `use` with a reference to the element under its own type.
+template <class AnyTensor, class Use>
+decltype(auto) with_element(AnyTensor& tensor, int64_t index, Use use) {
+  ORRERY_CHECK(0 <= index && index < tensor.elements(),
+               "the index is one of the tensor's elements");
+  return dispatch(tensor.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    return use(tensor.template as<E>()[static_cast<size_t>(index)]);
+  });
+}
+
+template <class Number>
+std::string shortest(Number value) {
+  std::array<char, 32> buffer{};
+  const std::to_chars_result end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), end.ptr};
+}
+
+/// All of `text` as a number, in the form of JSON but that the integer part may be missing or begin
+/// with 0.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  // from_chars also reads "inf", "nan(...)" and their kin.
+  if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos)
+    return std::nullopt;
+  Number value{};
+  const std::from_chars_result end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc{} || end.ptr != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+bool says_zero(std::string_view number) {
+  return number.substr(0, number.find_first_of("eE")).find_first_of("123456789") ==
+         std::string_view::npos;
+}
+
+/// The element that `text` says; the same by every library, whatever it makes of numbers out of
+/// range.
+template <class E>
+std::optional<E> read_float(std::string_view text) {
+  if (text == "NaN")
+    return arith::round<E>(std::nan(""));
+  if (text == "Infinity" || text == "-Infinity")
+    return arith::convert<E>(arith::F64{text[0] == '-' ? -HUGE_VAL : HUGE_VAL});
+  using Read = std::conditional_t<std::is_same_v<E, arith::F32>, float, double>;
+  const std::optional<Read> number = parsed<Read>(text);
+  if (!number)
+    return std::nullopt;
+  const E element = arith::round<E>(*number);
+  if (std::isinf(arith::widen(element)) || (arith::widen(element) == 0 && !says_zero(text)))
+    return std::nullopt;
+  return element;
+}
+
+template <class E>
+std::optional<E> read(std::string_view text) {
+  if constexpr (arith::kIsFloat<E>) {
+    return read_float<E>(text);
+  } else if constexpr (std::is_same_v<E, arith::Pred>) {
+    if (text == "true" || text == "1")
+      return E{1};
+    if (text == "false" || text == "0")
+      return E{0};
+    return std::nullopt;
+  } else {
+    const auto value = parsed<decltype(E::value)>(text);
+    return value ? std::optional<E>(E{*value}) : std::nullopt;
+  }
+}
+
+/// The shortest decimal that rounds to a finite element of f16 or bf16; 5 digits tell any two
+/// apart.
+template <class E>
+std::string shortest_narrow(E element) {
+  const auto value = static_cast<double>(arith::widen(element));
+  for (int digits_after_first = 0;; ++digits_after_first) {
+    ORRERY_CHECK(digits_after_first < 17, "17 digits tell all doubles apart");
+    std::array<char, 32> buffer{};
+    const std::to_chars_result end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                      std::chars_format::scientific, digits_after_first);
+    double candidate = 0;
+    std::from_chars(buffer.data(), end.ptr, candidate);
+    if (arith::bits_of(arith::round<E>(candidate)) == arith::bits_of(element))
+      return shortest(candidate);
+  }
+}
+
+template <class E>
+std::string write(E element) {
+  if constexpr (std::is_same_v<E, arith::Pred>) {
+    return element.value != 0 ? "true" : "false";
+  } else if constexpr (arith::kIsInteger<E>) {
+    return shortest(int64_t{element.value});
+  } else {
+    const auto value = arith::widen(element);
+    if (std::isnan(value))
+      return "NaN";
+    if (std::isinf(value))
+      return value < 0 ? "-Infinity" : "Infinity";
+    if constexpr (sizeof(E) == sizeof(value))
+      return shortest(value);
+    else
+      return shortest_narrow(element);
+  }
+}
+
+}  // namespace
+
+std::string element_text(const Tensor& tensor, int64_t index) {
+  return with_element(tensor, index, [](auto element) { return write(element); });
+}
+
+bool parse_element(std::string_view text, Tensor& tensor, int64_t index) {
+  return with_element(tensor, index, [&]<class E>(E& element) {
+    const std::optional<E> value = read<E>(text);
+    if (value)
+      element = *value;
+    return value.has_value();
+  });
+}
+
+double element_as_double(const Tensor& tensor, int64_t index) {
+  return with_element(tensor, index,
+                      [](auto element) { return arith::convert<arith::F64>(element).value; });
+}
+
+int64_t element_as_int64(const Tensor& tensor, int64_t index) {
+  return with_element(tensor, index,
+                      [](auto element) { return arith::convert<arith::S64>(element).value; });
+}
+
+void set_element_from_double(Tensor& tensor, int64_t index, double value) {
+  with_element(tensor, index, [&]<class E>(E& element) {
+    element = arith::convert<E>(arith::round<arith::F64>(value));
+  });
+}
+
+void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value) {
+  with_element(tensor, index,
+               [&]<class E>(E& element) { element = arith::convert<E>(arith::S64{value}); });
+}
+
+uint64_t element_bits(const Tensor& tensor, int64_t index) {
+  return with_element(tensor, index,
+                      [](auto element) { return uint64_t{arith::bits_of(element)}; });
+}
+
+void set_element_bits(Tensor& tensor, int64_t index, uint64_t bits) {
+  with_element(tensor, index, [&]<class E>(E& element) {
+    using Bits = decltype(arith::bits_of(element));
+    ORRERY_CHECK((bits & ~uint64_t{static_cast<Bits>(~Bits{0})}) == 0,
+                 "the bits are of the element's width");
+    const auto narrow = static_cast<Bits>(bits);
+    std::memcpy(&element, &narrow, sizeof(E));
+  });
+}
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+#pragma once
+
+// One element of a tensor, by its place in row-major order: as text, as a number, and as bits.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "models/array/tensor.h"
+
+namespace orrery {
+
+/// The shortest decimal that parse_element reads back to the same element ("0.1", "-0", "1e+30",
+/// "-7"); "NaN", "Infinity", "-Infinity"; "true" or "false" for pred.
+std::string element_text(const Tensor& tensor, int64_t index);
+
+/// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
+/// nearest even. False, with the element as it was, where `text` is no such form, has anything
+/// around it, or is a number that the dtype cannot come near: an integer outside its range, or a
+/// finite float that would become infinite, or 0 without being it. (f16 and bf16 round the f64
+/// nearest to the decimal.)
+bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
+
+// As conversion in arith.h: rounded to nearest even; to integers truncated and saturated, NaN to 0.
+double element_as_double(const Tensor& tensor, int64_t index);
+int64_t element_as_int64(const Tensor& tensor, int64_t index);
+void set_element_from_double(Tensor& tensor, int64_t index, double value);
+void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
+
+/// The element's bits, in the low bits of the word.
+uint64_t element_bits(const Tensor& tensor, int64_t index);
+
+/// Sets the element to the low bits of `bits`; the others must be 0.
+void set_element_bits(Tensor& tensor, int64_t index, uint64_t bits);
+
+}  // namespace orrery
