@@ -24,8 +24,8 @@ template <class T>
 struct Strip {
   typedef T Lanes __attribute__((vector_size(16)));
   static constexpr int64_t kWidth = 2 * 16 / sizeof(T);
-  Lanes low = {};
-  Lanes high = {};
+  Lanes low;
+  Lanes high;
 };
 
 template <class T>
@@ -57,7 +57,10 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
       const T* a1 = factors(1);
       const T* a2 = factors(2);
       const T* a3 = factors(3);
-      Strip<T> sum0, sum1, sum2, sum3;
+      Strip<T> sum0{};
+      Strip<T> sum1{};
+      Strip<T> sum2{};
+      Strip<T> sum3{};
       for (int64_t k = 0; k < depth; ++k) {
         const Strip<T> b = strips[static_cast<size_t>(k)];
         add_product(sum0, a0[k], b);
