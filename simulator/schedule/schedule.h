@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/array/combine.h"
 #include "models/base/id.h"
@@ -70,8 +71,8 @@ struct Extent {
   uint32_t nodes = 0;
   uint32_t channels = 0;  // the most that any node has
   uint32_t slots = 2;     // messages a connection holds that its receiver has not yet freed
-  /// How many steps back of a channel a cause or an undelivered message may name: walkers remember
-  /// so many.
+  /// How many steps before the one that a channel is at (or has begun) a cause or an undelivered
+  /// message may name: walkers remember so many, and the one it is at.
   uint32_t window = 0;
   /// Whether row i (step i of every channel) can run whole once rows < i have: a walker may then go
   /// row by row without asking. Receive halves of a row come before its send halves.
@@ -105,6 +106,10 @@ class Schedule {
   /// `slots` before it on the same connection (a connection joins a sending channel to a receiving
   /// one).
   virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
+
+  /// The nodes that the channel sends to, ascending, each once. Here by going through its steps;
+  /// computed schedules know.
+  virtual std::vector<Node> receivers(Node node, Channel channel) const;
 };
 
 }  // namespace orrery

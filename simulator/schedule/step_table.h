@@ -1,7 +1,8 @@
 #pragma once
 
-// One entry for each step that can still matter: the last `window` steps of every channel. Memory
-// grows with nodes x channels x window, never with the length of a schedule.
+// One entry for each step that can still matter: of every channel the step it is at and the
+// `window` steps before. Memory grows with nodes x channels x window, never with the length of a
+// schedule.
 
 #include <bit>
 #include <cstdint>
@@ -16,7 +17,7 @@ class StepTable {
  public:
   StepTable(const Extent& extent, T initial)
       : channels_(extent.channels),
-        shift_(static_cast<uint32_t>(std::bit_width(extent.window == 0 ? 0U : extent.window - 1U))),
+        shift_(static_cast<uint32_t>(std::bit_width(extent.window))),
         entries_((uint64_t{extent.nodes} * extent.channels) << shift_, initial) {}
 
   T& at(StepRef ref) { return entries_[place(ref)]; }
@@ -29,7 +30,7 @@ class StepTable {
   }
 
   uint32_t channels_;
-  uint32_t shift_;  // the window, rounded up to a power of two, is 1 << shift_
+  uint32_t shift_;  // entries of a channel: window + 1, rounded up to a power of two, 1 << shift_
   std::vector<T> entries_;
 };
 

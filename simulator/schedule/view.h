@@ -4,6 +4,7 @@
 // rank-major parts, each contiguous. A view says which element of the operand or result each one
 // is.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

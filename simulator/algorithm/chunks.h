@@ -1,0 +1,37 @@
+#pragma once
+
+// Cutting elements into parts as evenly as can be, for algorithms.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/base/check.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// `count` elements in `parts` contiguous parts; the first count % parts of them have one element
+/// more, so the largest has ceil(count / parts).
+class Split {
+ public:
+  constexpr Split(int64_t count, int64_t parts) : small_(count / parts), larger_(count % parts) {}
+
+  constexpr int64_t first(int64_t part) const { return part * small_ + std::min(part, larger_); }
+  constexpr int64_t count(int64_t part) const { return small_ + (part < larger_ ? 1 : 0); }
+  constexpr bool is_larger(int64_t part) const { return part < larger_; }
+  constexpr int64_t largest() const { return small_ + (larger_ > 0 ? 1 : 0); }
+  constexpr int64_t smallest() const { return small_; }
+
+ private:
+  int64_t small_;
+  int64_t larger_;
+};
+
+/// How a collective uses its connections: what a scenario may set for any algorithm.
+struct Transport {
+  uint32_t channels = 1;  // into which every part of the data is cut; they run side by side
+  uint32_t slots = 2;     // as Extent::slots
+  Entry entry = Entry::Eager;
+};
+
+}  // namespace orrery

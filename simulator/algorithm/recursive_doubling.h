@@ -1,0 +1,118 @@
+#pragma once
+
+// All-reduce by recursive doubling (Thakur, Rabenseifner and Gropp, "Optimization of collective
+// communication operations in MPICH", 2005): in round j, ranks whose numbers differ in bit j
+// exchange all they have. Few messages, each of the whole size: for short ones.
+//
+// With p the largest power of two not above n, the n - p surplus ranks first hand their input to
+// rank r - p, and get the result from it at the end. A node's running value lies in its output; a
+// round's receive half overwrites it only after the send half before it has ended (order).
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/array/combine.h"
+#include "models/base/check.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// `count` elements in and out. Every channel exchanges its own part of them. Combined in pairs, so
+/// all ranks get the same bits where the reduction is commutative. Steps of a rank below p: step i
+/// takes in round i - 1 and sends round i; those of a surplus rank: s, r.
+class RecursiveDoublingSchedule final : public Schedule {
+ public:
+  RecursiveDoublingSchedule(uint32_t nodes, int64_t count, Combine combine, Transport transport)
+      : core_(std::bit_floor(nodes)),
+        surplus_(nodes - core_),
+        rounds_(static_cast<uint32_t>(std::bit_width(core_)) - 1),
+        combine_(combine),
+        parts_(count, transport.channels) {
+    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
+    ORRERY_CHECK(combine != Combine::None, "an all-reduce reduces");
+    extent_.nodes = nodes;
+    extent_.channels = transport.channels;
+    extent_.slots = transport.slots;
+    extent_.window = rounds_ + 1;
+    extent_.lockstep = surplus_ == 0;  // else rank r - p takes a message in the row that sends it
+    extent_.entry = transport.entry;
+    extent_.input = count;
+    extent_.output = count;
+  }
+
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node node, Channel /*channel*/) const override {
+    return is_surplus(node) ? 2 : rounds_ + 1;
+  }
+
+  Step step(StepRef ref) const override {
+    const int64_t first = parts_.first(ref.channel.index());
+    const int64_t count = parts_.count(ref.channel.index());
+    Step step;
+    step.from = sender(ref);
+    step.to = receiver(ref);
+    if (is_surplus(ref.node)) {
+      if (step.from)
+        step.target = Slice{Area::Output, first, count};
+      else
+        step.source = Slice{Area::Input, first, count};
+      return step;
+    }
+    step.source = Slice{ref.index == 0 ? Area::Input : Area::Output, first, count};
+    step.target = Slice{Area::Output, first, count};
+    step.combine = step.from ? combine_ : Combine::None;
+    return step;
+  }
+
+  StepRef peer(StepRef ref, Half half) const override {
+    if (half == Half::Send) {
+      const Node to = *receiver(ref);
+      if (is_surplus(ref.node))
+        return {to, ref.channel, 0};
+      return {to, ref.channel, is_surplus(to) ? 1 : ref.index + 1};
+    }
+    const Node from = *sender(ref);
+    if (is_surplus(ref.node))
+      return {from, ref.channel, rounds_};
+    return {from, ref.channel, is_surplus(from) ? 0 : ref.index - 1};
+  }
+
+  /// Two ranks exchange one message each way.
+  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
+
+ private:
+  bool is_surplus(Node node) const { return node.index() >= core_; }
+  /// The surplus rank of a rank below p, if it has one.
+  std::optional<Node> folded(Node node) const {
+    if (node.index() >= surplus_)
+      return std::nullopt;
+    return Node(node.index() + core_);
+  }
+
+  std::optional<Node> sender(StepRef ref) const {
+    const uint32_t rank = ref.node.index();
+    if (is_surplus(ref.node))
+      return ref.index == 1 ? std::optional(Node(rank - core_)) : std::nullopt;
+    return ref.index == 0 ? folded(ref.node) : Node(rank ^ (1U << (ref.index - 1)));
+  }
+
+  std::optional<Node> receiver(StepRef ref) const {
+    const uint32_t rank = ref.node.index();
+    if (is_surplus(ref.node))
+      return ref.index == 0 ? std::optional(Node(rank - core_)) : std::nullopt;
+    return ref.index == rounds_ ? folded(ref.node) : Node(rank ^ (1U << ref.index));
+  }
+
+  uint32_t core_;     // p
+  uint32_t surplus_;  // n - p
+  uint32_t rounds_;   // log2 p
+  Combine combine_;
+  Split parts_;  // per channel
+  Extent extent_;
+};
+
+}  // namespace orrery

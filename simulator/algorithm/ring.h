@@ -1,0 +1,141 @@
+#pragma once
+
+// Ring algorithms: every node sends to the next rank only, chunk by chunk (Patarasuk and Yuan,
+// "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009). Out of place,
+// without scratch: what is still to be reduced travels, and never lies in memory on its way.
+//
+//   all-reduce      s, then rrs x (n-2), then rrcs, then rcs x (n-2), then r: 2(n-1) messages a
+//   node reduce-scatter  s, then rrs x (n-2), then rrc:  n-1 messages a node all-gather      s and
+//   copy, then rcs x (n-2), then r:  n-1 messages a node
+//
+// On a ring of its own, with two slots or more and free reduction, no message waits for a slot: an
+// all-reduce ends after 2(n-1) (latency + transfer of the largest chunk).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/array/combine.h"
+#include "models/base/check.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// `count` canonical elements of all ranks together are cut into one chunk a rank, each chunk into
+/// one piece a channel; every channel is a ring of its own over its pieces. An all-reduce has
+/// `count` elements in and out; a reduce-scatter `count` in and the node's own chunk out; an
+/// all-gather the other way round. With one node the input is copied to the output.
+///
+/// The fold of chunk c is ((x[c'] + x[c'+1]) + x[c'+2]) + ..., around the ring, from the rank that
+/// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.
+class RingSchedule final : public Schedule {
+ public:
+  enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
+
+  /// `combine` is None for an all-gather only.
+  RingSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport)
+      : form_(form),
+        nodes_(nodes),
+        last_(form == Form::AllReduce ? 2 * (nodes - 1) : nodes - 1),
+        reducing_(form == Form::AllGather ? 1 : nodes),
+        first_chunk_(form == Form::ReduceScatter ? 1 : 0),
+        combine_(combine),
+        chunks_(count, nodes) {
+    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a ring has a node");
+    ORRERY_CHECK((combine == Combine::None) == (form == Form::AllGather), "a gather only moves");
+    for (uint32_t c = 0; c < transport.channels; ++c) {
+      const auto piece = [&](int64_t chunk) {
+        const Split split(chunk, transport.channels);
+        return Piece{split.first(c), split.count(c)};
+      };
+      pieces_.push_back({piece(chunks_.smallest()), piece(chunks_.largest())});
+    }
+    extent_.nodes = nodes;
+    extent_.channels = transport.channels;
+    extent_.slots = transport.slots;
+    extent_.window = transport.slots;
+    // A node that forwards without storing holds its slot until it has sent: with one slot the
+    // nodes of a row then wait for each other in a circle.
+    extent_.lockstep = transport.slots > 1 || reducing_ <= 2;
+    extent_.entry = transport.entry;
+    extent_.input = form == Form::AllGather ? chunks_.largest() : count;
+    extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
+  }
+
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node /*node*/, Channel /*channel*/) const override { return last_ + 1; }
+
+  Step step(StepRef ref) const override {
+    const bool reduces = ref.index < reducing_;
+    const int64_t chunk = chunk_at(ref);
+    const Piece piece = pieces_[ref.channel.index()][chunks_.is_larger(chunk) ? 1 : 0];
+    const int64_t place = chunks_.first(chunk) + piece.first;
+    Step step;
+    if (ref.index > 0)
+      step.from = previous(ref.node);
+    if (ref.index < last_)
+      step.to = next(ref.node);
+    if (reduces) {
+      step.source = Slice{Area::Input, form_ == Form::AllGather ? piece.first : place, piece.count};
+      step.combine = ref.index > 0 ? combine_ : Combine::None;
+    }
+    if (ref.index + 1 >= reducing_) {
+      step.target =
+          Slice{Area::Output, form_ == Form::ReduceScatter ? piece.first : place, piece.count};
+    }
+    return step;
+  }
+
+  StepRef peer(StepRef ref, Half half) const override {
+    return half == Half::Send ? StepRef{next(ref.node), ref.channel, ref.index + 1}
+                              : StepRef{previous(ref.node), ref.channel, ref.index - 1};
+  }
+
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    if (ref.index < extent_.slots)
+      return std::nullopt;
+    return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
+  }
+
+  std::vector<Node> receivers(Node node, Channel /*channel*/) const override {
+    return last_ > 0 ? std::vector<Node>{next(node)} : std::vector<Node>{};
+  }
+
+ private:
+  struct Piece {  // of a chunk, for one channel
+    int64_t first;
+    int64_t count;
+  };
+
+  Node next(Node node) const {
+    return node.index() + 1 == nodes_ ? Node(0) : Node(node.index() + 1);
+  }
+  Node previous(Node node) const {
+    return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
+  }
+
+  /// Chunks come to a node in falling order: (node - first_chunk - index) mod n, where index < 2n.
+  int64_t chunk_at(StepRef ref) const {
+    int64_t chunk = int64_t{ref.node.index()} - first_chunk_ - ref.index;
+    if (chunk < 0)
+      chunk += nodes_;
+    if (chunk < 0)
+      chunk += nodes_;
+    return chunk;
+  }
+
+  Form form_;
+  uint32_t nodes_;
+  uint32_t last_;         // the step that only receives
+  uint32_t reducing_;     // steps that read the input; the last of them is the first to store
+  uint32_t first_chunk_;  // how far behind its own chunk a node begins
+  Combine combine_;
+  Split chunks_;
+  std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk
+  Extent extent_;
+};
+
+}  // namespace orrery

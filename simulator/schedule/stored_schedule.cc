@@ -1,0 +1,160 @@
+#include "simulator/schedule/stored_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+namespace {
+
+template <class PerStep>
+auto& at(PerStep& table, StepRef ref) {
+  return table[ref.node.index()][ref.channel.index()][ref.index];
+}
+
+/// Calls visit(StepRef, const Step&) for every step, by node, channel and index.
+template <class Visit>
+void for_each_step(const StoredSteps& steps, Visit&& visit) {
+  for (size_t n = 0; n < steps.size(); ++n)
+    for (size_t c = 0; c < steps[n].size(); ++c)
+      for (uint32_t i = 0; i < steps[n][c].size(); ++i)
+        visit(StepRef{Node(n), Channel(c), i}, steps[n][c][i]);
+}
+
+std::string step_text(StepRef ref) {
+  return fmt::format("node {} channel {} step {}", ref.node.index(), ref.channel.index(),
+                     ref.index);
+}
+
+}  // namespace
+
+StoredSchedule::StoredSchedule(Extent extent, StoredSteps steps, std::vector<Message> messages)
+    : extent_(extent), steps_(std::move(steps)) {
+  ORRERY_CHECK(extent_.slots > 0, "a connection holds at least one message");
+  extent_.nodes = static_cast<uint32_t>(steps_.size());
+  extent_.channels = 0;
+  extent_.window = 0;
+  extent_.lockstep = false;
+  for (const auto& channels : steps_) {
+    extent_.channels = std::max(extent_.channels, static_cast<uint32_t>(channels.size()));
+    ends_.emplace_back();
+    for (const std::vector<Step>& channel : channels) {
+      extent_.window = std::max(extent_.window, static_cast<uint32_t>(channel.size()));
+      ends_.back().emplace_back(channel.size());
+    }
+  }
+
+  using Connection = std::tuple<Node, Channel, Node, Channel>;
+  std::map<Connection, std::vector<StepRef>> received;  // by the messages so far, in order
+  for (const auto& [send, receive] : messages) {
+    ORRERY_CHECK(at(steps_, send).to == receive.node, "a message goes where its sender says");
+    ORRERY_CHECK(at(steps_, receive).from == send.node, "a message comes from where it was sent");
+    Ends& sender = at(ends_, send);
+    Ends& receiver = at(ends_, receive);
+    ORRERY_CHECK(!sender.receiver && !receiver.sender, "a step has one message each way");
+    sender.receiver = receive;
+    receiver.sender = send;
+    std::vector<StepRef>& before =
+        received[{send.node, send.channel, receive.node, receive.channel}];
+    if (before.size() >= extent_.slots)
+      sender.slot_user = before[before.size() - extent_.slots];
+    before.push_back(receive);
+  }
+  for_each_step(steps_, [&](StepRef ref, const Step& step) {
+    ORRERY_CHECK(step.to.has_value() == at(ends_, ref).receiver.has_value() &&
+                     step.from.has_value() == at(ends_, ref).sender.has_value(),
+                 "every message has two ends");
+  });
+}
+
+uint32_t StoredSchedule::steps(Node node, Channel channel) const {
+  const auto& channels = steps_[node.index()];
+  return channel.index() < channels.size() ? static_cast<uint32_t>(channels[channel.index()].size())
+                                           : 0;
+}
+
+Step StoredSchedule::step(StepRef ref) const {
+  return at(steps_, ref);
+}
+
+StepRef StoredSchedule::peer(StepRef ref, Half half) const {
+  const Ends& ends = at(ends_, ref);
+  const std::optional<StepRef>& peer = half == Half::Receive ? ends.sender : ends.receiver;
+  ORRERY_CHECK(peer.has_value(), "only a half with a message has a peer");
+  return *peer;
+}
+
+std::optional<StepRef> StoredSchedule::takes_slot_of(StepRef ref) const {
+  return at(ends_, ref).slot_user;
+}
+
+StoredSteps stored_steps(const Schedule& schedule) {
+  const Extent& extent = schedule.extent();
+  StoredSteps result(extent.nodes);
+  for (uint32_t n = 0; n < extent.nodes; ++n) {
+    result[n].resize(extent.channels);
+    for (uint32_t c = 0; c < extent.channels; ++c) {
+      const uint32_t length = schedule.steps(Node(n), Channel(c));
+      for (uint32_t i = 0; i < length; ++i)
+        result[n][c].push_back(schedule.step({Node(n), Channel(c), i}));
+    }
+  }
+  return result;
+}
+
+std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule) {
+  std::vector<StoredSchedule::Message> result;
+  for_each_step(stored_steps(schedule), [&](StepRef ref, const Step& step) {
+    if (step.to)
+      result.push_back({ref, schedule.peer(ref, Half::Send)});
+  });
+  return result;
+}
+
+std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
+                                                                     std::string& fault) {
+  struct Line {  // what one node sends another on one channel
+    std::vector<StepRef> sends;
+    std::vector<StepRef> receives;
+  };
+  std::map<std::tuple<Node, Node, Channel>, Line> lines;
+  for_each_step(steps, [&](StepRef ref, const Step& step) {
+    if (step.to)
+      lines[{ref.node, *step.to, ref.channel}].sends.push_back(ref);
+    if (step.from)
+      lines[{*step.from, ref.node, ref.channel}].receives.push_back(ref);
+  });
+
+  std::vector<StoredSchedule::Message> messages;
+  for (const auto& [ends, line] : lines) {
+    const size_t pairs = std::min(line.sends.size(), line.receives.size());
+    for (size_t m = 0; m < pairs; ++m) {
+      const int64_t sent = at(steps, line.sends[m]).count();
+      const int64_t taken = at(steps, line.receives[m]).count();
+      if (sent != taken) {
+        fault = fmt::format("{} sends {} elements, but {} receives {}", step_text(line.sends[m]),
+                            sent, step_text(line.receives[m]), taken);
+        return std::nullopt;
+      }
+      messages.push_back({line.sends[m], line.receives[m]});
+    }
+    if (line.sends.size() > pairs) {
+      fault = fmt::format("{} sends to node {}, which has no step to receive it",
+                          step_text(line.sends[pairs]), std::get<1>(ends).index());
+      return std::nullopt;
+    }
+    if (line.receives.size() > pairs) {
+      fault = fmt::format("{} receives from node {}, which has no step that sends it",
+                          step_text(line.receives[pairs]), std::get<0>(ends).index());
+      return std::nullopt;
+    }
+  }
+  return messages;
+}
+
+}  // namespace orrery
