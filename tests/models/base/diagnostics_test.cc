@@ -1,0 +1,91 @@
+#include "models/base/diagnostics.h"
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+TEST_CASE("diagnostics: all faults are thrown at once, in the order of their places") {
+  Diagnostics diagnostics("ring8.json");
+  diagnostics.add({"/links/3/bandwidth", 12, 20},
+                  "expected a rate such as \"50 GB/s\", got \"50G\"");
+  diagnostics.add({"/name", 2, 11}, "expected text, got 8");
+  diagnostics.add({"/links/3", 12, 5}, "unknown key \"lateny\", did you mean \"latency\"?");
+  diagnostics.add({"", 1, 1}, "expected \"version\"");
+  REQUIRE(diagnostics.size() == 4);
+  CHECK_THROWS_WITH_AS(
+      diagnostics.throw_if_any(),
+      "ring8.json:1:1: expected \"version\"\n"
+      "ring8.json:2:11: /name: expected text, got 8\n"
+      "ring8.json:12:5: /links/3: unknown key \"lateny\", did you mean \"latency\"?\n"
+      "ring8.json:12:20: /links/3/bandwidth: expected a rate such as \"50 GB/s\", "
+      "got \"50G\"",
+      InputError);
+}
+
+TEST_CASE("diagnostics: faults of one place keep the order in which they were added") {
+  Diagnostics diagnostics("a.json");
+  diagnostics.add({"/x", 3, 4}, "second in the alphabet, first added");
+  diagnostics.add({"/x", 3, 4}, "another");
+  CHECK_THROWS_WITH(diagnostics.throw_if_any(),
+                    "a.json:3:4: /x: second in the alphabet, first added\n"
+                    "a.json:3:4: /x: another");
+}
+
+TEST_CASE("diagnostics: without faults nothing is thrown") {
+  const Diagnostics diagnostics("a.json");
+  CHECK(diagnostics.empty());
+  CHECK_NOTHROW(diagnostics.throw_if_any());
+}
+
+TEST_CASE("diagnostics: an input error keeps its faults") {
+  const InputError error("a.json", {{{"/x", 3, 4}, "wrong"}});
+  REQUIRE(error.faults().size() == 1);
+  CHECK(error.faults()[0].origin.pointer == "/x");
+  CHECK(error.faults()[0].message == "wrong");
+}
+
+TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the letters, away") {
+  const std::vector<std::string_view> keys = {"latency", "bandwidth", "links", "link", "to"};
+  struct Row {
+    std::string_view word, nearest;
+  };
+  const std::array<Row, 12> rows = {{
+      {"latency", "latency"},   // 0 edits
+      {"lateny", "latency"},    // 1: a letter missing
+      {"latencyy", "latency"},  // 1: a letter too many
+      {"letancy", "latency"},   // 2: two letters changed
+      {"letanci", ""},          // 3
+      {"Bandwidth", "bandwidth"},
+      {"lins", "links"},  // 1 from "links" and from "link": the earlier
+      {"lin", "link"},    // 1 from "link", 2 from "links"
+      {"line", "link"},   // 1 from "link"
+      {"lo", ""},         // 1 from "to", but that is half of its letters
+      {"", ""},
+      {"velocity", ""},
+  }};
+  for (const Row& row : rows) {
+    CAPTURE(row.word);
+    CHECK(near_miss(row.word, keys) == row.nearest);
+  }
+  CHECK(near_miss("word", {}).empty());
+  CHECK(near_miss(std::string(65, 'a'), {"a"}).empty());
+}
+
+TEST_CASE("check: what was relied on is in the message, and what holds passes") {
+  const int two = 2;
+  CHECK_NOTHROW(ORRERY_CHECK(two == 2, "two is two"));
+  try {
+    ORRERY_CHECK(two == 3, "two is three");
+    FAIL("the check let it pass");
+  } catch (const InternalError& error) {
+    const std::string text = error.what();
+    CHECK(text.find("diagnostics_test.cc:") != std::string::npos);
+    CHECK(text.substr(text.find(": ")) == ": relied on \"two is three\", but not (two == 3)");
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,47 @@
+#include <memory>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+
+#include "models/base/function_ref.h"
+#include "models/base/id.h"
+#include "models/base/verdict.h"
+
+namespace orrery {
+
+static_assert(!std::is_convertible_v<DeviceId, LogicalId>);
+static_assert(!std::is_convertible_v<size_t, Rank>);
+static_assert(!std::is_constructible_v<Rank, LogicalId>);
+
+TEST_CASE("id: orders by its index") {
+  CHECK(DeviceId(2) < DeviceId(3));
+  CHECK(DeviceId(2) == DeviceId(2));
+  CHECK(DeviceId(2).index() == 2);
+  CHECK(DeviceId() == DeviceId(0));
+}
+
+TEST_CASE("function_ref: calls what it was given, by reference") {
+  int calls = 0;
+  auto counting = [&calls, step = 0](int by) mutable { return calls += by * ++step; };
+  const FunctionRef<int(int)> ref = counting;
+  CHECK(ref(10) == 10);
+  CHECK(ref(10) == 30);  // the state of `counting` itself moved on: 10 + 2 * 10
+  CHECK(counting(10) == 60);
+  const FunctionRef<int(int)> copy = ref;
+  CHECK(copy(10) == 100);
+}
+
+TEST_CASE("function_ref: passes arguments on without copies") {
+  const auto take = [](std::unique_ptr<int> pointer) { return *pointer; };
+  const FunctionRef<int(std::unique_ptr<int>)> ref = take;
+  CHECK(ref(std::make_unique<int>(5)) == 5);
+}
+
+TEST_CASE("verdict: no has its witness, yes has none") {
+  CHECK(Verdict::yes().holds);
+  CHECK(Verdict::yes().witness.empty());
+  CHECK_FALSE(Verdict::no("rank 3 waits for itself").holds);
+  CHECK(Verdict::no("rank 3 waits for itself").witness == "rank 3 waits for itself");
+}
+
+}  // namespace orrery
