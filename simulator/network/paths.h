@@ -3,6 +3,7 @@
 // Routes with their figures, looked up once per pair.
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "models/fabric/fabric.h"
@@ -11,8 +12,13 @@ namespace orrery {
 
 struct Path {
   Route links;
-  BytesPerSecond bottleneck;  // the least bandwidth on the way
-  Duration latency;           // the sum over the links
+  std::optional<BytesPerSecond> bottleneck;  // the least bandwidth on the way; empty: no links
+  Duration latency;                          // the sum over the links
+
+  /// The most that one flow gets here, when it declares `cap`; empty where nothing limits it.
+  std::optional<BytesPerSecond> peak(std::optional<BytesPerSecond> cap) const {
+    return cap && (!bottleneck || *cap < *bottleneck) ? cap : bottleneck;
+  }
 };
 
 /// Requires that the fabric has a route for each pair asked for (lower() refuses programs without).
