@@ -1,0 +1,140 @@
+#include "simulator/algorithm/algorithms.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/recursive_doubling.h"
+#include "simulator/algorithm/ring.h"
+
+namespace orrery {
+namespace {
+
+using Made = std::unique_ptr<const Schedule>;
+
+/// A channel for each pair of ranks, each pair held in memory: about 80 MB at this size.
+constexpr uint32_t kMostDirectRanks = 1024;
+/// Up to here a rank's connections to all others are assumed to fit a device (NCCL opens as many).
+constexpr uint32_t kFewRanks = 64;
+
+Verdict any_size(uint32_t /*nodes*/) {
+  return Verdict::yes();
+}
+
+Verdict fits_direct(uint32_t nodes) {
+  if (nodes <= kMostDirectRanks)
+    return Verdict::yes();
+  return Verdict::no(
+      fmt::format("takes groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
+}
+
+Made make_ring(const ScheduleRequest& request) {
+  switch (request.kind) {
+    case OpKind::AllGather:
+      return std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, request.nodes,
+                                            request.nodes * request.elements, request.combine,
+                                            request.transport);
+    case OpKind::PsumScatter:
+      return std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter, request.nodes,
+                                            request.elements, request.combine, request.transport);
+    default:
+      return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, request.nodes,
+                                            request.elements, request.combine, request.transport);
+  }
+}
+
+/// 2(n-1) hops, each with the largest chunk (Patarasuk and Yuan, 2009).
+Duration estimate_ring(const EstimateRequest& request) {
+  const int64_t chunk = ceil_divide(request.elements, int64_t{request.nodes});
+  return (request.latency + transfer_time(request.itemsize * chunk, request.bandwidth)) *
+         (2 * (int64_t{request.nodes} - 1));
+}
+
+Made make_recursive_doubling(const ScheduleRequest& request) {
+  return std::make_unique<RecursiveDoublingSchedule>(request.nodes, request.elements,
+                                                     request.combine, request.transport);
+}
+
+/// floor(log2 n) hops with all the data (Thakur, Rabenseifner and Gropp, 2005), and two more where
+/// n is not a power of two.
+Duration estimate_recursive_doubling(const EstimateRequest& request) {
+  const int64_t hops =
+      std::bit_width(request.nodes) - 1 + (std::has_single_bit(request.nodes) ? 0 : 2);
+  return (request.latency + transfer_time(request.itemsize * request.elements, request.bandwidth)) *
+         hops;
+}
+
+Made make_direct(const ScheduleRequest& request) {
+  return direct_all_to_all(request.nodes, request.elements / request.nodes, request.transport);
+}
+
+Made make_pairwise(const ScheduleRequest& request) {
+  return std::make_unique<PairwiseSchedule>(request.nodes, request.elements / request.nodes,
+                                            request.transport);
+}
+
+Made make_permute(const ScheduleRequest& request) {
+  return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() {
+  static const std::vector<Algorithm> kTable = {
+      {"ring",
+       "each rank sends to the next, chunk by chunk",
+       {OpKind::Psum, OpKind::Pmax},
+       any_size,
+       make_ring,
+       estimate_ring,
+       {}},
+      {"recursive_doubling",
+       "ranks that differ in one bit exchange all they have, bit by bit",
+       {OpKind::Psum, OpKind::Pmax},
+       any_size,
+       make_recursive_doubling,
+       estimate_recursive_doubling,
+       {}},
+      {"ring",
+       "each rank sends to the next, chunk by chunk",
+       {OpKind::AllGather, OpKind::PsumScatter},
+       any_size,
+       make_ring,
+       nullptr,
+       {}},
+      {"direct",
+       "each rank sends to every other at once",
+       {OpKind::AllToAll},
+       fits_direct,
+       make_direct,
+       nullptr,
+       kFewRanks},
+      {"pairwise",
+       "each rank sends to one other at a time, in turns",
+       {OpKind::AllToAll},
+       any_size,
+       make_pairwise,
+       nullptr,
+       {}},
+      {"direct",
+       "each source sends to its destination",
+       {OpKind::Ppermute},
+       any_size,
+       make_permute,
+       nullptr,
+       {}},
+  };
+  return kTable;
+}
+
+std::vector<const Algorithm*> algorithms_for(OpKind kind) {
+  std::vector<const Algorithm*> result;
+  for (const Algorithm& algorithm : algorithms())
+    for (const OpKind served : algorithm.kinds)
+      if (served == kind)
+        result.push_back(&algorithm);
+  return result;
+}
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+#pragma once
+
+// The algorithms there are: one table, from which lowering chooses and `orrery show` lists.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/array/combine.h"
+#include "models/base/quantity.h"
+#include "models/base/verdict.h"
+#include "models/program/op.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/algorithm/direct.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// One collective over one group, before it has a schedule.
+struct ScheduleRequest {
+  OpKind kind = OpKind::Psum;
+  uint32_t nodes = 1;
+  int64_t elements = 0;  // of one node's operand
+  Combine combine = Combine::None;
+  std::vector<SourceDestination> pairs;  // ppermute
+  Transport transport;
+};
+
+/// What a closed formula of an algorithm's time takes: every message is charged the same latency
+/// and bandwidth.
+struct EstimateRequest {
+  uint32_t nodes = 1;
+  int64_t elements = 0;  // of one node's operand
+  Bytes itemsize;
+  Duration latency;
+  BytesPerSecond bandwidth;
+};
+
+struct Algorithm {
+  std::string_view name;     // the scenario's "algorithm"
+  std::string_view summary;  // one line for `orrery show` and the documentation
+  std::vector<OpKind> kinds;
+  /// Whether it can serve a group of so many.
+  Verdict (*fits)(uint32_t nodes);
+  std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
+  /// Where several algorithms serve a kind and all have one, the least estimate is chosen.
+  Duration (*estimate)(const EstimateRequest& request) = nullptr;
+  /// Otherwise the first of the table whose limit allows the group; none: it is for any size.
+  std::optional<uint32_t> best_up_to;
+};
+
+/// In order of preference among equals.
+std::span<const Algorithm> algorithms();
+
+/// Those that serve the kind, in table order.
+std::vector<const Algorithm*> algorithms_for(OpKind kind);
+
+}  // namespace orrery

@@ -1,0 +1,29 @@
+#pragma once
+
+// From a schedule to its own class, so that a walker written as a template runs without a virtual
+// call per step.
+
+#include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/recursive_doubling.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// Calls `use` with the schedule as what it is, or as a Schedule where it is none of the computed
+/// ones.
+template <class Use>
+decltype(auto) with_concrete(const Schedule& schedule, Use&& use) {
+  if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))
+    return use(*ring);
+  if (const auto* doubling = dynamic_cast<const RecursiveDoublingSchedule*>(&schedule))
+    return use(*doubling);
+  if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
+    return use(*direct);
+  if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
+    return use(*pairwise);
+  return use(schedule);
+}
+
+}  // namespace orrery

@@ -1,0 +1,81 @@
+#pragma once
+
+// All-to-all in turns: in turn j every rank sends to the rank j places on, and takes from the one j
+// places back, so that no rank is sent to twice at a time. For groups too large to have a channel
+// for each pair.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/base/check.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// Parts as direct_all_to_all has them. Steps of a channel: the copy of the own part, then for each
+/// distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
+class PairwiseSchedule final : public Schedule {
+ public:
+  PairwiseSchedule(uint32_t nodes, int64_t part, Transport transport)
+      : nodes_(nodes), part_(part), pieces_(part, transport.channels) {
+    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
+    extent_.nodes = nodes;
+    extent_.channels = transport.channels;
+    extent_.slots = transport.slots;
+    extent_.window = 2 * (nodes - 1) + 1;  // a rank that is late is sent to in many turns
+    extent_.lockstep = true;
+    extent_.entry = transport.entry;
+    extent_.input = nodes * part;
+    extent_.output = nodes * part;
+  }
+
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node /*node*/, Channel /*channel*/) const override { return 2 * nodes_ - 1; }
+
+  Step step(StepRef ref) const override {
+    const int64_t first = pieces_.first(ref.channel.index());
+    const int64_t count = pieces_.count(ref.channel.index());
+    Step step;
+    if (ref.index % 2 == 1) {
+      step.to = ahead(ref.node, turn(ref));
+      step.source = Slice{Area::Input, step.to->index() * part_ + first, count};
+      return step;
+    }
+    const Node from = behind(ref.node, turn(ref));
+    step.target = Slice{Area::Output, from.index() * part_ + first, count};
+    if (ref.index == 0)
+      step.source = Slice{Area::Input, ref.node.index() * part_ + first, count};
+    else
+      step.from = from;
+    return step;
+  }
+
+  StepRef peer(StepRef ref, Half half) const override {
+    return half == Half::Send ? StepRef{ahead(ref.node, turn(ref)), ref.channel, ref.index + 1}
+                              : StepRef{behind(ref.node, turn(ref)), ref.channel, ref.index - 1};
+  }
+
+  /// A connection has one message.
+  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
+
+ private:
+  static uint32_t turn(StepRef ref) { return (ref.index + 1) / 2; }
+  Node ahead(Node node, uint32_t distance) const {
+    const uint32_t place = node.index() + distance;
+    return Node(place < nodes_ ? place : place - nodes_);
+  }
+  Node behind(Node node, uint32_t distance) const {
+    return Node(node.index() < distance ? node.index() + nodes_ - distance
+                                        : node.index() - distance);
+  }
+
+  uint32_t nodes_;
+  int64_t part_;
+  Split pieces_;  // of a part, per channel
+  Extent extent_;
+};
+
+}  // namespace orrery
