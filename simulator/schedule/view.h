@@ -27,13 +27,13 @@ struct View {
   template <class Run>
   void for_each_run(int64_t first, int64_t count, Run&& run) const;
 
-  friend bool operator==(const View&, const View&) = default;
-
- private:
-  /// Elements from `dimension` on that lie side by side in the tensor; and the tensor place of
-  /// `canonical`.
+  /// Canonical elements that lie side by side in the tensor: a run begins at every multiple. At
+  /// least 1.
   int64_t inner_run() const;
+  /// Where a canonical element lies in the tensor.
   int64_t place(int64_t canonical) const;
+
+  friend bool operator==(const View&, const View&) = default;
 };
 
 template <class Run>
