@@ -1,7 +1,8 @@
 #pragma once
 
 // How much memory each device holds at each position of its thread's list. Issue order is
-// allocation order, so the answer holds for every timing.
+// allocation order, so the answer holds for every timing. What is held when is in lifetimes.h; the
+// best-fit placement in placement.h.
 
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@
 
 namespace orrery {
 
+/// The first that applies, in this order: scratch; a buffer of an argument; of an output; one that
+/// a started and not yet done collective reads or writes (its `start` and `done` included); others.
 enum class HeldAs : uint8_t { Argument, Output, Temporary, InFlight, Scratch };
 
 /// One buffer (or one op's scratch) that is held at a position.
@@ -20,14 +23,16 @@ struct Held {
   std::string value;  // the first value of the buffer; for scratch the op's name
   Bytes size;         // rounded up to the alignment
   HeldAs kind = HeldAs::Temporary;
+  friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// Of one thread: all its devices hold the same.
+/// Of one thread: all its devices hold the same. Where a thread's devices are in groups that need
+/// different scratch, each is taken to hold the most.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live, plus reserved
-  std::optional<OpId> peak_at;     // the first op that attains it; empty: before the first op
-  std::vector<Held> live_at_peak;  // largest first, then by name
+  std::optional<OpId> peak_at;     // the first op that attains it; empty: the thread has no ops
+  std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
   Bytes reserved;
   Bytes arena;  // high water of the best-fit placement
   /// Of the live set at the peak, per kind.
@@ -38,7 +43,7 @@ struct MemoryProfile {
   std::vector<ThreadMemory> threads;  // one per thread
 };
 
-/// Time is not among its inputs.
+/// Time is not among its inputs. Buffers of host memory are not counted.
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
 
 }  // namespace orrery

@@ -1,0 +1,46 @@
+#pragma once
+
+// From which position to which of its thread's list each buffer, and each op's scratch, is held:
+//  - results and scratch from their op on; arguments from before the first op;
+//  - operands, results and scratch of a started collective at least to its last `done`, or to the
+//  end where it has none;
+//  - arguments to the end unless donated, outputs to the end, everything else to its last use.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/program/program.h"
+#include "models/scenario/scenario.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// Positions of an issue order, both included. kBeforeFirst comes before all of them; the number of
+/// ops stands for the end of the program.
+struct Span {
+  int64_t from = 0;
+  int64_t to = 0;
+  bool has(int64_t position) const { return from <= position && position <= to; }
+};
+inline constexpr int64_t kBeforeFirst = -1;
+
+struct Lifetime {
+  enum class Role : uint8_t { Argument, Output, Temporary, Scratch };
+  std::string name;  // the first value of the buffer, or the op whose scratch it is
+  Role role = Role::Temporary;
+  Bytes size;  // rounded up to the alignment
+  Span held;
+  std::vector<Span> in_flight;  // while a started collective reads or writes it
+  /// The lifetime whose storage this one gets (`reuse: "xla"`): it ends just before this one
+  /// begins.
+  std::optional<size_t> takes_over;
+};
+
+/// In the order of allocation: arguments by value id, then for each op its new buffers by value id
+/// and its scratch.
+std::vector<Lifetime> lifetimes(const Program& program, const Lowered& lowered, ThreadId thread,
+                                const MemoryPolicy& policy);
+
+}  // namespace orrery

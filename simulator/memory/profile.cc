@@ -1,0 +1,141 @@
+#include "simulator/memory/profile.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "simulator/memory/lifetimes.h"
+#include "simulator/memory/placement.h"
+
+namespace orrery {
+
+namespace {
+
+HeldAs held_as(const Lifetime& lifetime, int64_t position) {
+  switch (lifetime.role) {
+    case Lifetime::Role::Argument:
+      return HeldAs::Argument;
+    case Lifetime::Role::Output:
+      return HeldAs::Output;
+    case Lifetime::Role::Scratch:
+      return HeldAs::Scratch;
+    case Lifetime::Role::Temporary:
+      break;
+  }
+  const bool in_flight = std::any_of(lifetime.in_flight.begin(), lifetime.in_flight.end(),
+                                     [&](const Span& span) { return span.has(position); });
+  return in_flight ? HeldAs::InFlight : HeldAs::Temporary;
+}
+
+/// The lifetimes that begin and end at each position, and before the first.
+struct Changes {
+  std::vector<size_t> begin;
+  std::vector<size_t> end;
+};
+
+/// Entry p + 1 is of position p; what lasts to the end of the program does not end in them.
+std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops) {
+  std::vector<Changes> changes(ops + 1);
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    const auto entry = [](int64_t position) { return static_cast<size_t>(position + 1); };
+    changes[entry(lifetimes[i].held.from)].begin.push_back(i);
+    if (entry(lifetimes[i].held.to) < changes.size())
+      changes[entry(lifetimes[i].held.to)].end.push_back(i);
+  }
+  return changes;
+}
+
+/// Live bytes before the first op and at each position.
+std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
+                              const std::vector<Changes>& changes) {
+  std::vector<Bytes> sizes;
+  Bytes live;
+  for (const Changes& change : changes) {
+    for (const size_t i : change.begin)
+      live += lifetimes[i].size;
+    sizes.push_back(live);
+    for (const size_t i : change.end)
+      live -= lifetimes[i].size;
+  }
+  return sizes;
+}
+
+Bytes arena_size(const std::vector<Lifetime>& lifetimes, const std::vector<Changes>& changes) {
+  std::vector<bool> taken_over(lifetimes.size(), false);
+  for (const Lifetime& lifetime : lifetimes)
+    if (lifetime.takes_over)
+      taken_over[*lifetime.takes_over] = true;
+  Placement placement;
+  std::vector<Bytes> begins(lifetimes.size());
+  for (const Changes& change : changes) {
+    for (const size_t i : change.begin)
+      begins[i] = lifetimes[i].takes_over ? begins[*lifetimes[i].takes_over]
+                                          : placement.allocate(lifetimes[i].size);
+    for (const size_t i : change.end)
+      if (!taken_over[i])
+        placement.release(begins[i], lifetimes[i].size);
+  }
+  return placement.high_water();
+}
+
+Bytes& part(ThreadMemory& memory, HeldAs kind) {
+  switch (kind) {
+    case HeldAs::Argument:
+      return memory.arguments;
+    case HeldAs::Output:
+      return memory.outputs;
+    case HeldAs::Temporary:
+      return memory.temporaries;
+    case HeldAs::InFlight:
+      return memory.in_flight;
+    case HeldAs::Scratch:
+      return memory.scratch;
+  }
+  fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
+}
+
+void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int64_t position) {
+  for (const Lifetime& lifetime : lifetimes) {
+    if (!lifetime.held.has(position) || lifetime.size == Bytes())
+      continue;
+    const HeldAs kind = held_as(lifetime, position);
+    memory.live_at_peak.push_back({lifetime.name, lifetime.size, kind});
+    part(memory, kind) += lifetime.size;
+  }
+  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(),
+            [](const Held& a, const Held& b) {
+              return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
+            });
+}
+
+ThreadMemory profile(const Program& program, const Lowered& lowered, ThreadId id,
+                     const MemoryPolicy& policy) {
+  const std::vector<OpId>& ops = program.thread(id).issue_order;
+  const std::vector<Lifetime> all = lifetimes(program, lowered, id, policy);
+  const std::vector<Changes> at = changes(all, ops.size());
+  const std::vector<Bytes> sizes = live_sizes(all, at);
+
+  // Whatever is held before the first op is held while it runs.
+  const auto peak = std::max_element(sizes.begin() + (ops.empty() ? 0 : 1), sizes.end());
+  const int64_t position = peak - sizes.begin() - 1;
+
+  ThreadMemory memory;
+  memory.live.assign(sizes.begin() + 1, sizes.end());
+  memory.reserved = policy.reserved;
+  memory.peak = *peak + policy.reserved;
+  if (position != kBeforeFirst)
+    memory.peak_at = ops[static_cast<size_t>(position)];
+  memory.arena = arena_size(all, at);
+  add_peak(memory, all, position);
+  return memory;
+}
+
+}  // namespace
+
+MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
+  MemoryProfile result;
+  for (size_t t = 0; t < program.threads.size(); ++t)
+    result.threads.push_back(profile(program, lowered, ThreadId(t), policy));
+  return result;
+}
+
+}  // namespace orrery

@@ -1,0 +1,144 @@
+#pragma once
+
+// Programs written down by hand, in bytes: each value is u8[bytes] in a buffer of its own, unless
+// it aliases. No rule is checked, so that a test states just what the ledger looks at.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/memory/profile.h"
+
+namespace orrery::test {
+
+/// Nothing but scratch.
+class ScratchSchedule final : public Schedule {
+ public:
+  ScratchSchedule(uint32_t nodes, int64_t scratch) {
+    extent_.nodes = nodes;
+    extent_.scratch = scratch;
+  }
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node, Channel) const override { return 0; }
+  Step step(StepRef) const override { return {}; }
+  StepRef peer(StepRef ref, Half) const override { return ref; }
+  std::optional<StepRef> takes_slot_of(StepRef) const override { return std::nullopt; }
+
+ private:
+  Extent extent_;
+};
+
+class HandProgram {
+ public:
+  explicit HandProgram(int64_t devices = 1) {
+    program.mesh = Mesh({{"x", devices}});
+    Thread& thread = program.threads.emplace_back();
+    for (int64_t d = 0; d < devices; ++d)
+      thread.devices.emplace_back(static_cast<size_t>(d));
+  }
+
+  Program program;
+  Lowered lowered;
+  MemoryPolicy policy{MemoryPolicy::Reuse::Never, Bytes(1), Bytes()};
+
+  ValueId argument(const std::string& name, int64_t bytes) {
+    const ValueId value = fresh(name, bytes);
+    program.arguments.push_back({value});
+    return value;
+  }
+
+  /// An op of the thread begun last, with one result of a buffer of its own.
+  ValueId op(OpKind kind, const std::string& name, std::vector<ValueId> operands, int64_t bytes) {
+    return issue(kind, Issue::Sync, name, std::move(operands), fresh(name, bytes));
+  }
+  ValueId start(OpKind kind, const std::string& name, std::vector<ValueId> operands,
+                int64_t bytes) {
+    return issue(kind, Issue::Start, name, std::move(operands), fresh(name, bytes));
+  }
+  /// A reshape or a done: the result is in the operand's buffer.
+  ValueId alias(OpKind kind, const std::string& name, ValueId operand) {
+    const BufferId buffer = program.value(operand).buffer;
+    const ValueId value(program.values.size());
+    program.values.push_back({name, program.value(operand).type, buffer, Bytes()});
+    return issue(kind, Issue::Sync, name, {operand}, value);
+  }
+
+  /// The last op takes the storage of `value`.
+  void donate(ValueId value) { program.ops.back().donated.push_back(value); }
+
+  /// The last op is a collective in which the given groups of devices each need so much scratch.
+  struct GroupScratch {
+    Group group;
+    int64_t bytes = 0;
+  };
+  void scratch(const std::vector<GroupScratch>& groups) {
+    const SiteId site(program.sites.size());
+    program.ops.back().site = site;
+    Site& made = program.sites.emplace_back();
+    made.ops.emplace_back(program.ops.size() - 1);
+    auto& members = lowered.members.emplace_back(program.mesh.devices());
+    for (const auto& [group, bytes] : groups) {
+      made.groups.push_back(group);
+      lowered.schedules.push_back(
+          std::make_unique<ScratchSchedule>(static_cast<uint32_t>(group.size()), bytes));
+      for (size_t r = 0; r < group.size(); ++r)
+        members[group[r].index()] = Member{CollectiveId(lowered.collectives.size()), Node(r)};
+      Collective& collective = lowered.collectives.emplace_back();
+      collective.site = site;
+      collective.dtype = Dtype::U8;
+      collective.schedule = lowered.schedules.back().get();
+      collective.members = group;
+    }
+  }
+  /// The last op joins the site of an earlier one, of another thread.
+  void join(SiteId site) {
+    program.ops.back().site = site;
+    program.sites[site.index()].ops.emplace_back(program.ops.size() - 1);
+  }
+
+  /// Begins another thread.
+  void thread(std::vector<LogicalId> devices) {
+    program.threads.push_back({"", std::move(devices), {}});
+  }
+
+  void output(ValueId value) { program.outputs.push_back(value); }
+
+  /// What the devices of a thread hold.
+  ThreadMemory memory(size_t thread = 0) const {
+    return profile(program, lowered, policy).threads[thread];
+  }
+  /// The same, as plain numbers per position.
+  std::vector<int64_t> live(size_t thread = 0) const {
+    std::vector<int64_t> live;
+    for (const Bytes bytes : memory(thread).live)
+      live.push_back(bytes.count());
+    return live;
+  }
+  std::string peak_at(size_t thread = 0) const {
+    return program.op(memory(thread).peak_at.value()).name;
+  }
+
+ private:
+  ValueId fresh(const std::string& name, int64_t bytes) {
+    const BufferId buffer(program.buffers.size());
+    program.buffers.push_back({Bytes(bytes), MemorySpace::Device});
+    const ValueId value(program.values.size());
+    program.values.push_back({name, {Dtype::U8, Shape{bytes}, {}, false}, buffer, Bytes()});
+    return value;
+  }
+
+  ValueId issue(OpKind kind, Issue issue, const std::string& name, std::vector<ValueId> operands,
+                ValueId result) {
+    Op& op = program.ops.emplace_back();
+    op.name = name;
+    op.kind = kind;
+    op.issue = issue;
+    op.operands = std::move(operands);
+    op.results = {result};
+    program.threads.back().issue_order.emplace_back(program.ops.size() - 1);
+    return result;
+  }
+};
+
+}  // namespace orrery::test

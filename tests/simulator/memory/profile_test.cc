@@ -1,0 +1,293 @@
+// The memory profile of programs that were worked out by hand, to the byte. Sizes are not rounded
+// unless a case says so.
+
+#include "simulator/memory/profile.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/memory/hand_program.h"
+
+namespace orrery::test {
+
+namespace {
+
+using Live = std::vector<int64_t>;
+
+TEST_CASE("memory: an unused result is held at its own position only") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  p.op(OpKind::Full, "x", {}, 50);
+  p.op(OpKind::Slice, "y", {a}, 20);
+  // x: a + x = 150.  y: x is gone, a + y = 120.
+  CHECK(p.live() == Live{150, 120});
+  CHECK(p.peak_at() == "x");
+}
+
+TEST_CASE("memory: a value is freed after its last use, while its reader's result is held") {
+  HandProgram p;
+  p.op(OpKind::Full, "a", {}, 10);
+  const ValueId b = p.op(OpKind::Transpose, "b", {ValueId(0)}, 20);
+  const ValueId c = p.op(OpKind::Concatenate, "c", {ValueId(0), b}, 30);
+  p.op(OpKind::Slice, "d", {c}, 5);
+  // a | a + b | a + b + c | c + d
+  CHECK(p.live() == Live{10, 30, 60, 35});
+}
+
+TEST_CASE("memory: an async collective holds operand and result from start to done") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId t = p.op(OpKind::Mul, "t", {a, a}, 100);
+  const ValueId s = p.start(OpKind::AllGather, "s", {t}, 400);
+  p.op(OpKind::Compute, "c", {}, 30);
+  const ValueId d = p.alias(OpKind::Done, "d", s);
+  const ValueId o = p.op(OpKind::Slice, "o", {d}, 10);
+  p.output(o);
+  // t: a + t = 200.  s: + s = 600.  c: + c = 630, c unused.  d: a + t + s = 600, then t goes.
+  // o: a + s + o = 510.
+  CHECK(p.live() == Live{200, 600, 630, 600, 510});
+  CHECK(p.peak_at() == "c");
+  const ThreadMemory memory = p.memory();
+  CHECK(memory.live_at_peak == std::vector<Held>{{"s", Bytes(400), HeldAs::InFlight},
+                                                 {"a", Bytes(100), HeldAs::Argument},
+                                                 {"t", Bytes(100), HeldAs::InFlight},
+                                                 {"c", Bytes(30), HeldAs::Temporary}});
+  CHECK(memory.arguments == Bytes(100));
+  CHECK(memory.in_flight == Bytes(500));
+  CHECK(memory.temporaries == Bytes(30));
+  CHECK(memory.outputs == Bytes());
+  CHECK(memory.scratch == Bytes());
+}
+
+TEST_CASE("memory: what a collective that is never done holds, it holds to the end") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 10);
+  p.start(OpKind::Psum, "s", {t}, 10);
+  p.op(OpKind::Full, "u", {}, 1);
+  p.op(OpKind::Full, "v", {}, 2);
+  // t | t + s | t + s + u | t + s + v
+  CHECK(p.live() == Live{10, 20, 21, 22});
+}
+
+TEST_CASE("memory: an argument is held to the end") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId x = p.op(OpKind::Mul, "x", {a, a}, 100);
+  p.op(OpKind::Mul, "y", {x, x}, 100);
+  // a + x | a + x + y
+  CHECK(p.live() == Live{200, 300});
+}
+
+TEST_CASE("memory: a donated argument is held to its last use") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId x = p.op(OpKind::Mul, "x", {a, a}, 100);
+  p.donate(a);
+  p.op(OpKind::Mul, "y", {x, x}, 100);
+  // a + x, then a goes | x + y
+  CHECK(p.live() == Live{200, 200});
+  CHECK(p.peak_at() == "x");
+}
+
+TEST_CASE("memory: an argument donated to a start is held to its done") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId s = p.start(OpKind::Psum, "s", {a}, 100);
+  p.donate(a);
+  p.op(OpKind::Full, "f", {}, 1);
+  const ValueId d = p.alias(OpKind::Done, "d", s);
+  p.op(OpKind::Slice, "o", {d}, 3);
+  // a + s | a + s + f | a + s, then a goes | s + o
+  CHECK(p.live() == Live{200, 201, 200, 103});
+}
+
+TEST_CASE("memory: an output is held to the end, though nothing reads it") {
+  HandProgram p;
+  const ValueId o = p.op(OpKind::Full, "o", {}, 100);
+  p.output(o);
+  p.op(OpKind::Full, "x", {}, 10);
+  p.op(OpKind::Full, "y", {}, 20);
+  // o | o + x | o + y
+  CHECK(p.live() == Live{100, 110, 120});
+  CHECK(p.memory().outputs == Bytes(100));
+}
+
+TEST_CASE("memory: the scratch of a sync collective is held while it runs") {
+  HandProgram p(2);
+  const ValueId a = p.argument("a", 100);
+  const ValueId s = p.op(OpKind::Psum, "s", {a}, 100);
+  p.scratch({{{LogicalId(0), LogicalId(1)}, 64}});
+  p.op(OpKind::Slice, "z", {s}, 10);
+  // a + s + 64 | a + s + z
+  CHECK(p.live() == Live{264, 210});
+  const ThreadMemory memory = p.memory();
+  CHECK(memory.scratch == Bytes(64));
+  CHECK(memory.live_at_peak.back() == Held{"s", Bytes(64), HeldAs::Scratch});
+}
+
+TEST_CASE("memory: the scratch of an async collective is held to its done") {
+  HandProgram p(2);
+  const ValueId a = p.argument("a", 100);
+  const ValueId s = p.start(OpKind::Psum, "s", {a}, 100);
+  p.scratch({{{LogicalId(0), LogicalId(1)}, 64}});
+  p.op(OpKind::Full, "f", {}, 1);
+  const ValueId d = p.alias(OpKind::Done, "d", s);
+  p.op(OpKind::Slice, "z", {d}, 10);
+  // a + s + 64 | + f | a + s + 64 | a + s + z
+  CHECK(p.live() == Live{264, 265, 264, 210});
+}
+
+TEST_CASE("memory: groups that need different scratch count as the one that needs most") {
+  HandProgram p(3);
+  const ValueId a = p.argument("a", 8);
+  p.op(OpKind::Psum, "s", {a}, 8);
+  p.scratch({{{LogicalId(0)}, 0}, {{LogicalId(1), LogicalId(2)}, 6}});
+  // a + s + 6
+  CHECK(p.live() == Live{22});
+}
+
+TEST_CASE("memory: each thread has its own list, and every argument") {
+  HandProgram p(2);
+  p.program.threads[0].devices = {LogicalId(0)};
+  const ValueId a = p.argument("a", 10);
+  const ValueId t = p.op(OpKind::Concatenate, "t", {a, a}, 20);
+  p.op(OpKind::Psum, "s", {t}, 20);
+  p.scratch({{{LogicalId(0), LogicalId(1)}, 4}});
+  p.thread({LogicalId(1)});
+  const ValueId u = p.op(OpKind::Psum, "u", {a}, 20);
+  p.join(SiteId(0));
+  p.op(OpKind::Concatenate, "v", {u, u, u}, 60);
+  // thread 0: a + t | a + t + s + 4.  thread 1: a + u + 4 | a + u + v
+  CHECK(p.live(0) == Live{30, 54});
+  CHECK(p.live(1) == Live{34, 90});
+  CHECK(p.peak_at(0) == "s");
+  CHECK(p.peak_at(1) == "v");
+}
+
+TEST_CASE("memory: a reshape takes no room, and its buffer lives while either value is used") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId r = p.alias(OpKind::Reshape, "r", t);
+  p.op(OpKind::Full, "x", {}, 7);
+  p.op(OpKind::Slice, "y", {r}, 5);
+  p.op(OpKind::Full, "z", {}, 1);
+  // t | t | t + x | t + y | z
+  CHECK(p.live() == Live{100, 100, 107, 105, 1});
+  CHECK(p.memory().live_at_peak.front() == Held{"t", Bytes(100), HeldAs::Temporary});
+}
+
+TEST_CASE("memory: reuse gives a dying operand's storage to an elementwise result") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId u = p.op(OpKind::Add, "u", {t, t}, 100);
+  const ValueId v = p.op(OpKind::Mul, "v", {u, u}, 100);
+  p.op(OpKind::Transpose, "w", {v}, 100);
+  // t | u in t | v in u | v + w, as transpose is not elementwise
+  CHECK(p.live() == Live{100, 100, 100, 200});
+  CHECK(p.memory().arena == Bytes(200));
+}
+
+TEST_CASE("memory: without reuse every result has storage of its own") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  p.op(OpKind::Add, "u", {t, t}, 100);
+  CHECK(p.live() == Live{100, 200});
+}
+
+TEST_CASE("memory: reuse takes nothing from an operand that lives on or is of another size") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId a = p.argument("a", 100);
+  const ValueId u = p.op(OpKind::Add, "u", {a, a}, 100);
+  const ValueId v = p.op(OpKind::ConvertElementType, "v", {u}, 50);
+  p.op(OpKind::Mul, "w", {v, u}, 100);
+  // a + u | a + u + v | w in u, since u is as large and dies here: a + v + w
+  CHECK(p.live() == Live{200, 250, 250});
+}
+
+TEST_CASE("memory: reuse takes a donated argument's storage at its last use") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId a = p.argument("a", 100);
+  p.op(OpKind::Add, "u", {a, a}, 100);
+  p.donate(a);
+  CHECK(p.live() == Live{100});
+  CHECK(p.memory().live_at_peak == std::vector<Held>{{"u", Bytes(100), HeldAs::Temporary}});
+}
+
+TEST_CASE("memory: sizes are rounded up to the alignment") {
+  HandProgram p(2);
+  p.policy.alignment = Bytes(256);
+  const ValueId a = p.argument("a", 1);
+  p.argument("empty", 0);
+  p.op(OpKind::Psum, "s", {a}, 257);
+  p.scratch({{{LogicalId(0), LogicalId(1)}, 256}});
+  // 256 + 0 + 512 + 256
+  CHECK(p.live() == Live{1024});
+  CHECK(p.memory().live_at_peak == std::vector<Held>{{"s", Bytes(512), HeldAs::Temporary},
+                                                     {"a", Bytes(256), HeldAs::Argument},
+                                                     {"s", Bytes(256), HeldAs::Scratch}});
+}
+
+TEST_CASE("memory: what is reserved counts towards the peak, not as live") {
+  HandProgram p;
+  p.policy.reserved = Bytes(1000);
+  p.op(OpKind::Full, "t", {}, 24);
+  const ThreadMemory memory = p.memory();
+  CHECK(p.live() == Live{24});
+  CHECK(memory.peak == Bytes(1024));
+  CHECK(memory.reserved == Bytes(1000));
+  CHECK(memory.arena == Bytes(24));
+}
+
+TEST_CASE("memory: a thread without ops holds its arguments, and peaks at no op") {
+  HandProgram p;
+  p.argument("a", 10);
+  const ThreadMemory memory = p.memory();
+  CHECK(memory.peak == Bytes(10));
+  CHECK(!memory.peak_at);
+  CHECK(memory.arguments == Bytes(10));
+  CHECK(memory.arena == Bytes(10));
+}
+
+TEST_CASE("memory: host buffers are not counted") {
+  HandProgram p;
+  p.argument("a", 10);
+  p.program.buffers[0].space = MemorySpace::Host;
+  p.op(OpKind::Full, "t", {}, 3);
+  CHECK(p.live() == Live{3});
+}
+
+TEST_CASE("memory: the peak is at the first op that attains it") {
+  HandProgram p;
+  p.op(OpKind::Full, "t", {}, 5);
+  p.op(OpKind::Full, "u", {}, 5);
+  CHECK(p.peak_at() == "t");
+}
+
+TEST_CASE("memory: the arena can exceed the peak, by what fits in no gap") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId u = p.op(OpKind::Slice, "u", {t}, 50);
+  const ValueId v = p.op(OpKind::Concatenate, "v", {u, u}, 101);
+  p.op(OpKind::Slice, "w", {u, v}, 10);
+  // t at 0, u at 100; t goes; v does not fit below u: at 150, up to 251; w at 0.
+  // live: 100 | 150 | 151 | 161
+  CHECK(p.live() == Live{100, 150, 151, 161});
+  CHECK(p.memory().arena == Bytes(251));
+}
+
+TEST_CASE("memory: storage that was taken over is not free until its last holder ends") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId u = p.op(OpKind::Add, "u", {t, t}, 100);
+  p.op(OpKind::Full, "x", {}, 100);
+  p.op(OpKind::Slice, "y", {u}, 1);
+  // u has t's place at 0, so x lies at 100, and is gone when y takes its place.
+  CHECK(p.memory().arena == Bytes(200));
+}
+
+}  // namespace
+
+}  // namespace orrery::test
