@@ -161,6 +161,11 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
                   std::is_same_v<E, arith::F64>) {
       multiply_batches<decltype(E::value)>(sums, left, right, batch.elements(), rows.elements(),
                                            contracting.elements(), columns.elements());
+      // Whatever NaN an element met, it ends as one: that it is the canonical one is settled here.
+      if constexpr (arith::kIsFloat<E>) {
+        for (E& sum : sums.as<E>())
+          sum = arith::round<E>(sum.value);
+      }
     } else {
       ORRERY_CHECK(false, "sums are of u32, f32 or f64");
     }

@@ -1,0 +1,405 @@
+#include "models/array/arith.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include "models/base/int128.h"
+#include "tests/support/property.h"
+
+namespace orrery::arith {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// A narrow float by its fields, and what its bits mean by IEEE 754, section 3.4: an independent
+/// reading of the format, exact in double.
+struct Format {
+  int fraction_bits;
+  int exponent_bits;
+
+  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  uint32_t infinity() const { return ((1U << exponent_bits) - 1U) << fraction_bits; }
+  uint32_t sign_bit() const { return 1U << (fraction_bits + exponent_bits); }
+
+  double value(uint32_t bits) const {
+    const double sign = (bits & sign_bit()) != 0 ? -1 : 1;
+    const auto exponent = static_cast<int>((bits & ~sign_bit()) >> fraction_bits);
+    const auto fraction = static_cast<int>(bits & ((1U << fraction_bits) - 1U));
+    if (exponent == (1 << exponent_bits) - 1)
+      return fraction == 0 ? sign * kInf : kNan;
+    const int hidden = exponent == 0 ? 0 : 1 << fraction_bits;
+    return sign *
+           std::ldexp(hidden + fraction, (exponent == 0 ? 1 : exponent) - bias() - fraction_bits);
+  }
+
+  /// What the place of infinity would be worth were the exponents to go on: the value that is
+  /// compared with the largest finite one when rounding (IEEE 754, section 4.3.1).
+  double beyond_largest() const { return std::ldexp(1, bias() + 1); }
+};
+constexpr Format kF16 = {10, 5};
+constexpr Format kBF16 = {7, 8};
+
+template <class E>
+constexpr Format kFormat = kSame<E, F16> ? kF16 : kBF16;
+
+bool same_bits(float a, double b) {
+  return std::bit_cast<uint64_t>(static_cast<double>(a)) == std::bit_cast<uint64_t>(b);
+}
+
+/// Nothing, or how many and the first of them: a line for a test over many cases.
+template <class T>
+std::string summary(const std::vector<T>& wrong) {
+  return wrong.empty() ? "" : fmt::format("{} wrong, the first at {}", wrong.size(), wrong.front());
+}
+
+template <class E>
+std::string patterns_widened_wrongly() {
+  std::vector<uint32_t> wrong;
+  for (uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const double expected = kFormat<E>.value(bits);
+    const float got = widen(E{static_cast<uint16_t>(bits)});
+    if (std::isnan(expected) ? !std::isnan(got) : !same_bits(got, expected))
+      wrong.push_back(bits);
+  }
+  return summary(wrong);
+}
+
+/// For each two neighbours among the finite values of E and infinity, of either sign: Wide values
+/// at, next to and between them that do not round as IEEE 754 says.
+template <class E, class Wide>
+std::string rounded_wrongly() {
+  const Format format = kFormat<E>;
+  std::vector<Wide> wrong;
+  const auto expect = [&](Wide x, uint32_t bits) {
+    if (bits_of(round<E>(x)) != bits)
+      wrong.push_back(x);
+    if (bits_of(round<E>(-x)) != (bits | format.sign_bit()))
+      wrong.push_back(-x);
+  };
+  for (uint32_t low = 0; low < format.infinity(); ++low) {
+    const uint32_t high = low + 1;
+    const double below = format.value(low);
+    const double above = high == format.infinity() ? format.beyond_largest() : format.value(high);
+    // Neighbours share all but one bit of precision, so that their mean is exact in float, too.
+    const auto middle = static_cast<Wide>((below + above) / 2);
+    const auto infinite = std::numeric_limits<Wide>::infinity();
+    expect(static_cast<Wide>(below), low);
+    expect(std::nextafter(static_cast<Wide>(below), infinite), low);
+    expect(std::nextafter(middle, -infinite), low);
+    expect(middle, (low & 1U) == 0 ? low : high);
+    expect(std::nextafter(middle, infinite), high);
+    expect(std::nextafter(static_cast<Wide>(above), -infinite), high);
+  }
+  expect(std::numeric_limits<Wide>::infinity(), format.infinity());
+  expect(std::numeric_limits<Wide>::max(), format.infinity());
+  expect(std::numeric_limits<Wide>::denorm_min(), 0);
+  expect(std::numeric_limits<Wide>::min(), kSame<E, BF16> && sizeof(Wide) == 4 ? 0x80U : 0U);
+  return summary(wrong);
+}
+
+template <class E>
+E number(double x) {
+  return convert<E>(F64{x});
+}
+
+template <class E>
+double value_of(E x) {
+  return convert<F64>(x).value;
+}
+
+}  // namespace
+
+// The whole header can run at compile time.
+static_assert(bits_of(add(F16{0x3c00}, F16{0x3c00})) == 0x4000);         // 1 + 1 = 2
+static_assert(bits_of(multiply(BF16{0x3fc0}, BF16{0x4000})) == 0x4040);  // 1.5 * 2 = 3
+static_assert(bits_of(convert<F16>(F64{0.333251953125})) == 0x3555);     // 1365/4096
+static_assert(convert<S8>(F32{-1000.0F}).value == -128);
+static_assert(maximum(S32{-3}, S32{2}).value == 2);
+
+TEST_CASE("f16: all 65,536 patterns mean what IEEE 754 says") {
+  CHECK(patterns_widened_wrongly<F16>() == "");
+}
+
+TEST_CASE("bf16: all 65,536 patterns mean what IEEE 754 says") {
+  CHECK(patterns_widened_wrongly<BF16>() == "");
+}
+
+TEST_CASE("f16: f32 rounds to nearest even around every value and every midpoint") {
+  CHECK(rounded_wrongly<F16, float>() == "");
+}
+
+TEST_CASE("f16: f64 rounds to nearest even around every value and every midpoint") {
+  CHECK(rounded_wrongly<F16, double>() == "");
+}
+
+TEST_CASE("bf16: f32 rounds to nearest even around every value and every midpoint") {
+  CHECK(rounded_wrongly<BF16, float>() == "");
+}
+
+TEST_CASE("bf16: f64 rounds to nearest even around every value and every midpoint") {
+  CHECK(rounded_wrongly<BF16, double>() == "");
+}
+
+TEST_CASE("f16: the thresholds, in figures") {
+  // Largest finite: (2 - 2^-10) * 2^15 = 65504; half a unit above, 65520, is a tie with 65536:
+  // even.
+  CHECK(bits_of(round<F16>(65504.0F)) == 0x7bff);
+  CHECK(bits_of(round<F16>(std::nextafter(65520.0F, 0.0F))) == 0x7bff);
+  CHECK(bits_of(round<F16>(65520.0F)) == 0x7c00);
+  // Smallest subnormal 2^-24; half of it is a tie with 0: even.
+  CHECK(bits_of(round<F16>(0x1p-24F)) == 0x0001);
+  CHECK(bits_of(round<F16>(0x1p-25F)) == 0x0000);
+  CHECK(bits_of(round<F16>(0x1.000002p-25F)) == 0x0001);
+  CHECK(bits_of(round<F16>(-0x1p-25F)) == 0x8000);
+}
+
+TEST_CASE("f64 to narrow floats: one rounding, where two would give another result") {
+  // Just above a midpoint by less than an f32 can hold. By way of f32 it becomes the midpoint,
+  // which goes to the even neighbour, below.
+  const double f16_middle = 1 + 0x1p-11;
+  CHECK(bits_of(round<F16>(f16_middle)) == 0x3c00);
+  CHECK(bits_of(round<F16>(f16_middle + 0x1p-40)) == 0x3c01);
+  CHECK(bits_of(round<F16>(static_cast<float>(f16_middle + 0x1p-40))) == 0x3c00);
+  const double bf16_middle = 1 + 0x1p-8;
+  CHECK(bits_of(round<BF16>(bf16_middle)) == 0x3f80);
+  CHECK(bits_of(round<BF16>(bf16_middle + 0x1p-40)) == 0x3f81);
+  CHECK(bits_of(round<BF16>(static_cast<float>(bf16_middle + 0x1p-40))) == 0x3f80);
+  // The same where the neighbours are subnormal: 1.5 units.
+  CHECK(bits_of(round<F16>(0x1.8p-24)) == 0x0002);
+  CHECK(bits_of(round<F16>(0x1.8p-24 - 0x1p-60)) == 0x0001);
+  CHECK(bits_of(round<BF16>(0x1.8p-133)) == 0x0002);
+  CHECK(bits_of(round<BF16>(0x1.8p-133 - 0x1p-180)) == 0x0001);
+}
+
+TEST_CASE("f64 to narrow floats: every f32 rounds as it does from f32") {
+  test::holds_for_all("any f32", [] {
+    const auto bits = *rc::gen::arbitrary<uint32_t>();
+    const float x = float_of(bits);
+    RC_ASSERT(bits_of(round<F16>(x)) == bits_of(round<F16>(static_cast<double>(x))));
+    RC_ASSERT(bits_of(round<BF16>(x)) == bits_of(round<BF16>(static_cast<double>(x))));
+  });
+}
+
+TEST_CASE("NaN: every computed or converted one has its type's single pattern") {
+  for (const uint32_t bits : {0x7fc00000U, 0xffc00000U, 0x7f800001U, 0xffffffffU, 0x7fbfffffU}) {
+    CAPTURE(bits);
+    const F32 nan = {float_of(bits)};
+    const F32 one = {1.0F};
+    CHECK(bits_of(add(nan, one)) == 0x7fc00000U);
+    CHECK(bits_of(add(one, nan)) == 0x7fc00000U);
+    CHECK(bits_of(subtract(nan, one)) == 0x7fc00000U);
+    CHECK(bits_of(multiply(one, nan)) == 0x7fc00000U);
+    CHECK(bits_of(maximum(nan, one)) == 0x7fc00000U);
+    CHECK(bits_of(minimum(one, nan)) == 0x7fc00000U);
+    CHECK(bits_of(convert<F16>(nan)) == 0x7e00U);
+    CHECK(bits_of(convert<BF16>(nan)) == 0x7fc0U);
+    CHECK(bits_of(convert<F64>(nan)) == 0x7ff8000000000000U);
+  }
+  const F64 nan = {double_of(0xfff0000000000001U)};
+  CHECK(bits_of(convert<F16>(nan)) == 0x7e00U);
+  CHECK(bits_of(convert<BF16>(nan)) == 0x7fc0U);
+  CHECK(bits_of(convert<F32>(nan)) == 0x7fc00000U);
+  CHECK(bits_of(add(nan, nan)) == 0x7ff8000000000000U);
+  CHECK(bits_of(convert<F32>(F16{0xfc01})) == 0x7fc00000U);
+  CHECK(bits_of(convert<F16>(BF16{0xffff})) == 0x7e00U);
+  CHECK(bits_of(add(F16{0xfc01}, F16{0})) == 0x7e00U);
+  CHECK(bits_of(maximum(BF16{0xffff}, BF16{0})) == 0x7fc0U);
+  // Made from numbers: inf - inf, 0 * inf.
+  const F32 infinite = number<F32>(kInf);
+  CHECK(bits_of(subtract(infinite, infinite)) == 0x7fc00000U);
+  CHECK(bits_of(multiply(infinite, F32{0.0F})) == 0x7fc00000U);
+  CHECK(bits_of(subtract(F16{0x7c00}, F16{0x7c00})) == 0x7e00U);
+}
+
+TEST_CASE("conversion to the same type keeps every bit, of a NaN too") {
+  CHECK(bits_of(convert<F32>(F32{float_of(0xffc12345U)})) == 0xffc12345U);
+  CHECK(bits_of(convert<F16>(F16{0xfd55})) == 0xfd55U);
+}
+
+TEST_CASE_TEMPLATE("maximum and minimum: NaN wins, -0 is below +0, else as compared", E, F16, BF16,
+                   F32, F64) {
+  // In the order of IEEE 754-2019 maximum.
+  const std::array<double, 8> ascending = {-kInf, -2.5, -1, -0.0, 0.0, 1, 2.5, kInf};
+  for (size_t i = 0; i < ascending.size(); ++i) {
+    const E x = number<E>(ascending[i]);
+    for (size_t j = 0; j < ascending.size(); ++j) {
+      const E y = number<E>(ascending[j]);
+      CAPTURE(ascending[i]);
+      CAPTURE(ascending[j]);
+      CHECK(bits_of(maximum(x, y)) == bits_of(i < j ? y : x));
+      CHECK(bits_of(minimum(x, y)) == bits_of(i < j ? x : y));
+    }
+    const E nan = number<E>(kNan);
+    CHECK(bits_of(maximum(x, nan)) == bits_of(nan));
+    CHECK(bits_of(maximum(nan, x)) == bits_of(nan));
+    CHECK(bits_of(minimum(x, nan)) == bits_of(nan));
+    CHECK(bits_of(minimum(nan, x)) == bits_of(nan));
+    CHECK(bits_of(maximum(nan, nan)) == bits_of(nan));
+  }
+}
+
+TEST_CASE("maximum and minimum: of pred they are or and and, of integers by value") {
+  for (const uint8_t x : {uint8_t{0}, uint8_t{1}}) {
+    for (const uint8_t y : {uint8_t{0}, uint8_t{1}}) {
+      CHECK(maximum(Pred{x}, Pred{y}).value == (x | y));
+      CHECK(minimum(Pred{x}, Pred{y}).value == (x & y));
+    }
+  }
+  CHECK(maximum(S8{-128}, S8{127}).value == 127);
+  CHECK(minimum(S8{-128}, S8{127}).value == -128);
+  CHECK(maximum(U8{128}, U8{127}).value == 128);
+  CHECK(minimum(U32{0x80000000U}, U32{1}).value == 1);
+  CHECK(maximum(S32{std::numeric_limits<int32_t>::min()}, S32{1}).value == 1);
+}
+
+TEST_CASE_TEMPLATE("integers: sums, differences and products are those of Z modulo 2^width", E, S8,
+                   U8, S32, U32) {
+  using Int = decltype(E::value);
+  test::holds_for_all("any two", [] {
+    const auto x = *rc::gen::arbitrary<Int>();
+    const auto y = *rc::gen::arbitrary<Int>();
+    // Exact in 128 bits; equal modulo 2^width if they differ by a multiple of it.
+    const auto equal = [](Int got, Int128 exact) {
+      return (exact - got) % (Int128{1} << (8 * sizeof(Int))) == 0;
+    };
+    RC_ASSERT(equal(add(E{x}, E{y}).value, Int128{x} + y));
+    RC_ASSERT(equal(subtract(E{x}, E{y}).value, Int128{x} - y));
+    RC_ASSERT(equal(multiply(E{x}, E{y}).value, Int128{x} * y));
+  });
+}
+
+TEST_CASE("integers: the edges wrap") {
+  CHECK(add(S8{127}, S8{1}).value == -128);
+  CHECK(subtract(S8{-128}, S8{1}).value == 127);
+  CHECK(multiply(S8{-128}, S8{-1}).value == -128);
+  CHECK(add(U8{255}, U8{1}).value == 0);
+  CHECK(multiply(U8{16}, U8{16}).value == 0);
+  CHECK(add(S32{2147483647}, S32{1}).value == -2147483647 - 1);
+  CHECK(subtract(U32{0}, U32{1}).value == 4294967295U);
+}
+
+TEST_CASE_TEMPLATE("narrow floats: +, - and * are the exact result, rounded once", E, F16, BF16) {
+  test::holds_for_all("any two patterns", [] {
+    const E x = {*rc::gen::arbitrary<uint16_t>()};
+    const E y = {*rc::gen::arbitrary<uint16_t>()};
+    const double a = value_of(x);
+    const double b = value_of(y);
+    // In double products are exact (22 and 16 bits), and so are sums of f16 (41 bits). A sum of
+    // bf16 is too, unless one operand is more than 2^45 times the other; then the result is the
+    // larger, whether or not the double has rounded before.
+    RC_ASSERT(same_value(add(x, y), round<E>(a + b)));
+    RC_ASSERT(same_value(subtract(x, y), round<E>(a - b)));
+    RC_ASSERT(same_value(multiply(x, y), round<E>(a * b)));
+  });
+}
+
+TEST_CASE("floats to integers: toward zero, saturated, NaN is 0") {
+  struct Row {
+    double x;
+    int32_t s8, s32;
+    uint32_t u8, u32;
+  };
+  constexpr int32_t kLow = std::numeric_limits<int32_t>::min();
+  constexpr int32_t kHigh = std::numeric_limits<int32_t>::max();
+  const std::array<Row, 16> rows = {{
+      {0.0, 0, 0, 0, 0},
+      {-0.0, 0, 0, 0, 0},
+      {0.9, 0, 0, 0, 0},
+      {-0.9, 0, 0, 0, 0},
+      {1.5, 1, 1, 1, 1},
+      {-1.5, -1, -1, 0, 0},
+      {127.9, 127, 127, 127, 127},
+      {128.0, 127, 128, 128, 128},
+      {-128.9, -128, -128, 0, 0},
+      {-129.0, -128, -129, 0, 0},
+      {255.9, 127, 255, 255, 255},
+      {2147483647.5, 127, kHigh, 255, 2147483647U},
+      {-2147483648.5, -128, kLow, 0, 0},
+      {4294967295.5, 127, kHigh, 255, 4294967295U},
+      {kInf, 127, kHigh, 255, 4294967295U},
+      {kNan, 0, 0, 0, 0},
+  }};
+  for (const Row& row : rows) {
+    CAPTURE(row.x);
+    CHECK(convert<S8>(F64{row.x}).value == row.s8);
+    CHECK(convert<S32>(F64{row.x}).value == row.s32);
+    CHECK(convert<U8>(F64{row.x}).value == row.u8);
+    CHECK(convert<U32>(F64{row.x}).value == row.u32);
+  }
+  CHECK(convert<S64>(F64{0x1p63}).value == std::numeric_limits<int64_t>::max());
+  CHECK(convert<S64>(F64{0x1.fffffffffffffp62}).value == 0x7ffffffffffffc00);
+  CHECK(convert<S64>(F64{-kInf}).value == std::numeric_limits<int64_t>::min());
+  CHECK(convert<S32>(F16{0x7c00}).value == kHigh);
+  CHECK(convert<S32>(F32{2147483648.0F}).value == kHigh);
+  CHECK(convert<S8>(BF16{0xc3ff}).value == -128);
+}
+
+TEST_CASE("integers to floats: rounded once, ties to even") {
+  // f32 has 24 bits: 2^24 + 1 is a tie.
+  CHECK(convert<F32>(S32{16777217}).value == 16777216.0F);
+  CHECK(convert<F32>(S32{-16777219}).value == -16777220.0F);
+  CHECK(convert<F32>(U32{4294967295U}).value == 4294967296.0F);
+  CHECK(convert<F64>(U32{4294967295U}).value == 4294967295.0);
+  // f16 has 11 bits: 2049 is a tie, and 65520 the first that becomes infinite.
+  CHECK(bits_of(convert<F16>(S32{2049})) == bits_of(number<F16>(2048)));
+  CHECK(bits_of(convert<F16>(S32{2051})) == bits_of(number<F16>(2052)));
+  CHECK(bits_of(convert<F16>(S32{65519})) == 0x7bff);
+  CHECK(bits_of(convert<F16>(S32{-65520})) == 0xfc00);
+  // bf16 has 8 bits: 2^31 + 2^23 is a tie, and one more is not. f32 cannot tell the two apart.
+  CHECK(bits_of(convert<BF16>(U32{0x80800000U})) == bits_of(number<BF16>(0x1p31)));
+  CHECK(bits_of(convert<BF16>(U32{0x80800001U})) == bits_of(number<BF16>(0x1.02p31)));
+  // The same for 64 bits, where f64 cannot tell them apart either.
+  CHECK(bits_of(convert<BF16>(S64{0x4040000000000000})) == bits_of(number<BF16>(0x1p62)));
+  CHECK(bits_of(convert<BF16>(S64{0x4040000000000001})) == bits_of(number<BF16>(0x1.02p62)));
+  CHECK(bits_of(convert<BF16>(S64{-0x4040000000000001})) == bits_of(number<BF16>(-0x1.02p62)));
+  CHECK(bits_of(convert<BF16>(S64{std::numeric_limits<int64_t>::min()})) ==
+        bits_of(number<BF16>(-0x1p63)));
+  CHECK(convert<F32>(S64{0x4000004000000001}).value == 0x1.000002p62F);
+}
+
+TEST_CASE("integers to integers: wrapped") {
+  CHECK(convert<S8>(S32{200}).value == -56);
+  CHECK(convert<U8>(S32{-1}).value == 255);
+  CHECK(convert<U32>(S8{-1}).value == 4294967295U);
+  CHECK(convert<S32>(U32{4294967295U}).value == -1);
+  CHECK(convert<S32>(U8{255}).value == 255);
+  CHECK(convert<S32>(S64{0x100000007}).value == 7);
+}
+
+TEST_CASE("pred: what is not zero is true, and true is one") {
+  CHECK(convert<Pred>(S32{0}).value == 0);
+  CHECK(convert<Pred>(S32{256}).value == 1);
+  CHECK(convert<Pred>(F32{-0.0F}).value == 0);
+  CHECK(convert<Pred>(F16{0x0001}).value == 1);
+  CHECK(convert<Pred>(F64{kNan}).value == 1);
+  CHECK(convert<S8>(Pred{1}).value == 1);
+  CHECK(bits_of(convert<F16>(Pred{1})) == 0x3c00);
+  CHECK(convert<F64>(Pred{1}).value == 1.0);
+}
+
+TEST_CASE_TEMPLATE("floats to wider floats: exact", E, F16, BF16) {
+  std::vector<uint32_t> wrong;
+  for (uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const E x = {static_cast<uint16_t>(bits)};
+    const double expected = kFormat<E>.value(bits);
+    if (std::isnan(expected))
+      continue;
+    if (!same_bits(convert<F32>(x).value, expected) ||
+        bits_of(convert<F64>(x)) != std::bit_cast<uint64_t>(expected) ||
+        bits_of(convert<E>(convert<F32>(x))) != bits)
+      wrong.push_back(bits);
+  }
+  CHECK(summary(wrong) == "");
+}
+
+}  // namespace orrery::arith

@@ -1,0 +1,57 @@
+#include "models/array/dtype.h"
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "models/array/dispatch.h"
+
+namespace orrery {
+
+TEST_CASE("dtype: names, sizes and kinds") {
+  struct Row {
+    Dtype dtype;
+    std::string_view hlo, numpy;
+    int64_t bytes;
+    bool is_float, is_integer, is_signed;
+  };
+  const std::array<Row, 9> rows = {{
+      {Dtype::Pred, "pred", "bool", 1, false, false, false},
+      {Dtype::S8, "s8", "int8", 1, false, true, true},
+      {Dtype::S32, "s32", "int32", 4, false, true, true},
+      {Dtype::U8, "u8", "uint8", 1, false, true, false},
+      {Dtype::U32, "u32", "uint32", 4, false, true, false},
+      {Dtype::F16, "f16", "float16", 2, true, false, true},
+      {Dtype::BF16, "bf16", "bfloat16", 2, true, false, true},
+      {Dtype::F32, "f32", "float32", 4, true, false, true},
+      {Dtype::F64, "f64", "float64", 8, true, false, true},
+  }};
+  REQUIRE(all_dtypes().size() == rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    CAPTURE(row.hlo);
+    CHECK(all_dtypes()[i] == row.dtype);
+    CHECK(name(row.dtype) == row.hlo);
+    CHECK(dtype_named(row.hlo) == row.dtype);
+    CHECK(dtype_named(row.numpy) == row.dtype);
+    CHECK(itemsize(row.dtype) == Bytes(row.bytes));
+    CHECK(is_float(row.dtype) == row.is_float);
+    CHECK(is_integer(row.dtype) == row.is_integer);
+    CHECK(is_signed(row.dtype) == row.is_signed);
+    const bool as_dispatched = dispatch(row.dtype, [&](auto tag) {
+      using E = typename decltype(tag)::type;
+      return int64_t{sizeof(E)} == row.bytes && arith::kIsFloat<E> == row.is_float &&
+             arith::kIsInteger<E> == row.is_integer;
+    });
+    CHECK(as_dispatched);
+  }
+}
+
+TEST_CASE("dtype: other names are none") {
+  for (const std::string_view text : {"", "F32", "f8", "float", "s64", "int64", "f32 "}) {
+    CAPTURE(text);
+    CHECK_FALSE(dtype_named(text));
+  }
+}
+
+}  // namespace orrery

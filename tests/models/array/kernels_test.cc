@@ -1,0 +1,263 @@
+#include "models/array/kernels.h"
+
+#include <array>
+#include <limits>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "models/array/dispatch.h"
+#include "models/array/text.h"
+#include "models/base/check.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+
+namespace {
+
+/// Elements of any bits, NaNs and subnormals among them; for pred 0 or 1.
+Tensor random_bits(Dtype dtype, Shape shape, Random& random) {
+  Tensor tensor(dtype, std::move(shape));
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const uint64_t bits = random.next();
+    const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
+    set_element_bits(tensor, i, dtype == Dtype::Pred ? bits & 1U : bits >> (64U - width));
+  }
+  return tensor;
+}
+
+template <class E>
+E folded(Combine combine, E x, E y) {
+  if (combine == Combine::Max)
+    return arith::maximum(x, y);
+  if (combine == Combine::Min)
+    return arith::minimum(x, y);
+  if constexpr (arith::kIsNumber<E>)
+    return arith::add(x, y);
+  else
+    return x;
+}
+
+/// One element at a time, by arith.h alone.
+Tensor combined_slowly(Combine combine, const Tensor& left, const Tensor& right) {
+  Tensor result(left.dtype(), left.shape());
+  dispatch(left.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (size_t i = 0; i < result.as<E>().size(); ++i)
+      result.as<E>()[i] = folded(combine, left.as<E>()[i], right.as<E>()[i]);
+  });
+  return result;
+}
+
+bool identical(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+}
+
+Tensor of(Dtype dtype, const std::vector<double>& values) {
+  Tensor tensor(dtype, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i)
+    set_element_from_double(tensor, static_cast<int64_t>(i), values[i]);
+  return tensor;
+}
+
+}  // namespace
+
+TEST_CASE("combine_into: each element as arith.h has it, apart or in place, at every length") {
+  for (const Dtype dtype : all_dtypes()) {
+    for (const Combine combine : {Combine::Add, Combine::Max, Combine::Min}) {
+      if (dtype == Dtype::Pred && combine == Combine::Add)
+        continue;
+      Random random(1);
+      // Lengths around those of machine vectors, so that their ends are seen too.
+      for (const int64_t count : {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 64, 1000}) {
+        CAPTURE(name(dtype));
+        CAPTURE(static_cast<int>(combine));
+        CAPTURE(count);
+        const Tensor left = random_bits(dtype, {count}, random);
+        const Tensor right = random_bits(dtype, {count}, random);
+        const Tensor expected = combined_slowly(combine, left, right);
+
+        Tensor apart(dtype, {count});
+        combine_into(dtype, combine, apart.bytes().data(), left.bytes().data(),
+                     right.bytes().data(), count);
+        CHECK(identical(apart, expected));
+
+        Tensor over_left = left;
+        combine_into(dtype, combine, over_left.bytes().data(), over_left.bytes().data(),
+                     right.bytes().data(), count);
+        CHECK(identical(over_left, expected));
+
+        Tensor over_right = right;
+        combine_into(dtype, combine, over_right.bytes().data(), left.bytes().data(),
+                     over_right.bytes().data(), count);
+        CHECK(identical(over_right, expected));
+
+        Tensor over_both = left;
+        combine_into(dtype, combine, over_both.bytes().data(), over_both.bytes().data(),
+                     over_both.bytes().data(), count);
+        CHECK(identical(over_both, combined_slowly(combine, left, left)));
+      }
+    }
+  }
+}
+
+TEST_CASE("combine_into: order of the operands does not matter, bit for bit") {
+  for (const Dtype dtype : all_dtypes()) {
+    for (const Combine combine : {Combine::Add, Combine::Max, Combine::Min}) {
+      if (dtype == Dtype::Pred && combine == Combine::Add)
+        continue;
+      CAPTURE(name(dtype));
+      Random random(2);
+      const Tensor left = random_bits(dtype, {1000}, random);
+      const Tensor right = random_bits(dtype, {1000}, random);
+      CHECK(
+          identical(combined_slowly(combine, left, right), combined_slowly(combine, right, left)));
+    }
+  }
+}
+
+TEST_CASE("combine_into: what is no reduction is a bug of the caller") {
+  Tensor tensor(Dtype::Pred, {1});
+  std::byte* data = tensor.bytes().data();
+  CHECK_THROWS_AS(combine_into(Dtype::Pred, Combine::Add, data, data, data, 1), InternalError);
+  CHECK_THROWS_AS(combine_into(Dtype::S8, Combine::None, data, data, data, 1), InternalError);
+}
+
+TEST_CASE("elementwise: sum, difference and product") {
+  const Tensor left = of(Dtype::F32, {1, 2.5, -3});
+  const Tensor right = of(Dtype::F32, {4, -0.5, 7});
+  CHECK(elementwise(Elementwise::Add, left, right) == of(Dtype::F32, {5, 2, 4}));
+  CHECK(elementwise(Elementwise::Sub, left, right) == of(Dtype::F32, {-3, 3, -10}));
+  CHECK(elementwise(Elementwise::Mul, left, right) == of(Dtype::F32, {4, -1.25, -21}));
+  // 100 + 100 = 200 = -56 modulo 256.
+  CHECK(elementwise(Elementwise::Add, of(Dtype::S8, {100}), of(Dtype::S8, {100})) ==
+        of(Dtype::S8, {-56}));
+  // f16 at 2048 has units of 2: 2048 + 1 is a tie, which goes to even.
+  CHECK(elementwise(Elementwise::Add, of(Dtype::F16, {2048, 2050}), of(Dtype::F16, {1, 1})) ==
+        of(Dtype::F16, {2048, 2052}));
+}
+
+TEST_CASE("elementwise: a product and a sum round twice, never once") {
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost in f32; a fused multiply-add would
+  // keep it.
+  const Tensor x = of(Dtype::F32, {1 + 0x1p-12});
+  const Tensor product = elementwise(Elementwise::Mul, x, x);
+  const Tensor rest = elementwise(Elementwise::Sub, product, of(Dtype::F32, {1 + 0x1p-11}));
+  CHECK(rest == of(Dtype::F32, {0}));
+}
+
+TEST_CASE("elementwise: operands that do not fit are a bug of the caller") {
+  const Tensor tensor(Dtype::F32, {2});
+  CHECK_THROWS_AS(elementwise(Elementwise::Add, tensor, Tensor(Dtype::F32, {3})), InternalError);
+  CHECK_THROWS_AS(elementwise(Elementwise::Add, tensor, Tensor(Dtype::S32, {2})), InternalError);
+  const Tensor pred(Dtype::Pred, {2});
+  CHECK_THROWS_AS(elementwise(Elementwise::Mul, pred, pred), InternalError);
+}
+
+TEST_CASE("convert: each element as arith.h has it, between all dtypes") {
+  Random random(1);
+  for (const Dtype from : all_dtypes()) {
+    const Tensor source = random_bits(from, {67}, random);
+    for (const Dtype to : all_dtypes()) {
+      CAPTURE(name(from));
+      CAPTURE(name(to));
+      const Tensor result = convert(source, to);
+      CHECK(result.dtype() == to);
+      CHECK(result.shape() == source.shape());
+      int64_t wrong = 0;
+      dispatch(from, [&](auto from_tag) {
+        using From = typename decltype(from_tag)::type;
+        dispatch(to, [&](auto to_tag) {
+          using To = typename decltype(to_tag)::type;
+          for (size_t i = 0; i < 67; ++i) {
+            const To expected = arith::convert<To>(source.as<From>()[i]);
+            if (arith::bits_of(result.as<To>()[i]) != arith::bits_of(expected))
+              ++wrong;
+          }
+        });
+      });
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("full: one value everywhere, converted") {
+  CHECK(full(Dtype::S32, {3}, -7) == of(Dtype::S32, {-7, -7, -7}));
+  CHECK(full(Dtype::BF16, {2}, 1.5) == of(Dtype::BF16, {1.5, 1.5}));
+  CHECK(full(Dtype::Pred, {2}, 1).as<uint8_t>()[1] == 1);
+  CHECK(full(Dtype::F16, {}, 1e6).as<uint16_t>()[0] == 0x7c00);
+  CHECK(full(Dtype::F32, {}, -std::numeric_limits<double>::quiet_NaN()).as<uint32_t>()[0] ==
+        0x7fc00000U);
+}
+
+TEST_CASE("iota: row-major counting, converted") {
+  CHECK(iota(Dtype::F32, {2, 3}) == of(Dtype::F32, {0, 1, 2, 3, 4, 5}).reshaped({2, 3}));
+  const Tensor wrapped = iota(Dtype::S8, {257});
+  CHECK(wrapped.as<int8_t>()[127] == 127);
+  CHECK(wrapped.as<int8_t>()[128] == -128);
+  CHECK(wrapped.as<int8_t>()[256] == 0);
+  // bf16 has 8 bits: 257 is a tie between 256 and 258, and 256 is even.
+  CHECK(element_as_double(iota(Dtype::BF16, {258}), 257) == 256);
+  CHECK(iota(Dtype::Pred, {3}) == of(Dtype::Pred, {0, 1, 1}));
+}
+
+TEST_CASE("random_small_integers: every value of the range and no other, the same for every run") {
+  for (const Dtype dtype : all_dtypes()) {
+    CAPTURE(name(dtype));
+    Random random(7);
+    const Tensor tensor = random_small_integers(dtype, {10, 100}, random);
+    const double low = is_signed(dtype) ? -4 : 0;
+    const double high = is_signed(dtype) ? 4 : dtype == Dtype::Pred ? 1 : 8;
+    std::array<int64_t, 9> counts{};
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      const double x = element_as_double(tensor, i);
+      REQUIRE(x >= low);
+      REQUIRE(x <= high);
+      const auto place = static_cast<size_t>(x - low);
+      REQUIRE(static_cast<double>(place) == x - low);
+      ++counts.at(place);
+    }
+    for (size_t place = 0; place <= static_cast<size_t>(high - low); ++place)
+      CHECK(counts.at(place) > 0);
+    Random again(7);
+    CHECK(identical(random_small_integers(dtype, {10, 100}, again), tensor));
+    CHECK(random.next() == again.next());
+  }
+}
+
+TEST_CASE("random_normalish: floats are multiples of 2^-8 in [-4, 4) where the dtype holds them") {
+  for (const Dtype dtype : {Dtype::F16, Dtype::F32, Dtype::F64}) {
+    CAPTURE(name(dtype));
+    Random random(7);
+    const Tensor tensor = random_normalish(dtype, {1000}, random);
+    double least = 0;
+    double most = 0;
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      const double x = element_as_double(tensor, i);
+      REQUIRE(static_cast<double>(static_cast<int64_t>(x * 256)) == x * 256);
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+    CHECK(least >= -4);
+    CHECK(most < 4);
+    // The chance that 1000 draws all miss an eighth at an end is (7/8)^1000.
+    CHECK(least < -3);
+    CHECK(most >= 3);
+  }
+  Random random(7);
+  const Tensor pred = random_normalish(Dtype::Pred, {100}, random);
+  for (const uint8_t x : pred.as<uint8_t>())
+    CHECK(x <= 1);
+  const Tensor integers = random_normalish(Dtype::S32, {100}, random);
+  uint32_t any = 0;
+  uint32_t all = ~uint32_t{0};
+  for (const int32_t x : integers.as<int32_t>()) {
+    any |= static_cast<uint32_t>(x);
+    all &= static_cast<uint32_t>(x);
+  }
+  CHECK(any == ~uint32_t{0});
+  CHECK(all == 0);
+}
+
+}  // namespace orrery

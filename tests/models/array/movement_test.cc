@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <numeric>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "models/array/kernels.h"
+#include "models/array/text.h"
+#include "models/base/check.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+
+namespace {
+
+std::vector<int64_t> index_of(const Shape& shape, int64_t place) {
+  std::vector<int64_t> index(shape.rank());
+  for (size_t d = shape.rank(); d-- > 0;) {
+    index[d] = place % shape[d];
+    place /= shape[d];
+  }
+  return index;
+}
+
+int64_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
+  int64_t place = 0;
+  for (size_t d = 0; d < shape.rank(); ++d)
+    place = place * shape[d] + index[d];
+  return place;
+}
+
+/// Up to 4 dimensions of up to 4; 0 now and then.
+Shape random_shape() {
+  const auto rank = *rc::gen::inRange<size_t>(0, 5);
+  const auto dims =
+      *rc::gen::container<std::vector<int64_t>>(rank, rc::gen::inRange<int64_t>(0, 5));
+  return Shape(dims);
+}
+
+/// Every element has other bits than its neighbours, NaN patterns of floats among them.
+Tensor random_tensor(Shape shape) {
+  const auto which = *rc::gen::inRange<size_t>(1, all_dtypes().size());
+  Random random(*rc::gen::arbitrary<uint64_t>());
+  const Dtype dtype = all_dtypes()[which];
+  Tensor tensor(dtype, std::move(shape));
+  for (std::byte& byte : tensor.bytes())
+    byte = static_cast<std::byte>(random.below(256));
+  return tensor;
+}
+
+bool identical(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+}
+
+Tensor counting(Shape shape) {
+  return iota(Dtype::S32, std::move(shape));
+}
+
+std::vector<int32_t> values(const Tensor& tensor) {
+  return {tensor.as<int32_t>().begin(), tensor.as<int32_t>().end()};
+}
+
+}  // namespace
+
+TEST_CASE("transpose: a matrix, and the inverse brings it back") {
+  // 0 1 2      0 3
+  // 3 4 5  ->  1 4
+  //            2 5
+  const std::vector<int64_t> swap = {1, 0};
+  const Tensor result = transpose(counting({2, 3}), swap);
+  CHECK(result.shape() == Shape({3, 2}));
+  CHECK(values(result) == std::vector<int32_t>{0, 3, 1, 4, 2, 5});
+  CHECK(transpose(result, swap) == counting({2, 3}));
+}
+
+TEST_CASE("transpose: element i of the result is the element whose index is i permuted") {
+  test::holds_for_all("any tensor, any permutation", [] {
+    const Shape shape = random_shape();
+    const Tensor tensor = random_tensor(shape);
+    std::vector<int64_t> permutation(shape.rank());
+    std::iota(permutation.begin(), permutation.end(), int64_t{0});
+    Random random(*rc::gen::arbitrary<uint64_t>());
+    for (size_t i = permutation.size(); i > 1; --i)
+      std::swap(permutation[i - 1], permutation[random.below(i)]);
+
+    const Tensor result = transpose(tensor, permutation);
+    RC_ASSERT(result.shape().rank() == shape.rank());
+    for (size_t d = 0; d < shape.rank(); ++d)
+      RC_ASSERT(result.shape()[d] == shape[static_cast<size_t>(permutation[d])]);
+    for (int64_t place = 0; place < result.elements(); ++place) {
+      const std::vector<int64_t> index = index_of(result.shape(), place);
+      std::vector<int64_t> from(shape.rank());
+      for (size_t d = 0; d < shape.rank(); ++d)
+        from[static_cast<size_t>(permutation[d])] = index[d];
+      RC_ASSERT(element_bits(result, place) == element_bits(tensor, place_of(shape, from)));
+    }
+  });
+}
+
+TEST_CASE("transpose: what is no permutation is a bug of the caller") {
+  const Tensor tensor(Dtype::F32, {2, 3});
+  for (const std::vector<int64_t>& wrong :
+       {std::vector<int64_t>{0}, {0, 0}, {0, 2}, {-1, 0}, {0, 1, 2}}) {
+    CHECK_THROWS_AS(transpose(tensor, wrong), InternalError);
+  }
+}
+
+TEST_CASE("slice: a part of a matrix") {
+  //  0  1  2  3
+  //  4  5  6  7
+  //  8  9 10 11
+  const Tensor tensor = counting({3, 4});
+  CHECK(values(slice(tensor, {{1, 1}, {3, 3}, {}})) == std::vector<int32_t>{5, 6, 9, 10});
+  CHECK(slice(tensor, {{0, 0}, {3, 4}, {}}) == tensor);
+  // Every other column up to, not with, the last: 0 and 2; with it: the same.
+  CHECK(values(slice(tensor, {{0, 0}, {1, 3}, {1, 2}})) == std::vector<int32_t>{0, 2});
+  CHECK(values(slice(tensor, {{0, 0}, {1, 4}, {1, 2}})) == std::vector<int32_t>{0, 2});
+  CHECK(values(slice(tensor, {{0, 0}, {3, 4}, {2, 3}})) == std::vector<int32_t>{0, 3, 8, 11});
+  CHECK(slice(tensor, {{1, 4}, {3, 4}, {}}).shape() == Shape({2, 0}));
+  CHECK(slice(counting({}), {{}, {}, {}}) == counting({}));
+}
+
+TEST_CASE("slice: element i of the result is element start + i * stride") {
+  test::holds_for_all("any tensor, any bounds", [] {
+    const Shape shape = random_shape();
+    const Tensor tensor = random_tensor(shape);
+    SliceBounds bounds;
+    for (const int64_t extent : shape.dims()) {
+      const auto start = *rc::gen::inRange<int64_t>(0, extent + 1);
+      const auto limit = *rc::gen::inRange<int64_t>(start, extent + 1);
+      const auto stride = *rc::gen::inRange<int64_t>(1, 4);
+      bounds.start.push_back(start);
+      bounds.limit.push_back(limit);
+      bounds.strides.push_back(stride);
+    }
+    const Tensor result = slice(tensor, bounds);
+    for (size_t d = 0; d < shape.rank(); ++d) {
+      int64_t inside = 0;
+      for (int64_t i = bounds.start[d]; i < bounds.limit[d]; i += bounds.strides[d])
+        ++inside;
+      RC_ASSERT(result.shape()[d] == inside);
+    }
+    for (int64_t place = 0; place < result.elements(); ++place) {
+      std::vector<int64_t> index = index_of(result.shape(), place);
+      for (size_t d = 0; d < shape.rank(); ++d)
+        index[d] = bounds.start[d] + index[d] * bounds.strides[d];
+      RC_ASSERT(element_bits(result, place) == element_bits(tensor, place_of(shape, index)));
+    }
+  });
+}
+
+TEST_CASE("slice: bounds outside the operand are a bug of the caller") {
+  const Tensor tensor = counting({4});
+  CHECK_NOTHROW(slice(tensor, {{4}, {4}, {}}));
+  CHECK_THROWS_AS(slice(tensor, {{0}, {5}, {}}), InternalError);
+  CHECK_THROWS_AS(slice(tensor, {{-1}, {4}, {}}), InternalError);
+  CHECK_THROWS_AS(slice(tensor, {{3}, {2}, {}}), InternalError);
+  CHECK_THROWS_AS(slice(tensor, {{0}, {4}, {0}}), InternalError);
+  CHECK_THROWS_AS(slice(tensor, {{0, 0}, {4, 4}, {}}), InternalError);
+}
+
+TEST_CASE("concatenate: parts in order, along either dimension") {
+  const Tensor a = counting({2, 2});  // 0 1 / 2 3
+  const Tensor b =
+      elementwise(Elementwise::Add, counting({2, 2}), full(Dtype::S32, {2, 2}, 4));  // 4 5 / 6 7
+  CHECK(values(concatenate({a, b}, 0)) == std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(values(concatenate({a, b}, 1)) == std::vector<int32_t>{0, 1, 4, 5, 2, 3, 6, 7});
+  CHECK(concatenate({a, b}, 1).shape() == Shape({2, 4}));
+  CHECK(concatenate({a}, 1) == a);
+}
+
+TEST_CASE("concatenate: puts together what slices took apart") {
+  test::holds_for_all("any tensor, cut in three", [] {
+    const Shape shape = random_shape().inserted(0, *rc::gen::inRange<int64_t>(0, 5));
+    const Tensor tensor = random_tensor(shape);
+    const auto dimension = *rc::gen::inRange<size_t>(0, shape.rank());
+    const auto first = *rc::gen::inRange<int64_t>(0, shape[dimension] + 1);
+    const auto second = *rc::gen::inRange<int64_t>(first, shape[dimension] + 1);
+    const auto part = [&](int64_t start, int64_t limit) {
+      SliceBounds bounds;
+      bounds.start.assign(shape.rank(), 0);
+      bounds.limit.assign(shape.dims().begin(), shape.dims().end());
+      bounds.start[dimension] = start;
+      bounds.limit[dimension] = limit;
+      return slice(tensor, bounds);
+    };
+    const Tensor a = part(0, first);
+    const Tensor b = part(first, second);
+    const Tensor c = part(second, shape[dimension]);
+    RC_ASSERT(identical(concatenate({a, b, c}, dimension), tensor));
+  });
+}
+
+TEST_CASE("concatenate: parts that do not fit are a bug of the caller") {
+  const Tensor a(Dtype::F32, {2, 2});
+  const Tensor integers(Dtype::S32, {2, 2});
+  const Tensor wide(Dtype::F32, {2, 3});
+  const Tensor flat(Dtype::F32, {2});
+  CHECK_THROWS_AS(concatenate({}, 0), InternalError);
+  CHECK_THROWS_AS(concatenate({a}, 2), InternalError);
+  CHECK_THROWS_AS(concatenate({a, integers}, 0), InternalError);
+  CHECK_THROWS_AS(concatenate({a, wide}, 0), InternalError);
+  CHECK_THROWS_AS(concatenate({a, flat}, 0), InternalError);
+  CHECK(concatenate({a, wide}, 1).shape() == Shape({2, 5}));
+}
+
+TEST_CASE("reshape: the same elements in the same order") {
+  CHECK(reshape(counting({2, 3}), {3, 2}) == counting({3, 2}));
+  CHECK_THROWS_AS(reshape(counting({2, 3}), {4}), InternalError);
+}
+
+}  // namespace orrery
