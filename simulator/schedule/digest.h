@@ -22,6 +22,8 @@ class Digest {
     sum_ += mix(place * 0x9e3779b97f4a7c15U + where * 0xd1342543de82ef95U +
                 static_cast<uint64_t>(bytes.count()));
   }
+  /// Adds what another part of the same walk did.
+  void add(Digest part) { sum_ += part.sum_; }
   uint64_t value() const { return sum_; }
   friend bool operator==(Digest, Digest) = default;
 
