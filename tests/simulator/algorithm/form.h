@@ -1,0 +1,145 @@
+#pragma once
+
+// What every computed schedule must be: what walkers rely on without asking. Each function returns
+// what is wrong, or nothing.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/schedule/progress.h"
+#include "simulator/schedule/schedule.h"
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery::test {
+
+template <class Visit>
+void for_each_step(const Schedule& schedule, Visit&& visit) {
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
+        visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
+}
+
+/// The two ends of a message name each other and move as much, slots are taken over as they are in
+/// a stored copy, and receivers() is what going through the steps gives.
+inline std::string fault_in_messages(const Schedule& schedule) {
+  const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
+  std::string fault;
+  for_each_step(schedule, [&](StepRef ref, const Step& step) {
+    const std::string place =
+        fmt::format(" at ({}, {}, {})", ref.node.index(), ref.channel.index(), ref.index);
+    if (step.to) {
+      const StepRef peer = schedule.peer(ref, Half::Send);
+      if (peer.node != *step.to || schedule.step(peer).from != ref.node ||
+          schedule.peer(peer, Half::Receive) != ref)
+        fault = "ends" + place;
+      else if (schedule.step(peer).count() != step.count())
+        fault = "size" + place;
+      if (schedule.takes_slot_of(ref) != stored.takes_slot_of(ref))
+        fault = "slot" + place;
+    }
+    if (schedule.receivers(ref.node, ref.channel) !=
+        schedule.Schedule::receivers(ref.node, ref.channel))
+      fault = "receivers" + place;
+  });
+  return fault;
+}
+
+/// A schedule that says `lockstep` has no cause that a walk row by row, receive halves first, has
+/// not met.
+inline std::string fault_in_lockstep(const Schedule& schedule) {
+  std::string fault;
+  if (!schedule.extent().lockstep)
+    return fault;
+  for_each_step(schedule, [&](StepRef ref, const Step& step) {
+    for (const Half half : {Half::Receive, Half::Send}) {
+      for_each_cause(schedule, schedule.extent(), ref, half, step, [&](const Cause& cause) {
+        const bool earlier = cause.step.index < ref.index;
+        const bool same_row =
+            cause.step.index == ref.index && half == Half::Send && cause.half == Half::Receive;
+        if (cause.kind != CauseKind::Enter && !earlier && !same_row)
+          fault = fmt::format("({}, {}, {}) needs row {}", ref.node.index(), ref.channel.index(),
+                              ref.index, cause.step.index);
+        return true;
+      });
+    }
+  });
+  return fault;
+}
+
+/// Runs ready halves in random order. No cause and no message under way names a step further back
+/// of where its channel is, or further on, than the window; all halves run, once each.
+inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
+  struct Watch {
+    Watch(const Schedule& of, uint64_t seed)
+        : schedule(of), extent(of.extent()), progress(of), random(seed) {}
+
+    void see(HalfRef half) {
+      for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
+                     [&](const Cause& cause) {
+                       const uint32_t at = begun[place(cause.step)];
+                       if (cause.kind != CauseKind::Enter && cause.step.index + extent.window < at)
+                         fault = fmt::format("step {} is {} behind", cause.step.index,
+                                             at - cause.step.index);
+                       return true;
+                     });
+    }
+    void run() {
+      std::vector<HalfRef> ready;
+      const auto push = [&](HalfRef half) { ready.push_back(half); };
+      for (uint32_t n = 0; n < extent.nodes; ++n)
+        progress.enter(Node(n), push);
+      while (!ready.empty()) {
+        const size_t pick = random.below(ready.size());
+        const HalfRef half = ready[pick];
+        ready[pick] = ready.back();
+        ready.pop_back();
+        see(half);
+        begun[place(half.step)] = half.step.index;
+        if (half.half == Half::Send && schedule.step(half.step).to) {
+          const StepRef receiver = schedule.peer(half.step, Half::Send);
+          if (receiver.index > begun[place(receiver)] + extent.window)
+            fault =
+                fmt::format("a message waits {} steps on", receiver.index - begun[place(receiver)]);
+        }
+        progress.retire(half, push);
+        ++halves;
+      }
+    }
+    size_t place(StepRef ref) const {
+      return size_t{ref.node.index()} * extent.channels + ref.channel.index();
+    }
+
+    const Schedule& schedule;
+    Extent extent;
+    Progress<Schedule, Arrival::WithSend> progress;
+    Random random;
+    std::vector<uint32_t> begun = std::vector<uint32_t>(size_t{extent.nodes} * extent.channels);
+    uint64_t halves = 0;
+    std::string fault;
+  };
+  Watch watch(schedule, seed);
+  watch.run();
+  uint64_t all = 0;
+  for_each_step(schedule, [&](StepRef, const Step&) { all += 2; });
+  if (watch.fault.empty() && watch.halves != all)
+    return fmt::format("{} halves of {} ran", watch.halves, all);
+  return watch.fault;
+}
+
+/// The first of the faults above.
+inline std::string fault_in_form(const Schedule& schedule, uint64_t seed) {
+  std::string fault = fault_in_messages(schedule);
+  if (fault.empty())
+    fault = fault_in_lockstep(schedule);
+  if (fault.empty())
+    fault = fault_in_window(schedule, seed);
+  return fault;
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,58 @@
+#include "simulator/algorithm/recursive_doubling.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/algorithm/form.h"
+#include "tests/simulator/algorithm/interpreter.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+namespace {
+
+Transport any_transport() {
+  Transport transport;
+  transport.channels = *rc::gen::inRange(1U, 4U);
+  transport.slots = *rc::gen::inRange(1U, 5U);
+  return transport;
+}
+
+TEST_CASE("recursive doubling: every rank gets the sum, whatever the number of ranks") {
+  test::holds_for_all("sum", [] {
+    const auto nodes = *rc::gen::inRange(1U, 18U);
+    const auto count = *rc::gen::inRange<int64_t>(0, 201);
+    const RecursiveDoublingSchedule schedule(nodes, count, Combine::Add, any_transport());
+    const auto inputs = test::inputs(nodes, count);
+    const test::Moved moved = test::move_data(schedule, inputs);
+    RC_ASSERT(moved.fault.empty());
+    for (const test::Elements& output : moved.outputs)
+      RC_ASSERT(output == test::sum(inputs));
+  });
+}
+
+TEST_CASE("recursive doubling: messages, lockstep and window are as walkers rely on") {
+  test::holds_for_all("form", [](uint64_t seed) {
+    const auto nodes = *rc::gen::inRange(1U, 18U);
+    const RecursiveDoublingSchedule schedule(nodes, 40, Combine::Max, any_transport());
+    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+  });
+}
+
+TEST_CASE("recursive doubling: only a power of two runs in lockstep") {
+  for (const uint32_t nodes : {1U, 2U, 4U, 8U, 16U})
+    CHECK(RecursiveDoublingSchedule(nodes, 1, Combine::Add, {}).extent().lockstep);
+  for (const uint32_t nodes : {3U, 5U, 7U, 9U})
+    CHECK_FALSE(RecursiveDoublingSchedule(nodes, 1, Combine::Add, {}).extent().lockstep);
+}
+
+TEST_CASE(
+    "recursive doubling: a core rank sends once a round, a surplus rank once, each all it has") {
+  // n = 6: p = 4, two rounds; ranks 0 and 1 hand the result to ranks 4 and 5.
+  const RecursiveDoublingSchedule schedule(6, 10, Combine::Add, {});
+  const test::Moved moved = test::move_data(schedule, test::inputs(6, 10));
+  CHECK(moved.sent == std::vector<uint32_t>{3, 3, 2, 2, 1, 1});
+  for (const auto& [ends, elements] : moved.elements)
+    CHECK(elements == 10);
+}
+
+}  // namespace
+}  // namespace orrery
