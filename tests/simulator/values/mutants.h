@@ -1,0 +1,29 @@
+#pragma once
+
+// A ring all-reduce (add) of 4 ranks and 8 elements, and the same with one fault each. Chunk c is
+// elements 2c and 2c + 1. Rank r sends chunk r first (step 0); its steps 1 and 2 add to chunks r -
+// 1 and r - 2 and pass them on; step 3 ends the sum of chunk r - 3 = r + 1, stores and passes it
+// on; steps 4 and 5 store and pass on chunks r and r - 1; step 6 stores chunk r - 2. (All
+// modulo 4.)
+
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery::test {
+
+/// The ring without fault.
+StoredSchedule right_ring();
+
+/// Rank 1 passes chunk 0 on without its own part (step 1).
+StoredSchedule dropped_contribution();
+/// Rank 2 adds its own part of chunk 3 once more, between its last reduction and passing it on.
+StoredSchedule repeated_contribution();
+/// Rank 1 adds elements 1 and 2 to chunk 0 (step 1).
+StoredSchedule shifted_source();
+/// The first messages of ranks 0 and 2 go to ranks 3 and 1 instead of 1 and 3.
+StoredSchedule wrong_peer();
+/// The last message to rank 1, with chunk 3, is neither sent nor taken.
+StoredSchedule dropped_message();
+/// Rank 1 takes the maximum where it should add (step 1).
+StoredSchedule wrong_reduction();
+
+}  // namespace orrery::test
