@@ -48,10 +48,14 @@ void MaxMin::remove(FlowId id) {
   free_.push_back(id.index());
 }
 
-void MaxMin::touch_all() {
+void MaxMin::for_each_flow(FunctionRef<void(FlowId)> visit) const {
   for (uint32_t id = 0; id < flows_.size(); ++id)
     if (flows_[id].route != nullptr)
-      added_.push_back(id);
+      visit(FlowId(id));
+}
+
+void MaxMin::touch_all() {
+  for_each_flow([&](FlowId flow) { added_.push_back(flow.index()); });
 }
 
 void MaxMin::solve(FunctionRef<void(FlowId)> changed) {

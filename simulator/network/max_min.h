@@ -54,6 +54,8 @@ class MaxMin {
   /// Every flow counts as changed at the next solve().
   void touch_all();
 
+  void for_each_flow(FunctionRef<void(FlowId)> visit) const;
+
   Rate rate_of(FlowId flow) const { return Rate(flows_[flow.index()].rate); }
 
   /// Brings the rates up to date with the flows added and removed; `changed` gets each flow whose
@@ -92,8 +94,8 @@ class MaxMin {
   std::vector<Shared> links_;
   std::vector<Flow> flows_;
   std::vector<uint32_t> free_;
-  std::vector<uint32_t> added_;      // flows added since the last solve
-  std::vector<uint32_t> left_;       // links left by a flow since the last solve
+  std::vector<uint32_t> added_;  // flows added since the last solve
+  std::vector<uint32_t> left_;   // links left by a flow since the last solve
   uint64_t solves_ = 0;
   std::vector<uint32_t> component_flows_;
   std::vector<uint32_t> component_links_;

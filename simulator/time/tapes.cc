@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "models/base/check.h"
-
 #include <fmt/format.h>
+
+#include "models/base/check.h"
 
 namespace orrery {
 

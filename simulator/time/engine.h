@@ -1,0 +1,36 @@
+#pragma once
+
+// The event engine: every message as it happens, links shared max-min fairly. It runs any program,
+// and is the definition of time for those that the sweep does not take.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+struct EngineOptions {
+  /// When each device begins, by logical id; empty: all at 0.
+  std::vector<Instant> device_start;
+
+  // Neither of these changes a result; tests hold the engine to that.
+  /// Permutes the order in which what happens at one instant is done.
+  std::optional<uint64_t> shuffle_seed;
+  /// Instants at which all rates are solved again and all work is brought up to date.
+  std::vector<Instant> extra_updates;
+};
+
+/// Within one instant: all its events are taken; what has ended retires, what may begin begins,
+/// until nothing more does; then the changed parts of the network are solved once, and only flows
+/// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). Requires a program that
+/// ends.
+Completion simulate(const Program& program, const Lowered& lowered, const Fabric& fabric,
+                    const EngineOptions& options = {});
+
+}  // namespace orrery

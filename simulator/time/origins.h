@@ -1,0 +1,53 @@
+#pragma once
+
+// Which node held a collective up: every half carries the node whose entry began the chain of
+// last-met causes that led to it. A cause is last met by time, and among equal times it is the
+// first that for_each_cause names, so the answer does not depend on the order of a walk.
+
+#include "models/base/quantity.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// When something happened, and the node whose entry led to it.
+struct Happened {
+  Instant at;
+  Node origin;
+};
+
+/// The last met of several causes, at least one.
+class LastMet {
+ public:
+  void add(Happened cause) {
+    const bool later = !any_ || cause.at > last_.at;
+    last_.at = later ? cause.at : last_.at;
+    last_.origin = later ? cause.origin : last_.origin;
+    any_ = true;
+  }
+  bool any() const { return any_; }
+  const Happened& get() const { return last_; }
+
+ private:
+  Happened last_;
+  bool any_ = false;
+};
+
+/// What walkers with time remember of a step.
+struct StepTimes {
+  Instant received;  // its receive half has retired
+  Instant sent;      // its send half has retired
+  Instant arrived;   // its message is at the receiver
+  Node received_origin;
+  Node sent_origin;
+
+  /// When the cause, which names this step, was met. Not for Enter.
+  Happened of(const Cause& cause) const {
+    if (cause.kind == CauseKind::Message)
+      return {arrived, sent_origin};
+    return cause.half == Half::Receive ? Happened{received, received_origin}
+                                       : Happened{sent, sent_origin};
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+#pragma once
+
+// The sweep: time as a max-plus event graph. Where no link can ever be asked for more than it has,
+// every transfer takes a constant time, and each half begins at the latest of its causes: there is
+// nothing to decide, so no queue is needed. It gives what the event engine gives, to the
+// picosecond.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+/// Why the sweep would not be exact; empty where it is. A chain is what one (device, stream,
+/// channel) sends, each message after the one before; its peak rate on a link is the most that one
+/// of its messages that cross the link can get on its route and under its declared cap. The
+/// condition: on every link the peaks of all chains of the program sum to at most the link's
+/// bandwidth. The reason names the first link that fails it, the sum, and the bandwidth.
+std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
+
+struct SweepOptions {
+  /// When each device begins, by logical id; empty: all at 0.
+  std::vector<Instant> device_start;
+};
+
+/// Takes one collective at a time, once the entries of all its members are known. Gives the reason
+/// where no collective can be taken: some device enters two collectives in a circle. Requires
+/// !sweep_refusal() and a program that ends. Memory grows with ranks x channels x window.
+std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
+                                            const Fabric& fabric, const SweepOptions& options = {});
+
+}  // namespace orrery
