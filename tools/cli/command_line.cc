@@ -1,0 +1,42 @@
+// The one place that decides what is our bug and what is the user's to mend.
+
+#include <exception>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/base/diagnostics.h"
+#include "models/base/quantity.h"
+#include "tools/cli/commands.h"
+
+namespace orrery {
+
+Outcome execute(const Message& command, const Terminal& terminal) {
+  (command.outcome == Outcome::Holds ? terminal.out : terminal.err) << command.text;
+  return command.outcome;
+}
+
+Outcome run_command_line(std::vector<std::string> arguments, const Terminal& terminal) {
+  const auto tell = [&](const std::string& text) {
+    terminal.err << terminal.err_style.bad("orrery") << ": " << text << "\n";
+  };
+  try {
+    const Command command = parse_command_line(std::move(arguments));
+    return std::visit([&](const auto& chosen) { return execute(chosen, terminal); }, command);
+  } catch (const InputError& error) {
+    terminal.err << error.what() << "\n";
+    return Outcome::WrongInput;
+  } catch (const Overflow& error) {
+    tell(fmt::format("a quantity of the input is too large: {}", error.what()));
+    return Outcome::WrongInput;
+  } catch (const InternalError& error) {
+    tell(fmt::format("this is a bug in orrery, please report it: {}", error.what()));
+    return Outcome::OurBug;
+  } catch (const std::exception& error) {
+    tell(fmt::format("this is a bug in orrery, please report it: {}", error.what()));
+    return Outcome::OurBug;
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,71 @@
+#pragma once
+
+// The commands of the command line, as plain data, and what each of them does.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/cli/terminal.h"
+#include "tools/report/json.h"
+#include "verifier/run.h"
+
+namespace orrery {
+
+/// Exit codes. Of several scenarios, the largest counts.
+enum class Outcome : int {
+  Holds = 0,
+  Fails = 1,       // a verdict does not hold
+  WrongInput = 2,  // a file, an option, an argument
+  OurBug = 3,
+};
+
+enum class Format : uint8_t { Text, Json };
+
+struct RunCommand {
+  std::vector<std::string> paths;  // files, and folders: all scenarios below them
+  Format format = Format::Text;
+  std::optional<std::string> output;  // a file in the place of stdout
+  std::vector<std::string> values;    // ids, or "all" alone
+  Encoding encoding = Encoding::Values;
+  RunOptions options;
+};
+
+struct ProveCommand {
+  std::string file;
+  std::optional<std::string> cluster;  // of the catalog
+  uint32_t slots = 2;
+  std::string size = "1 MiB";
+};
+
+struct ShowCommand {
+  enum class What : uint8_t { Program, Schedule, Catalog, Ops, Algorithms } what = What::Ops;
+  std::string file;   // Program, Schedule
+  std::string op;     // Schedule
+  uint32_t node = 0;  // Schedule
+  std::string entry;  // Catalog: one of its names, or empty for the list
+};
+
+/// Text to print and an exit code: --help, --version, a misspelt option.
+struct Message {
+  Outcome outcome = Outcome::Holds;
+  std::string text;
+};
+
+using Command = std::variant<RunCommand, ProveCommand, ShowCommand, Message>;
+
+/// Reads the arguments, without the program's own name.
+Command parse_command_line(std::vector<std::string> arguments);
+
+// Each throws InputError for what it cannot read.
+Outcome execute(const RunCommand& command, const Terminal& terminal);
+Outcome execute(const ProveCommand& command, const Terminal& terminal);
+Outcome execute(const ShowCommand& command, const Terminal& terminal);
+Outcome execute(const Message& command, const Terminal& terminal);
+
+/// Parses, executes, and turns what is thrown into a message and an exit code.
+Outcome run_command_line(std::vector<std::string> arguments, const Terminal& terminal);
+
+}  // namespace orrery

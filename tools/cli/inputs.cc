@@ -1,0 +1,105 @@
+#include "tools/cli/inputs.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/quantity_text.h"
+#include "models/scenario/reader.h"
+
+namespace orrery {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool is_scenario(const std::string& path) {
+  return ends_with(path, ".json") && !ends_with(path, ".schema.json");
+}
+
+}  // namespace
+
+void refuse(std::string_view what, std::string message) {
+  throw InputError(what, {{{"", 1, 1}, std::move(message)}});
+}
+
+std::string read_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    refuse(path, "expected a file, this is a folder");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file)
+    text << file.rdbuf();
+  if (!file || file.bad())
+    refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return std::move(text).str();
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (file)
+    file << text << std::flush;
+  if (!file)
+    refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> below;
+    for (const std::filesystem::directory_entry& entry :
+         std::filesystem::recursive_directory_iterator(path))
+      if (entry.is_regular_file() && is_scenario(entry.path().string()))
+        below.push_back(entry.path().string());
+    if (below.empty())
+      refuse(path, "no scenario (*.json) lies below this folder");
+    std::sort(below.begin(), below.end());
+    files.insert(files.end(), below.begin(), below.end());
+  }
+  return files;
+}
+
+Scenario load_scenario(const std::string& path) {
+  return read_scenario(path, read_file(path));
+}
+
+Cluster cluster_named(const std::string& name) {
+  if (std::optional<Cluster> cluster = catalog_cluster(name))
+    return std::move(*cluster);
+  std::vector<std::string_view> names;
+  for (const CatalogEntry& entry : catalog())
+    names.push_back(entry.name);
+  const std::string_view near = near_miss(name, names);
+  refuse("--cluster",
+         near.empty() ? fmt::format("the catalog has no \"{}\"; `orrery show catalog` "
+                                    "lists what it has",
+                                    name)
+                      : fmt::format("the catalog has no \"{}\"; did you mean \"{}\"?", name, near));
+}
+
+Bytes size_named(const std::string& text) {
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
+  const QuantityReading reading = read_quantity(digits ? text + " B" : text, Dimension::Size);
+  if (!reading.count)
+    refuse("--size", reading.fault);
+  if (*reading.count == 0)
+    refuse("--size", "expected more than 0 bytes");
+  return Bytes(*reading.count);
+}
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+#pragma once
+
+// What commands are given: files, folders, names. Every fault is an InputError.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+/// Throws InputError with one fault that has no place: of an argument, or of a file as a whole.
+[[noreturn]] void refuse(std::string_view what, std::string message);
+
+std::string read_file(const std::string& path);
+
+/// Writes the whole text, or throws InputError and says why not.
+void write_file(const std::string& path, std::string_view text);
+
+/// The files as given, and for each folder all *.json below it but schemas (*.schema.json), sorted.
+std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
+
+Scenario load_scenario(const std::string& path);
+
+/// A cluster of the catalog.
+Cluster cluster_named(const std::string& name);
+
+/// "4 MiB", or a whole number of bytes; > 0.
+Bytes size_named(const std::string& text);
+
+}  // namespace orrery

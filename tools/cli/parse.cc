@@ -1,0 +1,132 @@
+// The options of every command. CLI11 is slow to compile, so it is seen here and nowhere else.
+
+#include <map>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/version.h"
+
+namespace orrery {
+namespace {
+
+const char* const kAbout =
+    "Simulates and verifies programs that run on many devices at once: what the values are,\n"
+    "whether the communication is right for every input, whether it can hang, how long it takes,\n"
+    "and whether it fits.";
+
+const char* const kExitCodes =
+    "Exit codes: 0 all holds, 1 a verdict fails, 2 the input is wrong, 3 a bug in orrery.\n";
+
+void add_run(CLI::App& app, RunCommand& run) {
+  CLI::App* const command =
+      app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
+  command->add_option("FILE", run.paths, "Scenario files, or folders of them")->required();
+  command->add_option("--format", run.format, "text or json")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Format>{{"text", Format::Text}, {"json", Format::Json}}));
+  command->add_option("-o,--output", run.output, "Write the report to this file")
+      ->type_name("FILE");
+  command->add_option("--values", run.values, "Values to put into the JSON report: all, or ids")
+      ->delimiter(',')
+      ->expected(1)
+      ->type_name("all|ID,...");
+  command->add_option("--encoding", run.encoding, "How elements are written: values or bits")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Encoding>{{"values", Encoding::Values}, {"bits", Encoding::Bits}}));
+  command->add_option("--seed", run.options.seed, "Of random initial data");
+  command
+      ->add_option("--data", run.options.data,
+                   "Whether to move data: auto (when it is small), on or off")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Data>{{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}}));
+  command->footer(
+      "Examples:\n"
+      "  orrery run scenarios/quickstart.json\n"
+      "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
+      "  orrery run scenarios            all scenarios below the folder, with a summary\n" +
+      std::string(kExitCodes));
+}
+
+void add_prove(CLI::App& app, ProveCommand& prove) {
+  CLI::App* const command = app.add_subcommand(
+      "prove", "Prove an MSCCL algorithm: right for all values, hang-free, timed");
+  command->add_option("FILE", prove.file, "The algorithm, MSCCL XML")->required();
+  command->add_option("--cluster", prove.cluster, "A cluster of the catalog, to time it on")
+      ->type_name("NAME");
+  command->add_option("--slots", prove.slots, "Messages that a connection holds")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--size", prove.size, "Bytes of the whole buffer, as \"4 MiB\"")
+      ->type_name("BYTES");
+  command->footer(
+      "Examples:\n"
+      "  orrery prove algorithm.xml\n"
+      "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n" +
+      std::string(kExitCodes));
+}
+
+void add_show(CLI::App& app, ShowCommand& show) {
+  CLI::App* const command = app.add_subcommand(
+      "show", "Show a program, a schedule, the catalog, the ops, the algorithms");
+  command->require_subcommand(1);
+  CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
+  program->add_option("FILE", show.file, "A scenario")->required();
+  program->callback([&show] { show.what = ShowCommand::What::Program; });
+  program->footer("Example:\n  orrery show program scenarios/quickstart.json\n");
+
+  CLI::App* const schedule =
+      command->add_subcommand("schedule", "The steps that a collective is lowered to");
+  schedule->add_option("FILE", show.file, "A scenario")->required();
+  schedule->add_option("OP", show.op, "The id of one of its collectives")->required();
+  schedule->add_option("--node", show.node, "Whose steps: a rank of the first group");
+  schedule->callback([&show] { show.what = ShowCommand::What::Schedule; });
+  schedule->footer("Example:\n  orrery show schedule scenarios/quickstart.json r --node 1\n");
+
+  CLI::App* const catalog = command->add_subcommand("catalog", "The clusters that are built in");
+  catalog->add_option("NAME", show.entry, "One of them, with its figures and their sources");
+  catalog->callback([&show] { show.what = ShowCommand::What::Catalog; });
+  catalog->footer("Example:\n  orrery show catalog h100-sxm-8\n");
+
+  command->add_subcommand("ops", "The ops a program can have")
+      ->callback([&show] { show.what = ShowCommand::What::Ops; })
+      ->footer("Example:\n  orrery show ops\n");
+  command->add_subcommand("algorithms", "The algorithms a collective can have")
+      ->callback([&show] { show.what = ShowCommand::What::Algorithms; })
+      ->footer("Example:\n  orrery show algorithms\n");
+  command->footer(
+      "Examples:\n  orrery show program scenarios/quickstart.json\n"
+      "  orrery show catalog h100-sxm-8\n");
+}
+
+}  // namespace
+
+Command parse_command_line(std::vector<std::string> arguments) {
+  CLI::App app(kAbout, "orrery");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text());
+  app.footer("Examples:\n  orrery run scenarios/quickstart.json\n  orrery show catalog\n" +
+             std::string(kExitCodes));
+  RunCommand run;
+  ProveCommand prove;
+  ShowCommand show;
+  add_run(app, run);
+  add_prove(app, prove);
+  add_show(app, show);
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const bool asked = app.exit(error, out, err) == 0;
+    return Message{asked ? Outcome::Holds : Outcome::WrongInput, asked ? out.str() : err.str()};
+  }
+  if (app.got_subcommand("run"))
+    return run;
+  if (app.got_subcommand("prove"))
+    return prove;
+  return show;
+}
+
+}  // namespace orrery

@@ -1,0 +1,55 @@
+// orrery prove: a foreign algorithm, from its file to a verdict.
+
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/import/msccl.h"
+#include "tools/import/prove.h"
+#include "tools/report/names.h"
+#include "tools/report/text.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+namespace {
+
+std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const Style& style) {
+  const AlgorithmTime& time = *proof.time;
+  return fmt::format(
+      "  {} on {}: {} in {}, algbw {:.2f} GB/s, busbw {:.2f} GB/s\n    {}\n", style.bold("TIME"),
+      cluster.name, size_text(proof.size),
+      time_text(time.completion.makespan - Instant(), style.ascii()), time.algbw_GBps,
+      time.busbw_GBps,
+      style.dim(fmt::format("by {}: {}", name(time.completion.by), time.completion.because)));
+}
+
+}  // namespace
+
+Outcome execute(const ProveCommand& command, const Terminal& terminal) {
+  const MscclAlgorithm algorithm = read_msccl(read_file(command.file), command.file);
+  std::optional<Cluster> cluster;
+  if (command.cluster)
+    cluster = cluster_named(*command.cluster);
+  const AlgorithmProof proof = prove_algorithm(
+      algorithm, {command.slots, size_named(command.size), cluster ? &*cluster : nullptr});
+
+  const Style& style = terminal.style;
+  terminal.out << fmt::format("{} {}  {}\n", style.mark(proof.holds), style.bold(algorithm.name),
+                              proof.holds ? style.good("HOLDS") : style.bad("DOES NOT HOLD"))
+               << style.dim(fmt::format(
+                      "  {} over {} gpus, {}{} protocol; {} chunks, {} steps, {} messages",
+                      name(algorithm.collective), algorithm.gpus,
+                      algorithm.in_place ? "in place, " : "", algorithm.protocol, algorithm.chunks,
+                      grouped(proof.steps), grouped(algorithm.messages.size())))
+               << "\n\n"
+               << checks_text(proof.checks, style);
+  if (proof.time)
+    terminal.out << "\n" << time_line(proof, *cluster, style);
+  else if (!cluster)
+    terminal.out << "\n  " << style.dim("give --cluster NAME for its time") << "\n";
+  return proof.holds ? Outcome::Holds : Outcome::Fails;
+}
+
+}  // namespace orrery

@@ -1,0 +1,142 @@
+// orrery run: each file from text to report; what one file lacks does not keep the others from
+// running.
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/json.h"
+#include "tools/report/text.h"
+#include "verifier/run.h"
+
+namespace orrery {
+namespace {
+
+/// The values that the user asked for, in the order asked; for "all", those that some device holds.
+std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::string>& names) {
+  const Program& program = report.scenario->program;
+  const bool all = names.size() == 1 && names[0] == "all";
+  std::vector<ValueId> chosen;
+  for (uint32_t v = 0; all && v < program.values.size(); ++v) {
+    const ValueId id(v);
+    const bool held =
+        std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceReport& device) {
+          return report.values->at(id, device.device).has_value();
+        });
+    if (held)
+      chosen.push_back(id);
+  }
+  if (all)
+    return chosen;
+
+  std::vector<std::string_view> known;
+  for (const Value& value : program.values)
+    known.push_back(value.name);
+  Diagnostics faults("--values");
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found != known.end()) {
+      chosen.emplace_back(static_cast<size_t>(found - known.begin()));
+      continue;
+    }
+    const std::string_view near = near_miss(name, known);
+    faults.add({"", 1, 1}, fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
+                                       near.empty() ? std::string()
+                                                    : fmt::format("; did you mean \"{}\"?", near)));
+  }
+  faults.throw_if_any();
+  return chosen;
+}
+
+class Runner {
+ public:
+  Runner(const RunCommand& command, const Terminal& terminal)
+      : command_(command),
+        terminal_(terminal),
+        style_(command.output ? Style() : terminal.style),
+        options_(command.options) {
+    if (command.values.empty())
+      return;
+    if (command.format != Format::Json)
+      refuse("--values", "values go into the JSON report: add --format json");
+    if (options_.data == Data::Off)
+      refuse("--values", "there are none with --data off");
+    options_.data = Data::On;  // asked for, so whatever their size
+  }
+
+  Outcome run() {
+    const std::vector<std::string> files = scenario_files(command_.paths);
+    several_ = files.size() > 1;
+    for (size_t f = 0; f < files.size(); ++f) {
+      if (several_ && terminal_.progress)
+        terminal_.err << fmt::format("\r\033[K{} of {}: {}", f + 1, files.size(), files[f])
+                      << std::flush;
+      run_file(files[f]);
+    }
+    if (several_ && terminal_.progress)
+      terminal_.err << "\r\033[K" << std::flush;
+    deliver();
+    return outcome_;
+  }
+
+ private:
+  void run_file(const std::string& file) {
+    try {
+      const Scenario scenario = load_scenario(file);
+      const Report report = orrery::run(scenario, options_);
+      if (command_.format == Format::Json)
+        reports_.push_back(
+            json_text(report, {chosen_values(report, command_.values), command_.encoding}));
+      else if (several_)
+        summary_.push_back(summary_line(report, style_));
+      else
+        reports_.push_back(report_text(report, style_));
+      worst(report.holds ? Outcome::Holds : Outcome::Fails);
+    } catch (const InputError& error) {
+      terminal_.err << error.what() << "\n";
+      summary_.push_back({file, SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"});
+      worst(Outcome::WrongInput);
+    }
+  }
+
+  void worst(Outcome outcome) {
+    if (static_cast<int>(outcome) > static_cast<int>(outcome_))
+      outcome_ = outcome;
+  }
+
+  void deliver() {
+    std::string text;
+    if (command_.format == Format::Json && several_)
+      text = json_list(reports_, outcome_ == Outcome::Holds);
+    else if (several_)
+      text = summary_text(summary_, style_);
+    else if (!reports_.empty())
+      text = reports_.front();
+    if (command_.output && !text.empty())
+      write_file(*command_.output, text);
+    else
+      terminal_.out << text;
+  }
+
+  const RunCommand& command_;
+  const Terminal& terminal_;
+  Style style_;
+  RunOptions options_;
+  bool several_ = false;
+  std::vector<std::string> reports_;
+  std::vector<SummaryLine> summary_;
+  Outcome outcome_ = Outcome::Holds;
+};
+
+}  // namespace
+
+Outcome execute(const RunCommand& command, const Terminal& terminal) {
+  return Runner(command, terminal).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,193 @@
+// orrery show: what orrery knows, and what it makes of a scenario.
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/lower.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/names.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+namespace {
+
+using Align = Table::Align;
+
+std::string show_catalog(const ShowCommand& command, const Style& style) {
+  std::string list;
+  for (const CatalogEntry& entry : catalog()) {
+    if (entry.name == command.entry)
+      return std::string(entry.json);
+    list += fmt::format("{}\n", entry.name);
+  }
+  if (!command.entry.empty())
+    cluster_named(command.entry);  // says what is near
+  return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
+}
+
+std::string show_ops(const Style& style) {
+  Table table({Align::Left, Align::Left, Align::Left});
+  table.row({"op", "parameters", "what it does"});
+  for (const OpRules& op : all_rules()) {
+    std::string parameters;
+    for (const Parameter& parameter : op.parameters) {
+      parameters += parameters.empty() ? "" : " ";
+      const bool required = parameter.need == Parameter::Need::Required;
+      parameters += required ? std::string(parameter.name) : fmt::format("[{}]", parameter.name);
+    }
+    table.row({fmt::format("{}{}", op.name, op.family == Family::Collective ? "[_start]" : ""),
+               parameters, std::string(op.summary)});
+  }
+  return table.text(style, 0);
+}
+
+std::string show_algorithms(const Style& style) {
+  Table table({Align::Left, Align::Left, Align::Left});
+  table.row({"algorithm", "for", "what it does"});
+  for (const Algorithm& algorithm : algorithms()) {
+    std::string kinds;
+    for (const OpKind kind : algorithm.kinds)
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : " ", op_name(kind, Issue::Sync));
+    table.row({std::string(algorithm.name), kinds, std::string(algorithm.summary)});
+  }
+  return table.text(style, 0);
+}
+
+std::string names_text(const Program& program, const std::vector<ValueId>& values) {
+  std::string text;
+  for (const ValueId value : values)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", program.value(value).name);
+  return text;
+}
+
+std::string show_program(const ShowCommand& command, const Style& style) {
+  const Scenario scenario = load_scenario(command.file);
+  const Program& program = scenario.program;
+  std::string out = style.bold(scenario.name) + "\n\n";
+  Table arguments({Align::Left, Align::Left, Align::Right});
+  arguments.row({"argument", "type", "bytes"});
+  for (const Argument& argument : program.arguments) {
+    const Value& value = program.value(argument.value);
+    arguments.row({value.name, text(value.type, program.mesh), size_text(value.type.size())});
+  }
+  out += arguments.text(style, 0);
+  for (const Thread& thread : program.threads) {
+    out += fmt::format("\n{}\n", style.dim(fmt::format("thread {} on devices {}", thread.name,
+                                                       ranges_text(thread.devices))));
+    Table ops({Align::Left, Align::Left, Align::Left, Align::Left});
+    ops.row({"id", "op", "of", "type"});
+    for (const OpId id : thread.issue_order) {
+      const Op& op = program.op(id);
+      std::string types;
+      for (const ValueId result : op.results)
+        types += text(program.value(result).type, program.mesh);
+      ops.row({op.name, op_name(op.kind, op.issue), names_text(program, op.operands), types});
+    }
+    out += ops.text(style, 0);
+  }
+  return out + fmt::format("\noutputs: {}\n", names_text(program, program.outputs));
+}
+
+std::string slice_text(const std::optional<Slice>& slice) {
+  if (!slice)
+    return "";
+  static constexpr std::array<const char*, 3> kAreas = {"input", "output", "scratch"};
+  return fmt::format("{}[{}:{}]", kAreas[static_cast<size_t>(slice->area)], slice->first,
+                     slice->first + slice->count);
+}
+
+std::string combine_text(Combine combine) {
+  static constexpr std::array<const char*, 4> kNames = {"", "add", "max", "min"};
+  return kNames[static_cast<size_t>(combine)];
+}
+
+std::string steps_text(const Schedule& schedule, Node node, const Style& style) {
+  Table table({Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left,
+               Align::Right, Align::Left});
+  table.row({"channel", "step", "from", "combine", "source", "target", "to", "after"});
+  for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+    for (uint32_t s = 0; s < schedule.steps(node, Channel(c)); ++s) {
+      const Step step = schedule.step({node, Channel(c), s});
+      const auto peer = [](const std::optional<Node>& other) {
+        return other ? std::to_string(other->index()) : std::string();
+      };
+      table.row({std::to_string(c), std::to_string(s), peer(step.from), combine_text(step.combine),
+                 slice_text(step.source), slice_text(step.target), peer(step.to),
+                 step.after ? fmt::format("{}.{}", step.after->channel.index(), step.after->index)
+                            : std::string()});
+    }
+  }
+  return table.text(style, 0);
+}
+
+/// The collective that the scenario's op begins.
+SiteId site_of(const Scenario& scenario, const std::string& name) {
+  std::vector<std::string_view> collectives;
+  for (const Op& op : scenario.program.ops) {
+    if (op.site && op.name == name)
+      return *op.site;
+    if (op.site)
+      collectives.push_back(op.name);
+  }
+  const std::string_view near = near_miss(name, collectives);
+  refuse(scenario.file,
+         fmt::format("no collective is called \"{}\"{}", name,
+                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+}
+
+std::string show_schedule(const ShowCommand& command, const Style& style) {
+  const Scenario scenario = load_scenario(command.file);
+  const SiteId site = site_of(scenario, command.op);
+  Diagnostics faults(scenario.file);
+  const Lowered lowered = lower(scenario.program, scenario.cluster, faults);
+  faults.throw_if_any();
+  const auto first = std::find_if(lowered.collectives.begin(), lowered.collectives.end(),
+                                  [&](const Collective& each) { return each.site == site; });
+  ORRERY_CHECK(first != lowered.collectives.end(), "a site has at least one group");
+  const Extent& extent = first->schedule->extent();
+  if (command.node >= extent.nodes)
+    refuse("--node", fmt::format("expected 0 to {}, got {}", extent.nodes - 1, command.node));
+  const Choice& choice = lowered.choices[site.index()];
+  const Node node(command.node);
+  return fmt::format("{} {}\n{}\n{}\n\n", style.bold(command.op), choice.algorithm,
+                     style.dim("because " + choice.because),
+                     style.dim(fmt::format(
+                         "group of devices {}; node {} of {} (device {}), {} channels, {} "
+                         "slots a connection; elements: input {}, output {}, scratch {}",
+                         ranges_text(first->members), command.node, extent.nodes,
+                         first->members[command.node].index(), extent.channels, extent.slots,
+                         extent.input, extent.output, extent.scratch))) +
+         steps_text(*first->schedule, node, style);
+}
+
+std::string shown(const ShowCommand& command, const Style& style) {
+  switch (command.what) {
+    case ShowCommand::What::Program:
+      return show_program(command, style);
+    case ShowCommand::What::Schedule:
+      return show_schedule(command, style);
+    case ShowCommand::What::Catalog:
+      return show_catalog(command, style);
+    case ShowCommand::What::Algorithms:
+      return show_algorithms(style);
+    case ShowCommand::What::Ops:
+      break;
+  }
+  return show_ops(style);
+}
+
+}  // namespace
+
+Outcome execute(const ShowCommand& command, const Terminal& terminal) {
+  terminal.out << shown(command, terminal.style);
+  return Outcome::Holds;
+}
+
+}  // namespace orrery

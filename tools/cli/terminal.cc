@@ -1,0 +1,43 @@
+#include "tools/cli/terminal.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace orrery {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+/// POSIX: the first of these that is set and not empty decides.
+bool locale_is_utf8() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (!value.empty())
+      return value.find("UTF-8") != std::string_view::npos ||
+             value.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+Style style_of(int file) {
+  if (isatty(file) == 0)
+    return {Colours::Plain, Letters::Unicode};
+  const bool colours = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {colours ? Colours::Ansi : Colours::Plain,
+          locale_is_utf8() ? Letters::Unicode : Letters::Ascii};
+}
+
+}  // namespace
+
+Terminal standard_terminal() {
+  return {std::cout, std::cerr, style_of(STDOUT_FILENO), style_of(STDERR_FILENO),
+          isatty(STDERR_FILENO) != 0};
+}
+
+}  // namespace orrery

@@ -1,0 +1,12 @@
+#pragma once
+
+// Which orrery this is.
+
+#include <string>
+
+namespace orrery {
+
+/// "orrery 0.1.0 (commit 0123456789ab)".
+std::string version_text();
+
+}  // namespace orrery

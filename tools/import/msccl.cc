@@ -1,0 +1,410 @@
+#include "tools/import/msccl.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include "models/base/diagnostics.h"
+#include "models/base/quantity.h"
+#include "tools/import/xml_place.h"
+
+namespace orrery {
+namespace {
+
+/// What a step of one type does, in the terms of Step.
+struct StepType {
+  std::string_view name;
+  bool receives;
+  bool reads;  // its source buffer
+  bool writes;
+  bool sends;
+  bool combines;
+};
+
+// MSCCL's interpreter (msccl/src/collectives/device/msccl_interpreter.h in microsoft/msccl).
+constexpr std::array<StepType, 9> kStepTypes = {{
+    // name     receives reads  writes sends  combines
+    {"s", false, true, false, true, false},
+    {"r", true, false, true, false, false},
+    {"rcs", true, false, true, true, false},
+    {"rrs", true, true, false, true, true},
+    {"rrc", true, true, true, false, true},
+    {"rrcs", true, true, true, true, true},
+    {"cpy", false, true, true, false, false},
+    {"re", false, true, true, false, true},
+    {"nop", false, false, false, false, false},
+}};
+
+constexpr std::array<std::pair<std::string_view, MscclCollective>, 4> kCollectives = {{
+    {"allreduce", MscclCollective::AllReduce},
+    {"allgather", MscclCollective::AllGather},
+    {"alltoall", MscclCollective::AllToAll},
+    {"reduce_scatter", MscclCollective::ReduceScatter},
+}};
+
+/// Where the chunks of one buffer of one gpu lie in the areas of the schedule.
+struct Buffer {
+  Area area = Area::Input;
+  int64_t first = 0;
+  int64_t chunks = 0;
+};
+
+/// A gpu's thread block while it is read.
+struct ThreadBlock {
+  int64_t send = -1;  // gpu, or -1 for none
+  int64_t receive = -1;
+  int64_t channel = 0;
+  std::vector<XmlElement> elements;  // one per step
+};
+
+struct Dependency {
+  StepRef step;
+  int64_t thread_block = 0;
+  int64_t index = 0;
+};
+
+/// One end of a connection's message: which step, and where to complain.
+struct End {
+  StepRef step;
+  const XmlElement* element = nullptr;
+};
+
+class Reader {
+ public:
+  Reader(std::string_view text, Diagnostics& diagnostics)
+      : text_(text), diagnostics_(diagnostics) {}
+
+  /// Faults go to the diagnostics; the result is meaningful only without any.
+  MscclAlgorithm read(pugi::xml_node root) {
+    const XmlElement algo(root, "/algo", text_, diagnostics_);
+    read_header(algo);
+    if (!diagnostics_.empty())
+      return std::move(algorithm_);  // what follows is checked against the header
+    const std::vector<XmlElement> gpus = algo.children("gpu");
+    if (gpus.size() != algorithm_.gpus) {
+      algo.fault("ngpus",
+                 fmt::format("the file has {} gpus, not {}", gpus.size(), algorithm_.gpus));
+      return std::move(algorithm_);
+    }
+    blocks_.resize(gpus.size());
+    algorithm_.steps.resize(gpus.size());
+    algorithm_.thread_blocks.resize(gpus.size());
+    for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu)
+      read_gpu(gpu, gpus[gpu]);
+    if (diagnostics_.empty())
+      join_messages();
+    return std::move(algorithm_);
+  }
+
+ private:
+  void read_header(const XmlElement& algo) {
+    algo.allow({"name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace",
+                "outofplace", "minBytes", "maxBytes"});
+    algorithm_.name = algo.word("name").value_or("");
+    algorithm_.protocol = algo.word("proto").value_or("");
+    algorithm_.gpus = static_cast<uint32_t>(algo.whole("ngpus", {1, 1 << 16}).value_or(1));
+    algorithm_.chunks = algo.whole("nchunksperloop", {1}).value_or(1);
+    algorithm_.in_place = algo.whole("inplace", {0, 1}).value_or(0) == 1;
+    const std::optional<std::string> coll = algo.word("coll");
+    const auto* const named =
+        std::find_if(kCollectives.begin(), kCollectives.end(),
+                     [&](const auto& entry) { return coll && entry.first == *coll; });
+    if (named != kCollectives.end())
+      algorithm_.collective = named->second;
+    else if (coll)
+      algo.fault("coll", fmt::format("expected allreduce, allgather, alltoall or reduce_scatter, "
+                                     "got \"{}\"",
+                                     *coll));
+    if (algorithm_.collective != MscclCollective::AllReduce &&
+        algorithm_.chunks % algorithm_.gpus != 0)
+      algo.fault("nchunksperloop", fmt::format("{} chunks do not divide into {} equal parts",
+                                               algorithm_.chunks, algorithm_.gpus));
+  }
+
+  void read_gpu(uint32_t gpu, const XmlElement& element) {
+    element.allow({"id", "i_chunks", "o_chunks", "s_chunks"});
+    const std::optional<int64_t> id = element.whole("id", {});
+    if (id && *id != gpu)
+      element.fault("id", fmt::format("expected {}: gpus are listed in order", gpu));
+    read_buffers(gpu, element);
+    for (const XmlElement& block : element.children("tb"))
+      read_block(gpu, block);
+    resolve_dependencies(gpu);
+  }
+
+  void read_buffers(uint32_t gpu, const XmlElement& element) {
+    const int64_t whole = algorithm_.chunks;
+    const int64_t part = algorithm_.part();
+    const bool gathers = algorithm_.collective == MscclCollective::AllGather;
+    const bool scatters = algorithm_.collective == MscclCollective::ReduceScatter;
+    const bool in_place = algorithm_.in_place;
+    // In place, the smaller side is the gpu's own part of the one buffer.
+    input_ = {Area::Input, in_place && gathers ? gpu * part : 0, gathers ? part : whole};
+    output_ = {in_place ? Area::Input : Area::Output, in_place && scatters ? gpu * part : 0,
+               scatters ? part : whole};
+    scratch_ = {Area::Scratch, 0, element.whole("s_chunks", {}).value_or(0)};
+    algorithm_.scratch = std::max(algorithm_.scratch, scratch_.chunks);
+    for (const auto& [attribute, chunks] :
+         {std::pair("i_chunks", input_.chunks), std::pair("o_chunks", output_.chunks)}) {
+      const std::optional<int64_t> declared = element.whole(attribute, {});
+      // An in-place file declares the one buffer under either name and leaves the other at 0.
+      if (declared && *declared != chunks && !(in_place && *declared == 0))
+        element.fault(attribute,
+                      fmt::format("expected {} for an {} of {} chunks over {} gpus, got {}", chunks,
+                                  name(algorithm_.collective), whole, algorithm_.gpus, *declared));
+    }
+  }
+
+  void read_block(uint32_t gpu, const XmlElement& element) {
+    element.allow({"id", "send", "recv", "chan"});
+    const int64_t last = int64_t{algorithm_.gpus} - 1;
+    ThreadBlock block;
+    block.send = element.whole("send", {-1, last}).value_or(-1);
+    block.receive = element.whole("recv", {-1, last}).value_or(-1);
+    block.channel = element.whole("chan", {}).value_or(0);
+    block.elements = element.children("step");
+    const std::optional<int64_t> id = element.whole("id", {});
+    std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
+    if (id && std::find(ids.begin(), ids.end(), *id) != ids.end())
+      element.fault("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
+    if (block.send == gpu || block.receive == gpu)
+      element.fault("a gpu does not send to itself; use a cpy step");
+    claim(gpu, block.send, block.channel, "send", element);
+    claim(gpu, block.receive, block.channel, "recv", element);
+
+    ids.push_back(id.value_or(-1));
+    const Channel channel(blocks_[gpu].size());
+    std::vector<Step>& steps = algorithm_.steps[gpu].emplace_back();
+    for (uint32_t s = 0; s < block.elements.size(); ++s)
+      steps.push_back(read_step({Node(gpu), channel, s}, block, block.elements[s]));
+    blocks_[gpu].push_back(std::move(block));
+  }
+
+  /// Each direction of a connection belongs to one thread block.
+  void claim(uint32_t gpu, int64_t peer, int64_t channel, const char* direction,
+             const XmlElement& element) {
+    if (peer >= 0 && !claimed_.emplace(gpu, peer, channel, direction[0]).second)
+      element.fault(direction,
+                    fmt::format("another thread block of gpu {} has peer {} on channel {}", gpu,
+                                peer, channel));
+  }
+
+  Step read_step(StepRef ref, const ThreadBlock& block, const XmlElement& element) {
+    element.allow(
+        {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"});
+    const std::optional<int64_t> number = element.whole("s", {});
+    if (number && *number != ref.index)
+      element.fault("s", fmt::format("expected {}: steps are listed in order", ref.index));
+    const int64_t on = element.whole("depid", {-1}).value_or(-1);
+    const int64_t step = element.whole("deps", {-1}).value_or(-1);
+    if (on >= 0)
+      dependencies_.push_back({ref, on, step});
+
+    Step result;
+    const std::optional<std::string> word = element.word("type");
+    const auto* const type =
+        std::find_if(kStepTypes.begin(), kStepTypes.end(),
+                     [&](const StepType& candidate) { return word && candidate.name == *word; });
+    if (type == kStepTypes.end()) {
+      if (word)
+        element.fault("type", fmt::format("expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
+                                          "got \"{}\"",
+                                          *word));
+      return result;
+    }
+    if (type->receives && block.receive < 0)
+      element.fault("type",
+                    fmt::format("{} receives, and the thread block has no recv peer", *word));
+    else if (type->receives)
+      result.from = Node(static_cast<size_t>(block.receive));
+    if (type->sends && block.send < 0)
+      element.fault("type", fmt::format("{} sends, and the thread block has no send peer", *word));
+    else if (type->sends)
+      result.to = Node(static_cast<size_t>(block.send));
+    if (type->combines)
+      result.combine = Combine::Add;
+    if (type->reads)
+      result.source = slice(element, "srcbuf", "srcoff");
+    if (type->writes)
+      result.target = slice(element, "dstbuf", "dstoff");
+    return result;
+  }
+
+  std::optional<Slice> slice(const XmlElement& element, const char* buffer_name,
+                             const char* offset_name) {
+    const std::optional<std::string> word = element.word(buffer_name);
+    const std::optional<int64_t> offset = element.whole(offset_name, {});
+    const std::optional<int64_t> count = element.whole("cnt", {1});
+    if (!word || !offset || !count)
+      return std::nullopt;
+    const Buffer* buffer = *word == "i"   ? &input_
+                           : *word == "o" ? &output_
+                           : *word == "s" ? &scratch_
+                                          : nullptr;
+    if (buffer == nullptr) {
+      element.fault(buffer_name, fmt::format("expected i, o or s, got \"{}\"", *word));
+      return std::nullopt;
+    }
+    if (*offset + *count > buffer->chunks) {
+      element.fault(offset_name, fmt::format("chunks {} to {} lie outside buffer {}, which has {}",
+                                             *offset, *offset + *count - 1, *word, buffer->chunks));
+      return std::nullopt;
+    }
+    return Slice{buffer->area, buffer->first + *offset, *count};
+  }
+
+  /// Thread blocks may name ones that stand later in the file, so this comes after all of a gpu's.
+  void resolve_dependencies(uint32_t gpu) {
+    const std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
+    for (const Dependency& dependency : std::exchange(dependencies_, {})) {
+      const XmlElement& element =
+          blocks_[gpu][dependency.step.channel.index()].elements[dependency.step.index];
+      const auto block = std::find(ids.begin(), ids.end(), dependency.thread_block);
+      if (block == ids.end()) {
+        element.fault("depid",
+                      fmt::format("gpu {} has no thread block {}", gpu, dependency.thread_block));
+        continue;
+      }
+      const auto channel = static_cast<size_t>(block - ids.begin());
+      std::vector<std::vector<Step>>& steps = algorithm_.steps[gpu];
+      if (dependency.index < 0 || dependency.index >= static_cast<int64_t>(steps[channel].size())) {
+        element.fault(
+            "deps", fmt::format("thread block {} has {} steps, so none is step {}",
+                                dependency.thread_block, steps[channel].size(), dependency.index));
+        continue;
+      }
+      const StepRef after{Node(gpu), Channel(channel), static_cast<uint32_t>(dependency.index)};
+      if (after.channel != dependency.step.channel)
+        steps[dependency.step.channel.index()][dependency.step.index].after = after;
+      else if (after.index >= dependency.step.index)  // an earlier step has ended anyway
+        element.fault("deps", "a step cannot wait for itself or a later step of its thread block");
+    }
+  }
+
+  /// (from, to, chan) -> the ends of its messages, in the order of their steps.
+  using Connections = std::map<std::tuple<uint32_t, uint32_t, int64_t>, std::vector<End>>;
+
+  void join_messages() {
+    Connections sends;
+    Connections receives;
+    for (uint32_t gpu = 0; gpu < blocks_.size(); ++gpu) {
+      for (size_t b = 0; b < blocks_[gpu].size(); ++b) {
+        const ThreadBlock& block = blocks_[gpu][b];
+        for (uint32_t s = 0; s < block.elements.size(); ++s) {
+          const Step& step = algorithm_.steps[gpu][b][s];
+          const End end{{Node(gpu), Channel(b), s}, &block.elements[s]};
+          if (step.to)
+            sends[{gpu, step.to->index(), block.channel}].push_back(end);
+          if (step.from)
+            receives[{step.from->index(), gpu, block.channel}].push_back(end);
+        }
+      }
+    }
+    for (const auto& [connection, ends] : sends)
+      join(connection, ends, receives[connection]);
+    for (const auto& [connection, ends] : receives)
+      if (sends.find(connection) == sends.end())
+        join(connection, {}, ends);
+  }
+
+  void join(const std::tuple<uint32_t, uint32_t, int64_t>& connection,
+            const std::vector<End>& sends, const std::vector<End>& receives) {
+    if (sends.size() != receives.size()) {
+      const End& lonely =
+          sends.size() > receives.size() ? sends[receives.size()] : receives[sends.size()];
+      lonely.element->fault(
+          fmt::format("on channel {}, gpu {} sends {} messages to gpu {}, which receives {}",
+                      std::get<2>(connection), std::get<0>(connection), sends.size(),
+                      std::get<1>(connection), receives.size()));
+      return;
+    }
+    for (size_t m = 0; m < sends.size(); ++m) {
+      const int64_t sent = chunks(sends[m].step);
+      const int64_t received = chunks(receives[m].step);
+      if (sent != received)
+        receives[m].element->fault("cnt", fmt::format("receives {} chunks where gpu {} sends {}",
+                                                      received, std::get<0>(connection), sent));
+      algorithm_.messages.push_back({sends[m].step, receives[m].step});
+    }
+  }
+
+  int64_t chunks(StepRef ref) const {
+    return algorithm_.steps[ref.node.index()][ref.channel.index()][ref.index].count();
+  }
+
+  std::string_view text_;
+  Diagnostics& diagnostics_;
+  MscclAlgorithm algorithm_;
+  std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
+  std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
+  std::vector<Dependency> dependencies_;  // of the gpu that is being read
+  Buffer input_, output_, scratch_;       // of that gpu
+};
+
+int64_t scaled(int64_t chunks, int64_t chunk) {
+  return checked_multiply(chunks, chunk);
+}
+
+void scale(std::optional<Slice>& slice, int64_t chunk) {
+  if (slice) {
+    slice->first = scaled(slice->first, chunk);
+    slice->count = scaled(slice->count, chunk);
+  }
+}
+
+}  // namespace
+
+std::string_view name(MscclCollective collective) {
+  return kCollectives[static_cast<size_t>(collective)].first;
+}
+
+MscclAlgorithm read_msccl(std::string_view text, std::string file) {
+  Diagnostics diagnostics(std::move(file));
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed =
+      document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!parsed)
+    diagnostics.add(xml_origin(text, static_cast<size_t>(parsed.offset), ""),
+                    fmt::format("this is no XML: {}", parsed.description()));
+  else if (std::string_view(document.document_element().name()) != "algo")
+    diagnostics.add({"", 1, 1}, fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
+                                            document.document_element().name()));
+  diagnostics.throw_if_any();
+  MscclAlgorithm algorithm = Reader(text, diagnostics).read(document.document_element());
+  diagnostics.throw_if_any();
+  return algorithm;
+}
+
+std::unique_ptr<StoredSchedule> stored_schedule(const MscclAlgorithm& algorithm, int64_t chunk,
+                                                uint32_t slots) {
+  const bool gathers = algorithm.collective == MscclCollective::AllGather;
+  const bool scatters = algorithm.collective == MscclCollective::ReduceScatter;
+  Extent extent;
+  extent.slots = slots;
+  extent.in_place = algorithm.in_place;
+  extent.input =
+      scaled(gathers && !algorithm.in_place ? algorithm.part() : algorithm.chunks, chunk);
+  if (!algorithm.in_place)
+    extent.output = scaled(scatters ? algorithm.part() : algorithm.chunks, chunk);
+  extent.scratch = scaled(algorithm.scratch, chunk);
+
+  StoredSteps steps = algorithm.steps;
+  for (std::vector<std::vector<Step>>& channels : steps) {
+    for (std::vector<Step>& channel : channels) {
+      for (Step& step : channel) {
+        scale(step.source, chunk);
+        scale(step.target, chunk);
+      }
+    }
+  }
+  return std::make_unique<StoredSchedule>(extent, std::move(steps), algorithm.messages);
+}
+
+}  // namespace orrery

@@ -1,0 +1,51 @@
+#pragma once
+
+// Collective algorithms in MSCCL's XML (Azure/msccl-scheduler), read into the one form of a
+// schedule. A thread block becomes a channel, a step stays a step.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery {
+
+/// What the algorithm says it computes.
+enum class MscclCollective : uint8_t { AllReduce, AllGather, AllToAll, ReduceScatter };
+
+std::string_view name(MscclCollective collective);  // as in the file: "allreduce", ...
+
+/// An algorithm as its file says it, in chunks: slices of `steps` count chunks, not elements.
+struct MscclAlgorithm {
+  std::string name;
+  std::string protocol;
+  MscclCollective collective = MscclCollective::AllReduce;
+  uint32_t gpus = 0;
+  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
+  int64_t chunks = 0;
+  /// The whole buffer is one area: an all-gather's input is its gpu's part of it, a
+  /// reduce-scatter's output likewise.
+  bool in_place = false;
+  int64_t scratch = 0;  // chunks, the most that any gpu declares
+  StoredSteps steps;    // per gpu and thread block
+  std::vector<StoredSchedule::Message> messages;
+  /// Per gpu: the file's ids of its thread blocks, by channel.
+  std::vector<std::vector<int64_t>> thread_blocks;
+
+  /// Chunks of one gpu's own part: of what it gives to an all-gather or keeps of a reduce-scatter.
+  int64_t part() const { return chunks / gpus; }
+};
+
+/// Reads `text`. A connection is (gpu, peer, chan): its k-th send meets the peer's k-th receive.
+/// Throws InputError with every fault found: what is no XML, unknown names, offsets outside a
+/// buffer, dependencies on steps that do not exist, messages with one end only.
+MscclAlgorithm read_msccl(std::string_view text, std::string file);
+
+/// The schedule with chunks of `chunk` elements. Throws Overflow where an area leaves 64 bits.
+std::unique_ptr<StoredSchedule> stored_schedule(const MscclAlgorithm& algorithm, int64_t chunk,
+                                                uint32_t slots);
+
+}  // namespace orrery

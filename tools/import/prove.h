@@ -1,0 +1,50 @@
+#pragma once
+
+// What can be said of a foreign algorithm: whether it ends with the slots its connections have,
+// whether it computes what it claims for all values, whether its steps can disturb each other, and
+// how long it takes on a cluster. All of it from the one schedule that stored_schedule() makes.
+
+#include <cstdint>
+#include <optional>
+
+#include "models/fabric/fabric.h"
+#include "simulator/time/completion.h"
+#include "tools/import/msccl.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+struct ProofRequest {
+  uint32_t slots = 2;
+  Bytes size = Bytes(int64_t{1} << 20);  // of the whole buffer: nccl-tests' "size"
+  const Cluster* cluster = nullptr;      // empty: no time; else with a device for each gpu
+};
+
+struct AlgorithmTime {
+  Completion completion;
+  double algbw_GBps = 0;  // for display only
+  double busbw_GBps = 0;
+};
+
+struct AlgorithmProof {
+  /// DEADLOCK.FREE, RACE.FREE and SCHEDULE.PROVED. The last two are settled with as many slots as
+  /// the algorithm needs, for what it computes does not depend on them.
+  std::vector<Check> checks;
+  bool holds = true;
+  std::optional<uint32_t> least_slots;  // empty: it hangs with any number
+  Bytes size;                           // what was asked for, rounded up to whole f32 per chunk
+  uint64_t steps = 0;
+  std::optional<AlgorithmTime> time;  // where it ends and a cluster was given
+};
+
+/// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route.
+AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
+
+/// Whether a collective's busbw is algbw times (numerator / denominator), as nccl-tests defines it.
+struct BusFactor {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+};
+BusFactor bus_factor(MscclCollective collective, uint32_t gpus);
+
+}  // namespace orrery

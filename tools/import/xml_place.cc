@@ -1,0 +1,77 @@
+#include "tools/import/xml_place.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace orrery {
+
+Origin xml_origin(std::string_view text, size_t offset, std::string pointer) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto line = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
+  const size_t newline = before.rfind('\n');
+  const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+  return {std::move(pointer), line, static_cast<uint32_t>(before.size() - begin + 1)};
+}
+
+std::optional<std::string> XmlElement::word(const char* attribute) const {
+  const pugi::xml_attribute found = node_.attribute(attribute);
+  if (!found) {
+    fault(fmt::format("attribute \"{}\" is missing", attribute));
+    return std::nullopt;
+  }
+  return found.value();
+}
+
+std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range) const {
+  const std::optional<std::string> text = word(attribute);
+  if (!text)
+    return std::nullopt;
+  int64_t value = 0;
+  const char* const end = text->data() + text->size();
+  const std::from_chars_result read = std::from_chars(text->data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end || value < range.least || value > range.most) {
+    fault(attribute, fmt::format("expected a whole number from {} to {}, got \"{}\"", range.least,
+                                 range.most, *text));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::vector<XmlElement> XmlElement::children(const char* name) const {
+  std::vector<XmlElement> found;
+  for (const pugi::xml_node child : node_.children()) {
+    if (child.type() != pugi::node_element)
+      continue;
+    XmlElement element(child, fmt::format("{}/{}/{}", pointer_, child.name(), found.size()), text_,
+                       diagnostics_);
+    if (std::string_view(child.name()) == name)
+      found.push_back(std::move(element));
+    else
+      element.fault(fmt::format("expected <{}>, got <{}>", name, child.name()));
+  }
+  return found;
+}
+
+void XmlElement::allow(const std::vector<std::string_view>& known) const {
+  for (const pugi::xml_attribute attribute : node_.attributes()) {
+    const std::string_view name = attribute.name();
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    const std::string_view near = near_miss(name, known);
+    fault(attribute.name(), near.empty()
+                                ? std::string("unknown attribute")
+                                : fmt::format("unknown attribute; did you mean \"{}\"?", near));
+  }
+}
+
+void XmlElement::add(std::string pointer, std::string message) const {
+  // pugixml counts from the first letter of the name; the element begins at the "<" before it.
+  const std::ptrdiff_t offset = node_.offset_debug();
+  diagnostics_.add(
+      xml_origin(text_, offset > 0 ? static_cast<size_t>(offset) - 1 : 0, std::move(pointer)),
+      std::move(message));
+}
+
+}  // namespace orrery

@@ -1,0 +1,60 @@
+#pragma once
+
+// Where in an XML text a node stands, and reading its attributes with every fault collected.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pugixml.hpp>
+
+#include "models/base/diagnostics.h"
+
+namespace orrery {
+
+/// The line and column of a byte of `text`, under the path `pointer`.
+Origin xml_origin(std::string_view text, size_t offset, std::string pointer);
+
+/// The bounds of a whole number, both included.
+struct WholeRange {
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int32_t>::max();
+};
+
+/// One element of a document that is being read. Getters add a fault and return an empty optional
+/// where the attribute is missing or not of the form asked for.
+class XmlElement {
+ public:
+  /// `text` and `diagnostics` must outlive the element; `pointer` is its path: "/algo/gpu/0".
+  XmlElement(pugi::xml_node node, std::string pointer, std::string_view text,
+             Diagnostics& diagnostics)
+      : node_(node), pointer_(std::move(pointer)), text_(text), diagnostics_(diagnostics) {}
+
+  std::optional<std::string> word(const char* attribute) const;
+  std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
+
+  /// The children, each of which must be called `name`; others are faults.
+  std::vector<XmlElement> children(const char* name) const;
+
+  /// Attributes that are not among `known` are faults, with the near miss named.
+  void allow(const std::vector<std::string_view>& known) const;
+
+  /// A fault of the element, or of one of its attributes.
+  void fault(std::string message) const { add(pointer_, std::move(message)); }
+  void fault(const char* attribute, std::string message) const {
+    add(pointer_ + "/" + attribute, std::move(message));
+  }
+
+ private:
+  void add(std::string pointer, std::string message) const;
+
+  pugi::xml_node node_;
+  std::string pointer_;
+  std::string_view text_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+#pragma once
+
+// The JSON report. Its keys are a contract with readers of version 1: more may be added, none
+// changed. Same report, same bytes.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/id.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// How elements are written: as numbers (NaN and infinities as the strings "NaN", "Infinity",
+/// "-Infinity", pred as true and false), or as their bit patterns in unsigned integers.
+enum class Encoding : uint8_t { Values, Bits };
+
+struct JsonOptions {
+  std::vector<ValueId> values;  // those to write out, in this order
+  Encoding encoding = Encoding::Values;
+};
+
+/// Ends with a newline. What does not apply is null: the algorithm of a local op, the time of a
+/// program that hangs. A time that is zero has no bandwidth: null too.
+std::string json_text(const Report& report, const JsonOptions& options);
+
+/// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.
+std::string json_list(const std::vector<std::string>& reports, bool holds);
+
+}  // namespace orrery

@@ -1,0 +1,32 @@
+#include "tools/report/names.h"
+
+#include <array>
+
+namespace orrery {
+
+std::string_view name(HeldAs kind) {
+  static constexpr std::array<std::string_view, 5> kNames = {"argument", "output", "temporary",
+                                                             "in_flight", "scratch"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view name(TimedBy timed_by) {
+  return timed_by == TimedBy::Sweep ? "sweep" : "engine";
+}
+
+std::string ranges_text(const std::vector<LogicalId>& ids) {
+  std::string text;
+  for (size_t first = 0; first < ids.size();) {
+    size_t last = first;
+    while (last + 1 < ids.size() && ids[last + 1].index() == ids[last].index() + 1)
+      ++last;
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(ids[first].index());
+    if (last > first)
+      text += "-" + std::to_string(ids[last].index());
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace orrery

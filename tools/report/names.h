@@ -1,0 +1,21 @@
+#pragma once
+
+// The words that text and JSON reports share.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/id.h"
+#include "simulator/memory/profile.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+std::string_view name(HeldAs kind);  // "argument", "output", "temporary", "in_flight", "scratch"
+std::string_view name(TimedBy timed_by);  // "sweep", "engine"
+
+/// "0-3, 8": ascending ids as ranges.
+std::string ranges_text(const std::vector<LogicalId>& ids);
+
+}  // namespace orrery

@@ -1,0 +1,122 @@
+#include "tools/report/style.h"
+
+#include <algorithm>
+
+#include "models/base/int128.h"
+
+namespace orrery {
+namespace {
+
+bool continues_code_point(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+std::string repeated(std::string_view text, size_t times) {
+  std::string result;
+  for (size_t t = 0; t < times; ++t)
+    result += text;
+  return result;
+}
+
+}  // namespace
+
+size_t columns(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\033') {
+      while (i < text.size() && text[i] != 'm')
+        ++i;  // an escape sequence takes no column
+      continue;
+    }
+    if (!continues_code_point(text[i]))
+      ++count;
+  }
+  return count;
+}
+
+std::string Style::wrapped(const char* code, std::string_view text) const {
+  if (colours_ == Colours::Plain || text.empty())
+    return std::string(text);
+  std::string result = "\033[";
+  result += code;
+  result += 'm';
+  result += text;
+  return result + "\033[0m";
+}
+
+std::string Style::mark(bool holds) const {
+  if (ascii())
+    return holds ? good("ok") : bad("NO");
+  return holds ? good("✓") : bad("✗");
+}
+
+std::string Style::bar(int64_t part, int64_t whole, size_t width) const {
+  size_t filled = whole <= 0 || part >= whole
+                      ? width
+                      : static_cast<size_t>(Int128{part} * static_cast<int64_t>(width) / whole);
+  if (part > 0 && filled == 0)
+    filled = 1;
+  const std::string full = repeated(ascii() ? "#" : "█", filled);
+  const std::string empty = repeated(ascii() ? "." : "░", width - filled);
+  return (part > whole ? bad(full) : good(full)) + dim(empty);
+}
+
+std::string Style::rule(size_t width) const {
+  return dim(repeated(ascii() ? "-" : "─", width));
+}
+
+std::string Table::text(const Style& style, size_t indent) const {
+  std::vector<size_t> widths(align_.size(), 0);
+  for (const Row& row : rows_)
+    for (size_t c = 0; c < row.cells.size(); ++c)
+      widths[c] = std::max(widths[c], columns(row.cells[c]));
+
+  std::string result;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows_[r].cells.size(); ++c) {
+      const std::string& cell = rows_[r].cells[c];
+      const std::string fill(widths[c] - columns(cell), ' ');
+      line += c == 0 ? "" : "  ";
+      line += align_[c] == Align::Right ? fill + cell : cell + fill;
+    }
+    line += rows_[r].note;
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += std::string(indent, ' ') + (r == 0 ? style.dim(line) : line) + "\n";
+  }
+  return result;
+}
+
+std::string shortened(std::string_view text, size_t width, const Style& style) {
+  if (columns(text) <= width)
+    return std::string(text);
+  const std::string_view ellipsis = style.ascii() ? "..." : "…";
+  const size_t keep = width - columns(ellipsis);
+  size_t at = 0;
+  for (size_t taken = 0; at < text.size(); ++at) {
+    if (!continues_code_point(text[at]) && taken++ == keep)
+      break;
+  }
+  return std::string(text.substr(0, at)) + std::string(ellipsis);
+}
+
+std::string wrapped_words(const std::vector<std::string>& words, size_t width, size_t indent) {
+  std::string result;
+  size_t used = 0;
+  for (const std::string& word : words) {
+    const size_t needed = columns(word);
+    if (used > 0 && used + 1 + needed > width) {
+      result += "\n" + std::string(indent, ' ');
+      used = 0;
+    }
+    if (used > 0) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += needed;
+  }
+  return result;
+}
+
+}  // namespace orrery

@@ -1,0 +1,76 @@
+#pragma once
+
+// How text looks: colours where the reader's terminal has them, and plain letters where it has no
+// others. Text that goes to a file is the same everywhere: no colours, all letters.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+enum class Colours : uint8_t { Plain, Ansi };
+enum class Letters : uint8_t { Ascii, Unicode };
+
+/// Columns that a UTF-8 text takes: one per code point (none of ours are wide).
+size_t columns(std::string_view text);
+
+class Style {
+ public:
+  Style() = default;
+  Style(Colours colours, Letters letters) : colours_(colours), letters_(letters) {}
+
+  bool ascii() const { return letters_ == Letters::Ascii; }
+  std::string good(std::string_view text) const { return wrapped("32", text); }
+  std::string bad(std::string_view text) const { return wrapped("1;31", text); }
+  std::string dim(std::string_view text) const { return wrapped("2", text); }
+  std::string bold(std::string_view text) const { return wrapped("1", text); }
+
+  /// A tick or a cross in its colour.
+  std::string mark(bool holds) const;
+  /// `width` columns, of which part/whole are filled; any part > 0 fills one. Red from 100 % on.
+  std::string bar(int64_t part, int64_t whole, size_t width) const;
+  std::string rule(size_t width) const;
+  const char* arrow() const { return ascii() ? "->" : "→"; }
+  const char* dot() const { return ascii() ? "-" : "·"; }
+  const char* corner() const { return ascii() ? "`-" : "└"; }
+
+ private:
+  std::string wrapped(const char* code, std::string_view text) const;
+
+  Colours colours_ = Colours::Plain;
+  Letters letters_ = Letters::Unicode;
+};
+
+/// Rows of cells, each column as wide as its widest cell, two spaces between.
+class Table {
+ public:
+  enum class Align : uint8_t { Left, Right };
+
+  explicit Table(std::vector<Align> columns) : align_(std::move(columns)) {}
+
+  void row(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
+  /// A line that belongs to the row above and does not widen any column.
+  void note(std::string text) { rows_.push_back({{}, std::move(text)}); }
+
+  /// Every line with `indent` spaces before it and a newline after; the first row, the head, is
+  /// dim.
+  std::string text(const Style& style, size_t indent) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::string note;
+  };
+  std::vector<Align> align_;
+  std::vector<Row> rows_;
+};
+
+/// `text` cut to `width` columns, with an ellipsis where something was cut.
+std::string shortened(std::string_view text, size_t width, const Style& style);
+
+/// `words` in lines of at most `width` columns, each line after the first indented by `indent`.
+std::string wrapped_words(const std::vector<std::string>& words, size_t width, size_t indent);
+
+}  // namespace orrery

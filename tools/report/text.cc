@@ -1,0 +1,276 @@
+#include "tools/report/text.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "tools/report/names.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+namespace {
+
+constexpr size_t kWidth = 100;
+constexpr size_t kNameWidth = 18;
+constexpr size_t kLiveShown = 6;
+
+std::string heading(const Style& style, std::string_view text) {
+  return "\n" + style.bold(text) + "\n";
+}
+
+std::string mesh_text(const Mesh& mesh) {
+  std::string text;
+  for (const Axis& axis : mesh.axes())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", axis.name, axis.size);
+  return text;
+}
+
+/// Devices that hold the same: one thread, one capacity.
+struct DeviceGroup {
+  std::vector<LogicalId> devices;
+  ThreadId thread;
+  std::optional<Bytes> capacity;
+};
+
+std::vector<DeviceGroup> groups_of(const Report& report) {
+  std::vector<DeviceGroup> groups;
+  for (const DeviceReport& device : report.devices) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const DeviceGroup& group) {
+      return group.thread == device.thread && group.capacity == device.capacity;
+    });
+    if (same == groups.end())
+      groups.push_back({{device.device}, device.thread, device.capacity});
+    else
+      same->devices.push_back(device.device);
+  }
+  return groups;
+}
+
+std::string devices_text(const std::vector<LogicalId>& devices) {
+  return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
+}
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const Style& style)
+      : report_(report), program_(report.scenario->program), style_(style) {}
+
+  std::string text() const {
+    std::string text = header() + ops();
+    if (report_.completion)
+      text += critical_path();
+    return text + memory() + checks() + assumptions() + footer();
+  }
+
+ private:
+  std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
+  std::string time(Instant instant) const { return time(instant - Instant()); }
+
+  std::string header() const {
+    const Scenario& scenario = *report_.scenario;
+    const std::string verdict = report_.holds ? style_.good("HOLDS") : style_.bad("DOES NOT HOLD");
+    const std::string mesh = mesh_text(program_.mesh);
+    const std::string dot = fmt::format(" {} ", style_.dot());
+    return style_.mark(report_.holds) + " " + style_.bold(scenario.name) + "  " + verdict + "\n" +
+           style_.dim(fmt::format("  {}{}{} devices{}mesh {}{}{} ops", scenario.cluster.name, dot,
+                                  program_.mesh.devices(), dot, mesh.empty() ? "[]" : mesh, dot,
+                                  program_.ops.size())) +
+           "\n";
+  }
+
+  std::string ops() const {
+    if (report_.ops.empty())
+      return "";
+    std::string title = "OPS";
+    if (report_.completion)
+      title = fmt::format("TIME  {}", time(report_.completion->makespan));
+    std::string text = heading(style_, title);
+    if (report_.completion)
+      text +=
+          fmt::format("  {}\n", style_.dim(fmt::format("by {}: {}", name(report_.completion->by),
+                                                       report_.completion->because)));
+    text += table().text(style_, 2);
+    return text;
+  }
+
+  Table table() const {
+    using Align = Table::Align;
+    Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
+                 Align::Right, Align::Right, Align::Right});
+    table.row({"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden"});
+    for (const OpReport& entry : report_.ops) {
+      const Op& op = program_.op(entry.op);
+      const bool timed = report_.completion.has_value();
+      const auto rate = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.1f}", *value) : std::string();
+      };
+      table.row({shortened(op.name, kNameWidth, style_), op_name(op.kind, op.issue),
+                 timed ? time(entry.start) : "", timed ? time(entry.end) : "",
+                 entry.bytes.count() > 0 ? size_text(entry.bytes) : "", rate(entry.algbw_GBps),
+                 rate(entry.busbw_GBps),
+                 timed && entry.exposed.count() > 0 ? time(entry.exposed) : "",
+                 timed && entry.hidden.count() > 0 ? time(entry.hidden) : ""});
+      if (entry.choice)
+        table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
+                                          entry.choice->algorithm, entry.choice->because,
+                                          grouped(entry.messages))));
+    }
+    return table;
+  }
+
+  std::string critical_path() const {
+    if (report_.critical_path.empty())
+      return "";
+    std::vector<std::string> words;
+    std::optional<LogicalId> at;
+    for (const PathEntry& entry : report_.critical_path) {
+      std::string word = words.empty() ? "" : fmt::format("{} ", style_.arrow());
+      if (at != entry.device)
+        word += fmt::format("device {}: ", entry.device.index());
+      at = entry.device;
+      words.push_back(word + fmt::format("{} {}", program_.op(entry.op).name,
+                                         style_.dim(time(entry.end - entry.start))));
+    }
+    return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kWidth - 2, 2) + "\n";
+  }
+
+  std::string memory() const {
+    if (report_.devices.empty())
+      return "";
+    std::string text = heading(style_, "MEMORY  live bytes at the peak");
+    for (const DeviceGroup& group : groups_of(report_))
+      text += group_memory(group);
+    return text;
+  }
+
+  std::string group_memory(const DeviceGroup& group) const {
+    const ThreadMemory& memory = report_.memory.threads[group.thread.index()];
+    const std::string at =
+        memory.peak_at ? fmt::format(", at {}", program_.op(*memory.peak_at).name) : "";
+    std::string text = "  " + devices_text(group.devices) + "  ";
+    if (group.capacity && group.capacity->count() > 0)
+      text += fmt::format("{}  {} of {} ({}){}\n",
+                          style_.bar(memory.peak.count(), group.capacity->count(), 24),
+                          size_text(memory.peak), size_text(*group.capacity),
+                          percent_text(memory.peak, *group.capacity), at);
+    else
+      text += fmt::format("{}{}  {}\n", size_text(memory.peak), at,
+                          style_.dim("no capacity was given"));
+    std::vector<std::string> words;
+    Bytes rest;
+    for (size_t h = 0; h < memory.live_at_peak.size(); ++h) {
+      const Held& held = memory.live_at_peak[h];
+      if (h >= kLiveShown)
+        rest += held.size;
+      else
+        words.push_back(
+            fmt::format("{} {} {}", held.value, size_text(held.size), style_.dim(name(held.kind))));
+    }
+    if (rest.count() > 0)
+      words.push_back(
+          fmt::format("and {} more, {}", memory.live_at_peak.size() - kLiveShown, size_text(rest)));
+    if (memory.reserved.count() > 0)
+      words.push_back(fmt::format("reserved {}", size_text(memory.reserved)));
+    for (size_t w = 0; w + 1 < words.size(); ++w)
+      words[w] += fmt::format(" {}", style_.dot());
+    text += "    " + wrapped_words(words, kWidth - 4, 4) + "\n";
+    text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
+    return text;
+  }
+
+  std::string checks() const {
+    if (report_.checks.empty())
+      return "";
+    return heading(style_, "CHECKS") + checks_text(report_.checks, style_);
+  }
+
+  std::string assumptions() const {
+    if (report_.labels.empty())
+      return "";
+    std::string text = heading(style_, "ASSUMED");
+    for (const std::string& label : report_.labels)
+      text += fmt::format("  {} {}\n", style_.dot(), label);
+    return text;
+  }
+
+  std::string footer() const {
+    const auto failed = std::count_if(report_.checks.begin(), report_.checks.end(),
+                                      [](const Check& check) { return !check.holds; });
+    const std::string count =
+        failed == 0
+            ? style_.good(fmt::format("{} checks hold", report_.checks.size()))
+            : style_.bad(fmt::format("{} of {} checks fail", failed, report_.checks.size()));
+    return "\n" + count + style_.dim("  fingerprint " + report_.fingerprint) + "\n";
+  }
+
+  const Report& report_;
+  const Program& program_;
+  const Style& style_;
+};
+
+}  // namespace
+
+std::string report_text(const Report& report, const Style& style) {
+  return TextReport(report, style).text();
+}
+
+std::string checks_text(const std::vector<Check>& checks, const Style& style) {
+  size_t name_width = 0;
+  size_t of_width = 0;
+  for (const Check& check : checks) {
+    name_width = std::max(name_width, columns(check.name));
+    of_width = std::max(of_width, columns(check.of));
+  }
+  std::string text;
+  for (const Check& check : checks) {
+    text += fmt::format("  {} {}{}  {}{}{}{}\n", style.mark(check.holds),
+                        check.holds ? check.name : style.bad(check.name),
+                        std::string(name_width - columns(check.name), ' '), style.dim(check.of),
+                        std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "",
+                        check.message);
+    if (check.holds)
+      continue;
+    for (const auto& [key, value] : check.witness)
+      text += fmt::format("      {}: {}\n", style.dim(key), value);
+  }
+  return text;
+}
+
+SummaryLine summary_line(const Report& report, const Style& style) {
+  SummaryLine line;
+  line.file = report.scenario->file;
+  line.outcome = report.holds ? SummaryLine::Outcome::Holds : SummaryLine::Outcome::Fails;
+  if (report.completion)
+    line.makespan = time_text(report.completion->makespan - Instant(), style.ascii());
+  Bytes peak;
+  for (const ThreadMemory& thread : report.memory.threads)
+    peak = std::max(peak, thread.peak);
+  line.peak = size_text(peak);
+  for (const Check& check : report.checks) {
+    if (!check.holds) {
+      line.remark = check.name + ": " + check.message;
+      break;
+    }
+  }
+  return line;
+}
+
+std::string summary_text(const std::vector<SummaryLine>& lines, const Style& style) {
+  using Align = Table::Align;
+  Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Left});
+  table.row({"", "scenario", "makespan", "peak", ""});
+  size_t holding = 0;
+  for (const SummaryLine& line : lines) {
+    const bool holds = line.outcome == SummaryLine::Outcome::Holds;
+    holding += holds ? 1 : 0;
+    table.row({style.mark(holds), line.file, line.makespan, line.peak,
+               shortened(line.remark, 60, style)});
+  }
+  const std::string count = fmt::format("{} of {} scenarios hold", holding, lines.size());
+  return table.text(style, 0) + "\n" +
+         (holding == lines.size() ? style.good(count) : style.bad(count)) + "\n";
+}
+
+}  // namespace orrery

@@ -1,0 +1,156 @@
+#include "verifier/check/step_races.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/schedule/walk.h"
+
+namespace orrery {
+namespace {
+
+/// One half touches elements of its node.
+struct Access {
+  StepRef step;
+  Half half = Half::Receive;
+  Slice slice;
+  bool writes = false;
+};
+
+/// What a half touches. A send half reads what it sends at its own time: the stored payload, or the
+/// source of a step that only sends.
+std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
+  std::vector<Access> result;
+  if (half == Half::Send) {
+    if (step.to && step.target)
+      result.push_back({ref, half, *step.target, false});
+    else if (step.to && step.source && !step.from)
+      result.push_back({ref, half, *step.source, false});
+    return result;
+  }
+  const bool reads_source = step.combine != Combine::None || (!step.from && step.target);
+  if (step.source && reads_source)
+    result.push_back({ref, half, *step.source, false});
+  if (step.target)
+    result.push_back({ref, half, *step.target, true});
+  return result;
+}
+
+/// Happens-before as vector clocks: of each half, how many halves of each channel must have ended
+/// before it. A visitor of walk(), which runs every half after its causes.
+class Clocks {
+ public:
+  explicit Clocks(const Schedule& schedule)
+      : schedule_(schedule), channels_(schedule.extent().channels) {
+    size_t halves = 0;
+    for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
+      for (uint32_t c = 0; c < channels_; ++c) {
+        first_.push_back(halves);
+        halves += 2 * size_t{schedule.steps(Node(n), Channel(c))};
+      }
+    }
+    clocks_.resize(halves);
+  }
+
+  void receive(StepRef ref, const Step& step) { add(ref, Half::Receive, step); }
+  void send(StepRef ref, const Step& step) { add(ref, Half::Send, step); }
+
+  bool before(const Access& a, const Access& b) const {
+    return clock(b.step, b.half)[channel(a.step)] >= place(a.step, a.half) + 1;
+  }
+
+ private:
+  size_t channel(StepRef ref) const {
+    return size_t{ref.node.index()} * channels_ + ref.channel.index();
+  }
+  static uint32_t place(StepRef ref, Half half) {
+    return 2 * ref.index + (half == Half::Send ? 1 : 0);
+  }
+  const std::vector<uint32_t>& clock(StepRef ref, Half half) const {
+    return clocks_[first_[channel(ref)] + place(ref, half)];
+  }
+
+  void add(StepRef ref, Half half, const Step& step) {
+    std::vector<uint32_t> now(first_.size(), 0);
+    for_each_cause(schedule_, schedule_.extent(), ref, half, step, [&](const Cause& cause) {
+      if (cause.kind == CauseKind::Enter)
+        return true;
+      const std::vector<uint32_t>& then = clock(cause.step, cause.half);
+      for (size_t c = 0; c < now.size(); ++c)
+        now[c] = std::max(now[c], then[c]);
+      return true;
+    });
+    now[channel(ref)] = place(ref, half) + 1;
+    clocks_[first_[channel(ref)] + place(ref, half)] = std::move(now);
+  }
+
+  const Schedule& schedule_;
+  uint32_t channels_;
+  std::vector<size_t> first_;  // per channel: its first half in clocks_
+  std::vector<std::vector<uint32_t>> clocks_;
+};
+
+std::string text(const Access& access) {
+  return fmt::format("channel {} step {} {}", access.step.channel.index(), access.step.index,
+                     access.writes ? "writes" : "reads");
+}
+
+std::string race_text(const Access& a, const Access& b) {
+  static constexpr std::array<std::string_view, 3> kAreas = {"input", "output", "scratch"};
+  const int64_t first = std::max(a.slice.first, b.slice.first);
+  const int64_t last = std::min(a.slice.first + a.slice.count, b.slice.first + b.slice.count) - 1;
+  return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
+                     a.step.node.index(), text(a), text(b),
+                     kAreas[static_cast<size_t>(a.slice.area)], first, last);
+}
+
+/// Of one node: the first unordered pair, by place.
+std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clocks) {
+  const auto place = [](const Access& access) {
+    return std::tuple(access.slice.area, access.slice.first, access.step, access.half);
+  };
+  std::sort(all.begin(), all.end(),
+            [&](const Access& a, const Access& b) { return place(a) < place(b); });
+  for (size_t a = 0; a < all.size(); ++a) {
+    const int64_t end = all[a].slice.first + all[a].slice.count;
+    for (size_t b = a + 1;
+         b < all.size() && all[b].slice.area == all[a].slice.area && all[b].slice.first < end;
+         ++b) {
+      if ((all[a].writes || all[b].writes) && !clocks.before(all[a], all[b]) &&
+          !clocks.before(all[b], all[a]))
+        return race_text(all[a], all[b]);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Verdict step_races(const Schedule& schedule) {
+  Clocks clocks(schedule);
+  ORRERY_CHECK(walk(schedule, clocks).empty(), "races are asked for of schedules that end");
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
+    std::vector<Access> all;
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+      for (uint32_t s = 0; s < schedule.steps(Node(n), Channel(c)); ++s) {
+        const StepRef ref{Node(n), Channel(c), s};
+        for (const Half half : {Half::Receive, Half::Send})
+          for (const Access& access : accesses(ref, half, schedule.step(ref)))
+            all.push_back(access);
+      }
+    }
+    if (std::optional<std::string> race = first_race(std::move(all), clocks))
+      return Verdict::no(std::move(*race));
+  }
+  return Verdict::yes();
+}
+
+}  // namespace orrery
