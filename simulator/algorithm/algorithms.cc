@@ -13,20 +13,30 @@ namespace {
 
 using Made = std::unique_ptr<const Schedule>;
 
-/// A channel for each pair of ranks, each pair held in memory: about 80 MB at this size.
+/// Walkers keep a few dozen bytes for each channel of each rank: some 200 MB at this many.
+constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
+/// A rank's connections to all others are a channel each up to here, where the table of its
+/// exchanges has some 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
-/// Up to here a rank's connections to all others are assumed to fit a device (NCCL opens as many).
+/// Up to here a rank's connections to all others are assumed to fit a device.
 constexpr uint32_t kFewRanks = 64;
 
-Verdict any_size(uint32_t /*nodes*/) {
-  return Verdict::yes();
+Verdict fits_channels(uint64_t channels) {
+  if (channels <= kMostChannels)
+    return Verdict::yes();
+  return Verdict::no(fmt::format("has at most {} channels over all ranks of a group, got {}",
+                                 kMostChannels, channels));
 }
 
-Verdict fits_direct(uint32_t nodes) {
-  if (nodes <= kMostDirectRanks)
-    return Verdict::yes();
-  return Verdict::no(
-      fmt::format("takes groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
+Verdict fits(uint32_t nodes, uint32_t channels) {
+  return fits_channels(uint64_t{nodes} * channels);
+}
+
+Verdict fits_direct(uint32_t nodes, uint32_t channels) {
+  if (nodes > kMostDirectRanks)
+    return Verdict::no(
+        fmt::format("takes groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
+  return fits_channels(uint64_t{nodes} * nodes * channels);
 }
 
 Made make_ring(const ScheduleRequest& request) {
@@ -85,21 +95,21 @@ std::span<const Algorithm> algorithms() {
       {"ring",
        "each rank sends to the next, chunk by chunk",
        {OpKind::Psum, OpKind::Pmax},
-       any_size,
+       fits,
        make_ring,
        estimate_ring,
        {}},
       {"recursive_doubling",
        "ranks that differ in one bit exchange all they have, bit by bit",
        {OpKind::Psum, OpKind::Pmax},
-       any_size,
+       fits,
        make_recursive_doubling,
        estimate_recursive_doubling,
        {}},
       {"ring",
        "each rank sends to the next, chunk by chunk",
        {OpKind::AllGather, OpKind::PsumScatter},
-       any_size,
+       fits,
        make_ring,
        nullptr,
        {}},
@@ -113,14 +123,14 @@ std::span<const Algorithm> algorithms() {
       {"pairwise",
        "each rank sends to one other at a time, in turns",
        {OpKind::AllToAll},
-       any_size,
+       fits,
        make_pairwise,
        nullptr,
        {}},
       {"direct",
        "each source sends to its destination",
        {OpKind::Ppermute},
-       any_size,
+       fits,
        make_permute,
        nullptr,
        {}},

@@ -43,8 +43,8 @@ struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Whether it can serve a group of so many.
-  Verdict (*fits)(uint32_t nodes);
+  /// Whether it can serve a group of so many, each with so many channels (Transport::channels).
+  Verdict (*fits)(uint32_t nodes, uint32_t channels);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Where several algorithms serve a kind and all have one, the least estimate is chosen.
   Duration (*estimate)(const EstimateRequest& request) = nullptr;

@@ -11,6 +11,7 @@
 // On a ring of its own, with two slots or more and free reduction, no message waits for a slot: an
 // all-reduce ends after 2(n-1) (latency + transfer of the largest chunk).
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -55,7 +56,7 @@ class RingSchedule final : public Schedule {
     extent_.nodes = nodes;
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
-    extent_.window = transport.slots;
+    extent_.window = std::min(transport.slots, last_ + 1);
     // A node that forwards without storing holds its slot until it has sent: with one slot the
     // nodes of a row then wait for each other in a circle.
     extent_.lockstep = transport.slots > 1 || reducing_ <= 2;

@@ -73,6 +73,8 @@ struct Lowered {
   std::optional<BytesPerSecond> reduce_rate;
   /// Per site and logical id; empty for devices that take no part.
   std::vector<std::vector<std::optional<Member>>> members;
+  /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
+  std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
 

@@ -1,0 +1,69 @@
+#include "simulator/lower/local_cost.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/rules.h"
+
+namespace orrery {
+namespace {
+
+bool is_about_flops(OpKind kind) {
+  return kind == OpKind::DotGeneral || kind == OpKind::Compute;
+}
+
+std::string no_rate(Dtype dtype, const DeviceFigures& device) {
+  std::vector<std::string_view> given;
+  for (const auto& [known, rate] : device.flops)
+    given.push_back(name(known));
+  return fmt::format(
+      "expected a peak rate for {} under the cluster's \"flops\", got {}", name(dtype),
+      given.empty() ? "none at all" : fmt::format("only {}", fmt::join(given, ", ")));
+}
+
+}  // namespace
+
+Duration LocalCosts::of(const Op& op) {
+  const OpRules& op_rules = rules(op.kind);
+  if (op_rules.alias == Alias::FirstOperand)
+    return Duration();
+  std::vector<ValueType> operands;
+  for (const ValueId id : op.operands)
+    operands.push_back(program_.value(id).type);
+  std::vector<ValueType> results;
+  for (const ValueId id : op.results)
+    results.push_back(program_.value(id).type);
+  const Cost cost = op_rules.cost(op.attributes, operands, results);
+
+  Duration runs;
+  if (cost.flops > Flops()) {
+    const auto peak = device_.flops.find(cost.dtype);
+    if (peak != device_.flops.end())
+      runs = compute_time(cost.flops, peak->second);
+    else if (is_about_flops(op.kind))
+      diagnostics_.add(op.origin.value_or(Origin()), no_rate(cost.dtype, device_));
+    else
+      flops_not_charged_.insert(cost.dtype);
+  }
+  if (cost.bytes > Bytes()) {
+    if (device_.memory_bandwidth)
+      runs = std::max(runs, transfer_time(cost.bytes, *device_.memory_bandwidth));
+    else
+      bytes_not_charged_ = true;
+  }
+  return device_.launch.value_or(Duration()) + runs;
+}
+
+std::vector<std::string> LocalCosts::labels() const {
+  std::vector<std::string> result;
+  if (bytes_not_charged_)
+    result.emplace_back("memory_bandwidth: not given; local ops are charged for flops only");
+  for (const Dtype dtype : flops_not_charged_)
+    result.push_back(fmt::format(
+        "flops: not given for {}; its elementwise ops are charged for bytes only", name(dtype)));
+  return result;
+}
+
+}  // namespace orrery

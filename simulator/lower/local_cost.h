@@ -1,0 +1,41 @@
+#pragma once
+
+// How long a local op takes on one device: launch + max(flops / peak, bytes / memory bandwidth),
+// the parts rounded up to a picosecond (the roofline of Williams, Waterman and Patterson, 2009).
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+
+namespace orrery {
+
+/// Costs the ops of one program. What the cluster does not say is either a fault or a label:
+///  - flops without a peak rate for their dtype: a fault for dot_general and compute, which are all
+///    about them; for the others, which are bound by memory, the bytes alone are charged, labelled;
+///  - bytes without a memory bandwidth: the flops alone are charged, labelled;
+///  - no launch time: 0, labelled.
+/// An op that only renames its operand (reshape) takes no time, and no launch.
+class LocalCosts {
+ public:
+  LocalCosts(const Program& program, const DeviceFigures& device, Diagnostics& diagnostics)
+      : program_(program), device_(device), diagnostics_(diagnostics) {}
+
+  /// Requires a local op.
+  Duration of(const Op& op);
+
+  /// What the costs so far stand on, beside the cluster's figures.
+  std::vector<std::string> labels() const;
+
+ private:
+  const Program& program_;
+  const DeviceFigures& device_;
+  Diagnostics& diagnostics_;
+  bool bytes_not_charged_ = false;
+  std::set<Dtype> flops_not_charged_;
+};
+
+}  // namespace orrery

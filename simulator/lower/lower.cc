@@ -1,0 +1,262 @@
+#include "simulator/lower/lower.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/choice.h"
+#include "simulator/lower/local_cost.h"
+#include "simulator/lower/views.h"
+
+namespace orrery {
+namespace {
+
+bool is_collective(const Op& op) {
+  return rules(op.kind).family == Family::Collective;
+}
+
+Origin place(const Op& op, const std::string& parameter) {
+  Origin origin = op.origin ? *op.origin : Origin{fmt::format("/{}", op.name), 1, 1};
+  if (!parameter.empty())
+    origin.pointer += "/" + parameter;
+  return origin;
+}
+
+/// Logical id d runs on device d.
+VertexId vertex_of(LogicalId id) {
+  return VertexId(id.index());
+}
+
+Combine combine_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::Psum:
+    case OpKind::PsumScatter:
+      return Combine::Add;
+    case OpKind::Pmax:
+      return Combine::Max;
+    default:
+      return Combine::None;
+  }
+}
+
+StreamId stream_of(const Op& op) {
+  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
+}
+
+Transport transport_of(const Op& op) {
+  Transport transport;
+  transport.channels = static_cast<uint32_t>(op.attributes.integer("channels"));
+  transport.slots = static_cast<uint32_t>(op.attributes.integer("slots"));
+  transport.entry = op.attributes.text("entry") == "rendezvous" ? Entry::Rendezvous : Entry::Eager;
+  return transport;
+}
+
+std::vector<SourceDestination> pairs_of(const Op& op) {
+  std::vector<SourceDestination> pairs;
+  if (op.kind != OpKind::Ppermute)
+    return pairs;
+  if (op.attributes.names("axis_name").empty())  // the identity, whatever `perm` says
+    return {{Node(0), Node(0)}};
+  for (const std::vector<int64_t>& pair : op.attributes.lists("perm"))
+    pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
+  return pairs;
+}
+
+class Lowering {
+ public:
+  Lowering(const Program& program, const Cluster& cluster, Diagnostics& diagnostics)
+      : program_(program),
+        cluster_(cluster),
+        diagnostics_(diagnostics),
+        costs_(program, cluster.device, diagnostics) {}
+
+  Lowered run() {
+    const uint32_t devices = cluster_.fabric.devices();
+    if (program_.mesh.devices() > devices) {
+      diagnostics_.add({"/mesh", 1, 1},
+                       fmt::format("expected a mesh of at most the {} devices of the cluster, got "
+                                   "{}",
+                                   devices, program_.mesh.devices()));
+      return {};
+    }
+    for (const Op& op : program_.ops)
+      lowered_.local.push_back(rules(op.kind).family == Family::Local ? costs_.of(op) : Duration());
+    for (const Thread& thread : program_.threads)
+      lowered_.tapes.push_back(tape(thread));
+    for (size_t s = 0; s < program_.sites.size(); ++s)
+      lower_site(SiteId(s));
+    lowered_.launch = cluster_.device.launch.value_or(Duration());
+    lowered_.reduce_rate = cluster_.device.reduce_rate;
+    label();
+    return std::move(lowered_);
+  }
+
+ private:
+  Tape tape(const Thread& thread) const {
+    Tape tape;
+    std::map<ValueId, OpId> started;  // by the future that the start handed out
+    for (const OpId id : thread.issue_order) {
+      const Op& op = program_.op(id);
+      if (op.kind == OpKind::Done) {
+        const OpId start = started.at(op.operands.front());
+        tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program_.op(start))});
+      } else if (is_collective(op)) {
+        tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
+        if (op.issue == Issue::Sync)
+          tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
+        else
+          started[op.results.front()] = id;
+      } else {
+        tape.push_back({Instruction::Kind::Local, id, id, {}});
+      }
+    }
+    return tape;
+  }
+
+  void lower_site(SiteId id) {
+    const Site& site = program_.site(id);
+    const Op& op = program_.op(site.ops.front());
+    const ValueType& operand = program_.value(op.operands.front()).type;
+    const ValueType& result = program_.value(op.results.front()).type;
+    lowered_.members.emplace_back(program_.mesh.devices());
+
+    SiteFigures figures;
+    figures.kind = op.kind;
+    if (op.attributes.has("algorithm"))
+      figures.asked_for = op.attributes.text("algorithm");
+    figures.channels = transport_of(op).channels;
+    figures.elements = operand.shape.elements();
+    figures.itemsize = itemsize(result.dtype);
+    for (const Group& group : site.groups)
+      figures.groups.push_back({static_cast<uint32_t>(group.size()), neighbours_of(group)});
+    const auto picked = pick_algorithm(figures);
+    if (const auto* fault = std::get_if<TypeFault>(&picked)) {
+      diagnostics_.add(place(op, fault->parameter), fault->message);
+      lowered_.choices.emplace_back();
+      return;
+    }
+    const Pick& pick = std::get<Pick>(picked);
+    lowered_.choices.push_back({std::string(pick.algorithm->name), pick.because});
+
+    std::map<size_t, const Schedule*> schedules;  // by group size
+    for (const Group& group : site.groups) {
+      const Schedule*& schedule = schedules[group.size()];
+      if (schedule == nullptr) {
+        lowered_.schedules.push_back(pick.algorithm->make(
+            {op.kind, static_cast<uint32_t>(group.size()), operand.shape.elements(),
+             combine_of(op.kind), pairs_of(op), transport_of(op)}));
+        schedule = lowered_.schedules.back().get();
+      }
+      add_collective(id, op, group, *schedule);
+    }
+    check_routes(op, pick, site, schedules);
+  }
+
+  void add_collective(SiteId site, const Op& op, const Group& group, const Schedule& schedule) {
+    CollectiveViews views = collective_views(op, program_.value(op.operands.front()).type.shape,
+                                             static_cast<int64_t>(group.size()));
+    const CollectiveId id(lowered_.collectives.size());
+    Collective collective;
+    collective.site = site;
+    collective.kind = op.kind;
+    collective.dtype = program_.value(op.results.front()).type.dtype;
+    collective.schedule = &schedule;
+    collective.members = group;
+    collective.input = std::move(views.input);
+    collective.output = std::move(views.output);
+    collective.stream = stream_of(op);
+    for (size_t rank = 0; rank < group.size(); ++rank) {
+      collective.places.push_back(vertex_of(group[rank]));
+      lowered_.members[site.index()][group[rank].index()] = Member{id, Node(rank)};
+    }
+    lowered_.collectives.push_back(std::move(collective));
+  }
+
+  const std::optional<Route>& route(VertexId from, VertexId to) {
+    const auto [known, is_new] = routes_.try_emplace({from, to});
+    if (is_new)
+      known->second = cluster_.fabric.route(from, to);
+    return known->second;
+  }
+
+  std::optional<GroupFigures::Neighbours> neighbours_of(const Group& group) {
+    std::optional<GroupFigures::Neighbours> slowest;
+    for (size_t r = 0; r < group.size() && group.size() > 1; ++r) {
+      const std::optional<Route>& way =
+          route(vertex_of(group[r]), vertex_of(group[(r + 1) % group.size()]));
+      if (!way)
+        return std::nullopt;
+      Duration latency;
+      for (const LinkId id : *way) {
+        const Link& link = cluster_.fabric.link(id);
+        latency += link.latency;
+        if (!slowest)
+          slowest = {Duration(), link.bandwidth};
+        slowest->bandwidth = std::min(slowest->bandwidth, link.bandwidth);
+      }
+      slowest->latency = std::max(slowest->latency, latency);
+    }
+    return slowest;
+  }
+
+  /// Names the first pair of a site that has no way from one to the other.
+  void check_routes(const Op& op, const Pick& pick, const Site& site,
+                    const std::map<size_t, const Schedule*>& schedules) {
+    for (const Group& group : site.groups) {
+      const Schedule& schedule = *schedules.at(group.size());
+      for (uint32_t n = 0; n < group.size(); ++n) {
+        for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+          for (const Node to : schedule.receivers(Node(n), Channel(c))) {
+            const VertexId sender = vertex_of(group[n]);
+            const VertexId receiver = vertex_of(group[to.index()]);
+            if (route(sender, receiver))
+              continue;
+            diagnostics_.add(
+                place(op, {}),
+                fmt::format("expected a route from {} to {}, over which {} ({}) "
+                            "sends, got none in the cluster's links",
+                            cluster_.fabric.vertex_text(sender),
+                            cluster_.fabric.vertex_text(receiver), op.name, pick.algorithm->name));
+            return;
+          }
+        }
+      }
+    }
+  }
+
+  void label() {
+    if (!cluster_.device.launch)
+      lowered_.labels.emplace_back("launch: 0 (not given)");
+    const auto reduces = [](const Collective& collective) {
+      return combine_of(collective.kind) != Combine::None;
+    };
+    if (!cluster_.device.reduce_rate &&
+        std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces))
+      lowered_.labels.emplace_back("reduce_rate: infinite (not given)");
+    for (std::string& label : costs_.labels())
+      lowered_.labels.push_back(std::move(label));
+  }
+
+  const Program& program_;
+  const Cluster& cluster_;
+  Diagnostics& diagnostics_;
+  LocalCosts costs_;
+  Lowered lowered_;
+  std::map<std::pair<VertexId, VertexId>, std::optional<Route>> routes_;
+};
+
+}  // namespace
+
+Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics) {
+  return Lowering(program, cluster, diagnostics).run();
+}
+
+}  // namespace orrery
