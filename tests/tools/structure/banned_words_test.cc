@@ -1,0 +1,91 @@
+// What breaks the promise that the same input gives the same bytes is not in the code at all.
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/structure/source_tree.h"
+
+namespace orrery::test {
+namespace {
+
+bool begins_with_any(const std::string& path, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) {
+    return path.compare(0, prefix.size(), prefix) == 0;
+  });
+}
+
+/// Files whose code (not comments, not literals) has a match, each with it.
+std::string uses(const std::string& pattern, const std::vector<std::string>& within,
+                 const std::vector<std::string>& but = {}) {
+  const std::regex regex(pattern);
+  std::string found;
+  for (const SourceFile& file : source_files({".h", ".cc"})) {
+    if (!begins_with_any(file.path, within) || begins_with_any(file.path, but))
+      continue;
+    const std::string code = code_only(file.text);
+    std::smatch match;
+    if (std::regex_search(code, match, regex))
+      found += file.path + ": " + match.str() + "\n";
+  }
+  return found;
+}
+
+const std::vector<std::string> kEverywhere = {"models/", "simulator/", "verifier/", "tools/",
+                                              "tests/"};
+const std::vector<std::string> kProduct = {"models/", "simulator/", "verifier/", "tools/"};
+
+TEST_CASE("banned words: the scan skips comments and literals, and nothing else") {
+  CHECK(code_only("a // b\nc /* d */ e \"f\\\"g\" 'h' 1'000 i") == "a \nc  e   1'000 i");
+  CHECK(uses("TEST_CASE\\(", {"tests/tools/structure/banned_words_test.cc"}) != "");
+}
+
+TEST_CASE("banned words: randomness comes from the seeded generator alone") {
+  CHECK(uses("\\b(rand|srand|drand48)\\s*\\(|random_device|mt19937|std::shuffle|random_shuffle",
+             kEverywhere) == "");
+}
+
+TEST_CASE("banned words: no clock is read") {
+  // Benchmarks measure; that is what they are for.
+  CHECK(uses("system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|\\btime\\("
+             "nullptr\\)",
+             kProduct, {"tools/bench/"}) == "");
+}
+
+TEST_CASE("banned words: no order comes from hashes") {
+  CHECK(uses("unordered_(map|set|multimap|multiset)", kProduct) == "");
+}
+
+TEST_CASE("banned words: simulated time is whole numbers") {
+  CHECK(uses("\\b(double|float)\\b",
+             {"simulator/time/", "simulator/network/", "simulator/schedule/"}) == "");
+}
+
+TEST_CASE("banned words: the environment is read by the terminal alone") {
+  CHECK(uses("\\bgetenv\\b", kProduct, {"tools/cli/terminal.cc"}) == "");
+}
+
+TEST_CASE("banned words: nobody below tools prints") {
+  CHECK(uses("std::(cout|cerr|clog)|\\b(printf|puts|fputs|fprintf)\\b|fmt::print",
+             {"models/", "simulator/", "verifier/"}) == "");
+}
+
+TEST_CASE("banned words: nothing is left for later") {
+  // In comments, where it would stand.
+  std::string found;
+  const std::regex later(
+      "\\b(TO"
+      "DO|FIX"
+      "ME|XX"
+      "X)\\b");
+  for (const SourceFile& file : source_files({".h", ".cc"}))
+    if (std::regex_search(file.text, later))
+      found += file.path + "\n";
+  CHECK(found == "");
+}
+
+}  // namespace
+}  // namespace orrery::test

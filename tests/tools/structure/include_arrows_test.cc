@@ -1,0 +1,119 @@
+// Folders are the architecture: who may include whom follows from the order in which the
+// meson.build files enter them.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/structure/source_tree.h"
+
+namespace orrery::test {
+namespace {
+
+struct Include {
+  std::string by;     // "simulator/time/sweep.cc"
+  std::string what;   // "models/base/id.h" or "vector"
+  bool ours = false;  // in quotes
+};
+
+std::vector<Include> includes() {
+  const std::regex line("(^|\n)#include ([\"<])([^\">]*)[\">]");
+  std::vector<Include> found;
+  for (const SourceFile& file : source_files({".h", ".cc"}))
+    for (std::sregex_iterator it(file.text.begin(), file.text.end(), line), end; it != end; ++it)
+      found.push_back({file.path, (*it)[3], (*it)[2] == "\""});
+  return found;
+}
+
+/// The first `levels` folders of a path: "simulator/time" of "simulator/time/sweep.cc" for 2.
+std::string folder(const std::string& path, size_t levels) {
+  size_t at = 0;
+  for (size_t l = 0; l < levels; ++l) {
+    const size_t slash = path.find('/', at);
+    if (slash == std::string::npos)
+      return path.substr(0, at == 0 ? 0 : at - 1);
+    at = slash + 1;
+  }
+  return path.substr(0, at - 1);
+}
+
+/// Position of each folder in the order that the build enters them.
+std::map<std::string, size_t> ranks(const std::string& prefix, const std::string& meson) {
+  std::map<std::string, size_t> rank;
+  for (const std::string& name : subdirs(meson))
+    rank.emplace(prefix + name, rank.size());
+  return rank;
+}
+
+/// Includes that point up, as "a.cc includes b.h".
+std::string pointing_up(const std::map<std::string, size_t>& rank, size_t levels) {
+  std::string wrong;
+  for (const Include& include : includes()) {
+    const auto by = rank.find(folder(include.by, levels));
+    const auto what = rank.find(folder(include.what, levels));
+    if (include.ours && by != rank.end() && what != rank.end() && what->second > by->second)
+      wrong += include.by + " includes " + include.what + "\n";
+  }
+  return wrong;
+}
+
+/// Files outside `allowed` (path prefixes) that include a header that begins with `header`.
+std::string included_elsewhere(const std::string& header, const std::vector<std::string>& allowed) {
+  std::string wrong;
+  for (const Include& include : includes()) {
+    const bool may = std::any_of(allowed.begin(), allowed.end(), [&](const std::string& prefix) {
+      return include.by.compare(0, prefix.size(), prefix) == 0;
+    });
+    if (include.what.compare(0, header.size(), header) == 0 && !may)
+      wrong += include.by + " includes " + include.what + "\n";
+  }
+  return wrong;
+}
+
+TEST_CASE("include arrows: the scan sees the tree") {
+  // Guards the tests below: a scan that finds nothing would let everything pass.
+  CHECK(includes().size() > 300);
+  const std::vector<std::string> top = subdirs("meson.build");
+  CHECK(top == std::vector<std::string>{"models", "simulator", "verifier", "tools", "tests"});
+  CHECK(folder("simulator/time/sweep.cc", 1) == "simulator");
+  CHECK(folder("simulator/time/sweep.cc", 2) == "simulator/time");
+}
+
+TEST_CASE("include arrows: models <- simulator <- verifier <- tools <- tests") {
+  CHECK(pointing_up(ranks("", "meson.build"), 1) == "");
+}
+
+TEST_CASE("include arrows: inside models, a folder sees those declared before it") {
+  CHECK(pointing_up(ranks("models/", "models/meson.build"), 2) == "");
+}
+
+TEST_CASE("include arrows: inside simulator, a folder sees those declared before it") {
+  CHECK(pointing_up(ranks("simulator/", "simulator/meson.build"), 2) == "");
+}
+
+TEST_CASE("include arrows: our headers are named from the root") {
+  std::string wrong;
+  for (const Include& include : includes())
+    if (include.ours && !exists(include.what))
+      wrong += include.by + " includes " + include.what + "\n";
+  CHECK(wrong == "");
+}
+
+TEST_CASE("include arrows: CUDA is seen in its folder only") {
+  CHECK(included_elsewhere("cuda", {"simulator/values/cuda/"}) == "");
+}
+
+TEST_CASE("include arrows: each library is seen by the part that it serves") {
+  CHECK(included_elsewhere("CLI/", {"tools/cli/parse.cc"}) == "");
+  CHECK(included_elsewhere("nlohmann/", {"models/scenario/", "tools/report/json.cc", "tests/"}) ==
+        "");
+  CHECK(included_elsewhere("pugixml", {"tools/import/"}) == "");
+}
+
+}  // namespace
+}  // namespace orrery::test
