@@ -24,17 +24,26 @@ enum class ParameterKind : uint8_t {
   Integer,       // int64_t
   Number,        // double: 1.5, or "Infinity", "-Infinity", "NaN"
   Text,          // std::string
-  Names,         // std::vector<std::string>: one axis name, or a list
+  Names,         // std::vector<std::string>: one axis name of the mesh, or a list of them
   Integers,      // std::vector<int64_t>
-  IntegerLists,  // std::vector<std::vector<int64_t>>: groups, permutations, dimension numbers
-  DtypeName,     // Dtype
-  FlopCount,     // Flops: "2 TFLOP"
-  ByteCount,     // Bytes: "1 GiB"
+  IntegerLists,  // std::vector<std::vector<int64_t>>: groups, permutations
+  /// std::vector<std::vector<int64_t>>, always of four lists: lhs contracting, rhs contracting, lhs
+  /// batch, rhs batch. Written nested, as jax.lax.dot_general has it: [[[1],[0]],[[],[]]].
+  DimensionNumbers,
+  DtypeName,  // Dtype
+  FlopCount,  // Flops: "2 TFLOP"
+  ByteCount,  // Bytes: "1 GiB"
 };
 
 using Attribute =
     std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
                  std::vector<std::vector<int64_t>>, Dtype, Flops, Bytes>;
+
+/// Whether `attribute` is the alternative that holds parameters of this kind.
+bool holds(const Attribute& attribute, ParameterKind kind);
+
+/// What a parameter of this kind is, for messages: "an integer", "an axis name or a list of them".
+std::string_view description(ParameterKind kind);
 
 /// Parameters that were given, in name order. Getters require that the parameter is there and of
 /// that kind, which the builder has checked against the op's rules.
@@ -56,6 +65,7 @@ class Attributes {
   const std::vector<int64_t>& integers(std::string_view name) const {
     return get<std::vector<int64_t>>(name);
   }
+  /// IntegerLists and DimensionNumbers.
   const std::vector<std::vector<int64_t>>& lists(std::string_view name) const {
     return get<std::vector<std::vector<int64_t>>>(name);
   }

@@ -3,63 +3,83 @@
 // Makes programs, and refuses faulty ones. The scenario reader, generators, importers and tests all
 // build programs here, so the rules of a program are stated once.
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/program/op_request.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
+#include "models/program/sites.h"
 
 namespace orrery {
 
-/// An op as the user wrote it, before any check.
-struct OpRequest {
-  std::string name;
-  OpKind kind = OpKind::Compute;
-  Issue issue = Issue::Sync;
-  Attributes attributes;              // as given; what is missing is filled in from the rules
-  std::vector<std::string> operands;  // names of values
-  std::vector<std::string> donated;   // names among the operands
-  std::string site;  // collectives: ops of several threads with one site name meet; else empty
-  std::optional<Origin> origin;
-};
-
-/// Faults are added to the Diagnostics it is given, each at the op's origin (with the parameter
-/// appended to its pointer); a faulty op defines a result of unknown type, and later uses of it are
-/// not reported again.
+/// Faults are added to the Diagnostics it is given, each at the key that is wrong; a faulty op
+/// defines a result of unknown type, and later uses of it are not reported again.
 class ProgramBuilder {
  public:
   ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostics);
+
+  ProgramBuilder(const ProgramBuilder&) = delete;  // sites_ refers to program_
+  ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
   /// A value that exists on every device before the program begins, varying over `varying` axes.
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
                 std::optional<Origin> origin = std::nullopt);
 
-  /// Begins a thread; ops go to the thread begun last.
-  void thread(std::string name, std::vector<LogicalId> devices);
+  /// Begins a thread; ops go to the thread begun last. Requires devices of the mesh, each once.
+  void thread(std::string name, std::vector<LogicalId> devices,
+              std::optional<Origin> origin = std::nullopt);
 
+  /// Requires that a thread has begun.
   void op(OpRequest request);
 
   void output(std::string name, std::optional<Origin> origin = std::nullopt);
 
-  /// Checks what can only be checked at the end (sites), and hands the program over. Meaningful
-  /// only when the diagnostics stayed empty.
+  /// Checks what can only be checked at the end (sites, uses of names that never came or came too
+  /// late), and hands the program over. Meaningful only when the diagnostics stayed empty.
   Program finish();
 
  private:
+  /// What a name stands for. Neither a value nor void: its op was faulty.
   struct Definition {
-    std::optional<ValueId> value;  // empty: its op was faulty
-    std::optional<size_t> thread;  // empty: an argument
+    std::optional<ValueId> value;
+    bool is_void = false;            // an op without a result
+    std::optional<ThreadId> thread;  // empty: an argument
+    std::optional<Origin> origin;
   };
-  struct Waiting;  // a site whose threads are still being read
+  /// A use of a name that had no definition yet.
+  struct Undefined {
+    Origin origin;
+    std::string name;
+  };
 
-  Mesh mesh_;
+  Definition* define(const std::string& name, const Origin& at, Definition definition);
+  std::optional<ValueId> value_named(const std::string& name, const Origin& at,
+                                     std::optional<ThreadId> thread);
+  bool check_parameters(OpRequest& request, const OpRules& rules);
+  bool check_parameter(const OpRequest& request, const Parameter& parameter);
+  std::optional<std::vector<ValueId>> resolve_operands(const OpRequest& request,
+                                                       const OpRules& rules);
+  std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
+                                                      const std::vector<ValueId>& operands);
+  std::optional<std::vector<ValueType>> result_types(const OpRequest& request, const OpRules& rules,
+                                                     const std::vector<ValueId>& operands,
+                                                     int64_t group_size);
+  std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
+                              const std::vector<ValueId>& operands);
+  ValueId add_value(std::string name, ValueType type, std::optional<ValueId> aliased);
+  void fault(const OpRequest& request, std::string_view key, std::string_view message);
+
   Checks checks_;
   Diagnostics& diagnostics_;
   Program program_;
+  SiteBuilder sites_;
   std::map<std::string, Definition, std::less<>> defined_;
-  std::map<std::string, SiteId, std::less<>> sites_;
+  std::vector<Undefined> undefined_;
 };
 
 }  // namespace orrery

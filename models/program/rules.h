@@ -2,7 +2,7 @@
 
 // What each kind of op means to the program: one table, which the reader, the writer, the type
 // check, the cost model and the memory profile all go by. The rules of a family stand in one file
-// each (collective_rules.cc, elementwise_rules.cc, ...).
+// each (collective_rules.cc, elementwise_rules.cc, ...; families.h lists them).
 
 #include <cstdint>
 #include <optional>
@@ -42,9 +42,14 @@ struct TypeFault {
 
 /// The type of the result (empty for an op without one), or what is wrong.
 using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
+/// Operands have passed the checks of the builder: as many as the rules say, none a future (but for
+/// done), attributes complete and of their kinds, axis names in the mesh. With Checks::Shapes there
+/// is no unreduced and no reduced state among them: both count as varying. Of a started collective
+/// it says the type that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// What one device computes and touches in a local op.
+/// What one device computes and touches in a local op. Bytes are those of the operands it reads and
+/// of the result it writes, each once; an operand named twice counts twice.
 struct Cost {
   Flops flops;
   Bytes bytes;               // read and written in device memory
@@ -61,6 +66,9 @@ struct Parameter {
   ParameterKind kind;
   enum class Need : uint8_t { Required, Optional } need;
   std::optional<Attribute> otherwise;  // the value of an optional parameter that is not given
+  std::optional<int64_t> least, most;  // of an Integer; also of the numbers of Integers, a
+                                       // FlopCount and a ByteCount
+  std::vector<std::string_view> choices;  // of a Text; empty: any
 };
 
 enum class Family : uint8_t { Local, Collective, Done };
@@ -80,6 +88,9 @@ struct OpRules {
   CostRule cost = nullptr;  // local ops only
   Alias alias = Alias::Fresh;
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
+  /// The op stands for a computation that is not written out. It has a cost and a result type; the
+  /// values of its result are stand-ins, and a comparison of them would mean nothing.
+  bool opaque = false;
 };
 
 const OpRules& rules(OpKind kind);

@@ -1,0 +1,407 @@
+#include "models/program/builder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/check.h"
+#include "models/program/groups.h"
+
+namespace orrery {
+
+namespace {
+
+// Looking for the name that was meant takes time for each fault; after so many nobody reads on.
+constexpr size_t kSuggestions = 100;
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string_view near = near_miss(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near);
+}
+
+std::string operand_count(const OpRules& rules) {
+  if (rules.most_operands == 0)
+    return "no operands";
+  const char* least = rules.least_operands == rules.most_operands ? "" : "at least ";
+  return fmt::format("{}{} operand{}", least, rules.least_operands,
+                     rules.least_operands == 1 ? "" : "s");
+}
+
+/// The numbers of a parameter that may have limits.
+std::vector<int64_t> limited_numbers(const Attributes& attributes, const Parameter& parameter) {
+  switch (parameter.kind) {
+    case ParameterKind::Integer:
+      return {attributes.integer(parameter.name)};
+    case ParameterKind::Integers:
+      return attributes.integers(parameter.name);
+    case ParameterKind::FlopCount:
+      return {attributes.flops(parameter.name).count()};
+    case ParameterKind::ByteCount:
+      return {attributes.bytes(parameter.name).count()};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostics)
+    : checks_(checks), diagnostics_(diagnostics), sites_(program_, diagnostics) {
+  program_.mesh = std::move(mesh);
+}
+
+void ProgramBuilder::fault(const OpRequest& request, std::string_view key,
+                           std::string_view message) {
+  diagnostics_.add(request.place(key),
+                   fmt::format("{}: {}", op_name(request.kind, request.issue), message));
+}
+
+/// Where `name` now stands; null, with a report, where it was taken.
+ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
+                                                   Definition definition) {
+  const auto [place, added] = defined_.emplace(name, std::move(definition));
+  if (added)
+    return &place->second;
+  const std::optional<Origin>& first = place->second.origin;
+  diagnostics_.add(
+      at, fmt::format("expected an unused id, got \"{}\", which {}", name,
+                      first ? fmt::format("{} (line {}) already names", first->pointer, first->line)
+                            : "is taken"));
+  return nullptr;
+}
+
+/// A new value: in the storage of `aliased`, or in a buffer of its own. Requires a size that fits.
+ValueId ProgramBuilder::add_value(std::string name, ValueType type,
+                                  std::optional<ValueId> aliased) {
+  Value value;
+  value.name = std::move(name);
+  if (aliased) {
+    value.buffer = program_.value(*aliased).buffer;
+    value.offset = program_.value(*aliased).offset;
+  } else {
+    value.buffer = BufferId(program_.buffers.size());
+    program_.buffers.push_back({type.size(), MemorySpace::Device});
+  }
+  value.type = std::move(type);
+  program_.values.push_back(std::move(value));
+  return ValueId(program_.values.size() - 1);
+}
+
+void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
+                              std::vector<std::string> varying, std::optional<Origin> origin) {
+  const Origin at = place_of(name, origin);
+  Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
+  if (definition == nullptr)
+    return;
+  if (const auto wrong = axes_fault(program_.mesh, varying)) {
+    diagnostics_.add(at, *wrong);
+    return;
+  }
+  ValueType type{dtype, std::move(local),
+                 AxisStates(program_.mesh.axes().size(), AxisState::Invarying), false};
+  for (const size_t axis : axis_positions(program_.mesh, varying))
+    type.axes[axis] = AxisState::Varying;
+  try {
+    definition->value = add_value(std::move(name), type, std::nullopt);
+  } catch (const Overflow&) {
+    diagnostics_.add(at, fmt::format("expected an array of fewer than 2^63 bytes, got {}{}",
+                                     orrery::name(dtype), type.shape.text()));
+    return;
+  }
+  program_.arguments.push_back({*definition->value});
+}
+
+void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
+                            std::optional<Origin> origin) {
+  std::sort(devices.begin(), devices.end());
+  const Origin at = place_of(name, origin);
+  if (devices.empty())
+    diagnostics_.add(at, fmt::format("expected a device for thread \"{}\", got none", name));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    ORRERY_CHECK(devices[i].index() < program_.mesh.devices(), "a thread runs on the mesh");
+    ORRERY_CHECK(i == 0 || devices[i] != devices[i - 1], "a thread names each device once");
+  }
+  for (const Thread& other : program_.threads) {
+    std::vector<LogicalId> both;
+    std::set_intersection(devices.begin(), devices.end(), other.devices.begin(),
+                          other.devices.end(), std::back_inserter(both));
+    if (!both.empty())
+      diagnostics_.add(at, fmt::format("expected devices of no other thread, got device {}, which "
+                                       "thread \"{}\" has",
+                                       both.front().index(), other.name));
+  }
+  program_.threads.push_back({std::move(name), std::move(devices), {}});
+}
+
+bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  if (!request.attributes.has(name)) {
+    if (parameter.need == Parameter::Need::Required)
+      fault(request, "",
+            fmt::format("expected the parameter \"{}\", {}", name, description(parameter.kind)));
+    return parameter.need == Parameter::Need::Optional;
+  }
+  if (!holds(request.attributes.all().find(name)->second, parameter.kind)) {
+    fault(request, name, fmt::format("expected {}", description(parameter.kind)));
+    return false;
+  }
+  for (const int64_t number : limited_numbers(request.attributes, parameter)) {
+    const bool low = parameter.least && number < *parameter.least;
+    const bool high = parameter.most && number > *parameter.most;
+    if (low || high) {
+      fault(request, name,
+            fmt::format("expected at {} {}, got {}", low ? "least" : "most",
+                        low ? *parameter.least : *parameter.most, number));
+      return false;
+    }
+  }
+  if (!parameter.choices.empty()) {
+    const std::string& text = request.attributes.text(name);
+    if (std::find(parameter.choices.begin(), parameter.choices.end(), text) ==
+        parameter.choices.end()) {
+      fault(request, name,
+            fmt::format("expected one of {}, got \"{}\"{}", fmt::join(parameter.choices, ", "),
+                        text, did_you_mean(text, parameter.choices)));
+      return false;
+    }
+  }
+  if (parameter.kind == ParameterKind::Names) {
+    if (const auto wrong = axes_fault(program_.mesh, request.attributes.names(name))) {
+      diagnostics_.add(request.place(name), *wrong);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Checks every parameter by itself, and fills in what was not given. False where one is wrong.
+bool ProgramBuilder::check_parameters(OpRequest& request, const OpRules& rules) {
+  bool right = true;
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : rules.parameters)
+    names.push_back(parameter.name);
+  for (const auto& [name, value] : request.attributes.all()) {
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    fault(request, name,
+          names.empty() ? fmt::format("expected no parameters, got \"{}\"", name)
+                        : fmt::format("expected one of its parameters ({}), got \"{}\"{}",
+                                      fmt::join(names, ", "), name, did_you_mean(name, names)));
+    right = false;
+  }
+  for (const Parameter& parameter : rules.parameters) {
+    right = check_parameter(request, parameter) && right;
+    if (parameter.otherwise && !request.attributes.has(parameter.name))
+      request.attributes.set(std::string(parameter.name), *parameter.otherwise);
+  }
+  return right;
+}
+
+/// What `name` stands for in `thread` (in any, without one); empty where that is no value, which is
+/// reported: now, at the end, or already with the op that should have made it.
+std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, const Origin& at,
+                                                   std::optional<ThreadId> thread) {
+  const auto found = defined_.find(name);
+  if (found == defined_.end()) {
+    undefined_.push_back({at, name});
+    return std::nullopt;
+  }
+  const Definition& definition = found->second;
+  if (thread && definition.thread && definition.thread != thread) {
+    diagnostics_.add(at, fmt::format("expected the id of an array or of an earlier op of the same "
+                                     "thread, got \"{}\", which is of thread \"{}\"",
+                                     name, program_.thread(*definition.thread).name));
+    return std::nullopt;
+  }
+  if (definition.is_void)
+    diagnostics_.add(at, fmt::format("expected the id of a value, got \"{}\", an op without a "
+                                     "result",
+                                     name));
+  return definition.value;
+}
+
+std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpRequest& request,
+                                                                     const OpRules& rules) {
+  bool right = true;
+  const size_t count = request.operands.size();
+  if (count < rules.least_operands || count > rules.most_operands) {
+    fault(request, "of", fmt::format("expected {}, got {}", operand_count(rules), count));
+    right = false;
+  }
+  const ThreadId thread(program_.threads.size() - 1);
+  std::vector<ValueId> operands;
+  for (const std::string& name : request.operands) {
+    const auto value = value_named(name, request.place("of"), thread);
+    if (!value) {
+      right = false;
+      continue;
+    }
+    if (program_.value(*value).type.future && rules.family != Family::Done) {
+      fault(request, "of",
+            fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+      right = false;
+    }
+    operands.push_back(*value);
+  }
+  if (!right)
+    return std::nullopt;
+  return operands;
+}
+
+std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
+    const OpRequest& request, const std::vector<ValueId>& operands) {
+  std::vector<ValueId> donated;
+  for (const std::string& name : request.donated) {
+    const auto found = std::find(request.operands.begin(), request.operands.end(), name);
+    if (found == request.operands.end()) {
+      fault(request, "donate",
+            fmt::format("expected one of its operands ({}), got \"{}\"",
+                        fmt::join(request.operands, ", "), name));
+      return std::nullopt;
+    }
+    const ValueId value = operands[static_cast<size_t>(found - request.operands.begin())];
+    if (std::find(donated.begin(), donated.end(), value) == donated.end())
+      donated.push_back(value);
+  }
+  return donated;
+}
+
+std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
+    const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
+    int64_t group_size) {
+  std::vector<ValueType> types;
+  for (const ValueId operand : operands) {
+    types.push_back(program_.value(operand).type);
+    for (AxisState& state : types.back().axes)
+      if (checks_ == Checks::Shapes && state != AxisState::Invarying)
+        state = AxisState::Varying;
+  }
+  try {
+    TypeOutcome outcome =
+        rules.type({program_.mesh, checks_, request.attributes, types, group_size});
+    if (const auto* wrong = std::get_if<TypeFault>(&outcome)) {
+      fault(request, wrong->parameter, wrong->message);
+      return std::nullopt;
+    }
+    auto results = std::get<std::vector<ValueType>>(std::move(outcome));
+    // Whoever asks a program for a size or a cost later may rely on getting one.
+    for (const ValueType& result : results)
+      static_cast<void>(result.size());
+    if (rules.cost != nullptr)
+      static_cast<void>(rules.cost(request.attributes, types, results));
+    for (ValueType& result : results)
+      result.future = request.issue == Issue::Start;
+    return results;
+  } catch (const Overflow&) {
+    std::vector<std::string> texts;
+    for (const ValueType& type : types)
+      texts.push_back(text(type, program_.mesh));
+    fault(request, "",
+          fmt::format("expected fewer than 2^63 bytes and operations, got more for operands ({})",
+                      fmt::join(texts, ", ")));
+    return std::nullopt;
+  }
+}
+
+/// Adds the op, whose parameters and operands are each right by themselves, to the thread; empty,
+/// with a report, where they do not go together.
+std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRules& rules,
+                                            const std::vector<ValueId>& operands) {
+  const bool collective = rules.family == Family::Collective;
+  if (!collective && request.issue == Issue::Start) {
+    fault(request, "op", "expected a collective to start");
+    return std::nullopt;
+  }
+  if (!collective && !request.site.empty()) {
+    fault(request, "site", "expected no site: only collectives meet");
+    return std::nullopt;
+  }
+  std::vector<Group> groups;
+  if (collective) {
+    auto outcome = replica_groups(program_.mesh, request.attributes, rules.group_sizes);
+    if (const auto* wrong = std::get_if<TypeFault>(&outcome)) {
+      fault(request, wrong->parameter, wrong->message);
+      return std::nullopt;
+    }
+    groups = std::get<std::vector<Group>>(std::move(outcome));
+  }
+  const int64_t group_size = collective ? static_cast<int64_t>(groups.front().size()) : 1;
+  auto types = result_types(request, rules, operands, group_size);
+  const auto donated = resolve_donated(request, operands);
+  if (!types || !donated)
+    return std::nullopt;
+
+  Op op{request.name, request.kind, request.issue, request.attributes, operands,
+        {},           *donated,     std::nullopt,  request.origin};
+  if (collective)
+    op.site = sites_.enter(op, request, std::move(groups));
+  for (ValueType& type : *types) {
+    const bool alias = rules.alias == Alias::FirstOperand;
+    op.results.push_back(add_value(
+        op.name, std::move(type), alias ? std::optional<ValueId>(operands.front()) : std::nullopt));
+  }
+  const OpId id(program_.ops.size());
+  program_.ops.push_back(std::move(op));
+  program_.threads.back().issue_order.push_back(id);
+  return id;
+}
+
+void ProgramBuilder::op(OpRequest request) {
+  ORRERY_CHECK(!program_.threads.empty(), "an op belongs to a thread");
+  const OpRules& rules = orrery::rules(request.kind);
+  const bool right = check_parameters(request, rules);
+  const auto operands = resolve_operands(request, rules);
+  Definition* definition =
+      define(request.name, request.place("id"),
+             {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin});
+  const auto made = right && operands ? make_op(request, rules, *operands) : std::nullopt;
+  if (!made) {
+    sites_.refuse(request.site);
+    return;
+  }
+  if (definition == nullptr)
+    return;
+  const std::vector<ValueId>& results = program_.op(*made).results;
+  definition->is_void = results.empty();
+  if (!results.empty())
+    definition->value = results.front();
+}
+
+void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
+  const Origin at = place_of(name, origin);
+  const auto value = value_named(name, at, std::nullopt);
+  if (!value)
+    return;
+  if (program_.value(*value).type.future)
+    diagnostics_.add(
+        at, fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+  program_.outputs.push_back(*value);
+}
+
+Program ProgramBuilder::finish() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, definition] : defined_)
+    names.push_back(name);
+  size_t suggestions = 0;
+  for (const Undefined& use : undefined_) {
+    const auto later = defined_.find(use.name);
+    std::string hint;
+    if (later != defined_.end())
+      hint = later->second.origin
+                 ? fmt::format(", which only {} (line {}) defines", later->second.origin->pointer,
+                               later->second.origin->line)
+                 : ", which is defined later";
+    else if (suggestions++ < kSuggestions)
+      hint = did_you_mean(use.name, names);
+    diagnostics_.add(use.origin, fmt::format("expected the id of an array or of an earlier op, got "
+                                             "\"{}\"{}",
+                                             use.name, hint));
+  }
+  program_.sites = sites_.finish();
+  return std::move(program_);
+}
+
+}  // namespace orrery

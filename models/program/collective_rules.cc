@@ -1,0 +1,257 @@
+// The collectives, under JAX's names and parameters, and done. Every one of them can be started
+// instead of waited for. Over no axes (axis_name []) each is the identity, whatever its other
+// parameters say.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/families.h"
+#include "models/program/groups.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+using Need = Parameter::Need;
+
+/// `own`, after the parameters of all collectives. The last five say how it is executed, and
+/// change nothing of its meaning.
+std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
+  std::vector<Parameter> all = {
+      {"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}},
+      {"axis_index_groups", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}},
+  };
+  for (Parameter& parameter : own)
+    all.push_back(std::move(parameter));
+  const std::vector<Parameter> hints = {
+      {"algorithm", ParameterKind::Text, Need::Optional, {}, {}, {}, {}},
+      {"channels", ParameterKind::Integer, Need::Optional, int64_t{1}, 1, 1024, {}},
+      {"stream", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, 1023, {}},
+      {"slots", ParameterKind::Integer, Need::Optional, int64_t{2}, 1, 65536, {}},
+      {"entry",
+       ParameterKind::Text,
+       Need::Optional,
+       std::string("eager"),
+       {},
+       {},
+       {"eager", "rendezvous"}},
+  };
+  all.insert(all.end(), hints.begin(), hints.end());
+  return all;
+}
+
+Parameter tiled() {
+  return {"tiled", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}};
+}
+
+bool over_no_axes(const TypeContext& context) {
+  return context.attributes.names("axis_name").empty();
+}
+
+TypeOutcome identity(const TypeContext& context) {
+  return std::vector<ValueType>{context.operands[0]};
+}
+
+TypeOutcome psum(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  const Dtype dtype = operand.dtype == Dtype::Pred ? Dtype::S32 : operand.dtype;
+  return typed(dtype, operand.shape, exchanged_states(context, Exchange::Sum));
+}
+
+TypeOutcome pmax(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
+}
+
+TypeOutcome all_gather(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  const bool tiled = context.attributes.boolean("tiled");
+  const int64_t axis = context.attributes.integer("axis");
+  const auto result_rank = static_cast<int64_t>(operand.shape.rank()) + (tiled ? 0 : 1);
+  if (result_rank == 0)
+    return dimension_fault("axis", axis, 0).value();
+  if (axis < -result_rank || axis >= result_rank)
+    return TypeFault{"axis",
+                     fmt::format("expected a dimension of the result, from {} to {}, got {}",
+                                 -result_rank, result_rank - 1, axis)};
+  const auto dimension = static_cast<size_t>(axis < 0 ? axis + result_rank : axis);
+  Shape shape = tiled ? operand.shape.with(dimension, checked_multiply(operand.shape[dimension],
+                                                                       context.group_size))
+                      : operand.shape.inserted(dimension, context.group_size);
+  return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
+}
+
+/// What is wrong with cutting dimension `dimension` in as many parts as the group has members.
+std::optional<TypeFault> cut_fault(const TypeContext& context, std::string_view parameter,
+                                   int64_t dimension) {
+  const Shape& shape = context.operands[0].shape;
+  if (auto fault = dimension_fault(parameter, dimension, shape.rank()))
+    return fault;
+  const int64_t extent = shape[static_cast<size_t>(dimension)];
+  if (context.attributes.boolean("tiled") && extent % context.group_size != 0)
+    return TypeFault{
+        std::string(parameter),
+        fmt::format("expected dimension {} to be divisible by the group size {}, got {}", dimension,
+                    context.group_size, extent)};
+  if (!context.attributes.boolean("tiled") && extent != context.group_size)
+    return TypeFault{std::string(parameter),
+                     fmt::format("expected dimension {} to be the group size {}, got {}; a tiled "
+                                 "one need only be divisible by it",
+                                 dimension, context.group_size, extent)};
+  return std::nullopt;
+}
+
+TypeOutcome psum_scatter(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  if (operand.dtype == Dtype::Pred)
+    return TypeFault{"", "expected an operand of numbers, got pred"};
+  const int64_t along = context.attributes.integer("scatter_dimension");
+  if (auto fault = cut_fault(context, "scatter_dimension", along))
+    return *fault;
+  const auto dimension = static_cast<size_t>(along);
+  Shape shape = context.attributes.boolean("tiled")
+                    ? operand.shape.with(dimension, operand.shape[dimension] / context.group_size)
+                    : operand.shape.without(dimension);
+  return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::SumScatter));
+}
+
+TypeOutcome all_to_all(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  const int64_t split_axis = context.attributes.integer("split_axis");
+  const int64_t concat_axis = context.attributes.integer("concat_axis");
+  if (auto fault = cut_fault(context, "split_axis", split_axis))
+    return *fault;
+  if (auto fault = dimension_fault("concat_axis", concat_axis, operand.shape.rank()))
+    return *fault;
+  const auto split = static_cast<size_t>(split_axis);
+  const auto concat = static_cast<size_t>(concat_axis);
+  Shape shape;
+  if (context.attributes.boolean("tiled")) {
+    shape = operand.shape.with(split, operand.shape[split] / context.group_size);
+    shape = shape.with(concat, checked_multiply(shape[concat], context.group_size));
+  } else {
+    shape = operand.shape.without(split).inserted(concat, context.group_size);
+  }
+  return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
+}
+
+std::optional<TypeFault> permutation_fault(const std::vector<std::vector<int64_t>>& pairs,
+                                           int64_t size) {
+  std::vector<bool> sends(static_cast<size_t>(size), false);
+  std::vector<bool> receives(static_cast<size_t>(size), false);
+  for (const std::vector<int64_t>& pair : pairs) {
+    if (pair.size() != 2)
+      return TypeFault{"perm", fmt::format("expected pairs [source, destination], got [{}]",
+                                           fmt::join(pair, ","))};
+    for (const int64_t rank : pair)
+      if (rank < 0 || rank >= size)
+        return TypeFault{"perm",
+                         fmt::format("expected ranks from 0 to {}, got {}", size - 1, rank)};
+    if (sends[static_cast<size_t>(pair[0])])
+      return TypeFault{"perm",
+                       fmt::format("expected each source once, got rank {} twice", pair[0])};
+    if (receives[static_cast<size_t>(pair[1])])
+      return TypeFault{"perm",
+                       fmt::format("expected each destination once, got rank {} twice", pair[1])};
+    sends[static_cast<size_t>(pair[0])] = true;
+    receives[static_cast<size_t>(pair[1])] = true;
+  }
+  return std::nullopt;
+}
+
+// JAX sorts the group of a ppermute by device, so ranks would silently mean another order than in
+// every other collective. Only the order in which both agree is accepted.
+TypeOutcome ppermute(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const std::vector<std::string>& names = context.attributes.names("axis_name");
+  const std::vector<size_t> axes = axis_positions(context.mesh, names);
+  if (!std::is_sorted(axes.begin(), axes.end()))
+    return TypeFault{"axis_name", fmt::format("expected axes in the order of the mesh, got ({})",
+                                              fmt::join(names, ", "))};
+  if (auto fault = permutation_fault(context.attributes.lists("perm"), context.group_size))
+    return *fault;
+  const ValueType& operand = context.operands[0];
+  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
+}
+
+TypeOutcome done(const TypeContext& context) {
+  ValueType type = context.operands[0];
+  if (!type.future)
+    return TypeFault{"of", fmt::format("expected a future, the result of a start, got {}",
+                                       text(type, context.mesh))};
+  type.future = false;
+  return std::vector<ValueType>{std::move(type)};
+}
+
+OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
+                   std::vector<Parameter> own, TypeRule type, GroupSizes sizes) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.family = Family::Collective;
+  rules.parameters = collective_parameters(std::move(own));
+  rules.type = type;
+  rules.group_sizes = sizes;
+  return rules;
+}
+
+Parameter dimension(std::string_view name, Need need) {
+  Parameter parameter{name, ParameterKind::Integer, need, {}, {}, {}, {}};
+  if (need == Need::Optional)
+    parameter.otherwise = int64_t{0};
+  return parameter;
+}
+
+}  // namespace
+
+std::vector<OpRules> collective_rules() {
+  OpRules end;
+  end.kind = OpKind::Done;
+  end.name = "done";
+  end.summary = "waits for a started collective; its result is the collective's";
+  end.family = Family::Done;
+  end.type = done;
+  end.alias = Alias::FirstOperand;
+  return {
+      // A sum of pred counts: each operand is converted to s32, element by element, as its device
+      // enters, and the collective works in the dtype of its result.
+      collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
+                 GroupSizes::Any),
+      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, pmax,
+                 GroupSizes::Any),
+      collective(OpKind::AllGather, "all_gather",
+                 "the operands of the group stacked along a new dimension, or tiled along an old",
+                 {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal),
+      collective(OpKind::PsumScatter, "psum_scatter",
+                 "the sum over the group, each member keeping its own part of it",
+                 {dimension("scatter_dimension", Need::Optional), tiled()}, psum_scatter,
+                 GroupSizes::Equal),
+      collective(OpKind::AllToAll, "all_to_all",
+                 "part q of each operand goes to member q, which puts them side by side",
+                 {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
+                  tiled()},
+                 all_to_all, GroupSizes::Equal),
+      collective(OpKind::Ppermute, "ppermute",
+                 "each destination gets its source's operand, the others zeros",
+                 {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, ppermute,
+                 GroupSizes::Equal),
+      end,
+  };
+}
+
+}  // namespace orrery

@@ -1,0 +1,154 @@
+// dot_general, as jax.lax has it: products summed over contracting dimensions, batch dimensions
+// kept in step. The order of summation is in models/array/kernels.h.
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/program/families.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+/// The lists of a DimensionNumbers attribute, in its order.
+struct Dimensions {
+  explicit Dimensions(const Attributes& attributes)
+      : lists(attributes.lists("dimension_numbers")),
+        lhs_contracting(lists[0]),
+        rhs_contracting(lists[1]),
+        lhs_batch(lists[2]),
+        rhs_batch(lists[3]) {}
+
+  const std::vector<std::vector<int64_t>>& lists;
+  const std::vector<int64_t>& lhs_contracting;
+  const std::vector<int64_t>& rhs_contracting;
+  const std::vector<int64_t>& lhs_batch;
+  const std::vector<int64_t>& rhs_batch;
+};
+
+TypeFault fault(std::string message) {
+  return {"dimension_numbers", std::move(message)};
+}
+
+/// Each dimension of one operand at most once, and one it has.
+std::optional<TypeFault> side_fault(std::string_view side, const Shape& shape,
+                                    const std::vector<int64_t>& contracting,
+                                    const std::vector<int64_t>& batch) {
+  std::vector<bool> used(shape.rank(), false);
+  for (const auto* dimensions : {&contracting, &batch}) {
+    for (const int64_t d : *dimensions) {
+      if (d < 0 || d >= static_cast<int64_t>(shape.rank()))
+        return fault(
+            fmt::format("expected dimensions of the {} operand {}, got {}", side, shape.text(), d));
+      if (used[static_cast<size_t>(d)])
+        return fault(
+            fmt::format("expected each dimension of the {} operand once, got {} twice", side, d));
+      used[static_cast<size_t>(d)] = true;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<TypeFault> pairs_fault(std::string_view what, const Shape& lhs, const Shape& rhs,
+                                     const std::vector<int64_t>& left,
+                                     const std::vector<int64_t>& right) {
+  if (left.size() != right.size())
+    return fault(fmt::format("expected as many {} dimensions on both sides, got {} and {}", what,
+                             left.size(), right.size()));
+  for (size_t i = 0; i < left.size(); ++i) {
+    const int64_t l = lhs[static_cast<size_t>(left[i])];
+    const int64_t r = rhs[static_cast<size_t>(right[i])];
+    if (l != r)
+      return fault(
+          fmt::format("expected {} dimensions of one extent, got {} (dimension {} of {}) "
+                      "and {} (dimension {} of {})",
+                      what, l, left[i], lhs.text(), r, right[i], rhs.text()));
+  }
+  return std::nullopt;
+}
+
+void append_free(std::vector<int64_t>& dims, const Shape& shape,
+                 const std::vector<int64_t>& contracting, const std::vector<int64_t>& batch) {
+  for (size_t d = 0; d < shape.rank(); ++d) {
+    const auto is = [&](int64_t other) { return other == static_cast<int64_t>(d); };
+    if (std::none_of(contracting.begin(), contracting.end(), is) &&
+        std::none_of(batch.begin(), batch.end(), is))
+      dims.push_back(shape[d]);
+  }
+}
+
+/// Whether a sum of products of `operand` may be asked for in `preferred`: JAX's rule, that nothing
+/// is narrowed, and that only integers change their kind.
+bool may_give(Dtype operand, Dtype preferred) {
+  if (operand == Dtype::Pred || preferred == Dtype::Pred)
+    return operand == preferred;
+  if (itemsize(preferred) < itemsize(operand))
+    return false;
+  if (is_float(preferred))
+    return true;
+  return is_integer(operand) && is_signed(operand) == is_signed(preferred);
+}
+
+TypeOutcome dot_general(const TypeContext& context) {
+  const ValueType& lhs = context.operands[0];
+  const ValueType& rhs = context.operands[1];
+  const Dimensions of(context.attributes);
+  if (lhs.dtype != rhs.dtype)
+    return TypeFault{"of", fmt::format("expected operands of one dtype, got {} and {}",
+                                       name(lhs.dtype), name(rhs.dtype))};
+  const Dtype dtype = context.attributes.has("preferred_element_type")
+                          ? context.attributes.dtype("preferred_element_type")
+                          : lhs.dtype;
+  if (!may_give(lhs.dtype, dtype))
+    return TypeFault{
+        "preferred_element_type",
+        fmt::format("expected a dtype that {} widens to, got {}", name(lhs.dtype), name(dtype))};
+  if (auto wrong = side_fault("first", lhs.shape, of.lhs_contracting, of.lhs_batch))
+    return *wrong;
+  if (auto wrong = side_fault("second", rhs.shape, of.rhs_contracting, of.rhs_batch))
+    return *wrong;
+  if (auto wrong =
+          pairs_fault("contracting", lhs.shape, rhs.shape, of.lhs_contracting, of.rhs_contracting))
+    return *wrong;
+  if (auto wrong = pairs_fault("batch", lhs.shape, rhs.shape, of.lhs_batch, of.rhs_batch))
+    return *wrong;
+  std::vector<int64_t> dims;
+  for (const int64_t d : of.lhs_batch)
+    dims.push_back(lhs.shape[static_cast<size_t>(d)]);
+  append_free(dims, lhs.shape, of.lhs_contracting, of.lhs_batch);
+  append_free(dims, rhs.shape, of.rhs_contracting, of.rhs_batch);
+  return typed(dtype, Shape(std::move(dims)),
+               joined_states(context.mesh, context.operands, Linearity::Nonlinear));
+}
+
+/// A multiplication and an addition for each product, at the rate of the operands' dtype.
+Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
+              std::span<const ValueType> results) {
+  int64_t products = results[0].shape.elements();
+  for (const int64_t d : Dimensions(attributes).lhs_contracting)
+    products = checked_multiply(products, operands[0].shape[static_cast<size_t>(d)]);
+  return {Flops(checked_multiply(2, products)), touched(operands, results), operands[0].dtype};
+}
+
+}  // namespace
+
+std::vector<OpRules> dot_rules() {
+  using Need = Parameter::Need;
+  OpRules dot;
+  dot.kind = OpKind::DotGeneral;
+  dot.name = "dot_general";
+  dot.summary = "products summed over contracting dimensions; batch, then free dimensions";
+  dot.least_operands = 2;
+  dot.most_operands = 2;
+  dot.parameters = {
+      {"dimension_numbers", ParameterKind::DimensionNumbers, Need::Required, {}, {}, {}, {}},
+      {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}}};
+  dot.type = dot_general;
+  dot.cost = dot_cost;
+  return {dot};
+}
+
+}  // namespace orrery

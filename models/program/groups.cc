@@ -1,0 +1,97 @@
+#include "models/program/groups.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+std::string unknown_axis(const Mesh& mesh, std::string_view name) {
+  std::vector<std::string_view> axes;
+  for (const Axis& axis : mesh.axes())
+    axes.push_back(axis.name);
+  const std::string_view near = near_miss(name, axes);
+  return fmt::format("expected an axis of the mesh ({}), got \"{}\"{}", fmt::join(axes, ", "), name,
+                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+}
+
+std::optional<std::string> axes_fault(const Mesh& mesh, std::span<const std::string> names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!mesh.axis(names[i]))
+      return unknown_axis(mesh, names[i]);
+    const auto before = names.first(i);
+    if (std::find(before.begin(), before.end(), names[i]) != before.end())
+      return fmt::format("expected each axis once, got \"{}\" twice", names[i]);
+  }
+  return std::nullopt;
+}
+
+std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names) {
+  std::vector<size_t> positions;
+  for (const std::string& name : names) {
+    const std::optional<size_t> axis = mesh.axis(name);
+    ORRERY_CHECK(axis.has_value(), "axis names have been checked");
+    positions.push_back(*axis);
+  }
+  return positions;
+}
+
+namespace {
+
+std::optional<std::string> split_fault(const std::vector<std::vector<int64_t>>& lists, int64_t size,
+                                       GroupSizes sizes) {
+  std::vector<bool> named(static_cast<size_t>(size), false);
+  int64_t total = 0;
+  for (const std::vector<int64_t>& ranks : lists) {
+    if (ranks.empty())
+      return "expected groups of at least one rank, got an empty one";
+    if (sizes == GroupSizes::Equal && ranks.size() != lists[0].size())
+      return fmt::format("expected groups of one size, got {} and {}", lists[0].size(),
+                         ranks.size());
+    for (const int64_t rank : ranks) {
+      if (rank < 0 || rank >= size)
+        return fmt::format("expected ranks from 0 to {}, got {}", size - 1, rank);
+      if (named[static_cast<size_t>(rank)])
+        return fmt::format("expected each rank in one group, got rank {} twice", rank);
+      named[static_cast<size_t>(rank)] = true;
+      ++total;
+    }
+  }
+  if (total < size)
+    return fmt::format("expected each of the {} ranks in a group, got none with rank {}", size,
+                       std::find(named.begin(), named.end(), false) - named.begin());
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<std::vector<Group>, TypeFault> replica_groups(const Mesh& mesh,
+                                                           const Attributes& attributes,
+                                                           GroupSizes sizes) {
+  const std::vector<size_t> axes = axis_positions(mesh, attributes.names("axis_name"));
+  if (!attributes.has("axis_index_groups"))
+    return groups(mesh, axes);
+  const auto& lists = attributes.lists("axis_index_groups");
+  if (const auto fault = split_fault(lists, mesh.size(axes), sizes))
+    return TypeFault{"axis_index_groups", *fault};
+  return split(groups(mesh, axes), lists);
+}
+
+std::variant<std::vector<Group>, CutGroup> groups_within(std::vector<Group> groups,
+                                                         const std::vector<bool>& inside) {
+  std::vector<Group> kept;
+  for (Group& group : groups) {
+    const bool first = inside[group[0].index()];
+    for (const LogicalId member : group)
+      if (inside[member.index()] != first)
+        return first ? CutGroup{group[0], member} : CutGroup{member, group[0]};
+    if (first)
+      kept.push_back(std::move(group));
+  }
+  return kept;
+}
+
+}  // namespace orrery

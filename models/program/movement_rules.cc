@@ -1,0 +1,159 @@
+// Local ops that move elements and change none, under jax.lax's names.
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/families.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+using Need = Parameter::Need;
+
+std::string list(const std::vector<int64_t>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ","));
+}
+
+TypeOutcome moved(const TypeContext& context, Shape shape) {
+  return typed(context.operands[0].dtype, std::move(shape),
+               joined_states(context.mesh, context.operands, Linearity::Linear));
+}
+
+/// It reads no more than it writes.
+Cost moved_cost(const Attributes&, std::span<const ValueType> operands,
+                std::span<const ValueType> results) {
+  return {Flops(0), results[0].size() * 2, operands[0].dtype};
+}
+
+TypeOutcome reshape(const TypeContext& context) {
+  const Shape& from = context.operands[0].shape;
+  Shape shape(context.attributes.integers("new_sizes"));
+  if (shape.elements() != from.elements())
+    return TypeFault{"new_sizes", fmt::format("expected sizes of {} elements, as {} has, got {}",
+                                              from.elements(), from.text(), shape.text())};
+  return moved(context, std::move(shape));
+}
+
+/// Its result is the operand's storage.
+Cost reshape_cost(const Attributes&, std::span<const ValueType> operands,
+                  std::span<const ValueType>) {
+  return {Flops(0), Bytes(0), operands[0].dtype};
+}
+
+TypeOutcome transpose(const TypeContext& context) {
+  const Shape& from = context.operands[0].shape;
+  const std::vector<int64_t>& permutation = context.attributes.integers("permutation");
+  std::vector<bool> used(from.rank(), false);
+  std::vector<int64_t> dims;
+  for (const int64_t dimension : permutation) {
+    if (dimension >= static_cast<int64_t>(from.rank()) || used[static_cast<size_t>(dimension)])
+      break;
+    used[static_cast<size_t>(dimension)] = true;
+    dims.push_back(from[static_cast<size_t>(dimension)]);
+  }
+  if (dims.size() != from.rank() || permutation.size() != from.rank())
+    return TypeFault{"permutation", fmt::format("expected each dimension of {} once, got {}",
+                                                from.text(), list(permutation))};
+  return moved(context, Shape(std::move(dims)));
+}
+
+TypeOutcome slice(const TypeContext& context) {
+  const Shape& from = context.operands[0].shape;
+  const std::vector<int64_t>& start = context.attributes.integers("start_indices");
+  const std::vector<int64_t>& limit = context.attributes.integers("limit_indices");
+  const std::vector<int64_t> strides = context.attributes.has("strides")
+                                           ? context.attributes.integers("strides")
+                                           : std::vector<int64_t>(from.rank(), 1);
+  const auto length_fault = [&](std::string parameter, const std::vector<int64_t>& given) {
+    return TypeFault{std::move(parameter),
+                     fmt::format("expected {} numbers, one per dimension of {}, got {}",
+                                 from.rank(), from.text(), list(given))};
+  };
+  if (start.size() != from.rank())
+    return length_fault("start_indices", start);
+  if (limit.size() != from.rank())
+    return length_fault("limit_indices", limit);
+  if (strides.size() != from.rank())
+    return length_fault("strides", strides);
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < from.rank(); ++d) {
+    if (limit[d] > from[d])
+      return TypeFault{"limit_indices", fmt::format("expected at most {} in dimension {}, got {}",
+                                                    from[d], d, limit[d])};
+    if (start[d] > limit[d])
+      return TypeFault{"start_indices",
+                       fmt::format("expected at most the limit {} in dimension {}, got {}",
+                                   limit[d], d, start[d])};
+    if (strides[d] < 1)
+      return TypeFault{"strides",
+                       fmt::format("expected at least 1 in dimension {}, got {}", d, strides[d])};
+    dims.push_back(ceil_divide(limit[d] - start[d], strides[d]));
+  }
+  return moved(context, Shape(std::move(dims)));
+}
+
+TypeOutcome concatenate(const TypeContext& context) {
+  const int64_t along = context.attributes.integer("dimension");
+  const ValueType& first = context.operands[0];
+  if (auto fault = dimension_fault("dimension", along, first.shape.rank()))
+    return *fault;
+  const auto dimension = static_cast<size_t>(along);
+  int64_t extent = 0;
+  for (const ValueType& part : context.operands) {
+    if (part.dtype != first.dtype || part.shape.rank() != first.shape.rank() ||
+        part.shape.with(dimension, 0) != first.shape.with(dimension, 0))
+      return TypeFault{
+          "of", fmt::format("expected parts of one dtype, and of one shape but for dimension {}, "
+                            "got {}{} and {}{}",
+                            dimension, name(first.dtype), first.shape.text(), name(part.dtype),
+                            part.shape.text())};
+    extent = checked_add(extent, part.shape[dimension]);
+  }
+  return moved(context, first.shape.with(dimension, extent));
+}
+
+Parameter sizes(std::string_view name, Need need) {
+  return {name, ParameterKind::Integers, need, {}, 0, {}, {}};
+}
+
+OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
+                 std::vector<Parameter> parameters, TypeRule type) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.parameters = std::move(parameters);
+  rules.type = type;
+  rules.cost = moved_cost;
+  return rules;
+}
+
+}  // namespace
+
+std::vector<OpRules> movement_rules() {
+  OpRules renamed =
+      movement(OpKind::Reshape, "reshape", "the same elements, row-major, under another shape",
+               {sizes("new_sizes", Need::Required)}, reshape);
+  renamed.cost = reshape_cost;
+  renamed.alias = Alias::FirstOperand;
+  OpRules joined = movement(
+      OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
+      {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate);
+  joined.most_operands = std::numeric_limits<size_t>::max();
+  return {renamed,
+          movement(OpKind::Transpose, "transpose",
+                   "dimension d of the result is dimension permutation[d] of the operand",
+                   {sizes("permutation", Need::Required)}, transpose),
+          movement(OpKind::Slice, "slice", "every strides-th element from start to before limit",
+                   {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
+                    sizes("strides", Need::Optional)},
+                   slice),
+          joined};
+}
+
+}  // namespace orrery

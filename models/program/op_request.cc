@@ -1,0 +1,21 @@
+#include "models/program/op_request.h"
+
+#include <fmt/format.h>
+
+namespace orrery {
+
+Origin OpRequest::place(std::string_view key) const {
+  const auto known = places.find(key);
+  if (known != places.end())
+    return known->second;
+  Origin whole = place_of(name, origin);
+  if (!key.empty())
+    whole.pointer += fmt::format("/{}", key);
+  return whole;
+}
+
+Origin place_of(std::string_view name, const std::optional<Origin>& origin) {
+  return origin ? *origin : Origin{fmt::format("/{}", name), 1, 1};
+}
+
+}  // namespace orrery

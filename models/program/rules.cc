@@ -1,0 +1,57 @@
+#include "models/program/rules.h"
+
+#include <algorithm>
+
+#include "models/base/check.h"
+#include "models/program/families.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr std::string_view kStart = "_start";
+
+std::vector<OpRules> make_table() {
+  std::vector<OpRules> table;
+  for (auto family : {collective_rules, elementwise_rules, movement_rules, dot_rules, source_rules})
+    for (OpRules& rules : family())
+      table.push_back(std::move(rules));
+  std::sort(table.begin(), table.end(),
+            [](const OpRules& a, const OpRules& b) { return a.kind < b.kind; });
+  for (size_t i = 0; i < table.size(); ++i)
+    ORRERY_CHECK(table[i].kind == static_cast<OpKind>(i), "each kind of op has one entry of rules");
+  return table;
+}
+
+const std::vector<OpRules>& table() {
+  static const std::vector<OpRules> kTable = make_table();
+  return kTable;
+}
+
+}  // namespace
+
+const OpRules& rules(OpKind kind) {
+  ORRERY_CHECK(static_cast<size_t>(kind) < table().size(), "each kind of op has rules");
+  return table()[static_cast<size_t>(kind)];
+}
+
+std::span<const OpRules> all_rules() {
+  return table();
+}
+
+std::optional<OpName> op_named(std::string_view name) {
+  const bool start = name.size() > kStart.size() && name.ends_with(kStart);
+  const std::string_view sync = start ? name.substr(0, name.size() - kStart.size()) : name;
+  for (const OpRules& rules : table()) {
+    if (rules.name != sync || (start && rules.family != Family::Collective))
+      continue;
+    return OpName{rules.kind, start ? Issue::Start : Issue::Sync};
+  }
+  return std::nullopt;
+}
+
+std::string op_name(OpKind kind, Issue issue) {
+  return std::string(rules(kind).name) + std::string(issue == Issue::Start ? kStart : "");
+}
+
+}  // namespace orrery

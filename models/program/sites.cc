@@ -1,0 +1,130 @@
+#include "models/program/sites.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/program/groups.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+
+namespace {
+
+/// A parameter that two ops do not agree on.
+std::optional<std::string> difference(const Attributes& a, const Attributes& b) {
+  for (const auto& [name, value] : a.all())
+    if (!b.has(name) || b.all().find(name)->second != value)
+      return name;
+  for (const auto& [name, value] : b.all())
+    if (!a.has(name))
+      return name;
+  return std::nullopt;
+}
+
+}  // namespace
+
+SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, std::vector<Group> groups) {
+  const bool shared = !request.site.empty();
+  const OpId op_id(program_.ops.size());
+  const ThreadId thread(program_.threads.size() - 1);
+  const auto known = shared ? shared_.find(request.site) : shared_.end();
+  if (known != shared_.end() && !meetings_[known->second.index()].site.ops.empty()) {
+    Meeting& meeting = meetings_[known->second.index()];
+    match(op, request, meeting);
+    meeting.site.ops.push_back(op_id);
+    meeting.threads.push_back(thread);
+    return known->second;
+  }
+  Meeting meeting{{shared ? request.site : op.name, {op_id}, std::move(groups)},
+                  {thread},
+                  request.place("axis_name"),
+                  shared,
+                  known != shared_.end()};
+  const SiteId id(meetings_.size());
+  if (shared)
+    shared_.insert_or_assign(request.site, id);
+  else
+    keep_groups(meeting);
+  meetings_.push_back(std::move(meeting));
+  return id;
+}
+
+/// Reports the first respect in which `op` is not like the ops that the site has already.
+void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
+  const size_t faults_before = diagnostics_.size();
+  const Op& first = program_.op(meeting.site.ops.front());
+  const ThreadId thread(program_.threads.size() - 1);
+  const std::string where = fmt::format("site \"{}\"", meeting.site.name);
+  if (std::find(meeting.threads.begin(), meeting.threads.end(), thread) != meeting.threads.end()) {
+    diagnostics_.add(request.place("site"),
+                     fmt::format("expected each thread to issue {} once, got it twice in thread "
+                                 "\"{}\"",
+                                 where, program_.thread(thread).name));
+  } else if (op.kind != first.kind || op.issue != first.issue) {
+    diagnostics_.add(request.place("op"), fmt::format("expected {} at {}, as \"{}\" is, got {}",
+                                                      op_name(first.kind, first.issue), where,
+                                                      first.name, op_name(op.kind, op.issue)));
+  } else if (const auto parameter = difference(first.attributes, op.attributes)) {
+    diagnostics_.add(
+        request.place(*parameter),
+        fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
+  } else {
+    const ValueType& theirs = program_.value(first.operands.front()).type;
+    const ValueType& ours = program_.value(op.operands.front()).type;
+    if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
+      diagnostics_.add(request.place("of"),
+                       fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
+                                   name(theirs.dtype), theirs.shape.text(), where, first.name,
+                                   name(ours.dtype), ours.shape.text()));
+  }
+  meeting.faulty = meeting.faulty || diagnostics_.size() != faults_before;
+}
+
+void SiteBuilder::refuse(std::string_view name) {
+  if (name.empty())
+    return;
+  const auto [known, added] = shared_.emplace(name, SiteId(meetings_.size()));
+  if (added)
+    meetings_.push_back({{std::string(name), {}, {}}, {}, {}, true, true});
+  else
+    meetings_[known->second.index()].faulty = true;
+}
+
+/// Leaves only the groups of the threads that meet; reports one that reaches beyond them.
+void SiteBuilder::keep_groups(Meeting& meeting) {
+  std::vector<bool> inside(program_.mesh.devices(), false);
+  for (const ThreadId thread : meeting.threads)
+    for (const LogicalId device : program_.thread(thread).devices)
+      inside[device.index()] = true;
+  auto outcome = groups_within(std::move(meeting.site.groups), inside);
+  if (const auto* cut = std::get_if<CutGroup>(&outcome)) {
+    diagnostics_.add(
+        meeting.at,
+        meeting.shared
+            ? fmt::format("expected each group to lie within the threads that issue site \"{}\", "
+                          "got one of device {}, which is theirs, and device {}, which is not",
+                          meeting.site.name, cut->inside.index(), cut->outside.index())
+            : fmt::format("expected each group to lie within thread \"{}\", got one of device {}, "
+                          "which is its own, and device {}, which is not; ops of several threads "
+                          "meet if they name the same \"site\"",
+                          program_.thread(meeting.threads.front()).name, cut->inside.index(),
+                          cut->outside.index()));
+    return;
+  }
+  meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
+}
+
+std::vector<Site> SiteBuilder::finish() {
+  std::vector<Site> sites;
+  for (Meeting& meeting : meetings_) {
+    if (meeting.shared && !meeting.faulty)
+      keep_groups(meeting);
+    sites.push_back(std::move(meeting.site));
+  }
+  return sites;
+}
+
+}  // namespace orrery

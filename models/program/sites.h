@@ -1,0 +1,53 @@
+#pragma once
+
+// Where the collectives of a program happen, as it is being built: a site of its own for each, or
+// one that ops of several threads share by its name.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/program/op_request.h"
+#include "models/program/program.h"
+
+namespace orrery {
+
+class SiteBuilder {
+ public:
+  /// `program` is the one being built; it must outlive this.
+  SiteBuilder(const Program& program, Diagnostics& diagnostics)
+      : program_(program), diagnostics_(diagnostics) {}
+
+  /// The site of `op`, which is about to become the next op of the last thread of the program.
+  /// `groups` are its replica groups over the whole mesh. Reports groups that reach beyond the
+  /// thread (for a site of its own), an op that does not match the others of the site, and one that
+  /// its thread has issued already.
+  SiteId enter(const Op& op, const OpRequest& request, std::vector<Group> groups);
+
+  /// An op with this site name was refused, so that nothing is known about its site.
+  void refuse(std::string_view name);
+
+  /// All sites, by id. Reports shared ones whose groups reach beyond their threads.
+  std::vector<Site> finish();
+
+ private:
+  struct Meeting {
+    Site site;  // with the groups over the whole mesh, until finish() for a shared one
+    std::vector<ThreadId> threads;
+    Origin at;  // of the first op
+    bool shared = false;
+    bool faulty = false;
+  };
+
+  void match(const Op& op, const OpRequest& request, Meeting& meeting);
+  void keep_groups(Meeting& meeting);
+
+  const Program& program_;
+  Diagnostics& diagnostics_;
+  std::vector<Meeting> meetings_;
+  std::map<std::string, SiteId, std::less<>> shared_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,92 @@
+// Local ops whose results are not made of operands: axis_index, full, and compute, which stands for
+// a computation that is not written out.
+
+#include <limits>
+
+#include "models/program/families.h"
+#include "models/program/groups.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+using Need = Parameter::Need;
+
+AxisStates invarying(const Mesh& mesh) {
+  return AxisStates(mesh.axes().size(), AxisState::Invarying);
+}
+
+TypeOutcome axis_index(const TypeContext& context) {
+  AxisStates states = invarying(context.mesh);
+  for (const size_t axis : axis_positions(context.mesh, context.attributes.names("axis_name")))
+    states[axis] = AxisState::Varying;
+  return typed(Dtype::S32, Shape(), std::move(states));
+}
+
+TypeOutcome full(const TypeContext& context) {
+  return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
+               invarying(context.mesh));
+}
+
+/// It writes its result.
+Cost written(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
+  return {Flops(0), results[0].size(), results[0].dtype};
+}
+
+TypeOutcome compute(const TypeContext& context) {
+  const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
+  if (!context.attributes.has("shape")) {
+    if (const auto* fault = std::get_if<std::string>(&states))
+      return TypeFault{"of", *fault};
+    return std::vector<ValueType>{};
+  }
+  return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
+               states);
+}
+
+/// As the program says.
+Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
+  return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
+}
+
+OpRules source(OpKind kind, std::string_view name, std::string_view summary,
+               std::vector<Parameter> parameters, TypeRule type, CostRule cost) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.least_operands = 0;
+  rules.most_operands = 0;
+  rules.parameters = std::move(parameters);
+  rules.type = type;
+  rules.cost = cost;
+  return rules;
+}
+
+}  // namespace
+
+std::vector<OpRules> source_rules() {
+  const Parameter dtype = {"dtype", ParameterKind::DtypeName, Need::Required, {}, {}, {}, {}};
+  OpRules opaque = source(OpKind::Compute, "compute",
+                          "a computation known by its cost; with a shape it has a result, whose "
+                          "values are stand-ins",
+                          {{"flops", ParameterKind::FlopCount, Need::Required, {}, 0, {}, {}},
+                           {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
+                           dtype,
+                           {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}}},
+                          compute, given);
+  opaque.most_operands = std::numeric_limits<size_t>::max();
+  opaque.opaque = true;
+  return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
+                 {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
+                 written),
+          source(OpKind::Full, "full", "every element the same",
+                 {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
+                  {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
+                  dtype},
+                 full, written),
+          opaque};
+}
+
+}  // namespace orrery

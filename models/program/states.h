@@ -1,0 +1,49 @@
+#pragma once
+
+// How the states of values along mesh axes pass through ops (JAX's varying manual axes, with
+// unreduced and reduced): a part of every type rule.
+
+#include <span>
+#include <string>
+#include <variant>
+
+#include "models/program/rules.h"
+
+namespace orrery {
+
+/// The states of a result, or why the operands do not go together.
+using StatesOutcome = std::variant<AxisStates, std::string>;
+
+/// What an op does to a value that stands for the sum of its copies.
+enum class Linearity : uint8_t {
+  Linear,     // op(sum of copies) is the sum of op(copies), in all operands at once: add, reshape
+  Bilinear,   // in each operand while the other is the same on all copies: mul
+  Nonlinear,  // an unreduced operand has no meaning here
+};
+
+/// The states of what a local op makes of its operands. Along each axis:
+///  - varying where any operand is; the others are cast to varying, the invarying always, a reduced
+///  one only if it is reduced along exactly the axes that it lacks;
+///  - unreduced where all are and the op is linear, or where one is and the others are reduced and
+///  the op is bilinear;
+///  - reduced where all are; invarying where all are.
+/// Anything else is a fault.
+StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
+                            Linearity linearity);
+
+/// What a collective does to the states along its axes. Invarying counts as varying everywhere:
+/// JAX inserts the cast.
+enum class Exchange : uint8_t {
+  Sum,         // varying or unreduced to invarying: psum
+  Extremum,    // varying to invarying: pmax
+  SumScatter,  // varying or unreduced to varying: psum_scatter
+  Move,        // varying to varying
+};
+
+/// The states of a collective's result. The other axes keep theirs, but for Extremum, which is not
+/// linear and refuses unreduced ones. With axis_index_groups a reduction is over a part of an axis,
+/// so the result still varies along it, and an unreduced operand is refused. With Checks::States
+/// the axes of a sum must agree in their state before it, as JAX demands.
+StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange);
+
+}  // namespace orrery

@@ -1,0 +1,23 @@
+#pragma once
+
+// What the type and cost rules of several families share.
+
+#include <optional>
+#include <string_view>
+
+#include "models/program/rules.h"
+#include "models/program/states.h"
+
+namespace orrery {
+
+/// A result of this dtype and shape and of these states; the fault of the states if they have one.
+TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
+
+/// What is wrong with `dimension`, given as `parameter`, of an operand of this rank: from 0 on.
+std::optional<TypeFault> dimension_fault(std::string_view parameter, int64_t dimension,
+                                         size_t rank);
+
+/// Sizes of operands and results together.
+Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);
+
+}  // namespace orrery
