@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/array/dtype.h"
@@ -45,11 +46,12 @@ class Fabric {
   const Link& link(LinkId id) const { return links_[id.index()]; }
 
   /// The route with the fewest links; among those, the one whose links have the lowest ids,
-  /// compared in order. Empty optional where none leads there. Devices do not forward through
-  /// themselves unless `links` joins devices directly (a ring): then a route may pass devices.
+  /// compared in order. Empty optional where none leads there. Every vertex forwards, devices too:
+  /// a message on a ring passes the devices between. Costs no more than the vertices that are
+  /// nearer than `to`, so neighbours are found at once however large the fabric is.
   std::optional<Route> route(VertexId from, VertexId to) const;
 
-  /// "device 3", or the switch's name in quotes.
+  /// "device 3", or "switch "s0"".
   std::string vertex_text(VertexId id) const;
   /// "device 3 -> switch "s0"".
   std::string link_text(LinkId id) const;
@@ -73,11 +75,21 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
+/// Where a figure of a cluster comes from.
+struct FigureSource {
+  std::string figure;  // "latency", "flops/bf16"
+  std::string label;   // "data sheet", "measured", "calibrated", "extrapolated"
+  std::string source;
+  std::string date;
+  friend bool operator==(const FigureSource&, const FigureSource&) = default;
+};
+
 /// A fabric with equal devices.
 struct Cluster {
   std::string name;
   Fabric fabric;
   DeviceFigures device;
+  std::vector<FigureSource> sources = {};  // of the figures that came with one
 };
 
 /// Fabrics by topology. Each directed link has `bandwidth` and `latency`.
@@ -92,7 +104,9 @@ Fabric fully_connected_fabric(uint32_t devices,
 Fabric switch_fabric(uint32_t devices,
                      LinkFigures link);  // one non-blocking switch "switch"; two links a route
 
-/// The hardware catalog: JSON with a source and a date for each figure, built into the binary.
+/// The hardware catalog, in name order: JSON with a source and a date for each figure, built into
+/// the binary. Its form is the scenario's inline `cluster`, where a figure is an object:
+/// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
 struct CatalogEntry {
   std::string_view name;
   std::string_view json;

@@ -1,0 +1,124 @@
+#include "models/fabric/fabric.h"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <tuple>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+struct LinkProperty {
+  uint32_t link = 0;
+};
+
+// Links are added in id order, so a vertex's out-edges stand in id order.
+using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
+                                        boost::no_property, LinkProperty>;
+
+}  // namespace
+
+struct Fabric::Graph {
+  Graph(size_t vertices, const std::vector<Link>& links) : graph(vertices), by_ends(links.size()) {
+    for (uint32_t i = 0; i < links.size(); ++i)
+      boost::add_edge(links[i].from.index(), links[i].to.index(), LinkProperty{i}, graph);
+    std::iota(by_ends.begin(), by_ends.end(), 0U);
+    const auto key = [&](uint32_t link) {
+      return std::tuple(links[link].from, links[link].to, link);
+    };
+    std::sort(by_ends.begin(), by_ends.end(),
+              [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  }
+
+  /// The lowest link from `from` straight to `to`.
+  std::optional<uint32_t> direct(const std::vector<Link>& links, VertexId from, VertexId to) const {
+    const auto ends = std::pair(from, to);
+    const auto at = std::lower_bound(by_ends.begin(), by_ends.end(), ends,
+                                     [&](uint32_t link, const auto& wanted) {
+                                       return std::pair(links[link].from, links[link].to) < wanted;
+                                     });
+    if (at == by_ends.end() || std::pair(links[*at].from, links[*at].to) != ends)
+      return std::nullopt;
+    return *at;
+  }
+
+  LinkGraph graph;
+  std::vector<uint32_t> by_ends;  // link ids in the order of (from, to, id)
+};
+
+Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
+    : devices_(devices), switches_(std::move(switches)), links_(std::move(links)) {
+  const size_t vertices = devices_ + switches_.size();
+  for (const Link& link : links_) {
+    ORRERY_CHECK(link.from.index() < vertices && link.to.index() < vertices,
+                 "a link joins vertices of its fabric");
+    ORRERY_CHECK(link.from != link.to, "a link joins two different vertices");
+    ORRERY_CHECK(link.bandwidth.count() > 0 && link.latency.count() >= 0,
+                 "a link has a bandwidth, and a latency that is not negative");
+  }
+  graph_ = std::make_unique<Graph>(vertices, links_);
+}
+
+Fabric::~Fabric() = default;
+Fabric::Fabric(Fabric&&) noexcept = default;
+Fabric& Fabric::operator=(Fabric&&) noexcept = default;
+
+Fabric::Fabric(const Fabric& other)
+    : devices_(other.devices_),
+      switches_(other.switches_),
+      links_(other.links_),
+      graph_(std::make_unique<Graph>(devices_ + switches_.size(), links_)) {}
+
+Fabric& Fabric::operator=(const Fabric& other) {
+  *this = Fabric(other);
+  return *this;
+}
+
+// Breadth first. A vertex is met first over its lowest route: those of one distance leave the
+// queue in the order of their routes, and each looks along its links in id order. So the first
+// vertex with a link to the goal ends the search, before its neighbours are looked at.
+std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
+  if (from == to)
+    return Route{};
+  std::map<uint32_t, uint32_t> met_over;  // vertex -> the link of its route that enters it
+  std::deque<uint32_t> queue = {from.index()};
+  while (!queue.empty()) {
+    const uint32_t vertex = queue.front();
+    queue.pop_front();
+    if (const auto last = graph_->direct(links_, VertexId(vertex), to)) {
+      Route route = {LinkId(*last)};
+      for (uint32_t at = vertex; at != from.index();) {
+        const uint32_t link = met_over.at(at);
+        route.push_back(LinkId(link));
+        at = links_[link].from.index();
+      }
+      std::reverse(route.begin(), route.end());
+      return route;
+    }
+    const auto [begin, end] = boost::out_edges(vertex, graph_->graph);
+    for (auto edge = begin; edge != end; ++edge) {
+      const auto next = static_cast<uint32_t>(boost::target(*edge, graph_->graph));
+      if (next != from.index() && met_over.emplace(next, graph_->graph[*edge].link).second)
+        queue.push_back(next);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Fabric::vertex_text(VertexId id) const {
+  if (id.index() < devices_)
+    return fmt::format("device {}", id.index());
+  return fmt::format("switch \"{}\"", switches_[id.index() - devices_]);
+}
+
+std::string Fabric::link_text(LinkId id) const {
+  return fmt::format("{} -> {}", vertex_text(link(id).from), vertex_text(link(id).to));
+}
+
+}  // namespace orrery

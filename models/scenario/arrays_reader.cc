@@ -1,0 +1,266 @@
+#include "models/scenario/arrays_reader.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/scenario/bounds.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/literal.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
+
+class ArrayReader {
+ public:
+  ArrayReader(Node node, const Mesh* mesh, Diagnostics& faults)
+      : fields_(node, faults), mesh_(mesh), faults_(faults) {}
+
+  std::optional<Array> read(std::string name) {
+    const size_t before = faults_.size();
+    Array array;
+    array.name = std::move(name);
+    const std::optional<Node> local = fields_.optional("local_shape");
+    array.per_device = local.has_value();
+    if (const auto node = fields_.required("dtype"))
+      array.dtype = read_dtype(*node, faults_).value_or(Dtype::F32);
+    const bool typed = faults_.size() == before;
+    if (local) {
+      read_local(*local, array, typed);
+    } else if (const auto node = fields_.optional("shape")) {
+      read_global(*node, array);
+    } else {
+      faults_.add(fields_.object().origin(),
+                  "missing key \"shape\" (or \"local_shape\" with \"per_device\")");
+      for (const auto key : {"spec", "init", "per_device", "encoding"})
+        fields_.optional(key);
+    }
+    fields_.finish();
+    if (faults_.size() != before || mesh_ == nullptr)
+      return std::nullopt;
+    return array;
+  }
+
+ private:
+  void read_global(Node node, Array& array) {
+    const std::optional<Shape> shape = read_shape(node, array.dtype);
+    if (shape)
+      array.global = *shape;
+    if (const auto spec = fields_.optional("spec"))
+      array.spec = read_spec(*spec, shape);
+    if (const auto init = fields_.optional("init"))
+      array.init = read_init(*init);
+    else
+      array.init = RandomInit{};
+  }
+
+  void read_local(Node node, Array& array, bool typed) {
+    const std::optional<Shape> shape = read_shape(node, array.dtype);
+    const std::optional<Encoding> encoding = read_encoding(fields_, faults_);
+    const std::optional<Node> lists = fields_.required("per_device");
+    if (!shape || !encoding || !lists || !typed || mesh_ == nullptr)
+      return;
+    array.global = *shape;
+    if (auto tensors =
+            read_tensors(*lists, {array.dtype, *shape, *encoding, mesh_->devices()}, faults_))
+      array.init = PerDeviceInit{std::move(*tensors)};
+  }
+
+  std::optional<Shape> read_shape(Node node, Dtype dtype) {
+    const auto dims = read_integers(node, "an extent", {0, kMostInteger}, faults_);
+    if (!dims)
+      return std::nullopt;
+    if (dims->size() > static_cast<size_t>(kMostDimensions)) {
+      faults_.add(node.origin(), fmt::format("expected at most {} dimensions, got {}",
+                                             kMostDimensions, dims->size()));
+      return std::nullopt;
+    }
+    Shape shape(*dims);
+    try {
+      (void)(itemsize(dtype) * shape.elements());
+    } catch (const Overflow&) {
+      faults_.add(node.origin(), fmt::format("expected an array of less than 2^63 bytes, got {}{}",
+                                             name(dtype), shape.text()));
+      return std::nullopt;
+    }
+    return shape;
+  }
+
+  PartitionSpec read_spec(Node node, const std::optional<Shape>& shape) {
+    PartitionSpec spec;
+    if (!is_list(node, "a list with null, an axis name or a list of them per dimension", faults_))
+      return spec;
+    if (shape && node.size() > shape->rank()) {
+      faults_.add(node.origin(),
+                  fmt::format("expected at most {} entries, one per dimension of {}, "
+                              "got {}",
+                              shape->rank(), shape->text(), node.size()));
+      return spec;
+    }
+    std::set<std::string> used;
+    for (const Node entry : node) {
+      std::vector<std::string> axes;
+      if (entry.kind() == Node::Kind::Text) {
+        read_axis(entry, axes, used);
+      } else if (entry.kind() == Node::Kind::List) {
+        for (const Node axis : entry)
+          read_axis(axis, axes, used);
+      } else if (entry.kind() != Node::Kind::Null) {
+        expected(entry, "null, an axis name or a list of them", faults_);
+      }
+      if (shape && mesh_ != nullptr)
+        check_divisible(entry, axes, (*shape)[spec.dims.size()], spec.dims.size());
+      spec.dims.push_back(std::move(axes));
+    }
+    // Trailing dimensions that are not cut say nothing.
+    while (!spec.dims.empty() && spec.dims.back().empty())
+      spec.dims.pop_back();
+    return spec;
+  }
+
+  void read_axis(Node node, std::vector<std::string>& axes, std::set<std::string>& used) {
+    const std::optional<std::string> axis = read_text(node, "an axis name", faults_);
+    if (!axis || mesh_ == nullptr)
+      return;
+    if (!mesh_->axis(*axis)) {
+      std::vector<std::string_view> names;
+      std::string list;
+      for (const Axis& known : mesh_->axes()) {
+        names.push_back(known.name);
+        list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", known.name);
+      }
+      faults_.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
+                                             names.empty() ? "" : "; it has " + list));
+      return;
+    }
+    if (!used.insert(*axis).second) {
+      faults_.add(node.origin(), fmt::format("axis {} already cuts this array", in_quotes(*axis)));
+      return;
+    }
+    axes.push_back(*axis);
+  }
+
+  void check_divisible(Node entry, const std::vector<std::string>& axes, int64_t extent,
+                       size_t dimension) {
+    std::vector<size_t> positions;
+    std::string text;
+    for (const std::string& axis : axes) {
+      positions.push_back(*mesh_->axis(axis));
+      text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", axis);
+    }
+    const int64_t parts = mesh_->size(positions);
+    if (extent % parts != 0)
+      faults_.add(entry.origin(),
+                  fmt::format("expected dimension {} of extent {} to be divisible by {}, the size "
+                              "of {}",
+                              dimension, extent, parts, text));
+  }
+
+  Init read_init(Node node) {
+    if (node.kind() == Node::Kind::Text) {
+      const std::string& word = node.text();
+      if (word == "iota")
+        return IotaInit{};
+      if (word == "zeros")
+        return FillInit{0};
+      if (word == "ones")
+        return FillInit{1};
+      if (word == "random")
+        return RandomInit{};
+      if (word != "NaN" && word != "Infinity" && word != "-Infinity") {
+        faults_.add(
+            node.origin(),
+            fmt::format("expected \"iota\", \"zeros\", \"ones\", \"random\", {{\"random\": "
+                        "seed}} or a number, got {}{}",
+                        in_quotes(word), suggestion(word, {"iota", "zeros", "ones", "random"})));
+        return IotaInit{};
+      }
+    }
+    if (node.kind() == Node::Kind::Object) {
+      Fields fields(node, faults_);
+      RandomInit init;
+      if (const auto seed = fields.required("random"))
+        init.seed = static_cast<uint64_t>(
+            read_integer(*seed, "a seed", {0, kMostInteger}, faults_).value_or(0));
+      fields.finish();
+      return init;
+    }
+    return FillInit{read_number(node, faults_).value_or(0)};
+  }
+
+  Fields fields_;
+  const Mesh* mesh_;
+  Diagnostics& faults_;
+};
+
+}  // namespace
+
+std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagnostics& faults) {
+  if (!is_object(node, "an object with the size of each axis", faults))
+    return std::nullopt;
+  if (node.size() > static_cast<size_t>(kMostMeshAxes)) {
+    faults.add(node.origin(),
+               fmt::format("expected at most {} axes, got {}", kMostMeshAxes, node.size()));
+    return std::nullopt;
+  }
+  const size_t before = faults.size();
+  std::vector<Axis> axes;
+  int64_t product = 1;
+  for (const Node member : node) {
+    if (member.key().empty())
+      faults.add(member.key_origin(), "expected an axis name that is not empty");
+    const auto size = read_integer(member, "an axis size", {1, kMostDevices}, faults);
+    if (!size)
+      continue;
+    // Each factor is at most 2^20, and the product stops growing beyond that: no overflow.
+    if (product <= kMostDevices)
+      product *= *size;
+    axes.push_back({member.key(), *size});
+  }
+  if (faults.size() != before)
+    return std::nullopt;
+  const int64_t most = devices ? int64_t{*devices} : kMostDevices;
+  if (product > most) {
+    faults.add(node.origin(),
+               product > kMostDevices
+                   ? fmt::format("expected a mesh of at most {} devices, got more", most)
+                   : fmt::format("expected a mesh of at most {} devices, the cluster's, got {}",
+                                 most, product));
+    return std::nullopt;
+  }
+  return Mesh(std::move(axes));
+}
+
+std::vector<ArrayReading> read_arrays(Node node, const Mesh* mesh, Diagnostics& faults) {
+  std::vector<ArrayReading> readings;
+  if (!is_object(node, "an object with an array per name", faults))
+    return readings;
+  for (const Node member : node) {
+    ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
+    if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))
+      reading.array = ArrayReader(member, mesh, faults).read(member.key());
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
+Shape local_shape(const Mesh& mesh, const Array& array) {
+  return array.per_device ? array.global : local_shape(mesh, array.spec, array.global);
+}
+
+std::vector<std::string> varying_axes(const Mesh& mesh, const Array& array) {
+  std::vector<std::string> names;
+  if (array.per_device) {
+    for (const Axis& axis : mesh.axes())
+      names.push_back(axis.name);
+    return names;
+  }
+  for (const std::vector<std::string>& axes : array.spec.dims)
+    names.insert(names.end(), axes.begin(), axes.end());
+  return names;
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+#pragma once
+
+// Reads a scenario's "mesh" and "arrays".
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/document.h"
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+/// Axis sizes in the order of the file; at most `devices` devices in all where that is known.
+std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagnostics& faults);
+
+struct ArrayReading {
+  std::string name;
+  Origin origin;               // of its key
+  std::optional<Array> array;  // empty where a fault was added
+};
+
+/// Every array of the file, in its order. Without a mesh, what does not depend on it is checked,
+/// and every array is empty.
+std::vector<ArrayReading> read_arrays(Node node, const Mesh* mesh, Diagnostics& faults);
+
+/// What each device holds of the array, and the axes over which that varies.
+Shape local_shape(const Mesh& mesh, const Array& array);
+std::vector<std::string> varying_axes(const Mesh& mesh, const Array& array);
+
+}  // namespace orrery

@@ -1,0 +1,305 @@
+#include "models/scenario/cluster_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/scenario/bounds.h"
+#include "models/scenario/fields.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr QuantityRange kPositive = {.least = 1};
+constexpr QuantityRange kBandwidths = {.least = 1, .most = kMostBandwidth};
+
+enum class Topology { Ring, FullyConnected, Switch, Links };
+
+std::optional<Topology> read_topology(Node node, Diagnostics& faults) {
+  static const std::map<std::string_view, Topology> kNames = {
+      {"fully_connected", Topology::FullyConnected},
+      {"links", Topology::Links},
+      {"ring", Topology::Ring},
+      {"switch", Topology::Switch},
+  };
+  constexpr std::string_view kExpected = "\"ring\", \"fully_connected\", \"switch\" or \"links\"";
+  if (node.kind() != Node::Kind::Text) {
+    expected(node, kExpected, faults);
+    return std::nullopt;
+  }
+  const auto found = kNames.find(node.text());
+  if (found != kNames.end())
+    return found->second;
+  std::vector<std::string_view> names;
+  for (const auto& [name, topology] : kNames)
+    names.push_back(name);
+  faults.add(node.origin(), fmt::format("expected {}, got {}{}", kExpected, in_quotes(node.text()),
+                                        suggestion(node.text(), names)));
+  return std::nullopt;
+}
+
+class ClusterReader {
+ public:
+  ClusterReader(Node node, Diagnostics& faults) : fields_(node, faults), faults_(faults) {}
+
+  std::optional<Cluster> read() {
+    const size_t before = faults_.size();
+    std::optional<std::string> name;
+    if (const auto node = fields_.optional("name"))
+      name = read_text(*node, "a name", faults_);
+    const std::optional<int64_t> devices = read_devices();
+    std::optional<Topology> topology;
+    std::string topology_name = "links";
+    std::optional<Node> links = fields_.optional("links");
+    if (const auto node = fields_.optional("topology")) {
+      if (node->kind() == Node::Kind::Object) {
+        Fields inner(*node, faults_);
+        links = inner.required("links");
+        inner.finish();
+        topology = Topology::Links;
+      } else {
+        topology = read_topology(*node, faults_);
+        if (topology)
+          topology_name = node->text();
+      }
+    } else if (links) {
+      topology = Topology::Links;
+    } else {
+      fields_.required("topology");
+    }
+    read_link_figures(devices, topology);
+    DeviceFigures device = read_device();
+    std::optional<Fabric> fabric;
+    if (devices && topology == Topology::Links)
+      fabric = read_links(links, static_cast<uint32_t>(*devices));
+    else if (links)
+      faults_.add(links->key_origin(), "\"links\" belongs to the topology \"links\"");
+    if (devices && topology && topology != Topology::Links && faults_.size() == before)
+      fabric = build(*topology, *devices);
+    fields_.finish();
+    if (faults_.size() != before || !fabric)
+      return std::nullopt;
+    return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
+                   std::move(device), std::move(sources_)};
+  }
+
+ private:
+  std::optional<int64_t> read_devices() {
+    const std::optional<Node> node = fields_.required("devices");
+    if (!node)
+      return std::nullopt;
+    return read_integer(*node, "a number of devices", {1, kMostDevices}, faults_);
+  }
+
+  /// The amount under `key`, which may be an object that tells its source.
+  std::optional<int64_t> figure(Fields& fields, std::string_view key, Dimension dimension,
+                                QuantityRange range, const std::string& called) {
+    const std::optional<Node> node = fields.object().find(key);
+    if (!node || node->kind() != Node::Kind::Object)
+      return fields.optional_quantity(key, dimension, range);
+    fields.optional(key);
+    Fields inner(*node, faults_);
+    const std::optional<int64_t> value = inner.required_quantity("value", dimension, range);
+    FigureSource source{called, "", "", ""};
+    const std::pair<std::string_view, std::string*> texts[] = {
+        {"label", &source.label}, {"source", &source.source}, {"date", &source.date}};
+    for (const auto& [text_key, text] : texts) {
+      if (const auto member = inner.required(text_key))
+        *text = read_text(*member, "a text", faults_).value_or("");
+    }
+    inner.finish();
+    sources_.push_back(std::move(source));
+    return value;
+  }
+
+  std::optional<int64_t> figure(std::string_view key, Dimension dimension, QuantityRange range) {
+    return figure(fields_, key, dimension, range, std::string(key));
+  }
+
+  /// What links have that do not say it themselves. A fabric of one device has none.
+  void read_link_figures(std::optional<int64_t> devices, std::optional<Topology> topology) {
+    bandwidth_ = figure("bandwidth", Dimension::Rate, kBandwidths);
+    latency_ = figure("latency", Dimension::Time, {});
+    if (!topology || topology == Topology::Links || devices == 1)
+      return;
+    for (const auto& [key, dimension] :
+         {std::pair("bandwidth", Dimension::Rate), std::pair("latency", Dimension::Time)}) {
+      if (!fields_.has_quantity(key, dimension))
+        fields_.required(key);
+    }
+  }
+
+  DeviceFigures read_device() {
+    DeviceFigures device;
+    if (const auto memory = figure("memory", Dimension::Size, kPositive))
+      device.memory = Bytes(*memory);
+    if (const auto rate = figure("memory_bandwidth", Dimension::Rate, kPositive))
+      device.memory_bandwidth = BytesPerSecond(*rate);
+    if (const auto flops = fields_.optional("flops"))
+      device.flops = read_flops(*flops);
+    if (const auto launch = figure("launch", Dimension::Time, {}))
+      device.launch = Duration(*launch);
+    if (const auto rate = figure("reduce_rate", Dimension::Rate, kPositive))
+      device.reduce_rate = BytesPerSecond(*rate);
+    return device;
+  }
+
+  std::map<Dtype, FlopsPerSecond> read_flops(Node node) {
+    std::map<Dtype, FlopsPerSecond> flops;
+    if (!is_object(node, "an object with a compute rate per dtype", faults_))
+      return flops;
+    Fields rates(node, faults_);
+    for (const Node member : node) {
+      const std::optional<Dtype> dtype = dtype_named(member.key());
+      if (!dtype) {
+        std::vector<std::string_view> names;
+        for (const Dtype known : all_dtypes())
+          names.push_back(orrery::name(known));
+        faults_.add(member.key_origin(),
+                    fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
+                                in_quotes(member.key()), suggestion(member.key(), names)));
+        continue;
+      }
+      const std::optional<int64_t> rate =
+          figure(rates, member.key(), Dimension::WorkRate, kPositive,
+                 fmt::format("flops/{}", orrery::name(*dtype)));
+      if (rate && !flops.emplace(*dtype, FlopsPerSecond(*rate)).second)
+        faults_.add(member.key_origin(),
+                    fmt::format("the rate of {} is given twice", orrery::name(*dtype)));
+    }
+    return flops;
+  }
+
+  /// Requires that nothing was wrong so far.
+  std::optional<Fabric> build(Topology topology, int64_t devices) {
+    const auto count = static_cast<uint32_t>(devices);
+    const LinkFigures figures{BytesPerSecond(bandwidth_.value_or(1)),
+                              Duration(latency_.value_or(0))};
+    if (topology == Topology::Ring)
+      return ring_fabric(count, figures);
+    if (topology == Topology::Switch)
+      return switch_fabric(count, figures);
+    if (devices * (devices - 1) > kMostLinks) {
+      faults_.add(fields_.object().origin(),
+                  fmt::format("expected at most {} links, got {} devices fully connected by {}",
+                              kMostLinks, devices, devices * (devices - 1)));
+      return std::nullopt;
+    }
+    return fully_connected_fabric(count, figures);
+  }
+
+  std::optional<Fabric> read_links(std::optional<Node> list, uint32_t devices) {
+    if (!list) {
+      fields_.required("links");
+      return std::nullopt;
+    }
+    if (!is_list(*list, "a list of links", faults_))
+      return std::nullopt;
+    std::vector<Link> links;
+    for (const Node node : *list) {
+      if (is_object(node, "a link such as {\"from\": 0, \"to\": \"s0\"}", faults_)) {
+        if (const auto link = read_link(node, devices))
+          links.push_back(*link);
+      }
+    }
+    return Fabric(devices, std::move(switches_), std::move(links));
+  }
+
+  std::optional<Link> read_link(Node node, uint32_t devices) {
+    Fields fields(node, faults_);
+    const auto end = [&](std::string_view key) -> std::optional<VertexId> {
+      const std::optional<Node> found = fields.required(key);
+      return found ? read_vertex(*found, devices) : std::nullopt;
+    };
+    const std::optional<VertexId> from = end("from");
+    const std::optional<VertexId> to = end("to");
+    const auto own = [&](std::string_view key, Dimension dimension, QuantityRange range,
+                         std::optional<int64_t> inherited) {
+      if (inherited && !fields.has_quantity(key, dimension)) {
+        fields.optional(key);
+        return inherited;
+      }
+      return fields.required_quantity(key, dimension, range);
+    };
+    const auto rate = own("bandwidth", Dimension::Rate, kBandwidths, bandwidth_);
+    const auto time = own("latency", Dimension::Time, {}, latency_);
+    fields.finish();
+    if (from && to && *from == *to) {
+      faults_.add(node.origin(), "expected a link between two different places");
+      return std::nullopt;
+    }
+    if (!from || !to || !rate || !time)
+      return std::nullopt;
+    return Link{*from, *to, BytesPerSecond(*rate), Duration(*time)};
+  }
+
+  /// A device by its number, or a switch by its name, which exists by being named.
+  std::optional<VertexId> read_vertex(Node node, uint32_t devices) {
+    if (node.kind() == Node::Kind::Text) {
+      const auto [found, is_new] = switch_ids_.emplace(node.text(), devices + switches_.size());
+      if (is_new)
+        switches_.push_back(node.text());
+      return VertexId(found->second);
+    }
+    const std::optional<int64_t> device =
+        read_integer(node, "a switch's name or a device", {0, int64_t{devices} - 1}, faults_);
+    return device ? std::optional(VertexId(static_cast<size_t>(*device))) : std::nullopt;
+  }
+
+  Fields fields_;
+  Diagnostics& faults_;
+  std::vector<std::string> switches_;
+  std::map<std::string, size_t> switch_ids_;
+  std::vector<FigureSource> sources_;
+  std::optional<int64_t> bandwidth_, latency_;  // of links that do not say their own
+};
+
+}  // namespace
+
+std::string default_cluster_name(std::string_view topology, int64_t devices) {
+  return fmt::format("{} of {}", topology, devices);
+}
+
+std::optional<ClusterReading> read_cluster(Node node, Diagnostics& faults) {
+  if (node.kind() == Node::Kind::Text) {
+    if (std::optional<Cluster> cluster = catalog_cluster(node.text()))
+      return ClusterReading{std::move(*cluster), true};
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const CatalogEntry& entry : catalog()) {
+      names.push_back(entry.name);
+      list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", entry.name);
+    }
+    faults.add(node.origin(),
+               fmt::format("expected a cluster of the catalog (one of {}) or an object, got {}{}",
+                           list, in_quotes(node.text()), suggestion(node.text(), names)));
+    return std::nullopt;
+  }
+  if (!is_object(node, "the name of a cluster in the catalog, or an object", faults))
+    return std::nullopt;
+  if (std::optional<Cluster> cluster = ClusterReader(node, faults).read())
+    return ClusterReading{std::move(*cluster), false};
+  return std::nullopt;
+}
+
+std::optional<Cluster> catalog_cluster(std::string_view name) {
+  for (const CatalogEntry& entry : catalog()) {
+    if (entry.name != name)
+      continue;
+    Diagnostics faults{std::string(name)};
+    const Document document(entry.json, faults);
+    const std::optional<Node> root = document.root();
+    ORRERY_CHECK(root && root->kind() == Node::Kind::Object, "a catalog entry is an object");
+    std::optional<Cluster> cluster = ClusterReader(*root, faults).read();
+    ORRERY_CHECK(cluster && faults.empty(), "the catalog's entries are right");
+    cluster->name = name;
+    return cluster;
+  }
+  return std::nullopt;
+}
+
+}  // namespace orrery

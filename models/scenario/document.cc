@@ -1,0 +1,400 @@
+#include "models/scenario/document.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/base/check.h"
+#include "models/scenario/syntax.h"
+
+namespace orrery {
+
+namespace {
+
+/// Walks the text and keeps the place where the parser is, which its own events do not tell.
+class TrackingIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  TrackingIterator() = default;
+  TrackingIterator(const char* at, size_t* consumed) : at_(at), consumed_(consumed) {}
+
+  reference operator*() const { return *at_; }
+  TrackingIterator& operator++() {
+    ++at_;
+    ++*consumed_;
+    return *this;
+  }
+  TrackingIterator operator++(int) {
+    TrackingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const TrackingIterator& a, const TrackingIterator& b) {
+    return a.at_ == b.at_;
+  }
+  friend bool operator!=(const TrackingIterator& a, const TrackingIterator& b) {
+    return a.at_ != b.at_;
+  }
+
+ private:
+  const char* at_ = nullptr;
+  size_t* consumed_ = nullptr;
+};
+
+bool in_number(char c) {
+  return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
+}
+
+}  // namespace
+
+/// The parser's events, in the order of the text, make entries.
+class Document::Builder {
+ public:
+  Builder(Document& document, Diagnostics& faults, const DocumentLimits& limits)
+      : document_(document), faults_(faults), limits_(limits), text_(document.text_) {}
+
+  size_t* consumed() { return &consumed_; }
+
+  bool null() { return scalar(Node::Kind::Null, consumed_ - 4); }
+  bool boolean(bool value) {
+    if (!scalar(Node::Kind::Boolean, consumed_ - (value ? 4 : 5)))
+      return false;
+    document_.entries_.back().boolean = value;
+    return true;
+  }
+  bool number_integer(int64_t) { return number(); }
+  bool number_unsigned(uint64_t) { return number(); }
+  bool number_float(double, const std::string&) { return number(); }
+  bool binary(const std::vector<uint8_t>&) {
+    ORRERY_CHECK(false, "JSON text has no binary values");
+    return false;
+  }
+  bool string(const std::string& value) {
+    if (!scalar(Node::Kind::Text, string_begin()))
+      return false;
+    document_.entries_.back().string = keep(value);
+    return true;
+  }
+  bool start_object(size_t) {
+    keys_.emplace_back();
+    return open(Node::Kind::Object);
+  }
+  bool key(const std::string& name) {
+    const size_t begin = string_begin();
+    key_ = keep(name);
+    key_begin_ = static_cast<uint32_t>(begin);
+    after_ = SyntaxAfter::Key;
+    seen_ = consumed_;
+    const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
+    duplicate_ = !is_new;
+    if (duplicate_) {
+      Origin origin = document_.place(key_begin_);
+      origin.pointer = document_.pointer(open_.back()) + pointer_part(name);
+      const Origin first = document_.place(earlier->second);
+      faults_.add(std::move(origin), fmt::format("duplicate key {}; the first is at {}:{}",
+                                                 in_quotes(name), first.line, first.column));
+    }
+    return true;
+  }
+  bool end_object() {
+    keys_.pop_back();
+    return close();
+  }
+  bool start_array(size_t) { return open(Node::Kind::List); }
+  bool end_array() { return close(); }
+
+  template <class Exception>
+  bool parse_error(size_t, const std::string&, const Exception& exception) {
+    constexpr int kNumberOverflow = 406;  // nlohmann's number for a literal beyond a double
+    const SyntaxContext context{
+        .after = after_,
+        .enclosed = !open_.empty(),
+        .in_object = !open_.empty() && entry(open_.back()).kind == Node::Kind::Object,
+        .seen = seen_,
+        .consumed = consumed_,
+        .number_overflow = exception.id == kNumberOverflow,
+    };
+    SyntaxFault fault = explain_syntax(text_, context);
+    std::string opened;
+    if (fault.at_end && !open_.empty()) {
+      const Origin from = document_.place(entry(open_.back()).begin);
+      opened = fmt::format(" (the {} begun at {}:{} is not closed)",
+                           context.in_object ? "object" : "list", from.line, from.column);
+    }
+    refuse(fault.offset, fault.message + opened);
+    return false;
+  }
+
+ private:
+  Entry& entry(uint32_t index) { return document_.entries_[index]; }
+
+  static std::string pointer_part(std::string_view key);
+  friend class Document;
+
+  uint32_t keep(const std::string& value) {
+    document_.strings_.push_back(value);
+    return static_cast<uint32_t>(document_.strings_.size() - 1);
+  }
+
+  void refuse(size_t offset, std::string message) {
+    Origin origin = document_.place(static_cast<uint32_t>(offset));
+    if (!open_.empty())
+      origin.pointer = document_.pointer(open_.back());
+    faults_.add(std::move(origin), std::move(message));
+  }
+
+  // A quote inside a string stands after an odd number of backslashes; nothing but whitespace or
+  // punctuation stands before the one that opens it.
+  size_t string_begin() const {
+    size_t at = consumed_ - 1;
+    while (true) {
+      --at;
+      if (text_[at] != '"')
+        continue;
+      size_t slashes = 0;
+      while (slashes < at && text_[at - 1 - slashes] == '\\')
+        ++slashes;
+      if (slashes % 2 == 0)
+        return at;
+    }
+  }
+
+  // The parser has read one character past a number, except at the end of the text.
+  bool number() {
+    size_t end = consumed_;
+    if (!in_number(text_[end - 1]))
+      --end;
+    size_t begin = end;
+    while (begin > 0 && in_number(text_[begin - 1]))
+      --begin;
+    return add(Node::Kind::Number, begin, end);
+  }
+
+  bool scalar(Node::Kind kind, size_t begin) { return add(kind, begin, consumed_); }
+
+  bool open(Node::Kind kind) {
+    if (open_.size() >= limits_.depth) {
+      refuse(consumed_ - 1, fmt::format("expected at most {} levels of nesting", limits_.depth));
+      return false;
+    }
+    if (!add(kind, consumed_ - 1, consumed_))
+      return false;
+    open_.push_back(static_cast<uint32_t>(document_.entries_.size() - 1));
+    after_ = SyntaxAfter::Open;
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    after_ = SyntaxAfter::Value;
+    seen_ = consumed_;
+    return true;
+  }
+
+  bool add(Node::Kind kind, size_t begin, size_t end) {
+    if (document_.entries_.size() >= limits_.values) {
+      refuse(begin, fmt::format("expected at most {} values in a file", limits_.values));
+      return false;
+    }
+    const auto index = static_cast<uint32_t>(document_.entries_.size());
+    Entry made;
+    made.kind = kind;
+    made.begin = static_cast<uint32_t>(begin);
+    made.end = static_cast<uint32_t>(end);
+    if (!open_.empty()) {
+      Entry& parent = entry(open_.back());
+      made.parent = open_.back();
+      made.place = parent.size;
+      const bool member = parent.kind == Node::Kind::Object;
+      if (member) {
+        made.key = key_;
+        made.key_begin = key_begin_;
+      }
+      // The value of a duplicate key is read, and left out of its object.
+      if (!member || !duplicate_) {
+        ++parent.size;
+        if (parent.first == 0)
+          parent.first = index;
+        else
+          entry(parent.last).next = index;
+        parent.last = index;
+      }
+    }
+    document_.entries_.push_back(made);
+    after_ = SyntaxAfter::Value;
+    seen_ = end;
+    return true;
+  }
+
+  Document& document_;
+  Diagnostics& faults_;
+  const DocumentLimits& limits_;
+  std::string_view text_;
+  size_t consumed_ = 0;
+  size_t seen_ = 0;  // where the last event's text ends
+  SyntaxAfter after_ = SyntaxAfter::Nothing;
+  std::vector<uint32_t> open_;
+  std::vector<std::map<std::string, uint32_t>> keys_;  // of the open objects: where each began
+  uint32_t key_ = 0;
+  uint32_t key_begin_ = 0;
+  bool duplicate_ = false;
+};
+
+/// "/" and the key as RFC 6901 has it; control characters as JSON escapes them, so that a message
+/// stays on its line.
+std::string Document::Builder::pointer_part(std::string_view key) {
+  std::string part = "/";
+  for (const char c : key) {
+    if (c == '~')
+      part += "~0";
+    else if (c == '/')
+      part += "~1";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      part += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    else
+      part += c;
+  }
+  return part;
+}
+
+Document::Document(std::string_view text, Diagnostics& faults, const DocumentLimits& limits)
+    : text_(text) {
+  if (text.size() > limits.bytes) {
+    faults.add({}, fmt::format("expected a file of at most {} MiB, got {} bytes",
+                               limits.bytes >> 20U, text.size()));
+    return;
+  }
+  lines_.push_back(0);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n')
+      lines_.push_back(static_cast<uint32_t>(i + 1));
+  }
+  Builder builder(*this, faults, limits);
+  const TrackingIterator begin(text.data(), builder.consumed());
+  const TrackingIterator end(text.data() + text.size(), builder.consumed());
+  complete_ = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json,
+                                        /*strict=*/true, /*ignore_comments=*/true);
+}
+
+std::optional<Node> Document::root() const {
+  if (!complete_)
+    return std::nullopt;
+  return Node(*this, 0);
+}
+
+Origin Document::place(uint32_t offset) const {
+  const auto after = std::upper_bound(lines_.begin(), lines_.end(), offset);
+  const auto line = static_cast<uint32_t>(after - lines_.begin());
+  return {"", line, offset - lines_[line - 1] + 1};
+}
+
+std::string Document::pointer(uint32_t index) const {
+  std::vector<uint32_t> path;
+  for (; index != 0; index = entries_[index].parent)
+    path.push_back(index);
+  std::string text;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Entry& entry = entries_[*at];
+    if (entries_[entry.parent].kind == Node::Kind::Object)
+      text += Builder::pointer_part(strings_[entry.key]);
+    else
+      text += fmt::format("/{}", entry.place);
+  }
+  return text;
+}
+
+Node::Kind Node::kind() const {
+  return document_->entries_[index_].kind;
+}
+
+bool Node::boolean() const {
+  ORRERY_CHECK(kind() == Kind::Boolean, "the value is a boolean");
+  return document_->entries_[index_].boolean;
+}
+
+std::string_view Node::number() const {
+  ORRERY_CHECK(kind() == Kind::Number, "the value is a number");
+  const Document::Entry& entry = document_->entries_[index_];
+  return document_->text_.substr(entry.begin, entry.end - entry.begin);
+}
+
+const std::string& Node::text() const {
+  ORRERY_CHECK(kind() == Kind::Text, "the value is a string");
+  return document_->strings_[document_->entries_[index_].string];
+}
+
+size_t Node::size() const {
+  return document_->entries_[index_].size;
+}
+
+std::optional<Node> Node::first() const {
+  const uint32_t first = document_->entries_[index_].first;
+  if (first == 0)
+    return std::nullopt;
+  return Node(*document_, first);
+}
+
+std::optional<Node> Node::next() const {
+  const uint32_t next = document_->entries_[index_].next;
+  if (next == 0)
+    return std::nullopt;
+  return Node(*document_, next);
+}
+
+std::optional<Node> Node::find(std::string_view key) const {
+  if (kind() != Kind::Object)
+    return std::nullopt;
+  for (const Node member : *this) {
+    if (member.key() == key)
+      return member;
+  }
+  return std::nullopt;
+}
+
+const std::string& Node::key() const {
+  return document_->strings_[document_->entries_[index_].key];
+}
+
+Origin Node::origin() const {
+  Origin origin = document_->place(document_->entries_[index_].begin);
+  origin.pointer = document_->pointer(index_);
+  return origin;
+}
+
+Origin Node::key_origin() const {
+  Origin origin = document_->place(document_->entries_[index_].key_begin);
+  origin.pointer = document_->pointer(index_);
+  return origin;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  const bool cut = text.size() > kLongest;
+  if (cut) {
+    size_t length = kLongest;
+    // Not inside a UTF-8 sequence.
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
+      --length;
+    text = text.substr(0, length);
+  }
+  std::string result = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    else
+      result += c;
+  }
+  result += cut ? "...\"" : "\"";
+  return result;
+}
+
+}  // namespace orrery

@@ -1,0 +1,125 @@
+#pragma once
+
+// JSON text as a tree of values that know where they stand, so that every fault can name its place.
+// Values are as written: a number keeps its digits, and an object keeps the order of its members.
+// `//` and `/* */` comments are accepted.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+
+namespace orrery {
+
+class Document;
+
+/// One value of a document, which must outlive it. Cheap to copy.
+class Node {
+ public:
+  enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };
+
+  Kind kind() const;
+  bool boolean() const;             // of a Boolean
+  std::string_view number() const;  // of a Number, as written
+  const std::string& text() const;  // of a Text
+
+  /// The number of items or members; 0 for what has none.
+  size_t size() const;
+
+  /// The first item or member, and the one after this in the same list or object.
+  std::optional<Node> first() const;
+  std::optional<Node> next() const;
+
+  /// The items or members in order.
+  class Iterator;
+  Iterator begin() const;
+  Iterator end() const;
+
+  /// The value of the first member of that key.
+  std::optional<Node> find(std::string_view key) const;
+
+  const std::string& key() const;  // of a member of an object
+  Origin origin() const;           // where the value begins
+  Origin key_origin() const;       // where its key begins, for a member of an object
+
+ private:
+  friend class Document;
+  Node(const Document& document, uint32_t index) : document_(&document), index_(index) {}
+
+  const Document* document_;
+  uint32_t index_;
+};
+
+class Node::Iterator {
+ public:
+  explicit Iterator(std::optional<Node> at) : at_(at) {}
+  Node operator*() const { return *at_; }
+  Iterator& operator++() {
+    at_ = at_->next();
+    return *this;
+  }
+  friend bool operator!=(const Iterator& a, const Iterator& b) {
+    return a.at_.has_value() != b.at_.has_value();
+  }
+
+ private:
+  std::optional<Node> at_;
+};
+
+inline Node::Iterator Node::begin() const {
+  return Iterator(first());
+}
+inline Node::Iterator Node::end() const {
+  return Iterator(std::nullopt);
+}
+
+struct DocumentLimits {
+  size_t bytes = size_t{64} << 20U;
+  size_t depth = 64;
+  size_t values = size_t{8} << 20U;
+};
+
+/// Reads `text`, which must outlive the document. Adds what is wrong to `faults`: a duplicate key
+/// (the first one counts), or what ends the reading: text that is not JSON, or a limit.
+class Document {
+ public:
+  Document(std::string_view text, Diagnostics& faults, const DocumentLimits& limits = {});
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  /// Empty where the reading ended early.
+  std::optional<Node> root() const;
+
+ private:
+  friend class Node;
+  class Builder;
+
+  struct Entry {
+    Node::Kind kind = Node::Kind::Null;
+    bool boolean = false;
+    uint32_t begin = 0, end = 0;      // in the text
+    uint32_t string = 0;              // of a Text: where in strings_
+    uint32_t key = 0, key_begin = 0;  // of a member: where in strings_ and in the text
+    uint32_t parent = 0, place = 0;   // place: among its parent's items
+    uint32_t first = 0, next = 0;     // 0: none (the root is nobody's item)
+    uint32_t last = 0, size = 0;
+  };
+
+  Origin place(uint32_t offset) const;  // line and column alone
+  std::string pointer(uint32_t index) const;
+
+  std::string_view text_;
+  std::vector<uint32_t> lines_;  // where each line begins
+  std::vector<Entry> entries_;   // the root first
+  std::vector<std::string> strings_;
+  bool complete_ = false;
+};
+
+/// `text` in quotes for a message: on one line, and cut where it is long.
+std::string in_quotes(std::string_view text);
+
+}  // namespace orrery

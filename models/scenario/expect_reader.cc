@@ -1,0 +1,224 @@
+#include "models/scenario/expect_reader.h"
+
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/scenario/fields.h"
+#include "models/scenario/literal.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr std::array kProperties = {Property::DeadlockFree, Property::RaceFree, Property::NoLeak,
+                                    Property::Proved};
+
+class ExpectReader {
+ public:
+  ExpectReader(const Program* program, Diagnostics& faults) : program_(program), faults_(faults) {
+    if (program == nullptr)
+      return;
+    for (size_t i = 0; i < program->values.size(); ++i)
+      values_.emplace(program->values[i].name, ValueId(i));
+    devices_.assign(program->values.size(), program->mesh.devices());
+    for (const Thread& thread : program->threads) {
+      for (const OpId op : thread.issue_order) {
+        for (const ValueId result : program->op(op).results)
+          devices_[result.index()] = thread.devices.size();
+      }
+    }
+  }
+
+  std::vector<Expectation> read(Node list) {
+    if (!is_list(list, "a list of expectations", faults_))
+      return {};
+    for (const Node node : list) {
+      if (is_object(node, kForm, faults_))
+        read_one(node);
+    }
+    return std::move(expectations_);
+  }
+
+ private:
+  static constexpr std::string_view kForm = "an expectation such as {\"close\": [\"x\", \"y\"]}";
+
+  void read_one(Node node) {
+    Fields fields(node, faults_);
+    const std::optional<Node> equal = fields.optional("equal");
+    const std::optional<Node> close = fields.optional("close");
+    const std::optional<Node> values = fields.optional("values");
+    const std::optional<Node> makespan = fields.optional("makespan");
+    const std::optional<Node> peak = fields.optional("peak_memory");
+    const std::optional<Node> holds = fields.optional("holds");
+    size_t kinds = 0;
+    for (const auto& kind : {equal, close, values, makespan, peak, holds})
+      kinds += kind.has_value() ? 1 : 0;
+    if (values) {
+      if (const auto encoding = read_encoding(fields, faults_))
+        read_values(node, *values, *encoding);
+    }
+    fields.finish();
+    if (kinds != 1 && (kinds > 1 || node.size() == 0)) {
+      faults_.add(node.origin(),
+                  fmt::format("expected one of \"equal\", \"close\", \"values\", \"makespan\", "
+                              "\"peak_memory\", \"holds\", got {}",
+                              kinds == 0 ? "none" : "several"));
+      return;
+    }
+    if (equal)
+      add(node, ExpectEqual{read_pair(*equal)});
+    if (close)
+      add(node, ExpectClose{read_pair(*close)});
+    if (makespan)
+      add(node, read_bounds<ExpectMakespan, Duration>(*makespan, Dimension::Time));
+    if (peak)
+      add(node, read_bounds<ExpectPeakMemory, Bytes>(*peak, Dimension::Size));
+    if (holds)
+      add(node, ExpectHolds{read_properties(*holds)});
+  }
+
+  template <class What>
+  void add(Node node, What what) {
+    expectations_.push_back({node.origin(), std::move(what)});
+  }
+
+  std::optional<ValueId> find(std::string_view name, const Origin& origin) {
+    if (program_ == nullptr)
+      return std::nullopt;
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      std::vector<std::string_view> names;
+      for (const auto& [known, id] : values_)
+        names.push_back(known);
+      faults_.add(origin, fmt::format("expected the id of a value, got {}{}", in_quotes(name),
+                                      suggestion(name, names)));
+      return std::nullopt;
+    }
+    if (program_->value(found->second).type.future) {
+      faults_.add(origin,
+                  fmt::format("{} is a future: expect what its done gives", in_quotes(name)));
+      return std::nullopt;
+    }
+    return found->second;
+  }
+
+  std::vector<std::string> read_pair(Node list) {
+    std::vector<std::string> names;
+    if (!is_list(list, "a list of ids", faults_))
+      return names;
+    if (list.size() < 2)
+      faults_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
+    std::optional<ValueId> first;
+    for (const Node item : list) {
+      const std::optional<std::string> name = read_text(item, "an id", faults_);
+      if (!name)
+        continue;
+      const std::optional<ValueId> id = find(*name, item.origin());
+      if (id && first) {
+        const ValueType& a = program_->value(*first).type;
+        const ValueType& b = program_->value(*id).type;
+        if (a.dtype != b.dtype || a.shape != b.shape)
+          faults_.add(
+              item.origin(),
+              fmt::format("expected a value like {}, {}{}, got {}, {}{}",
+                          in_quotes(program_->value(*first).name), orrery::name(a.dtype),
+                          a.shape.text(), in_quotes(*name), orrery::name(b.dtype), b.shape.text()));
+      } else if (id) {
+        first = id;
+      }
+      names.push_back(*name);
+    }
+    return names;
+  }
+
+  void read_values(Node node, Node values, Encoding encoding) {
+    if (!is_object(values, "an object with one list of elements per device for each id", faults_))
+      return;
+    if (values.size() == 0)
+      faults_.add(values.origin(), "expected the id of a value as key, got none");
+    for (const Node member : values) {
+      const std::optional<ValueId> id = find(member.key(), member.key_origin());
+      if (!id)
+        continue;
+      const ValueType& type = program_->value(*id).type;
+      if (auto tensors = read_tensors(
+              member, {type.dtype, type.shape, encoding, devices_[id->index()]}, faults_))
+        add(node, ExpectValues{member.key(), std::move(*tensors)});
+    }
+  }
+
+  template <class Bounds, class Amount>
+  Bounds read_bounds(Node node, Dimension dimension) {
+    Bounds bounds;
+    if (!is_object(node, "an object with \"at_most\", \"at_least\" or both", faults_))
+      return bounds;
+    Fields fields(node, faults_);
+    const auto least = fields.optional_quantity("at_least", dimension);
+    const auto most = fields.optional_quantity("at_most", dimension);
+    fields.finish();
+    if (node.size() == 0)
+      faults_.add(node.origin(), "expected \"at_most\", \"at_least\" or both, got neither");
+    if (least)
+      bounds.at_least = Amount(*least);
+    if (most)
+      bounds.at_most = Amount(*most);
+    return bounds;
+  }
+
+  std::vector<Property> read_properties(Node list) {
+    std::vector<Property> properties;
+    if (!is_list(list, "a list of properties", faults_))
+      return properties;
+    std::vector<std::string_view> names;
+    std::string all;
+    for (const Property property : kProperties) {
+      names.push_back(property_name(property));
+      all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", property_name(property));
+    }
+    for (const Node item : list) {
+      bool known = false;
+      for (const Property property : kProperties) {
+        if (item.kind() == Node::Kind::Text && item.text() == property_name(property)) {
+          properties.push_back(property);
+          known = true;
+        }
+      }
+      if (!known)
+        faults_.add(
+            item.origin(),
+            fmt::format("expected a property (one of {}), got {}{}", all, got(item),
+                        item.kind() == Node::Kind::Text ? suggestion(item.text(), names) : ""));
+    }
+    return properties;
+  }
+
+  const Program* program_;
+  Diagnostics& faults_;
+  std::map<std::string, ValueId, std::less<>> values_;
+  std::vector<size_t> devices_;  // per value: how many devices have it
+  std::vector<Expectation> expectations_;
+};
+
+}  // namespace
+
+std::string_view property_name(Property property) {
+  switch (property) {
+    case Property::DeadlockFree:
+      return "deadlock_free";
+    case Property::RaceFree:
+      return "race_free";
+    case Property::NoLeak:
+      return "no_leak";
+    case Property::Proved:
+      break;
+  }
+  return "proved";
+}
+
+std::vector<Expectation> read_expectations(Node node, const Program* program, Diagnostics& faults) {
+  return ExpectReader(program, faults).read(node);
+}
+
+}  // namespace orrery

@@ -1,0 +1,22 @@
+#pragma once
+
+// Reads a scenario's "expect".
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/document.h"
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+/// What must hold, in the order of the file. Without a program (it has faults) names and literal
+/// values are not checked.
+std::vector<Expectation> read_expectations(Node node, const Program* program, Diagnostics& faults);
+
+/// "deadlock_free", ...
+std::string_view property_name(Property property);
+
+}  // namespace orrery

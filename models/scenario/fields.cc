@@ -1,0 +1,285 @@
+#include "models/scenario/fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+// Beyond these an object is not a scenario's with a slip in it, and a message each is no help.
+constexpr size_t kMostUnknownKeys = 20;
+
+std::string cut(std::string_view digits) {
+  constexpr size_t kLongest = 40;
+  return digits.size() <= kLongest ? std::string(digits)
+                                   : std::string(digits.substr(0, kLongest)) + "...";
+}
+
+/// The amount read at `node`, where it was read and lies in the range.
+std::optional<int64_t> within(Node node, const QuantityReading& reading, Dimension dimension,
+                              QuantityRange range, Diagnostics& faults) {
+  if (!reading.count)
+    faults.add(node.origin(), reading.fault);
+  else if (*reading.count < range.least)
+    expected(node, "at least " + quantity_text(range.least, dimension), faults);
+  else if (*reading.count > range.most)
+    expected(node, "at most " + quantity_text(range.most, dimension), faults);
+  else
+    return reading.count;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string got(Node node) {
+  switch (node.kind()) {
+    case Node::Kind::Null:
+      return "null";
+    case Node::Kind::Boolean:
+      return node.boolean() ? "true" : "false";
+    case Node::Kind::Number:
+      return cut(node.number());
+    case Node::Kind::Text:
+      return in_quotes(node.text());
+    case Node::Kind::List:
+      return "a list";
+    case Node::Kind::Object:
+      break;
+  }
+  return "an object";
+}
+
+void expected(Node node, std::string_view what, Diagnostics& faults) {
+  faults.add(node.origin(), fmt::format("expected {}, got {}", what, got(node)));
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string_view near = near_miss(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near);
+}
+
+std::optional<std::string> read_text(Node node, std::string_view what, Diagnostics& faults) {
+  if (node.kind() != Node::Kind::Text) {
+    expected(node, what, faults);
+    return std::nullopt;
+  }
+  return node.text();
+}
+
+std::optional<bool> read_boolean(Node node, Diagnostics& faults) {
+  if (node.kind() != Node::Kind::Boolean) {
+    expected(node, "true or false", faults);
+    return std::nullopt;
+  }
+  return node.boolean();
+}
+
+std::optional<int64_t> read_integer(Node node, std::string_view what, IntegerRange range,
+                                    Diagnostics& faults) {
+  if (node.kind() == Node::Kind::Number) {
+    const std::string_view digits = node.number();
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc() && end == digits.data() + digits.size() && value >= range.low &&
+        value <= range.high)
+      return value;
+  }
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (range.low == std::numeric_limits<int64_t>::min() && range.high == kMost)
+    expected(node, what, faults);
+  else if (range.high == kMost)
+    expected(node, fmt::format("{} of at least {}", what, range.low), faults);
+  else
+    expected(node, fmt::format("{} from {} to {}", what, range.low, range.high), faults);
+  return std::nullopt;
+}
+
+std::optional<double> read_number(Node node, Diagnostics& faults) {
+  if (node.kind() == Node::Kind::Text) {
+    if (node.text() == "Infinity")
+      return std::numeric_limits<double>::infinity();
+    if (node.text() == "-Infinity")
+      return -std::numeric_limits<double>::infinity();
+    if (node.text() == "NaN")
+      return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (node.kind() != Node::Kind::Number) {
+    expected(node, "a number, \"Infinity\", \"-Infinity\" or \"NaN\"", faults);
+    return std::nullopt;
+  }
+  const std::string_view digits = node.number();
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    expected(node, "a number that 64 bits can hold", faults);
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<Dtype> read_dtype(Node node, Diagnostics& faults) {
+  const std::optional<std::string> text = read_text(node, "a dtype such as \"f32\"", faults);
+  if (!text)
+    return std::nullopt;
+  const std::optional<Dtype> dtype = dtype_named(*text);
+  if (dtype)
+    return dtype;
+  std::vector<std::string_view> names;
+  std::string list;
+  for (const Dtype known : all_dtypes()) {
+    names.push_back(name(known));
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", name(known));
+  }
+  faults.add(node.origin(), fmt::format("expected a dtype (one of {}), got {}{}", list,
+                                        in_quotes(*text), suggestion(*text, names)));
+  return std::nullopt;
+}
+
+std::optional<int64_t> read_quantity(Node node, Dimension dimension, Diagnostics& faults,
+                                     QuantityRange range) {
+  if (node.kind() != Node::Kind::Text) {
+    expected(node, example(dimension), faults);
+    return std::nullopt;
+  }
+  return within(node, read_quantity(node.text(), dimension), dimension, range, faults);
+}
+
+bool is_list(Node node, std::string_view what, Diagnostics& faults) {
+  if (node.kind() == Node::Kind::List)
+    return true;
+  expected(node, what, faults);
+  return false;
+}
+
+bool is_object(Node node, std::string_view what, Diagnostics& faults) {
+  if (node.kind() == Node::Kind::Object)
+    return true;
+  expected(node, what, faults);
+  return false;
+}
+
+std::optional<std::vector<int64_t>> read_integers(Node node, std::string_view what,
+                                                  IntegerRange range, Diagnostics& faults) {
+  if (!is_list(node, "a list of whole numbers", faults))
+    return std::nullopt;
+  std::vector<int64_t> values;
+  for (const Node item : node) {
+    const std::optional<int64_t> value = read_integer(item, what, range, faults);
+    if (!value)
+      return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::optional<std::vector<std::string>> read_names(Node node, std::string_view what,
+                                                   Diagnostics& faults) {
+  if (node.kind() == Node::Kind::Text)
+    return std::vector{node.text()};
+  if (!is_list(node, fmt::format("{} or a list of them", what), faults))
+    return std::nullopt;
+  std::vector<std::string> names;
+  for (const Node item : node) {
+    std::optional<std::string> text = read_text(item, what, faults);
+    if (!text)
+      return std::nullopt;
+    names.push_back(std::move(*text));
+  }
+  return names;
+}
+
+void Fields::know(std::string_view key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end())
+    known_.emplace_back(key);
+}
+
+std::optional<Node> Fields::optional(std::string_view key) {
+  know(key);
+  return object_.find(key);
+}
+
+std::optional<Node> Fields::required(std::string_view key) {
+  const std::optional<Node> found = optional(key);
+  if (!found)
+    faults_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
+  return found;
+}
+
+std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension dimension,
+                                                 QuantityRange range) {
+  know(key);
+  std::optional<Node> found = object_.find(key);
+  const QuantityUnit* unit = nullptr;
+  for (const QuantityUnit& candidate : units(dimension)) {
+    const std::string suffixed = fmt::format("{}{}", key, candidate.suffix);
+    suffixed_.push_back(suffixed);
+    const std::optional<Node> here = object_.find(suffixed);
+    if (!here)
+      continue;
+    if (found) {
+      faults_.add(here->key_origin(),
+                  fmt::format("\"{}\" is already given by \"{}\"", key, found->key()));
+      continue;
+    }
+    found = here;
+    unit = &candidate;
+  }
+  if (!found)
+    return std::nullopt;
+  if (unit == nullptr)
+    return read_quantity(*found, dimension, faults_, range);
+  if (found->kind() != Node::Kind::Number) {
+    expected(*found, fmt::format("a whole number of {}", unit->name), faults_);
+    return std::nullopt;
+  }
+  return within(*found, read_count(found->number(), *unit, dimension), dimension, range, faults_);
+}
+
+bool Fields::has_quantity(std::string_view key, Dimension dimension) const {
+  if (object_.find(key))
+    return true;
+  const auto all = units(dimension);
+  return std::any_of(all.begin(), all.end(), [&](const QuantityUnit& unit) {
+    return object_.find(fmt::format("{}{}", key, unit.suffix)).has_value();
+  });
+}
+
+std::optional<int64_t> Fields::required_quantity(std::string_view key, Dimension dimension,
+                                                 QuantityRange range) {
+  if (!has_quantity(key, dimension)) {
+    know(key);
+    faults_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
+  }
+  return optional_quantity(key, dimension, range);
+}
+
+void Fields::finish() {
+  std::vector<std::string_view> candidates(known_.begin(), known_.end());
+  candidates.insert(candidates.end(), suffixed_.begin(), suffixed_.end());
+  size_t unknown = 0;
+  for (const Node member : object_) {
+    const std::string& key = member.key();
+    if (std::find(candidates.begin(), candidates.end(), key) != candidates.end())
+      continue;
+    if (++unknown > kMostUnknownKeys)
+      continue;
+    std::string hint = suggestion(key, candidates);
+    if (hint.empty() && !known_.empty()) {
+      hint = "; expected one of";
+      for (const std::string& candidate : known_)
+        hint += fmt::format("{} \"{}\"", &candidate == &known_.front() ? "" : ",", candidate);
+    }
+    faults_.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));
+  }
+  if (unknown > kMostUnknownKeys)
+    faults_.add(object_.origin(), fmt::format("{} more unknown keys", unknown - kMostUnknownKeys));
+}
+
+}  // namespace orrery

@@ -1,0 +1,103 @@
+#include "models/scenario/literal.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "models/array/text.h"
+
+namespace orrery {
+
+namespace {
+
+bool read_bits(Node node, Tensor& tensor, int64_t index) {
+  if (node.kind() != Node::Kind::Number)
+    return false;
+  const std::string_view digits = node.number();
+  uint64_t bits = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return false;
+  const auto width = static_cast<unsigned>(8 * itemsize(tensor.dtype()).count());
+  if (tensor.dtype() == Dtype::Pred ? bits > 1 : width < 64 && (bits >> width) != 0)
+    return false;
+  set_element_bits(tensor, index, bits);
+  return true;
+}
+
+bool read_value(Node node, Tensor& tensor, int64_t index) {
+  switch (node.kind()) {
+    case Node::Kind::Number:
+      return parse_element(node.number(), tensor, index);
+    case Node::Kind::Boolean:
+      return tensor.dtype() == Dtype::Pred &&
+             parse_element(node.boolean() ? "true" : "false", tensor, index);
+    case Node::Kind::Text:
+      // Only the names of what JSON has no number for; "1" in quotes is a slip.
+      return (node.text() == "NaN" || node.text() == "Infinity" || node.text() == "-Infinity") &&
+             parse_element(node.text(), tensor, index);
+    case Node::Kind::Null:
+    case Node::Kind::List:
+    case Node::Kind::Object:
+      break;
+  }
+  return false;
+}
+
+std::optional<Tensor> read_tensor(Node list, const LiteralForm& form, Diagnostics& faults) {
+  const int64_t elements = form.shape.elements();
+  if (!is_list(list, fmt::format("a list of {} elements", elements), faults))
+    return std::nullopt;
+  if (list.size() != static_cast<size_t>(elements)) {
+    faults.add(list.origin(), fmt::format("expected {} elements of {}{}, got {}", elements,
+                                          name(form.dtype), form.shape.text(), list.size()));
+    return std::nullopt;
+  }
+  Tensor tensor(form.dtype, form.shape);
+  int64_t index = 0;
+  for (const Node item : list) {
+    const bool bits = form.encoding == Encoding::Bits;
+    if (!(bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))) {
+      expected(item, fmt::format("{} of {}", bits ? "the bits" : "a value", name(form.dtype)),
+               faults);
+      return std::nullopt;
+    }
+    ++index;
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
+  const std::optional<Node> node = fields.optional("encoding");
+  if (!node)
+    return Encoding::Values;
+  if (node->kind() == Node::Kind::Text && node->text() == "values")
+    return Encoding::Values;
+  if (node->kind() == Node::Kind::Text && node->text() == "bits")
+    return Encoding::Bits;
+  expected(*node, "\"values\" or \"bits\"", faults);
+  return std::nullopt;
+}
+
+std::optional<std::vector<Tensor>> read_tensors(Node node, const LiteralForm& form,
+                                                Diagnostics& faults) {
+  if (!is_list(node, "one list of elements per device", faults))
+    return std::nullopt;
+  if (node.size() != form.devices) {
+    faults.add(node.origin(),
+               fmt::format("expected {} lists, one per device, got {}", form.devices, node.size()));
+    return std::nullopt;
+  }
+  std::vector<Tensor> tensors;
+  for (const Node list : node) {
+    if (std::optional<Tensor> tensor = read_tensor(list, form, faults))
+      tensors.push_back(std::move(*tensor));
+  }
+  if (tensors.size() != form.devices)
+    return std::nullopt;
+  return tensors;
+}
+
+}  // namespace orrery

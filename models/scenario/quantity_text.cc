@@ -1,0 +1,227 @@
+#include "models/scenario/quantity_text.h"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/base/int128.h"
+#include "models/scenario/document.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr int64_t kKilo = 1000;
+constexpr int64_t kMega = 1000 * kKilo;
+constexpr int64_t kGiga = 1000 * kMega;
+constexpr int64_t kTera = 1000 * kGiga;
+constexpr int64_t kPeta = 1000 * kTera;
+constexpr int64_t kExa = 1000 * kPeta;
+constexpr int64_t kKibi = 1024;
+
+// From the smallest unit of each family to the largest, the base unit first.
+constexpr std::array kTimes = {
+    QuantityUnit{"ps", "_ps", 1},     QuantityUnit{"ns", "_ns", kKilo},
+    QuantityUnit{"us", "_us", kMega}, QuantityUnit{"ms", "_ms", kGiga},
+    QuantityUnit{"s", "_s", kTera},
+};
+constexpr std::array kSizes = {
+    QuantityUnit{"B", "_bytes", 1},
+    QuantityUnit{"kB", "_kB", kKilo},
+    QuantityUnit{"MB", "_MB", kMega},
+    QuantityUnit{"GB", "_GB", kGiga},
+    QuantityUnit{"TB", "_TB", kTera},
+    QuantityUnit{"KiB", "_KiB", kKibi},
+    QuantityUnit{"MiB", "_MiB", kKibi* kKibi},
+    QuantityUnit{"GiB", "_GiB", kKibi* kKibi* kKibi},
+    QuantityUnit{"TiB", "_TiB", kKibi* kKibi* kKibi* kKibi},
+};
+constexpr std::array kRates = {
+    QuantityUnit{"B/s", "_Bps", 1},
+    QuantityUnit{"kB/s", "_kBps", kKilo},
+    QuantityUnit{"MB/s", "_MBps", kMega},
+    QuantityUnit{"GB/s", "_GBps", kGiga},
+    QuantityUnit{"TB/s", "_TBps", kTera},
+    QuantityUnit{"KiB/s", "_KiBps", kKibi},
+    QuantityUnit{"MiB/s", "_MiBps", kKibi* kKibi},
+    QuantityUnit{"GiB/s", "_GiBps", kKibi* kKibi* kKibi},
+    QuantityUnit{"TiB/s", "_TiBps", kKibi* kKibi* kKibi* kKibi},
+    QuantityUnit{"kb/s", "_kbps", kKilo / 8, false},
+    QuantityUnit{"Mb/s", "_Mbps", kMega / 8, false},
+    QuantityUnit{"Gb/s", "_Gbps", kGiga / 8, false},
+    QuantityUnit{"Tb/s", "_Tbps", kTera / 8, false},
+};
+constexpr std::array kWorks = {
+    QuantityUnit{"FLOP", "_FLOP", 1},       QuantityUnit{"kFLOP", "_kFLOP", kKilo},
+    QuantityUnit{"MFLOP", "_MFLOP", kMega}, QuantityUnit{"GFLOP", "_GFLOP", kGiga},
+    QuantityUnit{"TFLOP", "_TFLOP", kTera}, QuantityUnit{"PFLOP", "_PFLOP", kPeta},
+    QuantityUnit{"EFLOP", "_EFLOP", kExa},
+};
+constexpr std::array kWorkRates = {
+    QuantityUnit{"FLOP/s", "_FLOPps", 1},       QuantityUnit{"kFLOP/s", "_kFLOPps", kKilo},
+    QuantityUnit{"MFLOP/s", "_MFLOPps", kMega}, QuantityUnit{"GFLOP/s", "_GFLOPps", kGiga},
+    QuantityUnit{"TFLOP/s", "_TFLOPps", kTera}, QuantityUnit{"PFLOP/s", "_PFLOPps", kPeta},
+    QuantityUnit{"EFLOP/s", "_EFLOPps", kExa},
+};
+
+constexpr UInt128 kLargestCount = std::numeric_limits<int64_t>::max();
+
+// Digits beyond these cannot matter to an exact result, and keep the product within 128 bits.
+constexpr size_t kMostDigits = 19;
+
+std::string_view base_unit(Dimension dimension) {
+  return units(dimension).front().name;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// A decimal number: `digits` without its point, which stands before the last `places` of them.
+struct Decimal {
+  std::string digits;
+  size_t places = 0;
+};
+
+/// Takes a decimal off the front of `text`, without the zeros that say nothing; empty where none
+/// stands there.
+std::optional<Decimal> take_decimal(std::string_view& text) {
+  size_t whole = 0;
+  while (whole < text.size() && is_digit(text[whole]))
+    ++whole;
+  if (whole == 0)
+    return std::nullopt;
+  Decimal decimal{std::string(text.substr(0, whole)), 0};
+  text.remove_prefix(whole);
+  if (text.size() >= 2 && text[0] == '.' && is_digit(text[1])) {
+    size_t fraction = 1;
+    while (fraction < text.size() && is_digit(text[fraction]))
+      ++fraction;
+    decimal.digits += text.substr(1, fraction - 1);
+    decimal.places = fraction - 1;
+    text.remove_prefix(fraction);
+  }
+  while (decimal.places > 0 && decimal.digits.back() == '0') {
+    decimal.digits.pop_back();
+    --decimal.places;
+  }
+  decimal.digits.erase(0, std::min(decimal.digits.find_first_not_of('0'), decimal.digits.size()));
+  return decimal;
+}
+
+UInt128 power_of_ten(size_t exponent) {
+  UInt128 power = 1;
+  for (size_t i = 0; i < exponent; ++i)
+    power *= 10;
+  return power;
+}
+
+QuantityReading scaled(const Decimal& decimal, int64_t scale, Dimension dimension,
+                       std::string_view got) {
+  const auto too_large = [&] {
+    return QuantityReading{
+        std::nullopt, fmt::format("expected less than 2^63 {}, got {}", base_unit(dimension), got)};
+  };
+  const auto not_whole = [&] {
+    return QuantityReading{std::nullopt, fmt::format("expected a whole number of {}, got {}",
+                                                     base_unit(dimension), got)};
+  };
+  if (decimal.places > kMostDigits)
+    return not_whole();
+  if (decimal.digits.size() > kMostDigits)
+    return decimal.digits.size() - decimal.places > kMostDigits ? too_large() : not_whole();
+  UInt128 mantissa = 0;
+  for (const char digit : decimal.digits)
+    mantissa = mantissa * 10 + static_cast<unsigned>(digit - '0');
+  const UInt128 amount = mantissa * static_cast<UInt128>(scale);
+  const UInt128 divisor = power_of_ten(decimal.places);
+  if (amount % divisor != 0)
+    return not_whole();
+  if (amount / divisor > kLargestCount)
+    return too_large();
+  return {static_cast<int64_t>(amount / divisor), ""};
+}
+
+}  // namespace
+
+std::span<const QuantityUnit> units(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::Time:
+      return kTimes;
+    case Dimension::Size:
+      return kSizes;
+    case Dimension::Rate:
+      return kRates;
+    case Dimension::Work:
+      return kWorks;
+    case Dimension::WorkRate:
+      break;
+  }
+  return kWorkRates;
+}
+
+std::string_view example(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::Time:
+      return "a time such as \"1 us\"";
+    case Dimension::Size:
+      return "a size such as \"80 GiB\"";
+    case Dimension::Rate:
+      return "a rate such as \"50 GB/s\"";
+    case Dimension::Work:
+      return "a count of operations such as \"2 TFLOP\"";
+    case Dimension::WorkRate:
+      break;
+  }
+  return "a compute rate such as \"989 TFLOP/s\"";
+}
+
+QuantityReading read_quantity(std::string_view text, Dimension dimension) {
+  std::string_view rest = text;
+  const std::optional<Decimal> decimal = take_decimal(rest);
+  if (!rest.empty() && rest.front() == ' ')
+    rest.remove_prefix(1);
+  if (decimal) {
+    for (const QuantityUnit& unit : units(dimension)) {
+      if (unit.name == rest)
+        return scaled(*decimal, unit.scale, dimension, in_quotes(text));
+    }
+  }
+  return {std::nullopt, fmt::format("expected {}, got {}", example(dimension), in_quotes(text))};
+}
+
+QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension) {
+  std::string_view rest = digits;
+  const std::optional<Decimal> decimal = take_decimal(rest);
+  if (!decimal || decimal->places > 0 || !rest.empty())
+    return {std::nullopt, fmt::format("expected a whole number of {}, got {}", unit.name, digits)};
+  return scaled(*decimal, unit.scale, dimension, digits);
+}
+
+std::string quantity_text(int64_t count, Dimension dimension) {
+  ORRERY_CHECK(count >= 0, "a quantity that is written is not negative");
+  std::string best = fmt::format("{} {}", count, base_unit(dimension));
+  for (const QuantityUnit& unit : units(dimension)) {
+    if (!unit.written || count < unit.scale)
+      continue;
+    std::string digits = fmt::format("{}", count / unit.scale);
+    // The remainder as decimals, given up where the text is no shorter than one in hand.
+    auto rest = static_cast<UInt128>(count % unit.scale);
+    if (rest != 0)
+      digits += '.';
+    while (rest != 0 && digits.size() <= best.size()) {
+      rest *= 10;
+      digits += static_cast<char>('0' + static_cast<int>(rest / static_cast<UInt128>(unit.scale)));
+      rest %= static_cast<UInt128>(unit.scale);
+    }
+    std::string text = fmt::format("{} {}", digits, unit.name);
+    // Of texts of one length the larger unit is the easier to read.
+    if (rest == 0 && text.size() <= best.size())
+      best = std::move(text);
+  }
+  return best;
+}
+
+}  // namespace orrery

@@ -1,0 +1,186 @@
+#include "models/scenario/reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/builder.h"
+#include "models/scenario/arrays_reader.h"
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/document.h"
+#include "models/scenario/expect_reader.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/program_reader.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr int64_t kLargestAlignment = int64_t{1} << 40;
+
+class ScenarioReader {
+ public:
+  ScenarioReader(Node root, Diagnostics& faults) : fields_(root, faults), faults_(faults) {}
+
+  /// Throws InputError where anything was wrong.
+  Scenario read() {
+    if (const auto version = fields_.required("orrery"))
+      read_integer(*version, "the version of the format,", {kVersion, kVersion}, faults_);
+    std::string name;
+    if (const auto node = fields_.optional("name"))
+      name = read_text(*node, "a name", faults_).value_or("");
+    std::optional<ClusterReading> cluster;
+    if (const auto node = fields_.required("cluster"))
+      cluster = read_cluster(*node, faults_);
+    std::optional<Mesh> mesh;
+    if (const auto node = fields_.required("mesh"))
+      mesh = read_mesh(*node,
+                       cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
+                       faults_);
+    const MemoryPolicy memory = read_memory();
+    std::vector<ArrayReading> arrays;
+    if (const auto node = fields_.optional("arrays"))
+      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, faults_);
+    const Checks checks = read_checks(arrays);
+    std::optional<Program> program = read_program(mesh, checks, arrays);
+    std::vector<Expectation> expectations;
+    if (const auto node = fields_.optional("expect"))
+      expectations =
+          read_expectations(*node, program && faults_.empty() ? &*program : nullptr, faults_);
+    fields_.finish();
+    faults_.throw_if_any();
+    ORRERY_CHECK(cluster && program, "what is missing was reported");
+
+    Scenario scenario{.file = faults_.file(),
+                      .name = std::move(name),
+                      .cluster = std::move(cluster->cluster),
+                      .catalog_cluster = cluster->from_catalog,
+                      .checks = checks,
+                      .memory = memory,
+                      .program = std::move(*program),
+                      .arrays = {},
+                      .expectations = std::move(expectations)};
+    for (ArrayReading& reading : arrays)
+      scenario.arrays.push_back(std::move(*reading.array));
+    return scenario;
+  }
+
+ private:
+  MemoryPolicy read_memory() {
+    MemoryPolicy policy;
+    const std::optional<Node> node = fields_.optional("memory");
+    if (!node ||
+        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\"", faults_))
+      return policy;
+    Fields fields(*node, faults_);
+    if (const auto reuse = fields.optional("reuse")) {
+      if (reuse->kind() == Node::Kind::Text && reuse->text() == "xla")
+        policy.reuse = MemoryPolicy::Reuse::Xla;
+      else if (reuse->kind() != Node::Kind::Text || reuse->text() != "none")
+        expected(*reuse, "\"none\" or \"xla\"", faults_);
+    }
+    if (const auto alignment = fields.optional_quantity("alignment", Dimension::Size,
+                                                        {.least = 1, .most = kLargestAlignment}))
+      policy.alignment = Bytes(*alignment);
+    if (const auto reserved = fields.optional_quantity("reserved", Dimension::Size))
+      policy.reserved = Bytes(*reserved);
+    fields.finish();
+    return policy;
+  }
+
+  Checks read_checks(const std::vector<ArrayReading>& arrays) {
+    if (const auto node = fields_.optional("check_types"))
+      return read_boolean(*node, faults_).value_or(true) ? Checks::States : Checks::Shapes;
+    const bool all_per_device = std::all_of(
+        arrays.begin(), arrays.end(),
+        [](const ArrayReading& reading) { return reading.array && reading.array->per_device; });
+    return all_per_device ? Checks::Shapes : Checks::States;
+  }
+
+  /// Empty where the file has no mesh or no one program. Meaningful where nothing was wrong.
+  std::optional<Program> read_program(const std::optional<Mesh>& mesh, Checks checks,
+                                      const std::vector<ArrayReading>& arrays) {
+    const std::optional<Node> program = fields_.optional("program");
+    const std::optional<Node> programs = fields_.optional("programs");
+    const std::optional<Node> outputs = fields_.optional("outputs");
+    if (!program && !programs)
+      faults_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
+    if (program && programs)
+      faults_.add(programs->key_origin(), "expected \"program\" or \"programs\", got both");
+    if (!mesh || program.has_value() == programs.has_value())
+      return std::nullopt;
+
+    ProgramBuilder builder(*mesh, checks, faults_);
+    std::set<std::string> faulty;
+    for (const ArrayReading& reading : arrays) {
+      if (reading.array)
+        builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
+                         varying_axes(*mesh, *reading.array), reading.origin);
+      else
+        faulty.insert(reading.name);
+    }
+    ProgramReader reader(*mesh, builder, std::move(faulty), faults_);
+    if (program)
+      reader.read_program(*program);
+    else
+      reader.read_programs(*programs);
+    if (outputs && is_list(*outputs, "a list of ids", faults_)) {
+      for (const Node item : *outputs) {
+        const auto name = read_text(item, "an id", faults_);
+        if (name && !reader.is_faulty(*name))
+          builder.output(*name, item.origin());
+      }
+    }
+    if (programs && !reader.complete())
+      return std::nullopt;
+    return builder.finish();
+  }
+
+  Fields fields_;
+  Diagnostics& faults_;
+};
+
+}  // namespace
+
+Scenario read_scenario(std::string file_name, std::string_view text) {
+  Diagnostics faults(std::move(file_name));
+  const Document document(text, faults);
+  const std::optional<Node> root = document.root();
+  if (!root || !is_object(*root, "a scenario, an object", faults))
+    faults.throw_if_any();
+  return ScenarioReader(*root, faults).read();
+}
+
+Scenario load_scenario(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    Diagnostics faults(path);
+    faults.add({}, why);
+    faults.throw_if_any();
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (file == nullptr)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  // One byte more than the reader accepts, so that it can say that the file is too large.
+  const size_t most = DocumentLimits{}.bytes + 1;
+  std::string text;
+  std::string block(size_t{1} << 16U, '\0');
+  while (text.size() < most) {
+    const size_t count =
+        std::fread(block.data(), 1, std::min(block.size(), most - text.size()), file.get());
+    text.append(block, 0, count);
+    if (count == 0)
+      break;
+  }
+  if (std::ferror(file.get()) != 0)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return read_scenario(path, text);
+}
+
+}  // namespace orrery

@@ -1,0 +1,18 @@
+#pragma once
+
+// From a scenario's JSON text to a Scenario, or every fault of the text at once.
+
+#include <string>
+#include <string_view>
+
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+/// `file_name` is for messages. Throws InputError with all faults, each at its place.
+Scenario read_scenario(std::string file_name, std::string_view text);
+
+/// Reads the file. Throws InputError where it cannot be read, too.
+Scenario load_scenario(const std::string& path);
+
+}  // namespace orrery

@@ -1,0 +1,110 @@
+#include "models/scenario/syntax.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/scenario/document.h"
+
+namespace orrery {
+
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/// The next place at or after `at` that is neither white space nor in a comment. A comment that is
+/// not closed is a token of its own.
+size_t skip_space(std::string_view text, size_t at) {
+  if (at == 0 && text.substr(0, 3) == "\xEF\xBB\xBF")
+    at = 3;
+  while (at < text.size()) {
+    if (is_space(text[at])) {
+      ++at;
+    } else if (text.substr(at, 2) == "//") {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text.substr(at, 2) == "/*" && text.find("*/", at + 2) != std::string_view::npos) {
+      at = text.find("*/", at + 2) + 2;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+std::string expected_after(const SyntaxContext& context, bool separated) {
+  switch (context.after) {
+    case SyntaxAfter::Nothing:
+      return "a value";
+    case SyntaxAfter::Open:
+      return context.in_object ? "a key in quotes or \"}\"" : "a value or \"]\"";
+    case SyntaxAfter::Key:
+      return separated ? "a value" : "\":\"";
+    case SyntaxAfter::Value:
+      break;
+  }
+  if (!context.enclosed)
+    return "the end of the file";
+  if (separated)
+    return context.in_object ? "a key in quotes" : "a value";
+  return context.in_object ? "\",\" or \"}\"" : "\",\" or \"]\"";
+}
+
+/// What stands at `at`; `consumed` is how far the parser got into it.
+std::string token_at(std::string_view text, size_t at, size_t consumed) {
+  const char c = text[at];
+  if (text.substr(at, 2) == "/*")
+    return "a comment that is not closed";
+  if (c == '"') {
+    const char last = text[std::min(consumed, text.size()) - 1];
+    const bool ended = consumed > at + 1 && last == '"';
+    if (ended)
+      return in_quotes(text.substr(at + 1, consumed - at - 2));
+    if (last == '\n' || last == '\r')
+      return "a string that is not closed on its line";
+    if (static_cast<unsigned char>(last) < 0x20)
+      return "a string with a control character in it (write it as an escape, such as \\t)";
+    return "a string with a faulty escape or bytes that are not UTF-8";
+  }
+  size_t end = at;
+  while (end < text.size() && !is_space(text[end]) &&
+         std::string_view(",:[]{}\"").find(text[end]) == std::string_view::npos)
+    ++end;
+  return in_quotes(text.substr(at, std::max<size_t>(end - at, 1)));
+}
+
+}  // namespace
+
+SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context) {
+  size_t at = skip_space(text, context.seen);
+  bool separated = false;
+  if (context.enclosed && at < text.size() &&
+      ((context.after == SyntaxAfter::Key && text[at] == ':') ||
+       (context.after == SyntaxAfter::Value && text[at] == ','))) {
+    separated = true;
+    at = skip_space(text, at + 1);
+  }
+  SyntaxFault fault;
+  fault.offset = at;
+  fault.at_end = at >= text.size();
+  if (context.number_overflow) {
+    fault.message = fmt::format("expected a number that 64 bits can hold, got {}",
+                                token_at(text, at, context.consumed));
+    return fault;
+  }
+  // An unclosed string reaches to the end of the text without meeting it between tokens.
+  const bool open_string = !fault.at_end && text[at] == '"' && context.consumed >= text.size() &&
+                           (text.back() != '"' || text.size() == at + 1);
+  std::string got;
+  if (fault.at_end)
+    got = "the end of the file";
+  else if (open_string)
+    got = "a string that is not closed";
+  else
+    got = token_at(text, at, context.consumed);
+  fault.message = fmt::format("expected {}, got {}", expected_after(context, separated), got);
+  return fault;
+}
+
+}  // namespace orrery

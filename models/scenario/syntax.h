@@ -1,0 +1,32 @@
+#pragma once
+
+// Says in our words why a text is not JSON. The parser tells that it stopped and after which value;
+// the rest is read off the text.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+/// What the parser had just read when it stopped.
+enum class SyntaxAfter { Nothing, Open, Key, Value };
+
+struct SyntaxContext {
+  SyntaxAfter after = SyntaxAfter::Nothing;
+  bool enclosed = false;   // a list or an object is open
+  bool in_object = false;  // the innermost of them is an object
+  size_t seen = 0;         // where that value's text ends
+  size_t consumed = 0;     // how far the parser had read
+  bool number_overflow = false;
+};
+
+struct SyntaxFault {
+  size_t offset = 0;  // of the token that was not expected
+  std::string message;
+  bool at_end = false;  // the text ends there
+};
+
+SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context);
+
+}  // namespace orrery
