@@ -9,6 +9,7 @@
 
 #include "models/array/tensor.h"
 #include "models/scenario/scenario.h"
+#include "simulator/analyze/critical_path.h"
 #include "simulator/lower/lower.h"
 #include "simulator/memory/profile.h"
 #include "simulator/time/completion.h"
@@ -21,19 +22,13 @@ namespace orrery {
 struct Check {
   std::string name;  // "DEADLOCK.FREE", "VALUES.CLOSE", "MEMORY.CAPACITY", ...
   bool holds = true;
-  std::string of;       // JSON pointer of what was checked: "/expect/0", "/program/3"
+  std::string of;  // what was checked, as a JSON pointer: "/expect/0", "/program/3"; for an op that
+                   // was not read from a file, its quoted name
   std::string message;  // one sentence; when it does not hold, the smallest witness in words
   std::vector<std::pair<std::string, std::string>> witness;  // the same as key and text
 };
 
-/// One op of the critical path on one device, first to last.
-struct PathEntry {
-  OpId op;
-  LogicalId device;
-  Instant start;
-  Instant end;
-};
-
+/// What one op did, over all devices of its thread.
 struct OpReport {
   OpId op;
   std::optional<Choice> choice;  // collectives only
@@ -41,9 +36,11 @@ struct OpReport {
   uint64_t messages = 0;         // over all groups
   Instant start;                 // first device
   Instant end;                   // last device
-  Duration exposed;              // on the device where the op took longest
+  Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
-  std::optional<double> algbw_GBps;  // for display only; collectives that took time
+  /// For display only, of collectives that took time: over the time on the device where the op took
+  /// longest.
+  std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };
 
@@ -58,7 +55,7 @@ struct Report {
   bool holds = true;
   std::string fingerprint;
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
-  std::optional<Completion> completion;  // absent when the program hangs
+  std::optional<Completion> completion;  // absent when the program hangs; times are then 0
   std::vector<PathEntry> critical_path;
   std::vector<OpReport> ops;  // in issue order, thread by thread
   MemoryProfile memory;

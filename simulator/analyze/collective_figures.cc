@@ -1,0 +1,65 @@
+#include "simulator/analyze/collective_figures.h"
+
+namespace orrery {
+
+namespace {
+
+double bus_factor(OpKind kind, size_t group_size) {
+  const auto n = static_cast<double>(group_size);
+  switch (kind) {
+    case OpKind::Psum:
+    case OpKind::Pmax:
+      return 2 * (n - 1) / n;
+    case OpKind::AllGather:
+    case OpKind::PsumScatter:
+    case OpKind::AllToAll:
+      return (n - 1) / n;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+Exposure exposure(const Thread& thread, const Completion& completion, Issue issue, OpId op,
+                  std::optional<OpId> done) {
+  const std::vector<OpSpan>& spans = completion.spans[op.index()];
+  size_t longest = 0;
+  for (size_t i = 1; i < spans.size(); ++i)
+    if (spans[i].end - spans[i].start > spans[longest].end - spans[longest].start)
+      longest = i;
+
+  Exposure result{thread.devices[longest], spans[longest].end - spans[longest].start, {}, {}};
+  if (issue == Issue::Sync) {
+    result.exposed = spans[longest].end - spans[longest].reached;
+  } else if (done) {
+    const OpSpan& waited = completion.spans[done->index()][longest];
+    result.exposed = waited.end - waited.reached;
+  }
+  if (result.took > result.exposed)
+    result.hidden = result.took - result.exposed;
+  return result;
+}
+
+uint64_t count_messages(const Schedule& schedule) {
+  uint64_t messages = 0;
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
+        if (schedule.step({Node(n), Channel(c), i}).to)
+          ++messages;
+  return messages;
+}
+
+Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size) {
+  return kind == OpKind::AllGather ? operand * static_cast<int64_t>(group_size) : operand;
+}
+
+Bandwidths bandwidths(OpKind kind, Bytes nccl_size, size_t group_size, Duration time) {
+  // bytes / (ps x 10^-12 s) / 10^9
+  const double algbw =
+      static_cast<double>(nccl_size.count()) * 1e3 / static_cast<double>(time.count());
+  return {algbw, algbw * bus_factor(kind, group_size)};
+}
+
+}  // namespace orrery

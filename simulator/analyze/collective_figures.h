@@ -1,0 +1,48 @@
+#pragma once
+
+// What a collective cost its program: how much of it computation hid, and the bandwidths by which
+// users compare it, as nccl-tests defines them.
+
+#include <cstdint>
+#include <optional>
+
+#include "models/base/quantity.h"
+#include "models/program/program.h"
+#include "simulator/schedule/schedule.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+/// Of the device of the op's thread on which the collective took longest from entry to end; among
+/// equals the lowest id.
+struct Exposure {
+  LogicalId device;
+  Duration took;     // from entry to end
+  Duration exposed;  // how long the compute stream waited: at a sync op, its launch included; at
+                     // the done of a started one; 0 where it is never done
+  Duration hidden;  // took - exposed, 0 where that is negative
+};
+
+/// `op` is a collective of `thread`; `done` ends it where it was started.
+Exposure exposure(const Thread& thread, const Completion& completion, Issue issue, OpId op,
+                  std::optional<OpId> done);
+
+/// Messages of one run of the schedule.
+uint64_t count_messages(const Schedule& schedule);
+
+/// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
+/// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one
+/// rank keeps or sends to one other) and for ppermute; n times the operand for all_gather.
+Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size);
+
+/// For display only; GB = 10^9 bytes.
+struct Bandwidths {
+  double algbw_GBps = 0;
+  double busbw_GBps = 0;  // algbw times 2(n-1)/n for reductions to all, (n-1)/n for psum_scatter,
+                          // all_gather and all_to_all, 1 for ppermute
+};
+
+/// Requires time > 0.
+Bandwidths bandwidths(OpKind kind, Bytes nccl_size, size_t group_size, Duration time);
+
+}  // namespace orrery

@@ -1,0 +1,221 @@
+#include "verifier/check/futures.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+bool starts(const Op& op) {
+  return op.site.has_value() && op.issue == Issue::Start;
+}
+
+/// Per value that some op of the thread defines: the op's position in the thread's list.
+std::map<ValueId, size_t> definitions(const Program& program, const Thread& thread) {
+  std::map<ValueId, size_t> result;
+  for (size_t i = 0; i < thread.issue_order.size(); ++i)
+    for (const ValueId value : program.op(thread.issue_order[i]).results)
+      result.emplace(value, i);
+  return result;
+}
+
+/// Whether the value existed when the op at `position` was issued. What is defined there or later
+/// in a donated buffer is the storage's new owner.
+bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t position) {
+  const auto at = defined.find(value);
+  return at == defined.end() || at->second < position;
+}
+
+/// Per future: the dones that end it, in issue order.
+std::map<ValueId, std::vector<OpId>> dones(const Program& program) {
+  std::map<ValueId, std::vector<OpId>> result;
+  for (const Thread& thread : program.threads)
+    for (const OpId id : thread.issue_order)
+      if (program.op(id).kind == OpKind::Done)
+        result[program.op(id).operands.front()].push_back(id);
+  return result;
+}
+
+/// The stretch of a thread's list over which an op works on its operands: of a start, until its
+/// done.
+struct Flight {
+  size_t from = 0;
+  size_t to = 0;     // past the end of the list where it is never done
+  bool ends = true;  // whether there is a done
+};
+
+std::vector<Flight> flights(const Program& program, const Thread& thread) {
+  std::vector<Flight> result(thread.issue_order.size());
+  std::map<ValueId, size_t> started;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const Op& op = program.op(thread.issue_order[i]);
+    result[i] = {i, i, true};
+    if (starts(op)) {
+      result[i] = {i, result.size(), false};
+      started[op.results.front()] = i;
+    } else if (op.kind == OpKind::Done) {
+      const auto start = started.find(op.operands.front());
+      if (start != started.end() && !result[start->second].ends)
+        result[start->second] = {start->second, i, true};
+    }
+  }
+  return result;
+}
+
+/// A donation of a buffer, and a later or simultaneous use of it.
+struct Clash {
+  size_t donor = 0;
+  size_t user = 0;
+  ValueId donated;
+  ValueId used;
+};
+
+/// The first clash for which `counts(donor, user)`, by the position of the user and then of the
+/// donor: the user reads a value of the donated buffer that was there before the donation.
+template <class Counts>
+std::optional<Clash> first_clash(const Program& program, const Thread& thread, Counts&& counts) {
+  struct Donation {
+    size_t donor;
+    ValueId value;
+  };
+  const std::map<ValueId, size_t> defined = definitions(program, thread);
+  std::map<BufferId, std::vector<Donation>> donations;
+  for (size_t i = 0; i < thread.issue_order.size(); ++i)
+    for (const ValueId value : program.op(thread.issue_order[i]).donated)
+      donations[program.value(value).buffer].push_back({i, value});
+  for (size_t user = 0; user < thread.issue_order.size() && !donations.empty(); ++user) {
+    for (const ValueId used : program.op(thread.issue_order[user]).operands) {
+      const auto given = donations.find(program.value(used).buffer);
+      if (given == donations.end())
+        continue;
+      for (const Donation& donation : given->second)
+        if (donation.donor != user && existed(defined, used, donation.donor) &&
+            counts(donation.donor, user))
+          return Clash{donation.donor, user, donation.value, used};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string value_text(const Program& program, ValueId used, ValueId donated) {
+  const std::string name = quoted(program.value(used).name);
+  return used == donated ? name
+                         : fmt::format("{}, which lives in the storage of {},", name,
+                                       quoted(program.value(donated).name));
+}
+
+}  // namespace
+
+Check leak_free(const Program& program) {
+  const auto done = dones(program);
+  for (const Op& op : program.ops)
+    if (starts(op) && done.find(op.results.front()) == done.end())
+      return failed(CheckKind::LeakFree, pointer_of(op),
+                    fmt::format("{} starts a collective that is never done.", quoted(op.name)),
+                    {{"start", op.name}});
+  return passed(CheckKind::LeakFree, "/program");
+}
+
+Check done_once(const Program& program) {
+  for (const auto& [future, ends] : dones(program)) {
+    if (ends.size() < 2)
+      continue;
+    const Op& first = program.op(ends[0]);
+    const Op& second = program.op(ends[1]);
+    const std::string& start = program.value(future).name;
+    return failed(CheckKind::FutureDoneOnce, pointer_of(second),
+                  fmt::format("{} ends {} again, which {} has ended.", quoted(second.name),
+                              quoted(start), quoted(first.name)),
+                  {{"start", start}, {"first", first.name}, {"second", second.name}});
+  }
+  return passed(CheckKind::FutureDoneOnce, "/program");
+}
+
+Check futures_used_by_done(const Program& program) {
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::Done)
+      continue;
+    for (const ValueId operand : op.operands)
+      if (program.value(operand).type.future)
+        return failed(CheckKind::FutureUse, pointer_of(op),
+                      fmt::format("{} reads {}, which only a done may read.", quoted(op.name),
+                                  quoted(program.value(operand).name)),
+                      {{"op", op.name}, {"future", program.value(operand).name}});
+  }
+  for (const ValueId output : program.outputs)
+    if (program.value(output).type.future)
+      return failed(CheckKind::FutureUse, "/outputs",
+                    fmt::format("The output {} is a future, which only a done may read.",
+                                quoted(program.value(output).name)),
+                    {{"future", program.value(output).name}});
+  return passed(CheckKind::FutureUse, "/program");
+}
+
+Check race_free(const Program& program) {
+  for (const Thread& thread : program.threads) {
+    const std::vector<Flight> flight = flights(program, thread);
+    const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
+      return user < donor ? donor < flight[user].to : user < flight[donor].to;
+    });
+    if (!clash)
+      continue;
+    const Op& donor = program.op(thread.issue_order[clash->donor]);
+    const Op& user = program.op(thread.issue_order[clash->user]);
+    const std::string value = value_text(program, clash->used, clash->donated);
+    const bool donor_flies = clash->donor < clash->user;
+    return failed(CheckKind::RaceFree, pointer_of(donor_flies ? user : donor),
+                  donor_flies
+                      ? fmt::format("{} reads {} while {}, to which it was donated, is in flight.",
+                                    quoted(user.name), value, quoted(donor.name))
+                      : fmt::format("{} takes over {} while {} is in flight and reads it.",
+                                    quoted(donor.name), value, quoted(user.name)),
+                  {{"reads", user.name},
+                   {"takes over", donor.name},
+                   {"value", program.value(clash->used).name}});
+  }
+  return passed(CheckKind::RaceFree, "/program");
+}
+
+Check donations_respected(const Program& program) {
+  for (const Thread& thread : program.threads) {
+    const std::vector<Flight> flight = flights(program, thread);
+    const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
+      return donor < user && user >= flight[donor].to;
+    });
+    if (clash) {
+      const Op& donor = program.op(thread.issue_order[clash->donor]);
+      const Op& user = program.op(thread.issue_order[clash->user]);
+      return failed(
+          CheckKind::DonationUse, pointer_of(user),
+          fmt::format("{} uses {} after its donation to {}.", quoted(user.name),
+                      value_text(program, clash->used, clash->donated), quoted(donor.name)),
+          {{"donated to", donor.name},
+           {"used by", user.name},
+           {"value", program.value(clash->used).name}});
+    }
+    const std::map<ValueId, size_t> defined = definitions(program, thread);
+    for (size_t i = 0; i < thread.issue_order.size(); ++i) {
+      const Op& donor = program.op(thread.issue_order[i]);
+      for (const ValueId donated : donor.donated) {
+        for (const ValueId output : program.outputs) {
+          if (program.value(output).buffer != program.value(donated).buffer ||
+              !existed(defined, output, i))
+            continue;
+          return failed(CheckKind::DonationUse, "/outputs",
+                        fmt::format("The output {} is kept after its donation to {}.",
+                                    value_text(program, output, donated), quoted(donor.name)),
+                        {{"donated to", donor.name}, {"value", program.value(output).name}});
+        }
+      }
+    }
+  }
+  return passed(CheckKind::DonationUse, "/program");
+}
+
+}  // namespace orrery

@@ -1,0 +1,72 @@
+#include "verifier/check/names.h"
+
+#include <array>
+#include <utility>
+
+namespace orrery {
+
+namespace {
+
+constexpr std::array kChecks = {
+    CheckInfo{CheckKind::DeadlockFree, "DEADLOCK.FREE",
+              "Every device reaches the end of its list."},
+    CheckInfo{CheckKind::OrderAgreed, "ORDER.AGREED",
+              "Devices that share collectives on one stream issue them in one order."},
+    CheckInfo{CheckKind::RaceFree, "RACE.FREE",
+              "No storage is taken over while a collective in flight reads or writes it."},
+    CheckInfo{CheckKind::DonationUse, "DONATION.USE", "No value is used after its donation."},
+    CheckInfo{CheckKind::LeakFree, "LEAK.FREE", "Every started collective is done."},
+    CheckInfo{CheckKind::FutureDoneOnce, "FUTURE.DONE_ONCE", "No future is done twice."},
+    CheckInfo{CheckKind::FutureUse, "FUTURE.USE", "Only a done reads a future."},
+    CheckInfo{CheckKind::MemoryCapacity, "MEMORY.CAPACITY",
+              "What a device holds fits its memory at every op."},
+    CheckInfo{CheckKind::ScheduleDigest, "SCHEDULE.DIGEST",
+              "Every executor ran each step of each schedule once."},
+    CheckInfo{CheckKind::ScheduleProved, "SCHEDULE.PROVED",
+              "For all inputs, each result element is made of exactly the elements that the "
+              "definition names, each once."},
+    CheckInfo{CheckKind::ValuesOracle, "VALUES.ORACLE",
+              "The results of a collective are those that its definition gives on its operands."},
+    CheckInfo{CheckKind::ValuesEqual, "VALUES.EQUAL", "The values are bitwise equal."},
+    CheckInfo{CheckKind::ValuesClose, "VALUES.CLOSE",
+              "The values differ by no more than their rounding errors allow."},
+    CheckInfo{CheckKind::ValuesLiteral, "VALUES.LITERAL", "The value is the one given."},
+    CheckInfo{CheckKind::TimeMakespan, "TIME.MAKESPAN", "The makespan is within its bounds."},
+    CheckInfo{CheckKind::MemoryPeak, "MEMORY.PEAK",
+              "The largest peak of any device is within its bounds."},
+    CheckInfo{CheckKind::PropertyHolds, "PROPERTY.HOLDS", "The properties asked for hold."},
+};
+
+}  // namespace
+
+std::span<const CheckInfo> all_checks() {
+  return kChecks;
+}
+
+const CheckInfo& info(CheckKind kind) {
+  return kChecks[static_cast<size_t>(kind)];
+}
+
+Check passed(CheckKind kind, std::string of, std::string message) {
+  const CheckInfo& check = info(kind);
+  return {std::string(check.name),
+          true,
+          std::move(of),
+          message.empty() ? std::string(check.promises) : std::move(message),
+          {}};
+}
+
+Check failed(CheckKind kind, std::string of, std::string message, Witness witness) {
+  return {std::string(info(kind).name), false, std::move(of), std::move(message),
+          std::move(witness)};
+}
+
+std::string pointer_of(const Op& op) {
+  return op.origin ? op.origin->pointer : quoted(op.name);
+}
+
+std::string quoted(std::string_view name) {
+  return '"' + std::string(name) + '"';
+}
+
+}  // namespace orrery

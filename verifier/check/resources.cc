@@ -1,0 +1,100 @@
+#include "verifier/check/resources.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr size_t kNamedInMessage = 4;  // buffers of the live set; the witness has all
+
+std::string_view text(HeldAs kind) {
+  switch (kind) {
+    case HeldAs::Argument:
+      return "argument";
+    case HeldAs::Output:
+      return "output";
+    case HeldAs::Temporary:
+      return "temporary";
+    case HeldAs::InFlight:
+      return "in flight";
+    case HeldAs::Scratch:
+      return "scratch";
+  }
+  return "";
+}
+
+}  // namespace
+
+Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity) {
+  for (size_t t = 0; t < program.threads.size(); ++t) {
+    const ThreadMemory& held = memory.threads[t];
+    const Thread& thread = program.threads[t];
+    if (held.peak <= capacity || thread.devices.empty())
+      continue;
+    const LogicalId device = thread.devices.front();
+    const std::string at =
+        held.peak_at ? "At " + quoted(program.op(*held.peak_at).name) : "Before the first op";
+    Witness witness = {{"device", std::to_string(device.index())},
+                       {"peak_at", held.peak_at ? program.op(*held.peak_at).name : ""},
+                       {"peak_bytes", std::to_string(held.peak.count())},
+                       {"capacity_bytes", std::to_string(capacity.count())}};
+    for (size_t i = 0; i < held.live.size(); ++i) {
+      if (held.live[i] + held.reserved <= capacity)
+        continue;
+      witness.emplace_back("first_over_at", program.op(thread.issue_order[i]).name);
+      break;
+    }
+    std::string live;
+    for (size_t i = 0; i < held.live_at_peak.size(); ++i) {
+      const Held& buffer = held.live_at_peak[i];
+      const std::string line = fmt::format("{} B ({})", buffer.size.count(), text(buffer.kind));
+      witness.emplace_back(buffer.value, line);
+      if (i < kNamedInMessage)
+        live += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(buffer.value), line);
+    }
+    if (held.live_at_peak.size() > kNamedInMessage)
+      live += fmt::format(", and {} more", held.live_at_peak.size() - kNamedInMessage);
+    if (held.reserved > Bytes())
+      live += fmt::format(", and {} B reserved", held.reserved.count());
+    return failed(CheckKind::MemoryCapacity,
+                  held.peak_at ? pointer_of(program.op(*held.peak_at)) : "/arrays",
+                  fmt::format("{} device {} holds {} B, over its {} B: {}.", at, device.index(),
+                              held.peak.count(), capacity.count(), live),
+                  std::move(witness));
+  }
+  return passed(CheckKind::MemoryCapacity, "/program",
+                fmt::format("Every device fits its {} B at every op.", capacity.count()));
+}
+
+Digest whole_digest(const Lowered& lowered) {
+  Digest digest;
+  for (size_t c = 0; c < lowered.collectives.size(); ++c) {
+    const Collective& collective = lowered.collectives[c];
+    add_all(digest, CollectiveId(c), *collective.schedule, itemsize(collective.dtype));
+  }
+  return digest;
+}
+
+Check digests_agree(Digest whole, const std::vector<std::pair<std::string, Digest>>& executors) {
+  std::string names;
+  for (const auto& [name, digest] : executors) {
+    if (digest != whole)
+      return failed(CheckKind::ScheduleDigest, "/program",
+                    fmt::format("The {} did not run each step of each schedule once: its digest is "
+                                "{:016x}, that of the schedules {:016x}.",
+                                name, digest.value(), whole.value()),
+                    {{"executor", name},
+                     {"digest", fmt::format("{:016x}", digest.value())},
+                     {"expected", fmt::format("{:016x}", whole.value())}});
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return passed(CheckKind::ScheduleDigest, "/program",
+                fmt::format("Each step of each schedule ran once in: {}.", names));
+}
+
+}  // namespace orrery

@@ -1,0 +1,28 @@
+#pragma once
+
+// Checks of what a run used: device memory, and each step of each schedule once.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/memory/profile.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/lowered.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// No thread's devices hold more than `capacity` at any op (MEMORY.CAPACITY). Otherwise the first
+/// thread whose peak does not fit: the op and device, what is held, and the live set at the peak.
+Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
+
+/// The digest of a walk that runs every half of every collective once.
+Digest whole_digest(const Lowered& lowered);
+
+/// All executors, by name, have the digest of the whole (SCHEDULE.DIGEST).
+Check digests_agree(Digest whole, const std::vector<std::pair<std::string, Digest>>& executors);
+
+}  // namespace orrery

@@ -1,0 +1,22 @@
+#pragma once
+
+// The results of a run's collectives against their definitions, on each op's actual inputs.
+
+#include <optional>
+
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/values/values.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// Every group of the site, every member: the result is the definition's, applied to what the
+/// members really passed in, by the exactness of oracle/compare.h (VALUES.ORACLE). Otherwise the
+/// first group, member and element that is not. The result of a start is what its done gives; a
+/// start that is never done has none to compare, and where that is so on all devices there is no
+/// check. Requires a run that came to its end.
+std::optional<Check> values_match_definition(const Program& program, const Lowered& lowered,
+                                             SiteId site, const DeviceValues& values);
+
+}  // namespace orrery

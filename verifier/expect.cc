@@ -1,0 +1,255 @@
+#include "verifier/expect.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/array/text.h"
+#include "models/scenario/quantity_text.h"
+#include "verifier/check/names.h"
+#include "verifier/oracle/bounds.h"
+
+namespace orrery {
+
+namespace {
+
+/// The row-major index of the first element whose values differ, where a == b does not hold.
+int64_t first_different(const Tensor& a, const Tensor& b) {
+  const auto same = [&](int64_t element) {
+    return element_bits(a, element) == element_bits(b, element) ||
+           (element_text(a, element) == "NaN" && element_text(b, element) == "NaN");
+  };
+  int64_t element = 0;
+  while (same(element))
+    ++element;
+  return element;
+}
+
+/// A difference of two values in one element on one device.
+Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t element,
+              std::pair<std::string, std::string> left, std::pair<std::string, std::string> right,
+              const std::string& more = {}) {
+  return failed(kind, of,
+                fmt::format("On device {}, element {}: {} has {}, {} has {}{}.", device.index(),
+                            element, left.first, left.second, right.first, right.second, more),
+                {{"device", std::to_string(device.index())},
+                 {"element", std::to_string(element)},
+                 {left.first, left.second},
+                 {right.first, right.second}});
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + quoted(names[i]);
+  return text;
+}
+
+template <class Amount>
+Check within(CheckKind kind, const std::string& of, std::string_view what, Amount amount,
+             std::optional<Amount> least, std::optional<Amount> most) {
+  const auto outside = [&](std::string_view side, Amount limit) {
+    return failed(kind, of,
+                  fmt::format("The {} is {}, {} {}.", what, quantity_text(amount), side,
+                              quantity_text(limit)),
+                  {{std::string(what), quantity_text(amount)}, {"limit", quantity_text(limit)}});
+  };
+  if (least && amount < *least)
+    return outside("below", *least);
+  if (most && amount > *most)
+    return outside("above", *most);
+  return passed(kind, of, fmt::format("The {} is {}.", what, quantity_text(amount)));
+}
+
+std::string_view text(Property property) {
+  switch (property) {
+    case Property::DeadlockFree:
+      return "deadlock_free";
+    case Property::RaceFree:
+      return "race_free";
+    case Property::NoLeak:
+      return "no_leak";
+    case Property::Proved:
+      return "proved";
+  }
+  return "";
+}
+
+/// The checks that a property stands for.
+std::vector<CheckKind> checks_of(Property property) {
+  switch (property) {
+    case Property::DeadlockFree:
+      return {CheckKind::DeadlockFree, CheckKind::OrderAgreed};
+    case Property::RaceFree:
+      return {CheckKind::RaceFree, CheckKind::DonationUse};
+    case Property::NoLeak:
+      return {CheckKind::LeakFree};
+    case Property::Proved:
+      return {CheckKind::ScheduleProved};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool needs_values(const Expectation& expectation) {
+  return !compared_values(expectation).empty();
+}
+
+std::vector<std::string> compared_values(const Expectation& expectation) {
+  if (const auto* equal = std::get_if<ExpectEqual>(&expectation.what))
+    return equal->values;
+  if (const auto* close = std::get_if<ExpectClose>(&expectation.what))
+    return close->values;
+  if (const auto* literal = std::get_if<ExpectValues>(&expectation.what))
+    return {literal->value};
+  return {};
+}
+
+Expectations::Expectations(const Evidence& evidence) : evidence_(evidence) {
+  const std::vector<Value>& values = evidence.scenario.program.values;
+  for (size_t i = 0; i < values.size(); ++i)
+    values_by_name_.emplace(values[i].name, ValueId(i));
+}
+
+Check Expectations::check(const Expectation& expectation) {
+  const std::string& of = expectation.origin.pointer;
+  if (const auto* equal = std::get_if<ExpectEqual>(&expectation.what))
+    return this->equal(of, *equal);
+  if (const auto* close = std::get_if<ExpectClose>(&expectation.what))
+    return this->close(of, *close);
+  if (const auto* literal = std::get_if<ExpectValues>(&expectation.what))
+    return this->literal(of, *literal);
+  if (const auto* makespan = std::get_if<ExpectMakespan>(&expectation.what))
+    return this->makespan(of, *makespan);
+  if (const auto* peak = std::get_if<ExpectPeakMemory>(&expectation.what))
+    return peak_memory(of, *peak);
+  return holds_all(of, std::get<ExpectHolds>(expectation.what));
+}
+
+const std::optional<Tensor>& Expectations::tensor(const std::string& name, LogicalId device) const {
+  return evidence_.values->at(values_by_name_.at(name), device);
+}
+
+const DeviceValues& Expectations::bounds() {
+  if (!bounds_)
+    bounds_ = error_bounds(evidence_.scenario.program, evidence_.lowered, *evidence_.values);
+  return *bounds_;
+}
+
+Check Expectations::equal(const std::string& of, const ExpectEqual& expected) const {
+  constexpr CheckKind kKind = CheckKind::ValuesEqual;
+  if (!evidence_.values)
+    return failed(kKind, of, evidence_.undecided);
+  const std::string& first = expected.values.front();
+  size_t compared = 0;
+  for (const std::string& other : expected.values) {
+    for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
+      const std::optional<Tensor>& a = tensor(first, LogicalId(d));
+      const std::optional<Tensor>& b = tensor(other, LogicalId(d));
+      if (!a || !b)
+        continue;
+      ++compared;
+      if (*a == *b)
+        continue;
+      const int64_t element = first_different(*a, *b);
+      return differs(kKind, of, LogicalId(d), element, {quoted(first), element_text(*a, element)},
+                     {quoted(other), element_text(*b, element)});
+    }
+    if (std::exchange(compared, 0) == 0)
+      return failed(kKind, of,
+                    fmt::format("No device has both {} and {}.", quoted(first), quoted(other)));
+  }
+  return passed(kKind, of, fmt::format("{} are bitwise equal.", list_text(expected.values)));
+}
+
+Check Expectations::close(const std::string& of, const ExpectClose& expected) {
+  constexpr CheckKind kKind = CheckKind::ValuesClose;
+  if (!evidence_.values)
+    return failed(kKind, of, evidence_.undecided);
+  const std::string& first = expected.values.front();
+  size_t compared = 0;
+  for (const std::string& other : expected.values) {
+    for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
+      const LogicalId device(d);
+      const std::optional<Tensor>& a = tensor(first, device);
+      const std::optional<Tensor>& b = tensor(other, device);
+      if (!a || !b)
+        continue;
+      ++compared;
+      const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
+      const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
+      const std::optional<int64_t> element = first_not_close(*a, bound_a, *b, bound_b);
+      if (!element)
+        continue;
+      const auto i = static_cast<size_t>(*element);
+      const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+      return differs(kKind, of, device, *element, {quoted(first), element_text(*a, *element)},
+                     {quoted(other), element_text(*b, *element)},
+                     fmt::format("; their roundings allow a difference of {:.3g}", bound));
+    }
+    if (std::exchange(compared, 0) == 0)
+      return failed(kKind, of,
+                    fmt::format("No device has both {} and {}.", quoted(first), quoted(other)));
+  }
+  return passed(
+      kKind, of,
+      fmt::format("{} differ by no more than their roundings allow.", list_text(expected.values)));
+}
+
+Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {
+  constexpr CheckKind kKind = CheckKind::ValuesLiteral;
+  if (!evidence_.values)
+    return failed(kKind, of, evidence_.undecided);
+  size_t at = 0;  // among the devices that have the value
+  for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
+    const std::optional<Tensor>& got = tensor(expected.value, LogicalId(d));
+    if (!got)
+      continue;
+    const Tensor& want = expected.per_device[at++];
+    if (*got == want)
+      continue;
+    const int64_t element = first_different(*got, want);
+    return differs(kKind, of, LogicalId(d), element,
+                   {quoted(expected.value), element_text(*got, element)},
+                   {"the value given", element_text(want, element)});
+  }
+  return passed(kKind, of, fmt::format("{} has the values given.", quoted(expected.value)));
+}
+
+Check Expectations::makespan(const std::string& of, const ExpectMakespan& expected) const {
+  if (!evidence_.completion)
+    return failed(CheckKind::TimeMakespan, of, evidence_.undecided);
+  return within(CheckKind::TimeMakespan, of, "makespan", evidence_.completion->makespan - Instant(),
+                expected.at_least, expected.at_most);
+}
+
+Check Expectations::peak_memory(const std::string& of, const ExpectPeakMemory& expected) const {
+  Bytes peak;
+  for (const ThreadMemory& thread : evidence_.memory.threads)
+    peak = std::max(peak, thread.peak);
+  return within(CheckKind::MemoryPeak, of, "peak memory", peak, expected.at_least,
+                expected.at_most);
+}
+
+Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {
+  std::string properties;
+  for (const Property property : expected.properties) {
+    for (const CheckKind kind : checks_of(property)) {
+      const auto broken = std::find_if(
+          evidence_.checks.begin(), evidence_.checks.end(),
+          [&](const Check& check) { return check.name == info(kind).name && !check.holds; });
+      if (broken != evidence_.checks.end())
+        return failed(CheckKind::PropertyHolds, of,
+                      fmt::format("{} does not hold: {}", text(property), broken->message),
+                      broken->witness);
+    }
+    properties += fmt::format("{}{}", properties.empty() ? "" : ", ", text(property));
+  }
+  return passed(CheckKind::PropertyHolds, of, fmt::format("These hold: {}.", properties));
+}
+
+}  // namespace orrery

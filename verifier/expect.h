@@ -1,0 +1,60 @@
+#pragma once
+
+// What the scenario says must hold, against what the run found.
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/scenario/scenario.h"
+#include "simulator/memory/profile.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+#include "simulator/values/values.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// How far a run got.
+struct Evidence {
+  const Scenario& scenario;
+  const Lowered& lowered;
+  const MemoryProfile& memory;
+  const std::optional<Completion>& completion;
+  const std::optional<DeviceValues>& values;
+  std::string undecided;  // why there are no values or no times, as a sentence; else empty
+  std::span<const Check> checks;
+};
+
+/// One check for each expectation, at its place in the document. What cannot be decided because the
+/// run did not get so far does not hold, and says why.
+class Expectations {
+ public:
+  explicit Expectations(const Evidence& evidence);
+
+  Check check(const Expectation& expectation);
+
+ private:
+  Check equal(const std::string& of, const ExpectEqual& expected) const;
+  Check close(const std::string& of, const ExpectClose& expected);
+  Check literal(const std::string& of, const ExpectValues& expected) const;
+  Check makespan(const std::string& of, const ExpectMakespan& expected) const;
+  Check peak_memory(const std::string& of, const ExpectPeakMemory& expected) const;
+  Check holds_all(const std::string& of, const ExpectHolds& expected) const;
+
+  const std::optional<Tensor>& tensor(const std::string& name, LogicalId device) const;
+  const DeviceValues& bounds();
+
+  const Evidence& evidence_;
+  std::map<std::string, ValueId> values_by_name_;
+  std::optional<DeviceValues> bounds_;  // made when a `close` asks for them
+};
+
+/// Whether an expectation compares values, and so asks for them to be computed.
+bool needs_values(const Expectation& expectation);
+
+/// The values that an expectation compares.
+std::vector<std::string> compared_values(const Expectation& expectation);
+
+}  // namespace orrery

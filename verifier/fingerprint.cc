@@ -1,0 +1,60 @@
+#include "verifier/fingerprint.h"
+
+#include "models/base/hash.h"
+
+namespace orrery {
+
+namespace {
+
+void add_tensor(Hasher& hash, const Tensor& tensor) {
+  hash.add(name(tensor.dtype()));
+  for (const int64_t extent : tensor.shape().dims())
+    hash.add(extent);
+  hash.add(tensor.bytes());
+}
+
+void add_memory(Hasher& hash, const ThreadMemory& memory) {
+  for (const Bytes live : memory.live)
+    hash.add(live.count());
+  for (const Held& held : memory.live_at_peak)
+    hash.add(held.size.count());
+  hash.add(memory.peak.count());
+  hash.add(memory.arena.count());
+}
+
+}  // namespace
+
+std::string fingerprint(const Report& report) {
+  const Program& program = report.scenario->program;
+  std::vector<Bytes> bytes(program.ops.size());
+  for (const OpReport& op : report.ops)
+    bytes[op.op.index()] = op.bytes;
+
+  Hasher hash;
+  const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program);
+  std::vector<size_t> next_place(program.threads.size(), 0);  // devices of a thread ascend
+  for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
+    hash.add(d);
+    if (!thread_of[d])
+      continue;
+    const Thread& thread = program.thread(*thread_of[d]);
+    const size_t place = next_place[thread_of[d]->index()]++;
+    for (const OpId op : thread.issue_order) {
+      hash.add(bytes[op.index()].count());
+      if (!report.completion)
+        continue;
+      const OpSpan& span = report.completion->spans[op.index()][place];
+      hash.add(span.start.picoseconds());
+      hash.add(span.end.picoseconds());
+    }
+    add_memory(hash, report.memory.threads[thread_of[d]->index()]);
+    if (!report.values)
+      continue;
+    for (size_t v = 0; v < program.values.size(); ++v)
+      if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d)))
+        add_tensor(hash, *value);
+  }
+  return hash.text();
+}
+
+}  // namespace orrery

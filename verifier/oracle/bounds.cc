@@ -1,0 +1,264 @@
+#include "verifier/oracle/bounds.h"
+
+#include <cmath>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "models/array/arith.h"
+#include "models/array/dispatch.h"
+#include "models/array/kernels.h"
+#include "simulator/schedule/program_walk.h"
+#include "simulator/values/host_executor.h"
+#include "verifier/oracle/definitions.h"
+#include "verifier/oracle/float_format.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr double kSlack = 1 + 0x1p-20;
+
+/// target[i] = next(target[i], i), enlarged; all bounds are made here.
+template <class Next>
+Tensor each(Tensor target, Next&& next) {
+  const std::span<double> elements = target.as<double>();
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = next(elements[i], i) * kSlack;
+  return target;
+}
+
+Tensor magnitudes(const Tensor& operand) {
+  Tensor result = convert(operand, Dtype::F64);
+  for (double& element : result.as<double>())
+    element = std::fabs(element);
+  return result;
+}
+
+Tensor sum(const Tensor& a, const Tensor& b) {
+  return elementwise(Elementwise::Add, a, b);
+}
+
+/// Whether every value of `from` is one of `to`, a float.
+bool holds_every(Dtype to, Dtype from) {
+  if (from == to || from == Dtype::Pred || to == Dtype::F64)
+    return true;
+  if (is_float(from))
+    return to == Dtype::F32 && from != Dtype::F64;
+  return itemsize(from) == Bytes(1);  // 8 bits, and bf16 has 8
+}
+
+class Bounds {
+ public:
+  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
+      : program_(program),
+        lowered_(lowered),
+        values_(values),
+        thread_of_(threads_by_device(program)),
+        bounds_(program.values.size(), program.mesh.devices()) {
+    for (size_t t = 0; t < program.threads.size(); ++t) {
+      for (const OpId id : program.threads[t].issue_order) {
+        const Op& op = program.op(id);
+        if (op.site)
+          op_at_.emplace(std::pair(*op.site, ThreadId(t)), id);
+        if (op.kind == OpKind::Done)
+          ended_by_[op.operands.front()].push_back(op.results.front());
+      }
+    }
+    for (const Argument& argument : program.arguments)
+      for (uint32_t d = 0; d < program.mesh.devices(); ++d)
+        if (const std::optional<Tensor>& value = values.at(argument.value, LogicalId(d)))
+          bounds_.at(argument.value, LogicalId(d)) = Tensor(Dtype::F64, value->shape());
+  }
+
+  DeviceValues take() { return std::move(bounds_); }
+
+  void local(OpId id, LogicalId device) {
+    const Op& op = program_.op(id);
+    for (const ValueId result : op.results)
+      bounds_.at(result, device) = local_bound(op, *values_.at(result, device), device);
+  }
+
+  void enter(CollectiveId, Node, OpId) {}
+  void receive(CollectiveId, StepRef, const Step&) {}
+  void send(CollectiveId, StepRef, const Step&) {}
+
+  void exit(CollectiveId id, Node node, OpId) {
+    const Collective& collective = lowered_.collective(id);
+    const LogicalId device = collective.members[node.index()];
+    const Op& op = op_at(collective.site, device);
+    const ValueId result = op.results.front();
+    const ValueType& type = program_.value(result).type;
+    if (!is_float(type.dtype)) {
+      set(result, device, Tensor(Dtype::F64, type.shape));
+      return;
+    }
+
+    std::vector<const Tensor*> errors;
+    std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
+    none.reserve(collective.members.size());
+    for (const LogicalId member : collective.members) {
+      const ValueId operand = op_at(collective.site, member).operands.front();
+      const std::optional<Tensor>& known = bounds_.at(operand, member);
+      errors.push_back(known ? &*known
+                             : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+    }
+    const auto count = static_cast<uint32_t>(collective.members.size());
+    const Definition definition =
+        define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
+    Tensor bound = apply(definition, errors, Dtype::F64, type.shape);
+    if (definition.combine == Combine::Add) {
+      const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
+      const double roundings = (count - 1) * float_format(type.dtype).unit_roundoff;
+      bound = each(std::move(bound), [&](double error, size_t i) {
+        return error + roundings * terms.as<double>()[i];
+      });
+    }
+    set(result, device, std::move(bound));
+  }
+
+ private:
+  /// The op by which `device` takes part in a site.
+  const Op& op_at(SiteId site, LogicalId device) const {
+    return program_.op(op_at_.at({site, *thread_of_[device.index()]}));
+  }
+
+  /// Sets the bound of a collective's result, and of what its done makes of it.
+  void set(ValueId result, LogicalId device, Tensor bound) {
+    const auto ended = ended_by_.find(result);
+    if (ended != ended_by_.end())
+      for (const ValueId value : ended->second)
+        bounds_.at(value, device) = bound;
+    bounds_.at(result, device) = std::move(bound);
+  }
+
+  /// The magnitudes of the operands of a group, in rank order; made once.
+  std::vector<const Tensor*> sizes(CollectiveId id) {
+    const Collective& collective = lowered_.collective(id);
+    std::vector<Tensor>& known = sizes_[id];
+    if (known.empty())
+      for (const LogicalId member : collective.members)
+        known.push_back(
+            magnitudes(*values_.at(op_at(collective.site, member).operands.front(), member)));
+    std::vector<const Tensor*> result;
+    for (const Tensor& tensor : known)
+      result.push_back(&tensor);
+    return result;
+  }
+
+  Tensor local_bound(const Op& op, const Tensor& result, LogicalId device) const {
+    if (!is_float(result.dtype()))
+      return Tensor(Dtype::F64, result.shape());
+    const FloatFormat format = float_format(result.dtype());
+    std::vector<const Tensor*> values;
+    std::vector<const Tensor*> errors;
+    for (const ValueId operand : op.operands) {
+      values.push_back(&*values_.at(operand, device));
+      errors.push_back(&*bounds_.at(operand, device));
+    }
+    const Tensor sizes = magnitudes(result);
+    const std::span<const double> r = sizes.as<double>();
+    switch (op.kind) {
+      case OpKind::Add:
+      case OpKind::Sub:
+        return each(sum(*errors[0], *errors[1]),
+                    [&](double error, size_t i) { return error + format.unit_roundoff * r[i]; });
+      case OpKind::Mul: {
+        const Tensor x = magnitudes(*values[0]);
+        const Tensor y = magnitudes(*values[1]);
+        const std::span<const double> error_x = errors[0]->as<double>();
+        const std::span<const double> error_y = errors[1]->as<double>();
+        return each(x, [&](double size_x, size_t i) {
+          return size_x * error_y[i] + (y.as<double>()[i] + error_y[i]) * error_x[i] +
+                 format.unit_roundoff * r[i] + format.half_smallest;
+        });
+      }
+      case OpKind::ConvertElementType:
+        if (holds_every(result.dtype(), values[0]->dtype()))
+          return *errors[0];
+        return each(*errors[0], [&](double error, size_t i) {
+          return error + format.unit_roundoff * r[i] + format.half_smallest;
+        });
+      case OpKind::DotGeneral:
+        return dot_bound(op, values, errors, result);
+      case OpKind::Reshape:
+      case OpKind::Transpose:
+      case OpKind::Slice:
+      case OpKind::Concatenate:
+        return evaluate_local(program_, op, errors, device);
+      default:
+        return Tensor(Dtype::F64, result.shape());
+    }
+  }
+
+  Tensor dot_bound(const Op& op, const std::vector<const Tensor*>& values,
+                   const std::vector<const Tensor*>& errors, const Tensor& result) const {
+    const auto& lists = op.attributes.lists("dimension_numbers");
+    const DotDimensions dimensions{lists[0], lists[1], lists[2], lists[3]};
+    const auto dot = [&](const Tensor& lhs, const Tensor& rhs) {
+      return dot_general(lhs, rhs, dimensions, Dtype::F64);
+    };
+    const Tensor x = magnitudes(*values[0]);
+    const Tensor y = magnitudes(*values[1]);
+    const Tensor y_most = sum(y, *errors[1]);
+    const Tensor carried = sum(dot(x, *errors[1]), dot(*errors[0], y_most));
+    const Tensor products = dot(x, y);
+
+    int64_t terms = 1;
+    for (const int64_t dimension : dimensions.lhs_contracting)
+      terms *= values[0]->shape()[static_cast<size_t>(dimension)];
+    const bool in_f64 = result.dtype() == Dtype::F64 || values[0]->dtype() == Dtype::F64 ||
+                        values[1]->dtype() == Dtype::F64;
+    const FloatFormat accumulated = float_format(in_f64 ? Dtype::F64 : Dtype::F32);
+    const FloatFormat format = float_format(result.dtype());
+    const double roundings = static_cast<double>(terms + 1) * accumulated.unit_roundoff;
+    const Tensor sizes = magnitudes(result);
+    return each(carried, [&](double error, size_t i) {
+      return error + roundings * products.as<double>()[i] +
+             static_cast<double>(terms) * accumulated.half_smallest +
+             format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest;
+    });
+  }
+
+  const Program& program_;
+  const Lowered& lowered_;
+  const DeviceValues& values_;
+  std::vector<std::optional<ThreadId>> thread_of_;
+  std::map<std::pair<SiteId, ThreadId>, OpId> op_at_;
+  std::map<ValueId, std::vector<ValueId>> ended_by_;  // the results of a future's dones
+  std::map<CollectiveId, std::vector<Tensor>> sizes_;
+  DeviceValues bounds_;
+};
+
+}  // namespace
+
+DeviceValues error_bounds(const Program& program, const Lowered& lowered,
+                          const DeviceValues& values) {
+  Bounds bounds(program, lowered, values);
+  walk(program, lowered, bounds);
+  return bounds.take();
+}
+
+std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                                       const Tensor& bound_b) {
+  return dispatch(a.dtype(), [&](auto tag) -> std::optional<int64_t> {
+    using E = typename decltype(tag)::type;
+    for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
+      const E x = a.as<E>()[i];
+      const E y = b.as<E>()[i];
+      if (arith::same_value(x, y))
+        continue;
+      if constexpr (arith::kIsFloat<E>) {
+        const auto left = static_cast<double>(arith::widen(x));
+        const auto right = static_cast<double>(arith::widen(y));
+        if (std::isfinite(left) && std::isfinite(right) &&
+            std::fabs(left - right) <= bound_a.as<double>()[i] + bound_b.as<double>()[i])
+          continue;
+      }
+      return static_cast<int64_t>(i);
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace orrery

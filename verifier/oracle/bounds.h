@@ -1,0 +1,38 @@
+#pragma once
+
+// Running error bounds: how far each computed element can be from the value that exact arithmetic
+// on the same arguments gives, to first order. `close` goes by them.
+//
+// With u the unit roundoff, e the bound of an operand's element and r the computed result:
+//  - arguments, full, axis_index, opaque results: 0; movement carries e, and zeros have 0;
+//  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max: the largest e_i;
+//  - add, sub: e_x + e_y + u |r|; mul: |x| e_y + |y| e_x + e_x e_y + u |r| + half_smallest;
+//  - convert to a float that does not hold every value of the operand's dtype: e + u |r| +
+//    half_smallest;
+//  - dot_general with K terms, accumulated with roundoff v: sum (|x| e_y + |y| e_x + e_x e_y) + (K
+//  +
+//    1) v sum |x y| + u |r| + half_smallest;
+//  - integers and pred: 0, whatever made them, so that they are compared bit for bit.
+// Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
+// arithmetic in doubles.
+
+#include <optional>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/values/values.h"
+
+namespace orrery {
+
+/// Per value and device an f64 tensor of the value's shape; empty for values without a tensor.
+/// `values` is what the host executor made of a program that ends.
+DeviceValues error_bounds(const Program& program, const Lowered& lowered,
+                          const DeviceValues& values);
+
+/// The first element, row-major, in which `a` and `b` (of one dtype and shape) are neither the same
+/// value nor both finite and within the sum of their bounds.
+std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                                       const Tensor& bound_b);
+
+}  // namespace orrery

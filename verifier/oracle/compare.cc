@@ -1,0 +1,99 @@
+#include "verifier/oracle/compare.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "models/array/arith.h"
+#include "models/array/dispatch.h"
+#include "models/array/text.h"
+#include "verifier/oracle/float_format.h"
+
+namespace orrery {
+
+namespace {
+
+/// The bound is itself computed in doubles, with n + 3 roundings of 2^-53 relative each; this
+/// covers them for every n that fits an id.
+constexpr double kSlack = 1 + 0x1p-20;
+
+struct Terms {
+  double magnitude = 0;  // the sum of |x_i| over the finite terms
+  bool finite = true;    // all of them
+};
+
+template <class E>
+Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_t offset) {
+  Terms terms;
+  for (uint32_t r = 0; r < part.ranks; ++r) {
+    const E x = operands[part.rank.index() + r]->as<E>()[static_cast<size_t>(part.source + offset)];
+    const auto value = static_cast<double>(arith::widen(x));
+    if (std::isfinite(value))
+      terms.magnitude += std::fabs(value);
+    else
+      terms.finite = false;
+  }
+  return terms;
+}
+
+double fold_bound(const Part& part, const Terms& terms, double unit_roundoff) {
+  return part.ranks < 2 ? 0 : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kSlack;
+}
+
+template <class E>
+bool same_sum(E a, E b, const Terms& terms, double bound, const FloatFormat& format) {
+  const auto x = static_cast<double>(arith::widen(a));
+  const auto y = static_cast<double>(arith::widen(b));
+  if (std::isfinite(x) && std::isfinite(y) && terms.finite)
+    return std::fabs(x - y) <= bound;
+  return terms.magnitude + bound >= format.largest;
+}
+
+template <class E>
+std::optional<Mismatch> compare_part(const Definition& definition, const Part& part,
+                                     std::span<const Tensor* const> operands,
+                                     const Tensor& expected, const Tensor& got) {
+  const E* const want = expected.as<E>().data() + part.first;
+  const E* const have = got.as<E>().data() + part.first;
+  if (std::memcmp(want, have, static_cast<size_t>(part.count) * sizeof(E)) == 0)
+    return std::nullopt;
+  for (int64_t i = 0; i < part.count; ++i) {
+    if (arith::same_value(want[i], have[i]))
+      continue;
+    Mismatch mismatch{part.first + i, element_text(expected, part.first + i),
+                      element_text(got, part.first + i), std::nullopt};
+    if constexpr (arith::kIsFloat<E>) {
+      if (exactness(definition, expected.dtype()) == Exactness::FoldBound) {
+        const FloatFormat format = float_format(expected.dtype());
+        const Terms terms = terms_of<E>(part, operands, i);
+        const double bound = fold_bound(part, terms, format.unit_roundoff);
+        if (same_sum(want[i], have[i], terms, bound, format))
+          continue;
+        mismatch.bound = bound;
+      }
+    }
+    return mismatch;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Exactness exactness(const Definition& definition, Dtype dtype) {
+  return definition.combine == Combine::Add && is_float(dtype) ? Exactness::FoldBound
+                                                               : Exactness::Bitwise;
+}
+
+std::optional<Mismatch> first_mismatch(const Definition& definition,
+                                       std::span<const Tensor* const> operands,
+                                       const Tensor& expected, const Tensor& got) {
+  return dispatch(expected.dtype(), [&](auto tag) -> std::optional<Mismatch> {
+    using E = typename decltype(tag)::type;
+    for (const Part& part : definition.parts)
+      if (auto mismatch = compare_part<E>(definition, part, operands, expected, got))
+        return mismatch;
+    return std::nullopt;
+  });
+}
+
+}  // namespace orrery

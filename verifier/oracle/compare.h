@@ -1,0 +1,41 @@
+#pragma once
+
+// How close a result must be to the one that its definition gives, by exactness class:
+//  - integers, pred, moved elements, maximum and minimum: every bit;
+//  - sums of floats: |a - b| <= 2 (n - 1) u sum |x_i|, where n is the number of terms and u the
+//  unit
+//    roundoff. A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|
+//    (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
+//    SIAM J. Matrix Anal. Appl. 34, 2013; no limit on n), and both folds differ from the exact sum
+//    by no more.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/array/tensor.h"
+#include "verifier/oracle/definitions.h"
+
+namespace orrery {
+
+/// Whether the definition's results must agree bit for bit.
+enum class Exactness : uint8_t { Bitwise, FoldBound };
+Exactness exactness(const Definition& definition, Dtype dtype);
+
+/// The first element that is not as it must be.
+struct Mismatch {
+  int64_t element = 0;  // row-major in the result
+  std::string expected;
+  std::string got;
+  std::optional<double> bound;  // Exactness::FoldBound: on the difference
+};
+
+/// Compares a result with the one the definition gives. `operands` as for apply(); `expected` is
+/// its outcome; `got` has its dtype and shape. Where a sum is not finite, both must be the same
+/// infinity or both NaN, unless finite terms alone could have overflowed in some order.
+std::optional<Mismatch> first_mismatch(const Definition& definition,
+                                       std::span<const Tensor* const> operands,
+                                       const Tensor& expected, const Tensor& got);
+
+}  // namespace orrery

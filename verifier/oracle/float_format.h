@@ -1,0 +1,37 @@
+#pragma once
+
+// The figures of the float dtypes that error bounds are made of.
+
+#include <limits>
+
+#include "models/array/dtype.h"
+#include "models/base/check.h"
+
+namespace orrery {
+
+/// With rounding to nearest, a result r of magnitude up to `largest` is off by at most
+/// unit_roundoff x |r| + half_smallest; sums and differences by at most unit_roundoff x |r|, since
+/// they are exact where they are subnormal.
+struct FloatFormat {
+  double unit_roundoff;  // half the distance from 1 to the next number
+  double half_smallest;  // half the smallest positive number (f64: that number itself)
+  double largest;        // the largest finite number
+};
+
+/// Requires a float dtype.
+inline FloatFormat float_format(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::F16:
+      return {0x1p-11, 0x1p-25, 65504.0};
+    case Dtype::BF16:
+      return {0x1p-8, 0x1p-134, 0x1.fep127};
+    case Dtype::F32:
+      return {0x1p-24, 0x1p-150, 0x1.fffffep127};
+    case Dtype::F64:
+      return {0x1p-53, 0x1p-1074, std::numeric_limits<double>::max()};
+    default:
+      fail_check("a float dtype", "only floats round", __FILE__, __LINE__);
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,338 @@
+#include "verifier/run.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/int128.h"
+#include "models/program/rules.h"
+#include "models/scenario/data.h"
+#include "models/scenario/quantity_text.h"
+#include "simulator/analyze/collective_figures.h"
+#include "simulator/analyze/critical_path.h"
+#include "simulator/values/host_executor.h"
+#include "verifier/check/futures.h"
+#include "verifier/check/hang.h"
+#include "verifier/check/names.h"
+#include "verifier/check/resources.h"
+#include "verifier/check/values.h"
+#include "verifier/expect.h"
+#include "verifier/fingerprint.h"
+#include "verifier/prove/prove.h"
+
+namespace orrery {
+
+namespace {
+
+/// Bytes of all values on all devices that have them.
+Int128 data_size(const Program& program) {
+  const auto on_devices = [&](ValueId value, size_t devices) {
+    return Int128{program.value(value).type.size().count()} * static_cast<int64_t>(devices);
+  };
+  Int128 size = 0;
+  for (const Argument& argument : program.arguments)
+    size += on_devices(argument.value, program.mesh.devices());
+  for (const Thread& thread : program.threads)
+    for (const OpId id : thread.issue_order)
+      for (const ValueId value : program.op(id).results)
+        size += on_devices(value, thread.devices.size());
+  return size;
+}
+
+/// The values that depend on an opaque computation, with its name.
+std::map<ValueId, std::string> opaque_values(const Program& program) {
+  std::map<ValueId, std::string> opaque;
+  const auto taint = [&](const Op& from, const Op& to) {
+    bool grew = false;
+    for (const ValueId operand : from.operands)
+      if (const auto at = opaque.find(operand); at != opaque.end())
+        for (const ValueId result : to.results)
+          grew = opaque.emplace(result, at->second).second || grew;
+    return grew;
+  };
+  for (const Op& op : program.ops)
+    if (rules(op.kind).opaque)
+      for (const ValueId result : op.results)
+        opaque.emplace(result, op.name);
+  for (bool grew = !opaque.empty(); grew;) {
+    grew = false;
+    for (const Op& op : program.ops) {
+      grew = taint(op, op) || grew;
+      if (op.site)
+        for (const OpId peer : program.site(*op.site).ops)
+          grew = taint(op, program.op(peer)) || grew;
+    }
+  }
+  return opaque;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, const RunOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        program_(scenario.program),
+        lowered_(lower_or_throw(scenario)) {
+    report_.scenario = &scenario;
+  }
+
+  Report report() {
+    label_figures();
+    const StaticWalk walked = static_walk(program_, lowered_);
+    report_.memory = profile(program_, lowered_, scenario_.memory);
+    check_statically(walked.stop);
+    if (walked.stop.finished()) {
+      digests_.emplace_back("static walk", walked.digest);
+      compute_values();
+      compute_times();
+      check(digests_agree(whole_digest(lowered_), digests_));
+    } else {
+      undecided_ = "It is not decided: the program cannot end.";
+    }
+    prove_schedules();
+    check_expectations();
+    describe_ops();
+    describe_devices();
+    report_.fingerprint = fingerprint(report_);
+    return std::move(report_);
+  }
+
+ private:
+  static Lowered lower_or_throw(const Scenario& scenario) {
+    Diagnostics diagnostics(scenario.file);
+    Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+    diagnostics.throw_if_any();
+    return lowered;
+  }
+
+  void check(Check check) {
+    report_.holds = report_.holds && check.holds;
+    report_.checks.push_back(std::move(check));
+  }
+  void label(std::string text) { report_.labels.push_back(std::move(text)); }
+
+  void label_figures() {
+    report_.labels = lowered_.labels;
+    if (!scenario_.cluster.device.memory)
+      label("memory: not given (capacity is not checked)");
+  }
+
+  void check_statically(const Stop& stop) {
+    check(deadlock_free(program_, lowered_, stop));
+    check(order_agreed(program_, lowered_));
+    check(race_free(program_));
+    check(donations_respected(program_));
+    check(leak_free(program_));
+    check(done_once(program_));
+    check(futures_used_by_done(program_));
+    if (scenario_.cluster.device.memory)
+      check(memory_capacity(program_, report_.memory, *scenario_.cluster.device.memory));
+  }
+
+  /// Whether data is moved; otherwise a label, or, for expectations, why they are not decided.
+  bool moves_data() {
+    if (options_.data == Data::On)
+      return true;
+    if (options_.data == Data::Off) {
+      label("values: not computed (data is off)");
+      undecided_values_ = "It is not decided: values were not computed, since data is off.";
+      return false;
+    }
+    const Int128 size = data_size(program_);
+    if (size <= options_.data_budget.count())
+      return true;
+    const std::string why =
+        fmt::format("they take {} and the budget is {}", quantity_text(Bytes(checked_narrow(size))),
+                    quantity_text(options_.data_budget));
+    label("values: not computed (" + why + ")");
+    undecided_values_ = "It is not decided: values were not computed, since " + why + ".";
+    return false;
+  }
+
+  void compute_values() {
+    if (!moves_data())
+      return;
+    DeviceValues arguments(program_.values.size(), program_.mesh.devices());
+    for (size_t a = 0; a < scenario_.arrays.size(); ++a)
+      for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
+        arguments.at(program_.arguments[a].value, LogicalId(d)) =
+            initial_value(scenario_, scenario_.arrays[a], LogicalId(d), options_.seed);
+    HostRun run = execute(program_, lowered_, std::move(arguments));
+    digests_.emplace_back("host executor", run.digest);
+    report_.values = std::move(run.values);
+    for (size_t s = 0; s < program_.sites.size(); ++s)
+      if (auto compared = values_match_definition(program_, lowered_, SiteId(s), *report_.values))
+        check(std::move(*compared));
+  }
+
+  void compute_times() {
+    report_.completion = run_time(program_, lowered_, scenario_.cluster.fabric);
+    digests_.emplace_back(
+        report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
+        report_.completion->digest);
+    report_.critical_path = critical_path(program_, lowered_, *report_.completion);
+  }
+
+  bool proof_is_asked_for() const {
+    for (const Expectation& expectation : scenario_.expectations)
+      if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
+        for (const Property property : holds->properties)
+          if (property == Property::Proved)
+            return true;
+    return false;
+  }
+
+  void prove_schedules() {
+    Prover prover(program_, lowered_);
+    const bool always = proof_is_asked_for();
+    for (size_t s = 0; s < program_.sites.size(); ++s) {
+      const uint64_t steps = prover.steps(SiteId(s));
+      if (always || steps <= options_.proof_budget)
+        check(prover.prove_site(SiteId(s)));
+      else
+        label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})",
+                          program_.op(program_.sites[s].ops.front()).name, steps,
+                          options_.proof_budget));
+    }
+  }
+
+  void check_expectations() {
+    const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
+    const std::vector<Check> so_far = report_.checks;
+    const Evidence evidence{scenario_,      lowered_,  report_.memory, report_.completion,
+                            report_.values, undecided, so_far};
+    Expectations expectations(evidence);
+    for (const Expectation& expectation : scenario_.expectations)
+      check(expectations.check(expectation));
+    label_opaque();
+  }
+
+  /// Expectations on values that were computed from zeros in the place of an opaque computation.
+  void label_opaque() {
+    if (!report_.values)
+      return;
+    const std::map<ValueId, std::string> opaque = opaque_values(program_);
+    for (const Expectation& expectation : scenario_.expectations)
+      for (const std::string& name : compared_values(expectation))
+        for (const auto& [value, computed_by] : opaque)
+          if (program_.value(value).name == name)
+            label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is taken as zeros",
+                              expectation.origin.pointer, name, computed_by));
+  }
+
+  void describe_ops() {
+    std::map<ValueId, OpId> done_of;
+    for (size_t i = 0; i < program_.ops.size(); ++i)
+      if (program_.ops[i].kind == OpKind::Done)
+        done_of.emplace(program_.ops[i].operands.front(), OpId(i));
+    const std::vector<uint64_t> messages = messages_by_site();
+    for (const Thread& thread : program_.threads) {
+      for (const OpId id : thread.issue_order) {
+        const Op& op = program_.op(id);
+        OpReport& described = report_.ops.emplace_back();
+        described.op = id;
+        if (report_.completion)
+          describe_span(described);
+        if (op.site) {
+          described.messages = messages[op.site->index()];
+          const auto done = op.results.empty() ? done_of.end() : done_of.find(op.results.front());
+          describe_collective(described, thread,
+                              done == done_of.end() ? std::nullopt : std::optional(done->second));
+        } else {
+          described.bytes = bytes_touched(op);
+        }
+      }
+    }
+  }
+
+  void describe_span(OpReport& described) const {
+    const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
+    described.start = spans.front().start;
+    for (const OpSpan& span : spans) {
+      described.start = std::min(described.start, span.start);
+      described.end = std::max(described.end, span.end);
+    }
+  }
+
+  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> done) {
+    const Op& op = program_.op(described.op);
+    described.choice = lowered_.choices[op.site->index()];
+    LogicalId device = thread.devices.front();
+    Duration took;
+    if (report_.completion) {
+      const Exposure exposed = exposure(thread, *report_.completion, op.issue, described.op, done);
+      described.exposed = exposed.exposed;
+      described.hidden = exposed.hidden;
+      device = exposed.device;
+      took = exposed.took;
+    }
+    const size_t group =
+        lowered_.collective(lowered_.member(program_, described.op, device).collective)
+            .members.size();
+    described.bytes = nccl_size(op.kind, program_.value(op.operands.front()).type.size(), group);
+    if (took > Duration()) {
+      const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
+      described.algbw_GBps = figures.algbw_GBps;
+      described.busbw_GBps = figures.busbw_GBps;
+    }
+  }
+
+  Bytes bytes_touched(const Op& op) const {
+    const CostRule cost = rules(op.kind).cost;
+    if (cost == nullptr)
+      return Bytes();
+    std::vector<ValueType> operands;
+    std::vector<ValueType> results;
+    for (const ValueId value : op.operands)
+      operands.push_back(program_.value(value).type);
+    for (const ValueId value : op.results)
+      results.push_back(program_.value(value).type);
+    return cost(op.attributes, operands, results).bytes;
+  }
+
+  std::vector<uint64_t> messages_by_site() const {
+    std::map<const Schedule*, uint64_t> known;  // looked up only
+    std::vector<uint64_t> messages(program_.sites.size(), 0);
+    for (const Collective& collective : lowered_.collectives) {
+      const auto [at, added] = known.emplace(collective.schedule, 0);
+      if (added)
+        at->second = count_messages(*collective.schedule);
+      messages[collective.site.index()] += at->second;
+    }
+    return messages;
+  }
+
+  void describe_devices() {
+    const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program_);
+    for (uint32_t d = 0; d < thread_of.size(); ++d)
+      if (thread_of[d])
+        report_.devices.push_back({LogicalId(d), *thread_of[d], scenario_.cluster.device.memory});
+  }
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  const Program& program_;
+  const Lowered lowered_;
+  Report report_;
+  std::vector<std::pair<std::string, Digest>> digests_;
+  std::string undecided_;         // why nothing that needs an end is known
+  std::string undecided_values_;  // why there are no values
+};
+
+}  // namespace
+
+Report run(const Scenario& scenario, const RunOptions& options) {
+  try {
+    return Run(scenario, options).report();
+  } catch (const Overflow& overflow) {
+    throw InputError(scenario.file,
+                     {{Origin{}, fmt::format("the scenario is too large: {}", overflow.what())}});
+  }
+}
+
+}  // namespace orrery
