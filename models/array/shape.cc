@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "models/base/check.h"
 
 namespace orrery {
@@ -67,7 +64,13 @@ Shape Shape::inserted(size_t dimension, int64_t extent) const {
 }
 
 std::string Shape::text() const {
-  return fmt::format("[{}]", fmt::join(dims_, ","));
+  std::string text = "[";
+  for (size_t d = 0; d < rank(); ++d) {
+    if (d != 0)
+      text += ',';
+    text += std::to_string(dims_[d]);
+  }
+  return text + "]";
 }
 
 }  // namespace orrery
