@@ -1,0 +1,93 @@
+#include "simulator/schedule/causes.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "simulator/algorithm/ring.h"
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery {
+namespace {
+
+std::string text(const Cause& cause) {
+  const char* const kinds[] = {"enter", "order", "after", "message", "credit"};
+  if (cause.kind == CauseKind::Enter)
+    return fmt::format("enter {}", cause.step.node.index());
+  return fmt::format("{} {}.{}.{}{}", kinds[static_cast<size_t>(cause.kind)],
+                     cause.step.node.index(), cause.step.channel.index(), cause.step.index,
+                     cause.half == Half::Receive ? "R" : "S");
+}
+
+/// "order 0.0.1S, message 2.0.1S": kind, then node.channel.step and half.
+std::string causes(const Schedule& schedule, StepRef ref, Half half) {
+  std::string result;
+  for_each_cause(schedule, schedule.extent(), ref, half, schedule.step(ref),
+                 [&](const Cause& cause) {
+                   result += (result.empty() ? "" : ", ") + text(cause);
+                   return true;
+                 });
+  return result;
+}
+
+TEST_CASE("causes: every half of a ring all-reduce over three ranks") {
+  // Steps of a rank: s, rrs, rrcs, rcs, r. Rank 0 receives from 2 and sends to 1; the message of
+  // step i arrives in step i + 1. With two slots, the message of step 2 takes the slot of the one
+  // that rank 1 took in its step 1 (an rrs: free once sent on), and that of step 3 the one taken in
+  // step 2 (an rrcs: free once stored).
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {});
+  struct Row {
+    uint32_t step;
+    Half half;
+    const char* expected;
+  };
+  const Row table[] = {
+      {0, Half::Receive, "enter 0"},
+      {0, Half::Send, "order 0.0.0R"},
+      {1, Half::Receive, "order 0.0.0S, message 2.0.0S"},
+      {1, Half::Send, "order 0.0.1R"},
+      {2, Half::Receive, "order 0.0.1S, message 2.0.1S"},
+      {2, Half::Send, "order 0.0.2R, credit 1.0.1S"},
+      {3, Half::Receive, "order 0.0.2S, message 2.0.2S"},
+      {3, Half::Send, "order 0.0.3R, credit 1.0.2R"},
+      {4, Half::Receive, "order 0.0.3S, message 2.0.3S"},
+      {4, Half::Send, "order 0.0.4R"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.step);
+    CHECK(causes(ring, {Node(0), Channel(0), row.step}, row.half) == row.expected);
+  }
+}
+
+TEST_CASE("causes: a rendezvous waits for the receiver's entry, and for nothing more than that") {
+  Transport transport;
+  transport.entry = Entry::Rendezvous;
+  const RingSchedule ring(RingSchedule::Form::AllGather, 2, 2, Combine::None, transport);
+  CHECK(causes(ring, {Node(1), Channel(0), 0}, Half::Send) == "order 1.0.0R, enter 0");
+  CHECK(causes(ring, {Node(1), Channel(0), 1}, Half::Send) == "order 1.0.1R");
+}
+
+TEST_CASE("causes: a step may wait for a step of another channel to have ended") {
+  Step copy;
+  copy.source = Slice{Area::Input, 0, 1};
+  copy.target = Slice{Area::Output, 0, 1};
+  Step later = copy;
+  later.after = StepRef{Node(0), Channel(0), 0};
+  const StoredSchedule stored({}, {{{copy}, {copy, later}}}, {});
+  CHECK(causes(stored, {Node(0), Channel(1), 1}, Half::Receive) == "order 0.1.0S, after 0.0.0S");
+}
+
+TEST_CASE("causes: visiting stops where the visitor says so") {
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {});
+  const StepRef ref{Node(0), Channel(0), 3};
+  int seen = 0;
+  const bool all = for_each_cause(ring, ring.extent(), ref, Half::Send, ring.step(ref),
+                                  [&](const Cause&) { return ++seen < 1; });
+  CHECK_FALSE(all);
+  CHECK(seen == 1);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,174 @@
+#include "simulator/schedule/program_walk.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "simulator/algorithm/ring.h"
+
+namespace orrery {
+namespace {
+
+/// A lowered program by hand: every collective is an all-gather over all devices, of which step 1
+/// ends each. A thread's tape is a text: "a" is a local op, "+s" enters site s, "-s" waits for it.
+struct Scene {
+  explicit Scene(uint32_t devices, uint32_t sites) {
+    program.mesh = Mesh({{"x", devices}});
+    ring = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, devices, devices,
+                                          Combine::None, Transport{});
+    for (uint32_t s = 0; s < sites; ++s) {
+      Op op;
+      op.kind = OpKind::AllGather;
+      op.site = SiteId(s);
+      program.ops.push_back(op);  // op s starts site s, in whichever thread
+      program.sites.push_back({});
+      Collective collective;
+      collective.site = SiteId(s);
+      collective.schedule = ring.get();
+      lowered.members.emplace_back();
+      for (uint32_t d = 0; d < devices; ++d) {
+        collective.members.emplace_back(d);
+        lowered.members[s].push_back(Member{CollectiveId(s), Node(d)});
+      }
+      lowered.collectives.push_back(collective);
+    }
+  }
+
+  void thread(std::vector<LogicalId> devices, const std::string& tape) {
+    program.threads.push_back({"", std::move(devices), {}});
+    lowered.tapes.emplace_back();
+    for (size_t i = 0; i < tape.size(); ++i) {
+      Instruction instruction;
+      if (tape[i] != 'a') {
+        instruction.kind = tape[i] == '+' ? Instruction::Kind::Enter : Instruction::Kind::Wait;
+        instruction.collective = OpId(static_cast<size_t>(tape[++i] - '0'));
+        instruction.op = instruction.collective;
+        instruction.stream = stream(instruction.collective);
+      }
+      lowered.tapes.back().push_back(instruction);
+    }
+  }
+
+  void on_stream(uint32_t site, uint32_t stream) {
+    lowered.collectives[site].stream = StreamId(stream);
+  }
+  StreamId stream(OpId op) const { return lowered.collectives[op.index()].stream; }
+
+  Program program;
+  Lowered lowered;
+  std::unique_ptr<RingSchedule> ring;
+};
+
+/// What one device did, in order.
+struct Log {
+  void local(OpId, LogicalId device) { add(device.index(), "a"); }
+  void enter(CollectiveId id, Node node, OpId) {
+    add(node.index(), fmt::format("+{}", id.index()));
+  }
+  void receive(CollectiveId, StepRef, const Step&) {}
+  void send(CollectiveId, StepRef, const Step&) {}
+  void exit(CollectiveId id, Node node, OpId) { add(node.index(), fmt::format("-{}", id.index())); }
+  void add(uint32_t device, const std::string& what) {
+    if (lines.size() <= device)
+      lines.resize(device + 1);
+    lines[device] += what;
+  }
+  std::vector<std::string> lines;
+};
+
+TEST_CASE("program walk: a device runs on between start and done, and stops at done") {
+  Scene scene(2, 1);
+  scene.thread({LogicalId(0), LogicalId(1)}, "a+0a-0a");
+  Log log;
+  CHECK(walk(scene.program, scene.lowered, log).finished());
+  // The local op between start and done runs before the collective can end, and the last after.
+  CHECK(log.lines == std::vector<std::string>{"a+0a-0a", "a+0a-0a"});
+}
+
+TEST_CASE("program walk: a stream enters its collectives one after the other") {
+  Scene scene(2, 2);
+  scene.thread({LogicalId(0), LogicalId(1)}, "+0+1a-1-0");
+  Log log;
+  CHECK(walk(scene.program, scene.lowered, log).finished());
+  CHECK(log.lines == std::vector<std::string>{"+0a-0+1-1", "+0a-0+1-1"});
+}
+
+TEST_CASE("program walk: two streams enter side by side") {
+  Scene scene(2, 2);
+  scene.on_stream(1, 1);
+  scene.thread({LogicalId(0), LogicalId(1)}, "+0+1-0-1");
+  Log log;
+  CHECK(walk(scene.program, scene.lowered, log).finished());
+  for (const std::string& line : log.lines)
+    CHECK(line.substr(0, 4) == "+0+1");
+}
+
+TEST_CASE("program walk: threads that enter two sites in different orders hang") {
+  Scene scene(2, 2);
+  scene.thread({LogicalId(0)}, "+0-0+1-1");
+  scene.thread({LogicalId(1)}, "+1-1+0-0");
+  Log log;
+  const Stop stop = walk(scene.program, scene.lowered, log);
+  CHECK_FALSE(stop.finished());
+  REQUIRE(stop.devices.size() == 2);
+  for (const uint32_t d : {0U, 1U}) {
+    CHECK(stop.devices[d].device == LogicalId(d));
+    CHECK(stop.devices[d].instruction == 1);
+    CHECK(stop.devices[d].waits_for.collective == CollectiveId(d));
+    CHECK(stop.devices[d].waits_for.node == Node(d));
+  }
+  REQUIRE(stop.collectives.size() == 2);
+  for (const uint32_t c : {0U, 1U}) {
+    CHECK(stop.collectives[c].id == CollectiveId(c));
+    CHECK(stop.collectives[c].not_entered == std::vector<Node>{Node(1 - c)});
+    // The one that entered has sent, and waits for the message of the one that has not.
+    REQUIRE(stop.collectives[c].parked.size() == 1);
+    CHECK(stop.collectives[c].parked[0].half.step == StepRef{Node(c), Channel(0), 1});
+    CHECK(stop.collectives[c].parked[0].cause.kind == CauseKind::Message);
+  }
+}
+
+TEST_CASE("program walk: the same two orders, started on streams of their own, do not hang") {
+  Scene scene(2, 2);
+  scene.on_stream(1, 1);
+  scene.thread({LogicalId(0)}, "+0+1-0-1");
+  scene.thread({LogicalId(1)}, "+1+0-1-0");
+  Log log;
+  CHECK(walk(scene.program, scene.lowered, log).finished());
+}
+
+TEST_CASE("program walk: started in different orders on one stream, they hang") {
+  Scene scene(2, 2);
+  scene.thread({LogicalId(0)}, "+0+1-0-1");
+  scene.thread({LogicalId(1)}, "+1+0-1-0");
+  Log log;
+  const Stop stop = walk(scene.program, scene.lowered, log);
+  REQUIRE(stop.devices.size() == 2);
+  CHECK(stop.devices[0].instruction == 2);
+  CHECK(stop.devices[1].instruction == 2);
+}
+
+TEST_CASE("program walk: a collective that is never waited for and cannot end is reported") {
+  Scene scene(2, 1);
+  scene.thread({LogicalId(0)}, "+0");
+  scene.thread({LogicalId(1)}, "a");
+  Log log;
+  const Stop stop = walk(scene.program, scene.lowered, log);
+  CHECK(stop.devices.empty());
+  REQUIRE(stop.collectives.size() == 1);
+  CHECK(stop.collectives[0].not_entered == std::vector<Node>{Node(1)});
+}
+
+TEST_CASE("program walk: devices of no thread take no part") {
+  Scene scene(2, 0);
+  scene.thread({LogicalId(1)}, "a");
+  Log log;
+  CHECK(walk(scene.program, scene.lowered, log).finished());
+  CHECK(log.lines == std::vector<std::string>{"", "a"});
+}
+
+}  // namespace
+}  // namespace orrery

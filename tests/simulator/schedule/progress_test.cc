@@ -1,0 +1,137 @@
+#include "simulator/schedule/progress.h"
+
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/ring.h"
+
+namespace orrery {
+namespace {
+
+using Form = RingSchedule::Form;
+
+/// A schedule's halves by hand: which became ready, and what to do with them.
+template <Arrival kArrival>
+struct Hand {
+  explicit Hand(const Schedule& schedule) : progress(schedule) {}
+
+  void enter(uint32_t node) { progress.enter(Node(node), collect()); }
+  void retire(uint32_t node, uint32_t step, Half half) {
+    progress.retire({{Node(node), Channel(0), step}, half}, collect());
+  }
+  void arrive(uint32_t node, uint32_t step) {
+    progress.arrive({Node(node), Channel(0), step}, collect());
+  }
+  /// What became ready since it was last asked.
+  std::vector<std::string> ready() { return std::exchange(ready_, {}); }
+
+  Progress<Schedule, kArrival> progress;
+
+ private:
+  auto collect() {
+    return [this](HalfRef half) {
+      ready_.push_back(std::to_string(half.step.node.index()) + "." +
+                       std::to_string(half.step.index) + (half.half == Half::Receive ? "R" : "S"));
+    };
+  }
+  std::vector<std::string> ready_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("progress: a message that comes with its send wakes the receiver parked on it") {
+  const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
+  Hand<Arrival::WithSend> hand(ring);
+  hand.enter(0);
+  CHECK(hand.ready() == Names{"0.0R"});
+  hand.retire(0, 0, Half::Receive);
+  CHECK(hand.ready() == Names{"0.0S"});
+  hand.retire(0, 0, Half::Send);
+  CHECK(hand.ready() == Names{});  // 0.1R is parked on the send of 1.0
+  hand.enter(1);
+  hand.retire(1, 0, Half::Receive);
+  CHECK(hand.ready() == Names{"1.0R", "1.0S"});
+  hand.retire(1, 0, Half::Send);
+  CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next, then who waited for it
+}
+
+TEST_CASE("progress: a message that is told may arrive before or after its receiver waits") {
+  const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
+  Hand<Arrival::Told> hand(ring);
+  for (const uint32_t node : {0U, 1U}) {
+    hand.enter(node);
+    hand.retire(node, 0, Half::Receive);
+    hand.ready();
+  }
+  hand.retire(0, 0, Half::Send);
+  CHECK(hand.ready() == Names{});  // on its way to 1.1R; 0.1R waits for 1's message
+  hand.arrive(1, 1);
+  CHECK(hand.ready() == Names{});  // 1.0S has not ended
+  hand.retire(1, 0, Half::Send);
+  CHECK(hand.ready() == Names{"1.1R"});
+  hand.arrive(0, 1);
+  CHECK(hand.ready() == Names{"0.1R"});
+}
+
+TEST_CASE("progress: a node has ended when the last of its channels has") {
+  Transport two;
+  two.channels = 2;
+  const RingSchedule copy(Form::AllReduce, 1, 2, Combine::Add, two);
+  Progress<Schedule, Arrival::WithSend> progress(copy);
+  std::vector<HalfRef> ready;
+  const auto push = [&](HalfRef half) { ready.push_back(half); };
+  CHECK_FALSE(progress.ended(Node(0)));
+  progress.enter(Node(0), push);
+  REQUIRE(ready.size() == 2);
+  for (size_t i = 0; i < ready.size(); ++i) {  // retiring adds the send half behind
+    CHECK_FALSE(progress.ended(Node(0)));
+    progress.retire(HalfRef(ready[i]), push);
+  }
+  CHECK(ready.size() == 4);
+  CHECK(progress.ended(Node(0)));
+}
+
+TEST_CASE("progress: with rendezvous a send is parked until its receiver enters") {
+  Transport transport;
+  transport.entry = Entry::Rendezvous;
+  const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, transport);
+  Hand<Arrival::WithSend> hand(ring);
+  hand.enter(0);
+  hand.retire(0, 0, Half::Receive);
+  CHECK(hand.ready() == Names{"0.0R"});
+  hand.enter(1);
+  CHECK(hand.ready() == Names{"1.0R", "0.0S"});
+}
+
+TEST_CASE("progress: eagerly, a sender runs ahead of a peer that has not entered by its slots") {
+  // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters: of 0's sends the first two find a
+  // slot, the third is parked on the credit of what 1 would take in its step 1.
+  const RingSchedule ring(Form::AllReduce, 3, 3, Combine::Add, {});
+  Hand<Arrival::Told> hand(ring);
+  hand.enter(0);
+  for (const uint32_t step : {0U, 1U}) {
+    hand.retire(0, step, Half::Receive);
+    hand.retire(0, step, Half::Send);
+    hand.arrive(0, step + 1);
+  }
+  hand.retire(0, 2, Half::Receive);
+  const std::vector<Parked> parked = hand.progress.parked();
+  REQUIRE(parked.size() == 1);
+  CHECK(parked[0].half.step == StepRef{Node(0), Channel(0), 2});
+  CHECK(parked[0].half.half == Half::Send);
+  CHECK(parked[0].cause.kind == CauseKind::Credit);
+  CHECK(parked[0].cause.step == StepRef{Node(1), Channel(0), 1});
+}
+
+TEST_CASE("progress: halves that retire out of order are a bug, and reported as one") {
+  const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
+  Hand<Arrival::WithSend> hand(ring);
+  hand.enter(0);
+  CHECK_THROWS_AS(hand.retire(0, 0, Half::Send), InternalError);
+  CHECK_THROWS_AS(hand.enter(0), InternalError);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,114 @@
+#include "simulator/schedule/stored_schedule.h"
+
+#include <doctest/doctest.h>
+
+#include "models/base/check.h"
+#include "simulator/algorithm/ring.h"
+
+namespace orrery {
+namespace {
+
+const Slice kIn{Area::Input, 0, 2};
+const Slice kOut{Area::Output, 0, 2};
+
+Step send_to(uint32_t node) {
+  Step step;
+  step.source = kIn;
+  step.to = Node(node);
+  return step;
+}
+
+Step receive_from(uint32_t node) {
+  Step step;
+  step.target = kOut;
+  step.from = Node(node);
+  return step;
+}
+
+TEST_CASE("stored schedule: a copy answers as the original does") {
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 4, 9, Combine::Add, {});
+  const StoredSchedule stored(ring.extent(), stored_steps(ring), stored_messages(ring));
+  CHECK(stored.extent().nodes == 4);
+  CHECK(stored.extent().channels == 1);
+  CHECK(stored.extent().window == 7);  // the longest channel: 2 (n - 1) + 1 steps
+  CHECK_FALSE(stored.extent().lockstep);
+  for (uint32_t i = 0; i < 7; ++i) {
+    const StepRef ref{Node(3), Channel(0), i};
+    CHECK(stored.step(ref).source == ring.step(ref).source);
+    CHECK(stored.step(ref).target == ring.step(ref).target);
+    if (ring.step(ref).to) {
+      CHECK(stored.peer(ref, Half::Send) == ring.peer(ref, Half::Send));
+      CHECK(stored.takes_slot_of(ref) == ring.takes_slot_of(ref));
+    }
+    if (ring.step(ref).from)
+      CHECK(stored.peer(ref, Half::Receive) == ring.peer(ref, Half::Receive));
+  }
+}
+
+TEST_CASE("stored schedule: slots are counted per connection, not per sender or receiver") {
+  // Node 0 sends in turns to 1 and 2 on one channel. With one slot each, the third message (to 1)
+  // takes over the slot of the first.
+  const StoredSteps steps = {{{send_to(1), send_to(2), send_to(1)}},
+                             {{receive_from(0), receive_from(0)}},
+                             {{receive_from(0)}}};
+  std::string fault;
+  const auto messages = match_by_channel(steps, fault);
+  REQUIRE(messages);
+  Extent extent;
+  extent.slots = 1;
+  const StoredSchedule stored(extent, steps, *messages);
+  CHECK_FALSE(stored.takes_slot_of({Node(0), Channel(0), 0}));
+  CHECK_FALSE(stored.takes_slot_of({Node(0), Channel(0), 1}));
+  CHECK(stored.takes_slot_of({Node(0), Channel(0), 2}) == StepRef{Node(1), Channel(0), 0});
+}
+
+TEST_CASE("stored schedule: channels a node lacks are empty") {
+  const StoredSchedule stored({}, {{{send_to(1)}, {}}, {{receive_from(0)}}},
+                              {{{Node(0), Channel(0), 0}, {Node(1), Channel(0), 0}}});
+  CHECK(stored.extent().channels == 2);
+  CHECK(stored.steps(Node(1), Channel(1)) == 0);
+}
+
+TEST_CASE("stored schedule: a message without its other end is refused") {
+  const StoredSteps steps = {{{send_to(1)}}, {{receive_from(0)}}};
+  CHECK_THROWS_AS(StoredSchedule({}, steps, {}), InternalError);
+}
+
+TEST_CASE("match by channel: what has one end only is named") {
+  struct Row {
+    StoredSteps steps;
+    const char* fault;
+  };
+  Step longer = receive_from(0);
+  longer.target->count = 3;
+  const Row table[] = {
+      {{{{send_to(1), send_to(1)}}, {{receive_from(0)}}},
+       "node 0 channel 0 step 1 sends to node 1, which has no step to receive it"},
+      {{{{send_to(1)}}, {{receive_from(0), receive_from(0)}}},
+       "node 1 channel 0 step 1 receives from node 0, which has no step that sends it"},
+      {{{{send_to(1)}, {}}, {{}, {receive_from(0)}}},
+       "node 0 channel 0 step 0 sends to node 1, which has no step to receive it"},
+      {{{{send_to(1)}}, {{longer}}},
+       "node 0 channel 0 step 0 sends 2 elements, but node 1 channel 0 step 0 receives 3"},
+  };
+  for (const Row& row : table) {
+    std::string fault;
+    CHECK_FALSE(match_by_channel(row.steps, fault));
+    CHECK(fault == row.fault);
+  }
+}
+
+TEST_CASE("match by channel: messages of one channel pair up in order") {
+  const StoredSteps steps = {{{send_to(1), send_to(1)}}, {{receive_from(0), receive_from(0)}}};
+  std::string fault;
+  const auto messages = match_by_channel(steps, fault);
+  REQUIRE(messages);
+  REQUIRE(messages->size() == 2);
+  for (const uint32_t m : {0U, 1U}) {
+    CHECK((*messages)[m].send == StepRef{Node(0), Channel(0), m});
+    CHECK((*messages)[m].receive == StepRef{Node(1), Channel(0), m});
+  }
+}
+
+}  // namespace
+}  // namespace orrery

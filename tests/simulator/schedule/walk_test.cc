@@ -1,0 +1,94 @@
+#include "simulator/schedule/walk.h"
+
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kItem = Bytes(4);
+
+struct Counting {
+  void receive(StepRef ref, const Step& step) { count(ref, Half::Receive, step); }
+  void send(StepRef ref, const Step& step) { count(ref, Half::Send, step); }
+  void count(StepRef ref, Half half, const Step& step) {
+    ++times[{ref, half}];
+    digest.add(CollectiveId(0), ref, half, digest_bytes(step, half, kItem));
+  }
+  std::map<std::pair<StepRef, Half>, int> times;
+  Digest digest;
+};
+
+TEST_CASE("walk: every half once, and the digest is the schedule's own") {
+  Transport transport;
+  transport.channels = 2;
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 5, 23, Combine::Add, transport);
+  Counting counting;
+  CHECK(walk(ring, counting).empty());
+  CHECK(counting.times.size() == 5 * 2 * (2 * 4 + 1) * 2);  // nodes, channels, steps, halves
+  for (const auto& [half, times] : counting.times)
+    CHECK(times == 1);
+  Digest own;
+  add_all(own, CollectiveId(0), ring, kItem);
+  CHECK(counting.digest == own);
+}
+
+TEST_CASE("walk: what it walks as a Schedule it walks as the class itself") {
+  const PairwiseSchedule pairwise(6, 3, {});
+  Counting concrete;
+  Counting abstract;
+  CHECK(walk(pairwise, concrete).empty());
+  CHECK(walk(static_cast<const Schedule&>(pairwise), abstract).empty());
+  CHECK(concrete.digest == abstract.digest);
+}
+
+TEST_CASE("walk: a message is taken before its sender runs on") {
+  // On the two-rank exchange the receive of a message directly follows the send that completes its
+  // causes: 0 runs until it waits, 1 sends, and 0's receive comes before 1 goes on.
+  struct Order {
+    void receive(StepRef ref, const Step&) { order.push_back({ref.node.index(), ref.index}); }
+    void send(StepRef, const Step&) {}
+    std::vector<std::pair<uint32_t, uint32_t>> order;
+  };
+  const RingSchedule ring(RingSchedule::Form::AllGather, 2, 2, Combine::None, {});
+  Order order;
+  walk(ring, order);
+  using Seen = std::vector<std::pair<uint32_t, uint32_t>>;
+  CHECK(order.order == Seen{{1, 0}, {0, 0}, {1, 1}, {0, 1}});
+}
+
+TEST_CASE("walk: channels that wait for each other are handed back, with what each waits for") {
+  // Two ranks that both receive first.
+  Step receive;
+  receive.target = Slice{Area::Output, 0, 1};
+  Step send;
+  send.source = Slice{Area::Input, 0, 1};
+  StoredSteps steps(2);
+  for (const size_t n : {0U, 1U}) {
+    receive.from = Node(1 - n);
+    send.to = Node(1 - n);
+    steps[n] = {{receive, send}};
+  }
+  std::string fault;
+  const auto messages = match_by_channel(steps, fault);
+  REQUIRE(messages);
+  const StoredSchedule stored({}, steps, *messages);
+  Counting counting;
+  const std::vector<Parked> parked = walk(stored, counting);
+  REQUIRE(parked.size() == 2);
+  for (const uint32_t n : {0U, 1U}) {
+    CHECK(parked[n].half.step == StepRef{Node(n), Channel(0), 0});
+    CHECK(parked[n].cause.kind == CauseKind::Message);
+    CHECK(parked[n].cause.step == StepRef{Node(1 - n), Channel(0), 1});
+  }
+  CHECK(counting.times.empty());
+}
+
+}  // namespace
+}  // namespace orrery
