@@ -12,7 +12,6 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/quantity_text.h"
-#include "models/scenario/reader.h"
 
 namespace orrery {
 namespace {
@@ -71,10 +70,6 @@ std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
     files.insert(files.end(), below.begin(), below.end());
   }
   return files;
-}
-
-Scenario load_scenario(const std::string& path) {
-  return read_scenario(path, read_file(path));
 }
 
 Cluster cluster_named(const std::string& name) {

@@ -8,7 +8,6 @@
 
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
-#include "models/scenario/scenario.h"
 
 namespace orrery {
 
@@ -22,8 +21,6 @@ void write_file(const std::string& path, std::string_view text);
 
 /// The files as given, and for each folder all *.json below it but schemas (*.schema.json), sorted.
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
-
-Scenario load_scenario(const std::string& path);
 
 /// A cluster of the catalog.
 Cluster cluster_named(const std::string& name);

@@ -17,12 +17,15 @@ namespace {
 
 std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const Style& style) {
   const AlgorithmTime& time = *proof.time;
-  return fmt::format(
-      "  {} on {}: {} in {}, algbw {:.2f} GB/s, busbw {:.2f} GB/s\n    {}\n", style.bold("TIME"),
-      cluster.name, size_text(proof.size),
-      time_text(time.completion.makespan - Instant(), style.ascii()), time.algbw_GBps,
-      time.busbw_GBps,
-      style.dim(fmt::format("by {}: {}", name(time.completion.by), time.completion.because)));
+  std::string line =
+      fmt::format("  {} on {}: {} in {}", style.bold("TIME"), cluster.name, size_text(proof.size),
+                  time_text(time.completion.makespan - Instant(), style.ascii()));
+  if (time.bandwidths)
+    line += fmt::format(", algbw {:.2f} GB/s, busbw {:.2f} GB/s", time.bandwidths->algbw_GBps,
+                        time.bandwidths->busbw_GBps);
+  return line + "\n    " +
+         style.dim(fmt::format("by {}: {}", name(time.completion.by), time.completion.because)) +
+         "\n";
 }
 
 }  // namespace

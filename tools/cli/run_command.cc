@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/json.h"

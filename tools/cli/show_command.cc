@@ -8,6 +8,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/rules.h"
+#include "models/scenario/reader.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/lower.h"
 #include "tools/cli/commands.h"

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "models/program/builder.h"
-#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/check/hang.h"
@@ -59,6 +58,20 @@ std::optional<uint32_t> least_slots(const MscclAlgorithm& algorithm) {
       low = middle + 1;
   }
   return enough;
+}
+
+OpKind kind(MscclCollective collective) {
+  switch (collective) {
+    case MscclCollective::AllGather:
+      return OpKind::AllGather;
+    case MscclCollective::AllToAll:
+      return OpKind::AllToAll;
+    case MscclCollective::ReduceScatter:
+      return OpKind::PsumScatter;
+    case MscclCollective::AllReduce:
+      break;
+  }
+  return OpKind::Psum;
 }
 
 /// What `rank` must hold at the end: of a reduce-scatter in place, in its own part of the buffer,
@@ -113,10 +126,10 @@ Check proved(const MscclAlgorithm& algorithm, const Schedule& schedule, int64_t 
   }
   Proof proof = prove(claim, made, [&](Rank rank) { return definition(algorithm, chunk, rank); });
   if (!proof.holds)
-    return fails(CheckKind::ScheduleProved, "", proof.why_not, std::move(proof.witness));
-  return holds(CheckKind::ScheduleProved, "",
-               fmt::format("for all values, every gpu ends with the {} of {} chunks over {} gpus",
-                           name(algorithm.collective), algorithm.chunks, algorithm.gpus));
+    return failed(CheckKind::ScheduleProved, "", proof.why_not, std::move(proof.witness));
+  return passed(CheckKind::ScheduleProved, "",
+                fmt::format("for all values, every gpu ends with the {} of {} chunks over {} gpus",
+                            name(algorithm.collective), algorithm.chunks, algorithm.gpus));
 }
 
 /// The schedule as the one collective of a program that does nothing else.
@@ -197,23 +210,14 @@ void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
 AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
                       std::unique_ptr<const Schedule> schedule, Bytes size) {
   const OneOp run = one_op(algorithm, std::move(schedule), cluster.device);
-  AlgorithmTime time{run_time(run.program, run.lowered, cluster.fabric)};
-  const int64_t picoseconds = time.completion.makespan.picoseconds();
-  if (picoseconds > 0) {
-    const BusFactor factor = bus_factor(algorithm.collective, algorithm.gpus);
-    time.algbw_GBps = static_cast<double>(size.count()) * 1000.0 / static_cast<double>(picoseconds);
-    time.busbw_GBps = time.algbw_GBps * static_cast<double>(factor.numerator) /
-                      static_cast<double>(factor.denominator);
-  }
+  AlgorithmTime time{run_time(run.program, run.lowered, cluster.fabric), std::nullopt};
+  const Duration took = time.completion.makespan - Instant();
+  if (took.count() > 0)
+    time.bandwidths = bandwidths(kind(algorithm.collective), size, algorithm.gpus, took);
   return time;
 }
 
 }  // namespace
-
-BusFactor bus_factor(MscclCollective collective, uint32_t gpus) {
-  const int64_t others = int64_t{gpus} - 1;
-  return {collective == MscclCollective::AllReduce ? 2 * others : others, int64_t{gpus}};
-}
 
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request) {
   if (request.cluster != nullptr)
@@ -232,16 +236,16 @@ AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofReque
   const std::vector<Parked> parked = stuck(*schedule);
   const bool ends = parked.empty();
   if (ends)
-    result.checks.push_back(holds(CheckKind::DeadlockFree, "",
-                                  fmt::format("ends with {} slot(s) a connection; it needs {}",
-                                              request.slots, *result.least_slots)));
+    result.checks.push_back(passed(CheckKind::DeadlockFree, "",
+                                   fmt::format("ends with {} slot(s) a connection; it needs {}",
+                                               request.slots, *result.least_slots)));
   else
     result.checks.push_back(
-        fails(CheckKind::DeadlockFree, "",
-              fmt::format("hangs with {} slot(s) a connection; {}: {}", request.slots,
-                          result.least_slots ? fmt::format("it needs {}", *result.least_slots)
-                                             : std::string("no number is enough"),
-                          stuck_text(parked))));
+        failed(CheckKind::DeadlockFree, "",
+               fmt::format("hangs with {} slot(s) a connection; {}: {}", request.slots,
+                           result.least_slots ? fmt::format("it needs {}", *result.least_slots)
+                                              : std::string("no number is enough"),
+                           stuck_text(parked))));
 
   if (result.least_slots) {
     const std::unique_ptr<const Schedule> ending =
@@ -249,9 +253,9 @@ AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofReque
     const Schedule& settled = ends ? *schedule : *ending;
     const Verdict races = step_races(settled);
     result.checks.push_back(races.holds
-                                ? holds(CheckKind::RaceFree, "",
-                                        "any two steps that touch the same elements are ordered")
-                                : fails(CheckKind::RaceFree, "", races.witness));
+                                ? passed(CheckKind::RaceFree, "",
+                                         "any two steps that touch the same elements are ordered")
+                                : failed(CheckKind::RaceFree, "", races.witness));
     result.checks.push_back(proved(algorithm, settled, chunk));
   }
   result.holds = std::all_of(result.checks.begin(), result.checks.end(),

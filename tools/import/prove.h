@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "models/fabric/fabric.h"
+#include "simulator/analyze/collective_figures.h"
 #include "simulator/time/completion.h"
 #include "tools/import/msccl.h"
 #include "verifier/report.h"
@@ -22,8 +23,7 @@ struct ProofRequest {
 
 struct AlgorithmTime {
   Completion completion;
-  double algbw_GBps = 0;  // for display only
-  double busbw_GBps = 0;
+  std::optional<Bandwidths> bandwidths;  // empty where it takes no time
 };
 
 struct AlgorithmProof {
@@ -39,12 +39,5 @@ struct AlgorithmProof {
 
 /// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
-
-/// Whether a collective's busbw is algbw times (numerator / denominator), as nccl-tests defines it.
-struct BusFactor {
-  int64_t numerator = 1;
-  int64_t denominator = 1;
-};
-BusFactor bus_factor(MscclCollective collective, uint32_t gpus);
 
 }  // namespace orrery

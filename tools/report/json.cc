@@ -103,8 +103,8 @@ Json values(const Report& report, const JsonOptions& options) {
   for (const ValueId id : options.values) {
     const Value& value = report.scenario->program.value(id);
     Json per_device = Json::array();
-    for (const DeviceReport& device : report.devices) {
-      const std::optional<Tensor>& tensor = report.values->at(id, device.device);
+    for (uint32_t d = 0; d < report.scenario->program.mesh.devices(); ++d) {
+      const std::optional<Tensor>& tensor = report.values->at(id, LogicalId(d));
       if (!tensor) {
         per_device.push_back(nullptr);
         continue;

@@ -13,7 +13,7 @@ struct Scale {
   const char* unit = "";
 };
 
-/// `value` in units of `scale.size`, to four significant digits; whole numbers without a fraction.
+/// `value` in units of `scale.size`, to four significant digits, without zeros at their end.
 std::string scaled_text(int64_t value, const Scale& scale) {
   const int64_t whole = value / scale.size;
   const int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
@@ -22,9 +22,11 @@ std::string scaled_text(int64_t value, const Scale& scale) {
     power *= 10;
   const Int128 rounded = (Int128{value} * power * 2 + scale.size) / (Int128{scale.size} * 2);
   const auto digits = static_cast<int64_t>(rounded);
-  if (value % scale.size == 0 || decimals == 0)
+  if (digits % power == 0)
     return fmt::format("{} {}", digits / power, scale.unit);
-  return fmt::format("{}.{:0{}} {}", digits / power, digits % power, decimals, scale.unit);
+  std::string fraction = fmt::format("{:0{}}", digits % power, decimals);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return fmt::format("{}.{} {}", digits / power, fraction, scale.unit);
 }
 
 /// The largest scale that `value` reaches; `scales` descend and end with 1.
@@ -61,17 +63,6 @@ std::string percent_text(Bytes part, Bytes whole) {
   const Int128 tenths = (Int128{part.count()} * 2000 + whole.count()) / (Int128{whole.count()} * 2);
   return fmt::format("{}.{} %", static_cast<int64_t>(tenths / 10),
                      static_cast<int64_t>(tenths % 10));
-}
-
-std::string count_text(int64_t count, const char* unit) {
-  const std::string tera = fmt::format("T{}", unit);
-  const std::string giga = fmt::format("G{}", unit);
-  const std::string mega = fmt::format("M{}", unit);
-  const std::array<Scale, 4> scales = {{{1'000'000'000'000, tera.c_str()},
-                                        {1'000'000'000, giga.c_str()},
-                                        {1'000'000, mega.c_str()},
-                                        {1, unit}}};
-  return scaled_text(count, scales);
 }
 
 std::string grouped(uint64_t number) {

@@ -1,0 +1,53 @@
+#include "tools/report/style.h"
+
+#include <doctest/doctest.h>
+
+namespace orrery::test {
+namespace {
+
+const Style kPlain;
+const Style kAscii(Colours::Plain, Letters::Ascii);
+const Style kColoured(Colours::Ansi, Letters::Unicode);
+
+TEST_CASE("columns: a letter outside ASCII is one, a colour none") {
+  CHECK(columns("µs") == 2);
+  CHECK(columns(kColoured.good("✓")) == 1);
+}
+
+TEST_CASE("style: colours only where they were asked for") {
+  CHECK(kPlain.bad("x") == "x");
+  CHECK(kColoured.bad("x") == "\033[1;31mx\033[0m");
+}
+
+TEST_CASE("bar: full columns are rounded down, but something is never nothing") {
+  CHECK(kAscii.bar(0, 100, 4) == "....");
+  CHECK(kAscii.bar(1, 100, 4) == "#...");
+  CHECK(kAscii.bar(74, 100, 4) == "##..");
+  CHECK(kAscii.bar(75, 100, 4) == "###.");
+  CHECK(kAscii.bar(101, 100, 4) == "####");
+  CHECK(kPlain.bar(1, 2, 4) == "██░░");
+}
+
+TEST_CASE("table: columns as wide as their widest cell, notes across them") {
+  Table table({Table::Align::Left, Table::Align::Right});
+  table.row({"id", "end"});
+  table.row({"long", "1 µs"});
+  table.note("- a note that is longer than the row");
+  CHECK(table.text(kPlain, 1) ==
+        " id     end\n"
+        " long  1 µs\n"
+        " - a note that is longer than the row\n");
+}
+
+TEST_CASE("shortened: cut to the width, ellipsis included") {
+  CHECK(shortened("abcdef", 6, kPlain) == "abcdef");
+  CHECK(shortened("abcdefg", 6, kPlain) == "abcde…");
+  CHECK(shortened("µµµµµµµ", 6, kAscii) == "µµµ...");
+}
+
+TEST_CASE("wrapped words: no line is wider than asked, but for a word that is") {
+  CHECK(wrapped_words({"aa", "bb", "cccccc"}, 5, 2) == "aa bb\n  cccccc");
+}
+
+}  // namespace
+}  // namespace orrery::test
