@@ -1,0 +1,216 @@
+#include "verifier/oracle/definitions.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/array/kernels.h"
+#include "models/array/text.h"
+#include "tests/support/property.h"
+
+using namespace orrery;
+
+namespace {
+
+using Parameters = std::vector<std::pair<std::string, Attribute>>;
+using Lists = std::vector<std::vector<int64_t>>;
+
+Op collective(OpKind kind, const Parameters& parameters = {}) {
+  Op op;
+  op.kind = kind;
+  op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  for (const auto& [name, value] : parameters)
+    op.attributes.set(name, value);
+  return op;
+}
+
+Tensor numbers(Dtype dtype, const Shape& shape, const std::vector<double>& elements) {
+  Tensor tensor(dtype, shape);
+  for (size_t i = 0; i < elements.size(); ++i)
+    set_element_from_double(tensor, static_cast<int64_t>(i), elements[i]);
+  return tensor;
+}
+
+/// "shape: element element ..." of the op's result on one rank.
+std::string result(const Op& op, const std::vector<Tensor>& operands, size_t rank, Dtype dtype,
+                   const Shape& shape) {
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& operand : operands)
+    pointers.push_back(&operand);
+  const GroupOperands group(pointers, dtype);
+  const Definition definition =
+      define(op, operands.front().shape(), static_cast<uint32_t>(operands.size()), Rank(rank));
+  const Tensor tensor = apply(definition, group.tensors(), dtype, shape);
+  std::string text;
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    text += (i == 0 ? "" : " ") + element_text(tensor, i);
+  return text;
+}
+
+/// Operands of s32: 10 q + i for element i of rank q.
+std::vector<Tensor> ranks(size_t n, const Shape& shape) {
+  std::vector<Tensor> operands;
+  for (size_t q = 0; q < n; ++q) {
+    Tensor& operand = operands.emplace_back(Dtype::S32, shape);
+    for (int64_t i = 0; i < operand.elements(); ++i)
+      set_element_from_int64(operand, i, static_cast<int64_t>(q) * 10 + i);
+  }
+  return operands;
+}
+
+}  // namespace
+
+TEST_CASE("psum: every element is the sum over the group") {
+  // 0 + 10 + 20, 1 + 11 + 21
+  CHECK(result(collective(OpKind::Psum), ranks(3, {2}), 1, Dtype::S32, {2}) == "30 33");
+}
+
+TEST_CASE("psum of pred: counts in s32") {
+  const std::vector<Tensor> operands = {numbers(Dtype::Pred, {2}, {1, 0}),
+                                        numbers(Dtype::Pred, {2}, {1, 1}),
+                                        numbers(Dtype::Pred, {2}, {1, 0})};
+  CHECK(result(collective(OpKind::Psum), operands, 0, Dtype::S32, {2}) == "3 1");
+}
+
+TEST_CASE("psum of s8: wraps") {
+  const std::vector<Tensor> operands = {numbers(Dtype::S8, {1}, {100}),
+                                        numbers(Dtype::S8, {1}, {100})};
+  CHECK(result(collective(OpKind::Psum), operands, 0, Dtype::S8, {1}) == "-56");  // 200 - 256
+}
+
+TEST_CASE("psum of f32: folds from the left in rank order, and rounds each addition") {
+  // 2^24 + 1 rounds to 2^24 (even), so (2^24 + 1) - 2^24 is 0, and (2^24 - 2^24) + 1 is 1.
+  const Tensor big = numbers(Dtype::F32, {1}, {0x1p24});
+  const Tensor minus = numbers(Dtype::F32, {1}, {-0x1p24});
+  const Tensor one = numbers(Dtype::F32, {1}, {1});
+  CHECK(result(collective(OpKind::Psum), {big, one, minus}, 0, Dtype::F32, {1}) == "0");
+  CHECK(result(collective(OpKind::Psum), {big, minus, one}, 0, Dtype::F32, {1}) == "1");
+}
+
+TEST_CASE("pmax: the largest of each element, or for pred") {
+  CHECK(result(collective(OpKind::Pmax), ranks(3, {2}), 0, Dtype::S32, {2}) == "20 21");
+  const std::vector<Tensor> operands = {numbers(Dtype::Pred, {2}, {0, 0}),
+                                        numbers(Dtype::Pred, {2}, {0, 1})};
+  CHECK(result(collective(OpKind::Pmax), operands, 0, Dtype::Pred, {2}) == "false true");
+}
+
+TEST_CASE("all_gather: tiled concatenates in rank order, untiled stacks") {
+  const auto gather = [](int64_t axis, bool tiled) {
+    return collective(OpKind::AllGather, {{"axis", axis}, {"tiled", tiled}});
+  };
+  CHECK(result(gather(0, true), ranks(3, {2}), 1, Dtype::S32, {6}) == "0 1 10 11 20 21");
+  CHECK(result(gather(0, false), ranks(3, {2}), 1, Dtype::S32, {3, 2}) == "0 1 10 11 20 21");
+  // Stacked behind the operand's dimension: row i has element i of every rank.
+  CHECK(result(gather(1, false), ranks(3, {2}), 1, Dtype::S32, {2, 3}) == "0 10 20 1 11 21");
+  CHECK(result(gather(-1, false), ranks(3, {2}), 1, Dtype::S32, {2, 3}) == "0 10 20 1 11 21");
+  CHECK(result(gather(1, true), ranks(2, {2, 1}), 0, Dtype::S32, {2, 2}) == "0 10 1 11");
+  CHECK(result(gather(-2, true), ranks(2, {2, 1}), 0, Dtype::S32, {4, 1}) == "0 1 10 11");
+}
+
+TEST_CASE("psum_scatter: rank p has chunk p of the sum") {
+  const auto scatter = [](int64_t dimension, bool tiled) {
+    return collective(OpKind::PsumScatter, {{"scatter_dimension", dimension}, {"tiled", tiled}});
+  };
+  // The sum of two ranks is 10 12 14 16.
+  CHECK(result(scatter(0, true), ranks(2, {4}), 0, Dtype::S32, {2}) == "10 12");
+  CHECK(result(scatter(0, true), ranks(2, {4}), 1, Dtype::S32, {2}) == "14 16");
+  CHECK(result(scatter(0, false), ranks(2, {2, 2}), 1, Dtype::S32, {2}) == "14 16");
+  // As [[10, 12], [14, 16]], column 1.
+  CHECK(result(scatter(1, false), ranks(2, {2, 2}), 1, Dtype::S32, {2}) == "12 16");
+  CHECK(result(scatter(1, true), ranks(2, {2, 2}), 1, Dtype::S32, {2, 1}) == "12 16");
+}
+
+TEST_CASE("all_to_all, tiled: concatenates chunk p of every rank") {
+  const auto exchange = [](int64_t split, int64_t concat) {
+    return collective(OpKind::AllToAll,
+                      {{"split_axis", split}, {"concat_axis", concat}, {"tiled", true}});
+  };
+  CHECK(result(exchange(0, 0), ranks(2, {4}), 0, Dtype::S32, {4}) == "0 1 10 11");
+  CHECK(result(exchange(0, 0), ranks(2, {4}), 1, Dtype::S32, {4}) == "2 3 12 13");
+  // Operands [[0, 1], [2, 3]] and [[10, 11], [12, 13]]. Rank 1 takes row 1 of each, side by side.
+  CHECK(result(exchange(0, 1), ranks(2, {2, 2}), 1, Dtype::S32, {1, 4}) == "2 3 12 13");
+  // Rank 1 takes column 1 of each, one above the other.
+  CHECK(result(exchange(1, 0), ranks(2, {2, 2}), 1, Dtype::S32, {4, 1}) == "1 3 11 13");
+}
+
+TEST_CASE("all_to_all, untiled: stacks entry p of every rank") {
+  const auto exchange = [](int64_t split, int64_t concat) {
+    return collective(OpKind::AllToAll,
+                      {{"split_axis", split}, {"concat_axis", concat}, {"tiled", false}});
+  };
+  CHECK(result(exchange(0, 0), ranks(2, {2, 3}), 1, Dtype::S32, {2, 3}) == "3 4 5 13 14 15");
+  // Row 1 of each, as columns.
+  CHECK(result(exchange(0, 1), ranks(2, {2, 3}), 1, Dtype::S32, {3, 2}) == "3 13 4 14 5 15");
+  // Column 0 of [[0, 1], [2, 3], [4, 5]] and of the same plus 10, as rows.
+  CHECK(result(exchange(1, 0), ranks(2, {3, 2}), 0, Dtype::S32, {2, 3}) == "0 2 4 10 12 14");
+}
+
+TEST_CASE("ppermute: the source's operand, and zeros where none is named") {
+  const Op op = collective(OpKind::Ppermute, {{"perm", Lists{{0, 1}, {1, 2}}}});
+  CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "0 0");
+  CHECK(result(op, ranks(3, {2}), 1, Dtype::S32, {2}) == "0 1");
+  CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
+}
+
+TEST_CASE("over no axes: every collective is the identity, whatever its parameters say") {
+  Op op = collective(OpKind::PsumScatter, {{"scatter_dimension", int64_t{7}}, {"tiled", false}});
+  op.attributes.set("axis_name", std::vector<std::string>{});
+  CHECK(result(op, ranks(1, {2}), 0, Dtype::S32, {2}) == "0 1");
+}
+
+TEST_CASE("definition: parts are as few as can be") {
+  const Op gather = collective(OpKind::AllGather, {{"axis", int64_t{0}}, {"tiled", true}});
+  CHECK(define(gather, {2, 3}, 2, Rank(0)).parts ==
+        std::vector<Part>{{0, 6, Rank(0), 1, 0}, {6, 6, Rank(1), 1, 0}});
+  CHECK(define(collective(OpKind::Psum), {2, 3}, 4, Rank(2)).parts ==
+        std::vector<Part>{{0, 6, Rank(0), 4, 0}});
+  // Splitting and concatenating the one dimension of a group of one moves nothing.
+  const Op exchange = collective(
+      OpKind::AllToAll, {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{0}}, {"tiled", true}});
+  CHECK(define(exchange, {5}, 1, Rank(0)).parts == std::vector<Part>{{0, 5, Rank(0), 1, 0}});
+}
+
+TEST_CASE("definition: without elements there are no parts") {
+  CHECK(define(collective(OpKind::Psum), {0, 3}, 4, Rank(2)).parts.empty());
+}
+
+// The local ops that upstream lowers all_to_all to state its meaning a second time: split the
+// operands along one dimension with slice, and join what is for this rank with concatenate.
+TEST_CASE("all_to_all: equals slice and concatenate of the operands") {
+  test::holds_for_all("all_to_all is slice and concatenate", [] {
+    const int64_t n = *rc::gen::inRange<int64_t>(1, 5);
+    const auto rank = *rc::gen::inRange<size_t>(1, 4);
+    std::vector<int64_t> dims;
+    for (size_t d = 0; d < rank; ++d)
+      dims.push_back(*rc::gen::inRange<int64_t>(1, 4));
+    const auto split = *rc::gen::inRange<size_t>(0, rank);
+    const auto concat = *rc::gen::inRange<size_t>(0, rank);
+    dims[split] *= n;
+    const Shape shape(dims);
+    const auto p = *rc::gen::inRange<int64_t>(0, n);
+
+    std::vector<Tensor> operands;
+    std::vector<Tensor> chunks;
+    Random random(1);
+    for (int64_t q = 0; q < n; ++q) {
+      operands.push_back(random_normalish(Dtype::S32, shape, random));
+      SliceBounds bounds{std::vector<int64_t>(rank, 0), dims, {}};
+      bounds.start[split] = p * (dims[split] / n);
+      bounds.limit[split] = (p + 1) * (dims[split] / n);
+      chunks.push_back(slice(operands.back(), bounds));
+    }
+    const Tensor expected = concatenate({chunks.begin(), chunks.end()}, concat);
+
+    const Op op = collective(OpKind::AllToAll, {{"split_axis", static_cast<int64_t>(split)},
+                                                {"concat_axis", static_cast<int64_t>(concat)},
+                                                {"tiled", true}});
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& operand : operands)
+      pointers.push_back(&operand);
+    const Definition definition =
+        define(op, shape, static_cast<uint32_t>(n), Rank(static_cast<size_t>(p)));
+    RC_ASSERT(apply(definition, pointers, Dtype::S32, expected.shape()) == expected);
+  });
+}
