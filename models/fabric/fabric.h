@@ -89,7 +89,7 @@ struct Cluster {
   std::string name;
   Fabric fabric;
   DeviceFigures device;
-  std::vector<FigureSource> sources = {};  // of the figures that came with one
+  std::vector<FigureSource> sources = {};  // of the figures that came with one, by figure
 };
 
 /// Fabrics by topology. Each directed link has `bandwidth` and `latency`.

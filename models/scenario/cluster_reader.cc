@@ -52,6 +52,8 @@ class ClusterReader {
     if (const auto node = fields_.optional("name"))
       name = read_text(*node, "a name", faults_);
     const std::optional<int64_t> devices = read_devices();
+    if (const auto node = fields_.optional("switches"))
+      read_switches(*node);
     std::optional<Topology> topology;
     std::string topology_name = "links";
     std::optional<Node> links = fields_.optional("links");
@@ -76,13 +78,18 @@ class ClusterReader {
     std::optional<Fabric> fabric;
     if (devices && topology == Topology::Links)
       fabric = read_links(links, static_cast<uint32_t>(*devices));
-    else if (links)
+    else if (links && topology != Topology::Links)
       faults_.add(links->key_origin(), "\"links\" belongs to the topology \"links\"");
+    if (switches_given_ && topology && topology != Topology::Links)
+      faults_.add(fields_.object().find("switches")->key_origin(),
+                  "\"switches\" belongs to the topology \"links\"");
     if (devices && topology && topology != Topology::Links && faults_.size() == before)
       fabric = build(*topology, *devices);
     fields_.finish();
     if (faults_.size() != before || !fabric)
       return std::nullopt;
+    std::sort(sources_.begin(), sources_.end(),
+              [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
     return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
                    std::move(device), std::move(sources_)};
   }
@@ -237,14 +244,40 @@ class ClusterReader {
     return Link{*from, *to, BytesPerSecond(*rate), Duration(*time)};
   }
 
-  /// A device by its number, or a switch by its name, which exists by being named.
-  std::optional<VertexId> read_vertex(Node node, uint32_t devices) {
-    if (node.kind() == Node::Kind::Text) {
-      const auto [found, is_new] = switch_ids_.emplace(node.text(), devices + switches_.size());
-      if (is_new)
-        switches_.push_back(node.text());
-      return VertexId(found->second);
+  /// The names of the switches. Where they are not given, links name them.
+  void read_switches(Node node) {
+    if (!is_list(node, "a list of switch names", faults_))
+      return;
+    switches_given_ = true;
+    for (const Node item : node) {
+      const std::optional<std::string> name = read_text(item, "a switch's name", faults_);
+      if (name && !switch_ids_.emplace(*name, switches_.size()).second)
+        faults_.add(item.origin(), fmt::format("switch {} is named twice", in_quotes(*name)));
+      else if (name)
+        switches_.push_back(*name);
     }
+  }
+
+  std::optional<VertexId> read_switch(Node node, uint32_t devices) {
+    auto found = switch_ids_.find(node.text());
+    if (found == switch_ids_.end() && switches_given_) {
+      const std::vector<std::string_view> names(switches_.begin(), switches_.end());
+      faults_.add(node.origin(),
+                  fmt::format("expected one of \"switches\", got {}{}", in_quotes(node.text()),
+                              suggestion(node.text(), names)));
+      return std::nullopt;
+    }
+    if (found == switch_ids_.end()) {
+      found = switch_ids_.emplace(node.text(), switches_.size()).first;
+      switches_.push_back(node.text());
+    }
+    return VertexId(devices + found->second);
+  }
+
+  /// A device by its number, or a switch by its name.
+  std::optional<VertexId> read_vertex(Node node, uint32_t devices) {
+    if (node.kind() == Node::Kind::Text)
+      return read_switch(node, devices);
     const std::optional<int64_t> device =
         read_integer(node, "a switch's name or a device", {0, int64_t{devices} - 1}, faults_);
     return device ? std::optional(VertexId(static_cast<size_t>(*device))) : std::nullopt;
@@ -253,7 +286,8 @@ class ClusterReader {
   Fields fields_;
   Diagnostics& faults_;
   std::vector<std::string> switches_;
-  std::map<std::string, size_t> switch_ids_;
+  std::map<std::string, size_t> switch_ids_;  // places in switches_
+  bool switches_given_ = false;
   std::vector<FigureSource> sources_;
   std::optional<int64_t> bandwidth_, latency_;  // of links that do not say their own
 };

@@ -32,6 +32,10 @@ std::optional<OpName> read_op_name(Node node, Diagnostics& faults) {
 
 }  // namespace
 
+std::string default_program_name(size_t number) {
+  return fmt::format("program {}", number);
+}
+
 bool ProgramReader::fits(Node node, size_t ops) {
   // Neither factor passes 2^24, so the product does not overflow.
   const size_t more = ops * mesh_.devices();
@@ -53,7 +57,7 @@ void ProgramReader::read_program(Node list) {
   std::vector<LogicalId> everyone;
   for (uint32_t i = 0; i < mesh_.devices(); ++i)
     everyone.emplace_back(i);
-  builder_.thread("main", std::move(everyone), list.origin());
+  builder_.thread(std::string(kOnlyProgram), std::move(everyone), list.origin());
   read_ops(list);
 }
 
@@ -62,7 +66,7 @@ void ProgramReader::read_programs(Node list) {
     return;
   size_t number = 0;
   for (const Node node : list) {
-    const std::string default_name = fmt::format("program {}", number++);
+    const std::string default_name = default_program_name(number++);
     if (!is_object(node, "a program such as {\"on\": {\"stage\": 0}, \"do\": [...]}", faults_)) {
       complete_ = false;
       continue;

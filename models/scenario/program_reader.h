@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
@@ -12,6 +13,10 @@
 #include "models/scenario/document.h"
 
 namespace orrery {
+
+/// The thread of a "program", and of one of several "programs" that has no name of its own.
+inline constexpr std::string_view kOnlyProgram = "main";
+std::string default_program_name(size_t number);
 
 class ProgramReader {
  public:

@@ -1,0 +1,150 @@
+#include "models/scenario/cluster_writer.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/scenario/bounds.h"
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/quantity_text.h"
+
+namespace orrery {
+
+namespace {
+
+using Members = std::vector<std::pair<std::string, JsonText>>;
+
+bool same_fabric(const Fabric& a, const Fabric& b) {
+  return std::equal(a.links().begin(), a.links().end(), b.links().begin(), b.links().end()) &&
+         std::equal(a.switches().begin(), a.switches().end(), b.switches().begin(),
+                    b.switches().end());
+}
+
+/// "ring", "fully_connected" or "switch"; "links" for any other.
+std::string topology_of(const Fabric& fabric) {
+  if (fabric.links().empty())
+    return fabric.devices() == 1 && fabric.switches().empty() ? "ring" : "links";
+  const LinkFigures figures{fabric.links()[0].bandwidth, fabric.links()[0].latency};
+  const uint32_t devices = fabric.devices();
+  if (same_fabric(fabric, ring_fabric(devices, figures)))
+    return "ring";
+  if (same_fabric(fabric, switch_fabric(devices, figures)))
+    return "switch";
+  const int64_t pairs = int64_t{devices} * (int64_t{devices} - 1);
+  if (static_cast<int64_t>(fabric.links().size()) == pairs && pairs <= kMostLinks &&
+      same_fabric(fabric, fully_connected_fabric(devices, figures)))
+    return "fully_connected";
+  return "links";
+}
+
+JsonText vertex_text(const Fabric& fabric, VertexId id) {
+  if (id.index() < fabric.devices())
+    return JsonText::raw(fmt::format("{}", id.index()));
+  return JsonText::text(fabric.switches()[id.index() - fabric.devices()]);
+}
+
+/// The switches in the order in which the links first name them.
+std::vector<std::string> switches_by_links(const Fabric& fabric) {
+  std::set<VertexId> seen;
+  std::vector<std::string> names;
+  for (const Link& link : fabric.links()) {
+    for (const VertexId end : {link.from, link.to}) {
+      if (end.index() >= fabric.devices() && seen.insert(end).second)
+        names.push_back(fabric.switches()[end.index() - fabric.devices()]);
+    }
+  }
+  return names;
+}
+
+class ClusterWriter {
+ public:
+  explicit ClusterWriter(const Cluster& cluster) : cluster_(cluster) {}
+
+  JsonText write() {
+    const Fabric& fabric = cluster_.fabric;
+    const std::string topology = topology_of(fabric);
+    if (cluster_.name != default_cluster_name(topology, fabric.devices()))
+      members_.emplace_back("name", JsonText::text(cluster_.name));
+    members_.emplace_back("devices", JsonText::raw(fmt::format("{}", fabric.devices())));
+    members_.emplace_back("topology", JsonText::text(topology));
+    if (!fabric.links().empty() && (topology != "links" || has_source("bandwidth")))
+      add("bandwidth", quantity_text(fabric.links()[0].bandwidth));
+    if (!fabric.links().empty() && (topology != "links" || has_source("latency")))
+      add("latency", quantity_text(fabric.links()[0].latency));
+    if (topology == "links")
+      write_links(fabric);
+    write_device(cluster_.device);
+    return JsonText::object(std::move(members_));
+  }
+
+ private:
+  bool has_source(std::string_view called) const {
+    return std::any_of(cluster_.sources.begin(), cluster_.sources.end(),
+                       [&](const FigureSource& source) { return source.figure == called; });
+  }
+
+  /// A quantity, with its source where the cluster tells one.
+  JsonText figure(const std::string& called, const std::string& value) {
+    for (const FigureSource& source : cluster_.sources) {
+      if (source.figure == called)
+        return JsonText::object({{"value", JsonText::text(value)},
+                                 {"label", JsonText::text(source.label)},
+                                 {"source", JsonText::text(source.source)},
+                                 {"date", JsonText::text(source.date)}});
+    }
+    return JsonText::text(value);
+  }
+
+  void add(const std::string& key, const std::string& value) {
+    members_.emplace_back(key, figure(key, value));
+  }
+
+  void write_links(const Fabric& fabric) {
+    const std::vector<std::string> named = switches_by_links(fabric);
+    if (!std::equal(fabric.switches().begin(), fabric.switches().end(), named.begin(),
+                    named.end())) {
+      std::vector<JsonText> names;
+      for (const std::string& name : fabric.switches())
+        names.push_back(JsonText::text(name));
+      members_.emplace_back("switches", JsonText::list(std::move(names)));
+    }
+    std::vector<JsonText> links;
+    for (const Link& link : fabric.links())
+      links.push_back(
+          JsonText::object({{"from", vertex_text(fabric, link.from)},
+                            {"to", vertex_text(fabric, link.to)},
+                            {"bandwidth", JsonText::text(quantity_text(link.bandwidth))},
+                            {"latency", JsonText::text(quantity_text(link.latency))}}));
+    members_.emplace_back("links", JsonText::list(std::move(links)));
+  }
+
+  void write_device(const DeviceFigures& device) {
+    if (device.memory)
+      add("memory", quantity_text(*device.memory));
+    if (device.memory_bandwidth)
+      add("memory_bandwidth", quantity_text(*device.memory_bandwidth));
+    Members flops;
+    for (const auto& [dtype, rate] : device.flops) {
+      const std::string key(name(dtype));
+      flops.emplace_back(key, figure("flops/" + key, quantity_text(rate)));
+    }
+    if (!flops.empty())
+      members_.emplace_back("flops", JsonText::object(std::move(flops)));
+    if (device.launch)
+      add("launch", quantity_text(*device.launch));
+    if (device.reduce_rate)
+      add("reduce_rate", quantity_text(*device.reduce_rate));
+  }
+
+  const Cluster& cluster_;
+  Members members_;
+};
+
+}  // namespace
+
+JsonText cluster_text(const Cluster& cluster) {
+  return ClusterWriter(cluster).write();
+}
+
+}  // namespace orrery

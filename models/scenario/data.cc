@@ -1,0 +1,95 @@
+#include "models/scenario/data.h"
+
+#include "models/array/dispatch.h"
+#include "models/array/kernels.h"
+#include "models/base/hash.h"
+#include "models/base/int128.h"
+#include "models/scenario/arrays_reader.h"
+
+namespace orrery {
+
+namespace {
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+/// A part of a global array: calls use(local index, global index, count) for each run of elements
+/// that stand next to each other in both.
+template <class Use>
+void for_each_run(const Shape& global, const Shape& local, std::span<const int64_t> start,
+                  Use use) {
+  const size_t rank = local.rank();
+  const int64_t length = rank == 0 ? 1 : local[rank - 1];
+  const int64_t runs = local.elements() == 0 ? 0 : local.elements() / length;
+  for (int64_t run = 0; run < runs; ++run) {
+    int64_t rest = run;
+    int64_t first = rank == 0 ? 0 : start[rank - 1];
+    int64_t stride = rank == 0 ? 1 : global[rank - 1];
+    for (size_t i = rank; i-- > 1;) {
+      const int64_t extent = local[i - 1];
+      first += (start[i - 1] + rest % extent) * stride;
+      stride *= global[i - 1];
+      rest /= extent;
+    }
+    use(run * length, first, length);
+  }
+}
+
+/// One element per place in the global array.
+template <class ElementAt>
+Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt element_at) {
+  const Shape local = local_shape(mesh, array.spec, array.global);
+  const std::vector<int64_t> start = local_start(mesh, array.spec, array.global, id);
+  Tensor tensor(array.dtype, local);
+  dispatch(array.dtype, [&](auto tag) {
+    using Element = typename decltype(tag)::type;
+    const std::span<Element> elements = tensor.as<Element>();
+    for_each_run(array.global, local, start, [&](int64_t at, int64_t place, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        elements[static_cast<size_t>(at + i)] =
+            arith::convert<Element>(arith::S64{element_at(place + i)});
+    });
+  });
+  return tensor;
+}
+
+/// Small whole numbers: exact in every dtype, and so are sums of many.
+Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t key) {
+  const bool is_pred = array.dtype == Dtype::Pred;
+  const uint64_t count = is_pred ? 2 : 9;
+  const int64_t least = is_signed(array.dtype) ? -4 : 0;
+  return filled(mesh, array, id, [=](int64_t place) {
+    // The high bits of a product are uniform but for one part in 2^60.
+    const uint64_t word = mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
+    return least + static_cast<int64_t>((UInt128{word} * count) >> 64U);
+  });
+}
+
+}  // namespace
+
+Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed) {
+  const Mesh& mesh = scenario.program.mesh;
+  return std::visit(Overloaded{
+                        [&](const IotaInit&) {
+                          return filled(mesh, array, id, [](int64_t place) { return place; });
+                        },
+                        [&](const FillInit& init) {
+                          return full(array.dtype, local_shape(mesh, array), init.value);
+                        },
+                        [&](const RandomInit& init) {
+                          Hasher hasher;
+                          hasher.add(seed);
+                          hasher.add(init.seed);
+                          hasher.add(std::string_view(array.name));
+                          return random_part(mesh, array, id, hasher.word());
+                        },
+                        [&](const PerDeviceInit& init) { return init.tensors[id.index()]; },
+                    },
+                    array.init);
+}
+
+}  // namespace orrery

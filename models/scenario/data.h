@@ -1,0 +1,19 @@
+#pragma once
+
+// What each device holds of an array before the program begins.
+
+#include <cstdint>
+
+#include "models/array/tensor.h"
+#include "models/base/id.h"
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+/// The part of `array` on device `id`. An element depends on its place in the global array alone,
+/// so devices that hold the same part hold the same bits. Iota counts row-major and converts each
+/// count to the dtype. Random elements are drawn by the run's `seed`, the array's own and its name,
+/// one by one: whole numbers of -4..4, of 0..8 for unsigned dtypes, 0 or 1 for pred.
+Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed);
+
+}  // namespace orrery

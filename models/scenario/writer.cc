@@ -1,0 +1,286 @@
+#include "models/scenario/writer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/array/text.h"
+#include "models/scenario/cluster_writer.h"
+#include "models/scenario/expect_reader.h"
+#include "models/scenario/layout.h"
+#include "models/scenario/program_reader.h"
+#include "models/scenario/quantity_text.h"
+
+namespace orrery {
+
+namespace {
+
+using Members = std::vector<std::pair<std::string, JsonText>>;
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+JsonText integer_text(int64_t value) {
+  return JsonText::raw(fmt::format("{}", value));
+}
+
+JsonText number_text(double value) {
+  if (std::isnan(value))
+    return JsonText::text("NaN");
+  if (std::isinf(value))
+    return JsonText::text(value > 0 ? "Infinity" : "-Infinity");
+  return JsonText::raw(fmt::format("{}", value));
+}
+
+template <class Items, class Write>
+JsonText list_text(const Items& items, Write write) {
+  std::vector<JsonText> texts;
+  for (const auto& item : items)
+    texts.push_back(write(item));
+  return JsonText::list(std::move(texts));
+}
+
+JsonText names_text(const std::vector<std::string>& names) {
+  return list_text(names, [](const std::string& name) { return JsonText::text(name); });
+}
+
+/// One name by itself.
+JsonText name_or_names_text(const std::vector<std::string>& names) {
+  return names.size() == 1 ? JsonText::text(names.front()) : names_text(names);
+}
+
+JsonText integers_text(std::span<const int64_t> values) {
+  return list_text(values, integer_text);
+}
+
+JsonText lists_text(std::span<const std::vector<int64_t>> lists) {
+  return list_text(lists, [](const std::vector<int64_t>& list) { return integers_text(list); });
+}
+
+JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
+  return std::visit(
+      Overloaded{
+          [](bool value) { return JsonText::raw(value ? "true" : "false"); },
+          [](int64_t value) { return integer_text(value); },
+          [](double value) { return number_text(value); },
+          [](const std::string& value) { return JsonText::text(value); },
+          [](const std::vector<std::string>& value) { return name_or_names_text(value); },
+          [](const std::vector<int64_t>& value) { return integers_text(value); },
+          [&](const std::vector<std::vector<int64_t>>& value) {
+            if (kind != ParameterKind::DimensionNumbers)
+              return lists_text(value);
+            const std::span lists(value);
+            return JsonText::list({lists_text(lists.first(2)), lists_text(lists.subspan(2))});
+          },
+          [](Dtype value) { return JsonText::text(name(value)); },
+          [](Flops value) { return JsonText::text(quantity_text(value)); },
+          [](Bytes value) { return JsonText::text(quantity_text(value)); },
+      },
+      attribute);
+}
+
+JsonText tensors_text(const std::vector<Tensor>& tensors) {
+  return list_text(tensors, [](const Tensor& tensor) {
+    std::vector<JsonText> elements;
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      std::string token = element_text(tensor, i);
+      const bool named = token == "NaN" || token == "Infinity" || token == "-Infinity";
+      elements.push_back(named ? JsonText::text(token) : JsonText::raw(std::move(token)));
+    }
+    return JsonText::list(std::move(elements));
+  });
+}
+
+JsonText array_text(const Array& array) {
+  Members members;
+  members.emplace_back(array.per_device ? "local_shape" : "shape",
+                       integers_text(array.global.dims()));
+  members.emplace_back("dtype", JsonText::text(name(array.dtype)));
+  if (!array.spec.dims.empty())
+    members.emplace_back("spec",
+                         list_text(array.spec.dims, [](const std::vector<std::string>& axes) {
+                           return axes.empty() ? JsonText::raw("null") : name_or_names_text(axes);
+                         }));
+  std::visit(
+      Overloaded{
+          [&](const IotaInit&) { members.emplace_back("init", JsonText::text("iota")); },
+          [&](const FillInit& init) { members.emplace_back("init", number_text(init.value)); },
+          [&](const RandomInit& init) {
+            JsonText seed = JsonText::raw(fmt::format("{}", init.seed));
+            members.emplace_back("init", init.seed == 0
+                                             ? JsonText::text("random")
+                                             : JsonText::object({{"random", std::move(seed)}}));
+          },
+          [&](const PerDeviceInit& init) {
+            members.emplace_back("per_device", tensors_text(init.tensors));
+          },
+      },
+      array.init);
+  return JsonText::object(std::move(members));
+}
+
+JsonText op_text(const Program& program, const Op& op) {
+  const OpRules& rules = orrery::rules(op.kind);
+  const auto value_name = [&](ValueId id) { return program.value(id).name; };
+  const auto value_names = [&](const std::vector<ValueId>& ids) {
+    std::vector<std::string> names(ids.size());
+    std::transform(ids.begin(), ids.end(), names.begin(), value_name);
+    return name_or_names_text(names);
+  };
+  Members members;
+  members.emplace_back("id", JsonText::text(op.name));
+  members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
+  if (!op.operands.empty())
+    members.emplace_back("of", value_names(op.operands));
+  if (!op.donated.empty())
+    members.emplace_back("donate", value_names(op.donated));
+  // A site of one op is named for it where it was not named in the file.
+  if (op.site) {
+    const Site& site = program.site(*op.site);
+    if (site.ops.size() > 1 || site.name != op.name)
+      members.emplace_back("site", JsonText::text(site.name));
+  }
+  for (const Parameter& parameter : rules.parameters) {
+    const auto given = op.attributes.all().find(parameter.name);
+    if (given == op.attributes.all().end() || parameter.otherwise == given->second)
+      continue;
+    members.emplace_back(std::string(parameter.name),
+                         attribute_text(given->second, parameter.kind));
+  }
+  return JsonText::object(std::move(members));
+}
+
+JsonText ops_text(const Program& program, const Thread& thread) {
+  return list_text(thread.issue_order, [&](OpId id) { return op_text(program, program.op(id)); });
+}
+
+/// The place or interval on each axis, where these say exactly which devices; else their ids.
+JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
+  Members members;
+  size_t inside = 1;
+  for (size_t i = 0; i < mesh.axes().size() && !devices.empty(); ++i) {
+    const Axis& axis = mesh.axes()[i];
+    int64_t low = axis.size;
+    int64_t high = 0;
+    for (const LogicalId device : devices) {
+      low = std::min(low, mesh.coordinate(device, i));
+      high = std::max(high, mesh.coordinate(device, i));
+    }
+    inside *= static_cast<size_t>(high - low + 1);
+    if (low == high)
+      members.emplace_back(axis.name, integer_text(low));
+    else if (low != 0 || high != axis.size - 1)
+      members.emplace_back(axis.name, integers_text(std::vector{low, high + 1}));
+  }
+  if (inside == devices.size())
+    return JsonText::object(std::move(members));
+  return list_text(devices, [](LogicalId id) { return integer_text(id.index()); });
+}
+
+JsonText programs_text(const Program& program) {
+  std::vector<JsonText> texts;
+  for (size_t i = 0; i < program.threads.size(); ++i) {
+    const Thread& thread = program.threads[i];
+    Members members;
+    if (thread.name != default_program_name(i))
+      members.emplace_back("name", JsonText::text(thread.name));
+    members.emplace_back("on", devices_text(program.mesh, thread.devices));
+    members.emplace_back("do", ops_text(program, thread));
+    texts.push_back(JsonText::object(std::move(members)));
+  }
+  return JsonText::list(std::move(texts));
+}
+
+template <class Bounds>
+JsonText bounds_text(const Bounds& bounds) {
+  Members members;
+  if (bounds.at_least)
+    members.emplace_back("at_least", JsonText::text(quantity_text(*bounds.at_least)));
+  if (bounds.at_most)
+    members.emplace_back("at_most", JsonText::text(quantity_text(*bounds.at_most)));
+  return JsonText::object(std::move(members));
+}
+
+JsonText expectation_text(const Expectation& expectation) {
+  return std::visit(
+      Overloaded{
+          [](const ExpectEqual& what) {
+            return JsonText::object({{"equal", names_text(what.values)}});
+          },
+          [](const ExpectClose& what) {
+            return JsonText::object({{"close", names_text(what.values)}});
+          },
+          [](const ExpectValues& what) {
+            Members values;
+            values.emplace_back(what.value, tensors_text(what.per_device));
+            return JsonText::object({{"values", JsonText::object(std::move(values))}});
+          },
+          [](const ExpectMakespan& what) {
+            return JsonText::object({{"makespan", bounds_text(what)}});
+          },
+          [](const ExpectPeakMemory& what) {
+            return JsonText::object({{"peak_memory", bounds_text(what)}});
+          },
+          [](const ExpectHolds& what) {
+            return JsonText::object({{"holds", list_text(what.properties, [](Property property) {
+                                        return JsonText::text(property_name(property));
+                                      })}});
+          },
+      },
+      expectation.what);
+}
+
+JsonText memory_text(const MemoryPolicy& policy) {
+  const MemoryPolicy otherwise;
+  Members members;
+  if (policy.reuse != otherwise.reuse)
+    members.emplace_back("reuse", JsonText::text("xla"));
+  if (policy.alignment != otherwise.alignment)
+    members.emplace_back("alignment", JsonText::text(quantity_text(policy.alignment)));
+  if (policy.reserved != otherwise.reserved)
+    members.emplace_back("reserved", JsonText::text(quantity_text(policy.reserved)));
+  return JsonText::object(std::move(members));
+}
+
+}  // namespace
+
+std::string write_scenario(const Scenario& scenario) {
+  const Program& program = scenario.program;
+  Members members;
+  members.emplace_back("orrery", JsonText::raw("1"));
+  if (!scenario.name.empty())
+    members.emplace_back("name", JsonText::text(scenario.name));
+  members.emplace_back("cluster", scenario.catalog_cluster ? JsonText::text(scenario.cluster.name)
+                                                           : cluster_text(scenario.cluster));
+  Members axes;
+  for (const Axis& axis : program.mesh.axes())
+    axes.emplace_back(axis.name, integer_text(axis.size));
+  members.emplace_back("mesh", JsonText::object(std::move(axes)));
+  members.emplace_back("check_types",
+                       JsonText::raw(scenario.checks == Checks::States ? "true" : "false"));
+  if (scenario.memory != MemoryPolicy{})
+    members.emplace_back("memory", memory_text(scenario.memory));
+  Members arrays;
+  for (const Array& array : scenario.arrays)
+    arrays.emplace_back(array.name, array_text(array));
+  members.emplace_back("arrays", JsonText::object(std::move(arrays)));
+  const bool single = program.threads.size() == 1 && program.threads[0].name == kOnlyProgram &&
+                      program.threads[0].devices.size() == program.mesh.devices();
+  if (single)
+    members.emplace_back("program", ops_text(program, program.threads[0]));
+  else
+    members.emplace_back("programs", programs_text(program));
+  std::vector<std::string> outputs;
+  for (const ValueId output : program.outputs)
+    outputs.push_back(program.value(output).name);
+  members.emplace_back("outputs", names_text(outputs));
+  members.emplace_back("expect", list_text(scenario.expectations, expectation_text));
+  return JsonText::object(std::move(members)).lines();
+}
+
+}  // namespace orrery
