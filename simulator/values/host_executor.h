@@ -1,7 +1,9 @@
 #pragma once
 
 // Moves the data: local ops by the kernels of models/array, collectives by walking their schedules.
-// It has no algorithm of its own.
+// It has no algorithm of its own. What a half of a step does is in host_visitor.h.
+
+#include <span>
 
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
@@ -12,7 +14,9 @@
 namespace orrery {
 
 struct HostRun {
-  DeviceValues values;  // every value of the program, on every device that has it
+  /// Every value of the program that is not a future, on every device that has it: nothing is freed
+  /// before the end. A started collective's result is the value of its `done`.
+  DeviceValues values;
   Digest digest;
   Stop stop;  // not finished: the program hangs, and later values are missing
 };
@@ -21,7 +25,8 @@ struct HostRun {
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments);
 
 /// Evaluates one local op for one device. Host executor and oracle share it: a local op is its own
-/// definition. `operands` in the op's order; `device` matters to axis_index only.
+/// definition. `operands` in the op's order; `device` matters to axis_index only. The result of a
+/// `compute` is zeros. Requires an op with a result.
 Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
                       LogicalId device);
 

@@ -1,0 +1,79 @@
+#pragma once
+
+// The data movement of one walk of a program (program_walk.h): what each half of a step does to the
+// memory of its node. It has no algorithm of its own.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/step_table.h"
+#include "simulator/values/blocks.h"
+#include "simulator/values/member_memory.h"
+#include "simulator/values/values.h"
+
+namespace orrery {
+
+/// Fills in `values` as ops end. All three must outlive the visitor.
+class HostVisitor {
+ public:
+  HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values);
+
+  void local(OpId op, LogicalId device);
+  void enter(CollectiveId id, Node node, OpId op);
+  void receive(CollectiveId id, StepRef ref, const Step& step);
+  void send(CollectiveId id, StepRef ref, const Step& step);
+  void exit(CollectiveId id, Node node, OpId op);
+
+  Digest digest() const { return digest_; }
+
+ private:
+  /// Bytes under way: in a block of their own, or still in the memory of the sender.
+  struct Payload {
+    const std::byte* data = nullptr;
+    std::optional<uint32_t> block;
+  };
+
+  /// A collective from the first entry to the last exit.
+  struct Running {
+    Running(const Collective& collective);
+    StepTable<Payload> messages;  // by receiving step
+    std::vector<Payload> held;    // per node and channel: between the halves of a step
+    std::vector<std::optional<MemberMemory>> members;
+    uint32_t members_left;
+  };
+
+  /// A message whose payload is still in the memory of its sender.
+  struct Borrowed {
+    CollectiveId collective;
+    StepRef receiver;
+    int64_t size;
+  };
+
+  Payload& held(CollectiveId id, StepRef ref);
+  MemberMemory& memory(CollectiveId id, Node node) {
+    return *running_[id.index()]->members[node.index()];
+  }
+  void put_in_block(Payload& payload, int64_t size);
+  void give_back(const Payload& payload);
+  void settle_borrowed();
+  void combine(const Collective& collective, const Step& step, std::byte* target,
+               const std::byte* left, const std::byte* right);
+
+  const Program& program_;
+  const Lowered& lowered_;
+  DeviceValues& values_;
+  std::vector<std::vector<ValueId>>
+      done_of_;  // per value: what the `done`s of that future result in
+  std::vector<std::optional<Running>> running_;  // per collective
+  Blocks blocks_;
+  /// At most one: the message sent last. It is taken from the sender's memory where its receive
+  /// half is the very next thing to happen, and copied out before anything else does.
+  std::optional<Borrowed> borrowed_;
+  Digest digest_;
+};
+
+}  // namespace orrery

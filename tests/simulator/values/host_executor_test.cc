@@ -1,0 +1,324 @@
+// What the host executor computes, on two to four devices, by hand. Each table is the result of
+// each device.
+
+#include "simulator/values/host_executor.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/values/host_rig.h"
+
+namespace orrery::test {
+
+namespace {
+
+using Table = std::vector<Numbers>;
+using Given = std::vector<std::pair<std::string, Attribute>>;
+
+const Attribute kOverX = Names{"x"};
+
+/// One collective over axis x of as many devices as `inputs`, each an f32 array of `shape`.
+Table collective(const std::string& op, const Shape& shape, const Table& inputs, Given given = {}) {
+  HostRig rig({{"x", static_cast<int64_t>(inputs.size())}});
+  std::vector<Tensor> tensors;
+  for (const Numbers& numbers : inputs)
+    tensors.push_back(tensor(Dtype::F32, shape, numbers));
+  rig.argument("a", std::move(tensors));
+  given.emplace_back("axis_name", kOverX);
+  rig.op(op, "r", {"a"}, given);
+  const HostRun run = rig.run();
+  CHECK(run.stop.finished());
+  CHECK(run.digest == rig.digest());
+  return rig.values(run, "r");
+}
+
+const Table kTwo = {{1, 2}, {3, 4}};
+
+TEST_CASE("host: psum adds over the group") {
+  CHECK(collective("psum", {2}, kTwo) == Table{{4, 6}, {4, 6}});
+}
+
+TEST_CASE("host: psum by every algorithm") {
+  // 1 + 10 + 100, ...
+  const Table inputs = {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}};
+  const Numbers sums = {111, 222, 333};
+  for (const char* algorithm : {"ring", "recursive_doubling"})
+    CHECK(collective("psum", {3}, inputs, {{"algorithm", std::string(algorithm)}}) ==
+          Table{sums, sums, sums});
+}
+
+TEST_CASE("host: psum over several channels") {
+  const Table inputs = {{1, 2, 3, 4, 5}, {10, 20, 30, 40, 50}};
+  const Numbers sums = {11, 22, 33, 44, 55};
+  CHECK(collective("psum", {5}, inputs, {{"channels", int64_t{2}}}) == Table{sums, sums});
+}
+
+TEST_CASE("host: psum of a group of one is the operand") {
+  CHECK(collective("psum", {2}, {{1, 2}}) == Table{{1, 2}});
+}
+
+TEST_CASE("host: psum of nothing is nothing") {
+  CHECK(collective("psum", {0}, {{}, {}}) == Table{{}, {}});
+}
+
+TEST_CASE("host: pmax takes the largest over the group") {
+  CHECK(collective("pmax", {2}, {{1, 5}, {3, 4}}) == Table{{3, 5}, {3, 5}});
+}
+
+TEST_CASE("host: all_gather stacks along a new dimension") {
+  CHECK(collective("all_gather", {2}, kTwo) == Table{{1, 2, 3, 4}, {1, 2, 3, 4}});
+}
+
+TEST_CASE("host: all_gather along the last dimension interleaves") {
+  // [[1, 3], [2, 4]]
+  CHECK(collective("all_gather", {2}, kTwo, {{"axis", int64_t{1}}}) ==
+        Table{{1, 3, 2, 4}, {1, 3, 2, 4}});
+}
+
+TEST_CASE("host: a tiled all_gather concatenates along an old dimension") {
+  // [[1], [2]] and [[3], [4]] side by side: [[1, 3], [2, 4]]
+  CHECK(collective("all_gather", {2, 1}, kTwo, {{"axis", int64_t{1}}, {"tiled", true}}) ==
+        Table{{1, 3, 2, 4}, {1, 3, 2, 4}});
+}
+
+TEST_CASE("host: psum_scatter keeps one index of the sum each") {
+  CHECK(collective("psum_scatter", {2}, kTwo) == Table{{4}, {6}});
+}
+
+TEST_CASE("host: a tiled psum_scatter keeps one chunk of the sum each") {
+  // sums [[11, 22, 33, 44]]; columns 0, 1 and columns 2, 3
+  CHECK(collective("psum_scatter", {1, 4}, {{1, 2, 3, 4}, {10, 20, 30, 40}},
+                   {{"scatter_dimension", int64_t{1}}, {"tiled", true}}) ==
+        Table{{11, 22}, {33, 44}});
+}
+
+TEST_CASE("host: psum_scatter along a later dimension keeps a column each") {
+  // [[1, 2], [3, 4]] + [[10, 20], [30, 40]] = [[11, 22], [33, 44]]
+  CHECK(collective("psum_scatter", {2, 2}, {{1, 2, 3, 4}, {10, 20, 30, 40}},
+                   {{"scatter_dimension", int64_t{1}}}) == Table{{11, 33}, {22, 44}});
+}
+
+TEST_CASE("host: all_to_all along one dimension exchanges parts") {
+  CHECK(collective("all_to_all", {2}, kTwo,
+                   {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{0}}, {"tiled", true}}) ==
+        Table{{1, 3}, {2, 4}});
+}
+
+TEST_CASE("host: a tiled all_to_all splits one dimension and concatenates another") {
+  // Device 0 has [[1, 2]], device 1 [[3, 4]]; columns go to devices, rows are put below each other.
+  CHECK(collective("all_to_all", {1, 2}, kTwo,
+                   {{"split_axis", int64_t{1}}, {"concat_axis", int64_t{0}}, {"tiled", true}}) ==
+        Table{{1, 3}, {2, 4}});
+}
+
+TEST_CASE("host: an untiled all_to_all removes one dimension and inserts another") {
+  // Row p of each device to device p, stacked as columns: device 0 [[1, 5], [2, 6]].
+  CHECK(collective("all_to_all", {2, 2}, {{1, 2, 3, 4}, {5, 6, 7, 8}},
+                   {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{1}}}) ==
+        Table{{1, 5, 2, 6}, {3, 7, 4, 8}});
+}
+
+TEST_CASE("host: ppermute leaves zeros where nobody sends") {
+  CHECK(collective("ppermute", {2}, kTwo, {{"perm", Lists{{0, 1}}}}) == Table{{0, 0}, {1, 2}});
+}
+
+TEST_CASE("host: ppermute may send to the sender itself") {
+  CHECK(collective("ppermute", {2}, kTwo, {{"perm", Lists{{0, 0}, {1, 1}}}}) == kTwo);
+}
+
+TEST_CASE("host: axis_index_groups name indices inside the group") {
+  const Given groups = {{"axis_index_groups", Lists{{0, 3}, {2, 1}}}};
+  const Table inputs = {{1}, {2}, {4}, {8}};
+  CHECK(collective("psum", {1}, inputs, groups) == Table{{9}, {6}, {6}, {9}});
+  // The order inside a list is the order of the result.
+  CHECK(collective("all_gather", {1}, inputs, groups) == Table{{1, 8}, {4, 2}, {4, 2}, {1, 8}});
+}
+
+TEST_CASE("host: groups of a sum may differ in size") {
+  CHECK(collective("psum", {1}, {{1}, {2}, {4}, {8}},
+                   {{"axis_index_groups", Lists{{0, 1, 2}, {3}}}}) == Table{{7}, {7}, {7}, {8}});
+}
+
+TEST_CASE("host: a collective over two axes goes by the order of their names") {
+  HostRig rig({{"x", 2}, {"y", 2}});
+  rig.argument("a", Table{{1}, {2}, {3}, {4}});  // devices (0,0) (0,1) (1,0) (1,1)
+  rig.op("all_gather", "xy", {"a"}, {{"axis_name", Names{"x", "y"}}, {"tiled", true}});
+  rig.op("all_gather", "yx", {"a"}, {{"axis_name", Names{"y", "x"}}, {"tiled", true}});
+  rig.op("psum", "y", {"a"}, {{"axis_name", Names{"y"}}});
+  const HostRun run = rig.run();
+  CHECK(rig.values(run, "xy").front() == Numbers{1, 2, 3, 4});
+  CHECK(rig.values(run, "yx").front() == Numbers{1, 3, 2, 4});
+  CHECK(rig.values(run, "y") == Table{{3}, {3}, {7}, {7}});
+}
+
+TEST_CASE("host: a sum of pred counts in s32") {
+  HostRig rig({{"x", 3}});
+  rig.argument("a", {tensor(Dtype::Pred, {2}, {1, 0}), tensor(Dtype::Pred, {2}, {1, 1}),
+                     tensor(Dtype::Pred, {2}, {1, 0})});
+  rig.op("psum", "s", {"a"}, {{"axis_name", kOverX}});
+  const HostRun run = rig.run();
+  CHECK(run.values.at(rig.value("s"), LogicalId(0)) == tensor(Dtype::S32, {2}, {3, 1}));
+}
+
+TEST_CASE("host: pmax of pred is or") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", {tensor(Dtype::Pred, {3}, {1, 0, 0}), tensor(Dtype::Pred, {3}, {0, 0, 1})});
+  rig.op("pmax", "s", {"a"}, {{"axis_name", kOverX}});
+  const HostRun run = rig.run();
+  CHECK(run.values.at(rig.value("s"), LogicalId(1)) == tensor(Dtype::Pred, {3}, {1, 0, 1}));
+}
+
+TEST_CASE("host: the ring folds each chunk from the rank that sends it first") {
+  // bf16 has 8 bits: 256 + 1 = 256, but 1 + 1 + 256 = 258. Chunk 0 begins at rank 0, chunk 1 at
+  // rank 1: element 0 is (1 + 1) + 256, element 1 (1 + 256) + 1 and element 2 (256 + 1) + 1.
+  HostRig rig({{"x", 3}});
+  rig.argument("a", {tensor(Dtype::BF16, {3}, {1, 1, 1}), tensor(Dtype::BF16, {3}, {1, 1, 1}),
+                     tensor(Dtype::BF16, {3}, {256, 256, 256})});
+  rig.op("psum", "s", {"a"}, {{"axis_name", kOverX}, {"algorithm", std::string("ring")}});
+  CHECK(rig.values(rig.run(), "s").front() == Numbers{258, 256, 256});
+}
+
+TEST_CASE("host: done gives what the sync collective would, and the future has no value") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", kTwo);
+  rig.op("psum_start", "s", {"a"}, {{"axis_name", kOverX}});
+  rig.op("mul", "m", {"a", "a"});
+  rig.op("done", "d", {"s"});
+  rig.op("add", "t", {"d", "m"});
+  const HostRun run = rig.run();
+  CHECK(run.stop.finished());
+  CHECK(rig.values(run, "d") == Table{{4, 6}, {4, 6}});
+  CHECK(rig.values(run, "t") == Table{{5, 10}, {13, 22}});
+  CHECK(!run.values.at(rig.value("s"), LogicalId(0)));
+  CHECK(run.digest == rig.digest());
+}
+
+TEST_CASE("host: collectives in flight on two streams do not disturb each other") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", kTwo);
+  rig.op("psum_start", "s", {"a"}, {{"axis_name", kOverX}, {"stream", int64_t{0}}});
+  rig.op("all_gather_start", "g", {"a"}, {{"axis_name", kOverX}, {"stream", int64_t{1}}});
+  rig.op("done", "gd", {"g"});
+  rig.op("done", "sd", {"s"});
+  const HostRun run = rig.run();
+  CHECK(rig.values(run, "sd") == Table{{4, 6}, {4, 6}});
+  CHECK(rig.values(run, "gd") == Table{{1, 2, 3, 4}, {1, 2, 3, 4}});
+}
+
+TEST_CASE("host: the operand is as it was") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", kTwo);
+  rig.op("psum", "s", {"a"}, {{"axis_name", kOverX}});
+  CHECK(rig.values(rig.run(), "a") == kTwo);
+}
+
+TEST_CASE("host: two threads meet in one collective") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", kTwo);
+  rig.thread("left", {LogicalId(0)});
+  rig.op("add", "twice", {"a", "a"});
+  rig.op("psum", "s", {"twice"}, {{"axis_name", kOverX}}, "meet");
+  rig.thread("right", {LogicalId(1)});
+  rig.op("psum", "t", {"a"}, {{"axis_name", kOverX}}, "meet");
+  const HostRun run = rig.run();
+  CHECK(run.stop.finished());
+  // 2 x [1, 2] + [3, 4]
+  CHECK(numbers(run.values.at(rig.value("s"), LogicalId(0)).value()) == Numbers{5, 8});
+  CHECK(numbers(run.values.at(rig.value("t"), LogicalId(1)).value()) == Numbers{5, 8});
+  CHECK(!run.values.at(rig.value("s"), LogicalId(1)));
+}
+
+TEST_CASE("host: threads that meet in different orders stop, with what came before") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", kTwo);
+  rig.thread("left", {LogicalId(0)});
+  rig.op("add", "before", {"a", "a"});
+  rig.op("psum", "p1", {"a"}, {{"axis_name", kOverX}}, "one");
+  rig.op("pmax", "p2", {"a"}, {{"axis_name", kOverX}}, "two");
+  rig.thread("right", {LogicalId(1)});
+  rig.op("pmax", "q2", {"a"}, {{"axis_name", kOverX}}, "two");
+  rig.op("psum", "q1", {"a"}, {{"axis_name", kOverX}}, "one");
+  const HostRun run = rig.run();
+  CHECK(!run.stop.finished());
+  CHECK(run.stop.devices.size() == 2);
+  CHECK(numbers(run.values.at(rig.value("before"), LogicalId(0)).value()) == Numbers{2, 4});
+  CHECK(!run.values.at(rig.value("p1"), LogicalId(0)));
+}
+
+/// One local op on one device, of f32 operands.
+Tensor local(const std::string& op, const std::vector<Tensor>& operands, const Given& given = {}) {
+  HostRig rig({{"x", 1}});
+  Names names;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    names.push_back("a" + std::to_string(i));
+    rig.argument(names.back(), std::vector<Tensor>{operands[i]});
+  }
+  rig.op(op, "r", names, given);
+  const HostRun run = rig.run();
+  return run.values.at(rig.value("r"), LogicalId(0)).value();
+}
+
+Tensor f32(Shape shape, const Numbers& numbers) {
+  return tensor(Dtype::F32, std::move(shape), numbers);
+}
+
+TEST_CASE("host: local arithmetic") {
+  const Tensor a = f32({2}, {1, 2});
+  const Tensor b = f32({2}, {10, 20});
+  CHECK(local("add", {a, b}) == f32({2}, {11, 22}));
+  CHECK(local("sub", {a, b}) == f32({2}, {-9, -18}));
+  CHECK(local("mul", {a, b}) == f32({2}, {10, 40}));
+}
+
+TEST_CASE("host: local conversion") {
+  CHECK(local("convert_element_type", {f32({2}, {1.5, -2.5})}, {{"new_dtype", Dtype::S32}}) ==
+        tensor(Dtype::S32, {2}, {1, -2}));
+}
+
+TEST_CASE("host: local movement") {
+  const Tensor a = f32({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(local("reshape", {a}, {{"new_sizes", Integers{3, 2}}}) == f32({3, 2}, {1, 2, 3, 4, 5, 6}));
+  CHECK(local("transpose", {a}, {{"permutation", Integers{1, 0}}}) ==
+        f32({3, 2}, {1, 4, 2, 5, 3, 6}));
+  CHECK(
+      local("slice", {a}, {{"start_indices", Integers{0, 1}}, {"limit_indices", Integers{2, 3}}}) ==
+      f32({2, 2}, {2, 3, 5, 6}));
+  CHECK(local("slice", {a},
+              {{"start_indices", Integers{0, 0}},
+               {"limit_indices", Integers{2, 3}},
+               {"strides", Integers{1, 2}}}) == f32({2, 2}, {1, 3, 4, 6}));
+  CHECK(local("concatenate", {a, a}, {{"dimension", int64_t{0}}}) ==
+        f32({4, 3}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST_CASE("host: local products") {
+  // [[1, 2], [3, 4]] x [[5], [6]] = [[17], [39]]
+  CHECK(local("dot_general", {f32({2, 2}, {1, 2, 3, 4}), f32({2, 1}, {5, 6})},
+              {{"dimension_numbers", Lists{{1}, {0}, {}, {}}}}) == f32({2, 1}, {17, 39}));
+}
+
+TEST_CASE("host: local sources") {
+  CHECK(local("full", {}, {{"shape", Integers{2}}, {"fill_value", 3.0}, {"dtype", Dtype::S8}}) ==
+        tensor(Dtype::S8, {2}, {3, 3}));
+  CHECK(local("compute", {},
+              {{"flops", Flops(1)},
+               {"bytes", Bytes(1)},
+               {"dtype", Dtype::F32},
+               {"shape", Integers{2}}}) == f32({2}, {0, 0}));
+}
+
+TEST_CASE("host: axis_index is the index over the named axes") {
+  HostRig rig({{"x", 2}, {"y", 2}});
+  rig.op("axis_index", "i", {}, {{"axis_name", Names{"y", "x"}}});
+  // Device (x, y) has index 2y + x.
+  CHECK(rig.values(rig.run(), "i") == Table{{0}, {2}, {1}, {3}});
+}
+
+TEST_CASE("host: a compute without a result leaves none") {
+  HostRig rig({{"x", 1}});
+  rig.op("compute", "c", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
+  CHECK(rig.run().stop.finished());
+}
+
+}  // namespace
+
+}  // namespace orrery::test

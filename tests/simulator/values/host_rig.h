@@ -1,0 +1,67 @@
+#pragma once
+
+// Programs over a mesh whose devices are all joined to each other, written in a few words, lowered
+// and run by the host executor.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/program/builder.h"
+#include "simulator/lower/lower.h"
+#include "simulator/values/host_executor.h"
+
+namespace orrery::test {
+
+using Names = std::vector<std::string>;
+using Integers = std::vector<int64_t>;
+using Lists = std::vector<std::vector<int64_t>>;
+using Numbers = std::vector<double>;
+
+/// A tensor of the given numbers, each converted to the dtype.
+Tensor tensor(Dtype dtype, Shape shape, const Numbers& numbers);
+Numbers numbers(const Tensor& tensor);
+
+class HostRig {
+ public:
+  explicit HostRig(std::vector<Axis> axes);
+
+  /// One tensor per device, all of one dtype and shape; varies over the whole mesh.
+  void argument(const std::string& name, std::vector<Tensor> tensors);
+  /// f32 vectors.
+  void argument(const std::string& name, const std::vector<Numbers>& per_device);
+
+  /// Begins a thread over some devices. Without one, the first op begins a thread over all.
+  void thread(const std::string& name, std::vector<LogicalId> devices);
+
+  /// `op` as a scenario names it: "psum_start".
+  void op(const std::string& op, const std::string& name, Names operands,
+          const std::vector<std::pair<std::string, Attribute>>& attributes = {},
+          std::string site = {});
+
+  /// Ends the program and lowers it. Fails the test where that finds a fault.
+  void lower();
+  /// Lowers if that has not been done, and runs.
+  HostRun run();
+
+  /// What `run` has of a value, on each device.
+  std::vector<Numbers> values(const HostRun& run, const std::string& name) const;
+  ValueId value(const std::string& name) const;
+  /// Of every half of every collective's schedule once.
+  Digest digest() const;
+
+  Program program;
+  Lowered lowered;
+  DeviceValues arguments{0, 0};
+
+ private:
+  std::vector<Axis> axes_;
+  Diagnostics diagnostics_{"rig"};
+  ProgramBuilder builder_;
+  std::vector<std::vector<Tensor>> tensors_;
+  bool in_thread_ = false;
+  bool lowered_yet_ = false;
+};
+
+}  // namespace orrery::test

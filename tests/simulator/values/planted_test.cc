@@ -1,0 +1,170 @@
+// Planted faults, and which guard catches them. The digest compares what a walker did with what the
+// schedule says; provenance compares what a schedule says with what the collective means; values
+// show either, but for one input only.
+
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "simulator/values/host_executor.h"
+#include "simulator/values/host_visitor.h"
+#include "simulator/values/provenance.h"
+#include "tests/simulator/values/host_rig.h"
+#include "tests/simulator/values/mutants.h"
+
+namespace orrery::test {
+
+namespace {
+
+constexpr Bytes kItem(4);
+
+/// A psum of s32[8] over 4 ranks; element e of rank r is 100 (r + 1) + e, so no two are alike.
+class Sum : public HostRig {
+ public:
+  Sum() : HostRig({{"x", 4}}) {
+    std::vector<Tensor> tensors;
+    for (double rank = 0; rank < 4; ++rank) {
+      Numbers numbers;
+      for (double e = 0; e < 8; ++e)
+        numbers.push_back(100 * (rank + 1) + e);
+      tensors.push_back(tensor(Dtype::S32, {8}, numbers));
+    }
+    argument("a", std::move(tensors));
+    op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+    lower();
+  }
+
+  /// Whether every rank has 1000 + 4e.
+  bool right(const DeviceValues& values) const {
+    for (uint32_t d = 0; d < 4; ++d)
+      if (numbers(values.at(value("s"), LogicalId(d)).value()) !=
+          Numbers{1000, 1004, 1008, 1012, 1016, 1020, 1024, 1028})
+        return false;
+    return true;
+  }
+};
+
+/// Which guards say that something is wrong.
+struct Caught {
+  bool by_digest = false;
+  bool by_provenance = false;
+  bool by_values = false;
+  friend bool operator==(const Caught&, const Caught&) = default;
+};
+
+/// The host executor gets `mutant`, and the others the right ring.
+Caught caught(const StoredSchedule& mutant) {
+  Sum rig;
+  const Digest of_the_others = rig.digest();
+  rig.lowered.collectives[0].schedule = &mutant;
+  const HostRun run = rig.run();
+  REQUIRE(run.stop.finished());
+
+  const ProvenanceRun proof = provenance(mutant, CollectiveId(0), kItem);
+  bool proved = !proof.misread && proof.combines == std::vector<Combine>{Combine::Add};
+  for (const Pieces& pieces : proof.outputs)
+    proved = proved && pieces == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}};
+  return {!(run.digest == of_the_others), !proved, !rig.right(run.values)};
+}
+
+TEST_CASE("planted schedule: the ring without fault passes every guard") {
+  CHECK(caught(right_ring()) == Caught{false, false, false});
+}
+
+TEST_CASE("planted schedule: a dropped contribution is caught by provenance and values") {
+  CHECK(caught(dropped_contribution()) == Caught{false, true, true});
+}
+
+TEST_CASE("planted schedule: a dropped message is caught by all") {
+  CHECK(caught(dropped_message()) == Caught{true, true, true});
+}
+
+TEST_CASE("planted schedule: a repeated contribution is caught by all") {
+  CHECK(caught(repeated_contribution()) == Caught{true, true, true});
+}
+
+TEST_CASE("planted schedule: a shifted source is caught by provenance and values") {
+  CHECK(caught(shifted_source()) == Caught{false, true, true});
+}
+
+TEST_CASE("planted schedule: a wrong peer is caught by provenance and values") {
+  CHECK(caught(wrong_peer()) == Caught{false, true, true});
+}
+
+TEST_CASE("planted schedule: a wrong reduction is caught by provenance and values") {
+  CHECK(caught(wrong_reduction()) == Caught{false, true, true});
+}
+
+TEST_CASE("planted schedule: equal inputs hide a shift from the values, not from the proof") {
+  Sum rig;
+  const StoredSchedule mutant = shifted_source();
+  rig.lowered.collectives[0].schedule = &mutant;
+  for (uint32_t d = 0; d < 4; ++d)
+    rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
+  const HostRun run = rig.run();
+  CHECK(rig.values(run, "s").front() == Numbers(8, 4));
+  CHECK(provenance(mutant, CollectiveId(0), kItem).outputs.front() !=
+        Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
+}
+
+/// An executor with a fault of its own: `Fault` says what it does with a half instead.
+template <class Fault>
+class Faulty {
+ public:
+  Faulty(HostVisitor& right, Fault fault) : right_(right), fault_(std::move(fault)) {}
+
+  void local(OpId op, LogicalId device) { right_.local(op, device); }
+  void enter(CollectiveId id, Node node, OpId op) { right_.enter(id, node, op); }
+  void exit(CollectiveId id, Node node, OpId op) { right_.exit(id, node, op); }
+  void receive(CollectiveId id, StepRef ref, const Step& step) {
+    fault_(ref, Half::Receive, [&](StepRef at) { right_.receive(id, at, step); });
+  }
+  void send(CollectiveId id, StepRef ref, const Step& step) {
+    fault_(ref, Half::Send, [&](StepRef at) { right_.send(id, at, step); });
+  }
+
+ private:
+  HostVisitor& right_;
+  Fault fault_;
+};
+
+struct Outcome {
+  bool digest_agrees;
+  bool values_right;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+template <class Fault>
+Outcome with_executor(Fault fault) {
+  Sum rig;
+  HostVisitor right(rig.program, rig.lowered, rig.arguments);
+  Faulty<Fault> visitor(right, std::move(fault));
+  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
+  return {right.digest() == rig.digest(), rig.right(rig.arguments)};
+}
+
+TEST_CASE("planted executor: one that does every half passes") {
+  CHECK(with_executor([](StepRef ref, Half, auto go_on) { go_on(ref); }) == Outcome{true, true});
+}
+
+TEST_CASE("planted executor: one that skips a step is caught by the digest") {
+  // The last step of rank 1, which stores chunk 3.
+  const auto skip = [](StepRef ref, Half, auto go_on) {
+    if (!(ref.node == Node(1) && ref.index == 6))
+      go_on(ref);
+  };
+  CHECK(with_executor(skip) == Outcome{false, false});
+}
+
+TEST_CASE("planted executor: one that repeats a send is caught by the digest, not by the values") {
+  const auto repeat = [](StepRef ref, Half half, auto go_on) {
+    go_on(ref);
+    if (ref.node == Node(2) && ref.index == 0 && half == Half::Send)
+      go_on(ref);
+  };
+  CHECK(with_executor(repeat) == Outcome{false, true});
+}
+
+}  // namespace
+
+}  // namespace orrery::test
