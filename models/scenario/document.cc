@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/check.h"
+#include "models/scenario/quantity_text.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
@@ -50,8 +51,41 @@ class TrackingIterator {
   size_t* consumed_ = nullptr;
 };
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 bool in_number(char c) {
-  return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
+  return is_digit(c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
+}
+
+/// The length of the number that `text` begins with. Requires that it begins with one.
+size_t number_length(std::string_view text) {
+  size_t at = 0;
+  const auto here = [&](std::string_view any) {
+    return at < text.size() && any.find(text[at]) != std::string_view::npos;
+  };
+  const auto skip_digits = [&] {
+    while (at < text.size() && is_digit(text[at]))
+      ++at;
+  };
+  if (here("-"))
+    ++at;
+  if (here("0"))
+    ++at;
+  else
+    skip_digits();
+  if (here(".")) {
+    ++at;
+    skip_digits();
+  }
+  if (here("eE")) {
+    ++at;
+    if (here("+-"))
+      ++at;
+    skip_digits();
+  }
+  return at;
 }
 
 }  // namespace
@@ -168,15 +202,15 @@ class Document::Builder {
     }
   }
 
-  // The parser has read one character past a number, except at the end of the text.
+  // The parser has read one character past a number, except at the end of the text. What it read
+  // may look like more of the number (01), so where that ends is told by the grammar.
   bool number() {
-    size_t end = consumed_;
-    if (!in_number(text_[end - 1]))
-      --end;
-    size_t begin = end;
+    size_t begin = consumed_ - 1;
+    if (!in_number(text_[begin]))
+      --begin;
     while (begin > 0 && in_number(text_[begin - 1]))
       --begin;
-    return add(Node::Kind::Number, begin, end);
+    return add(Node::Kind::Number, begin, begin + number_length(text_.substr(begin)));
   }
 
   bool scalar(Node::Kind kind, size_t begin) { return add(kind, begin, consumed_); }
@@ -269,8 +303,11 @@ std::string Document::Builder::pointer_part(std::string_view key) {
 Document::Document(std::string_view text, Diagnostics& faults, const DocumentLimits& limits)
     : text_(text) {
   if (text.size() > limits.bytes) {
-    faults.add({}, fmt::format("expected a file of at most {} MiB, got {} bytes",
-                               limits.bytes >> 20U, text.size()));
+    const auto size = [](size_t bytes) {
+      return quantity_text(Bytes(static_cast<int64_t>(bytes)));
+    };
+    faults.add({}, fmt::format("expected a file of at most {}, got {}", size(limits.bytes),
+                               size(text.size())));
     return;
   }
   lines_.push_back(0);

@@ -21,7 +21,7 @@ namespace orrery {
 
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kVersion = "1";
 constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
@@ -30,8 +30,10 @@ class ScenarioReader {
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
-    if (const auto version = fields_.required("orrery"))
-      read_integer(*version, "the version of the format,", {kVersion, kVersion}, faults_);
+    if (const auto version = fields_.required("orrery")) {
+      if (version->kind() != Node::Kind::Number || version->number() != kVersion)
+        expected(*version, fmt::format("version {} of the format", kVersion), faults_);
+    }
     std::string name;
     if (const auto node = fields_.optional("name"))
       name = read_text(*node, "a name", faults_).value_or("");

@@ -1,0 +1,149 @@
+#include "models/fabric/fabric.h"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "models/base/random.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+namespace {
+
+constexpr LinkFigures kLink{BytesPerSecond(50'000'000'000), Duration(1'000'000)};
+
+std::vector<uint32_t> ids(const std::optional<Route>& route) {
+  REQUIRE(route.has_value());
+  std::vector<uint32_t> result;
+  for (const LinkId link : *route)
+    result.push_back(link.index());
+  return result;
+}
+
+Link join(uint32_t from, uint32_t to) {
+  return {VertexId(from), VertexId(to), kLink.bandwidth, kLink.latency};
+}
+
+TEST_CASE("ring fabric: forward links first, then backward") {
+  const Fabric ring = ring_fabric(4, kLink);
+  REQUIRE(ring.links().size() == 8);
+  CHECK(ring.link_text(LinkId(0)) == "device 0 -> device 1");
+  CHECK(ring.link_text(LinkId(3)) == "device 3 -> device 0");
+  CHECK(ring.link_text(LinkId(4)) == "device 1 -> device 0");
+  CHECK(ring.link_text(LinkId(7)) == "device 0 -> device 3");
+}
+
+TEST_CASE("ring fabric: two devices have one link each way, one device has none") {
+  CHECK(ring_fabric(2, kLink).links().size() == 2);
+  CHECK(ring_fabric(1, kLink).links().empty());
+}
+
+TEST_CASE("fully connected fabric: a link for each ordered pair") {
+  CHECK(fully_connected_fabric(5, kLink).links().size() == 5 * 4);
+  CHECK(fully_connected_fabric(5, kLink).route(VertexId(1), VertexId(4))->size() == 1);
+}
+
+TEST_CASE("switch fabric: devices reach each other over the switch") {
+  const Fabric fabric = switch_fabric(3, kLink);
+  CHECK(fabric.links().size() == 6);
+  const auto route = fabric.route(VertexId(2), VertexId(0));
+  REQUIRE(route->size() == 2);
+  CHECK(fabric.link_text((*route)[0]) == "device 2 -> switch \"switch\"");
+  CHECK(fabric.link_text((*route)[1]) == "switch \"switch\" -> device 0");
+}
+
+TEST_CASE("route: the nearer way round a ring, and forward where both are equal") {
+  const Fabric ring = ring_fabric(8, kLink);
+  CHECK(ids(ring.route(VertexId(6), VertexId(1))) == std::vector<uint32_t>{6, 7, 0});
+  // Backward link 8 + i leads from i + 1 to i.
+  CHECK(ids(ring.route(VertexId(1), VertexId(6))) == std::vector<uint32_t>{8, 15, 14});
+  CHECK(ids(ring.route(VertexId(0), VertexId(4))) == std::vector<uint32_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("route: empty from a place to itself") {
+  CHECK(ids(ring_fabric(3, kLink).route(VertexId(1), VertexId(1))).empty());
+}
+
+TEST_CASE("route: none where no links lead") {
+  const Fabric fabric(3, {}, {join(0, 1)});
+  CHECK_FALSE(fabric.route(VertexId(1), VertexId(0)).has_value());
+  CHECK_FALSE(fabric.route(VertexId(0), VertexId(2)).has_value());
+}
+
+TEST_CASE("route: the lowest of parallel links") {
+  const Fabric fabric(2, {}, {join(1, 0), join(0, 1), join(0, 1)});
+  CHECK(ids(fabric.route(VertexId(0), VertexId(1))) == std::vector<uint32_t>{1});
+}
+
+TEST_CASE("route: of equally short ways the one with the lowest first link, whatever comes after") {
+  // 0 -> 1 -> 3 over links 1 and 2; 0 -> 2 -> 3 over links 3 and 0.
+  const Fabric fabric(4, {}, {join(2, 3), join(0, 1), join(1, 3), join(0, 2)});
+  CHECK(ids(fabric.route(VertexId(0), VertexId(3))) == std::vector<uint32_t>{1, 2});
+}
+
+TEST_CASE("route: a copy of a fabric has the same routes") {
+  const Fabric ring = ring_fabric(5, kLink);
+  const Fabric copy = ring;
+  CHECK(ids(copy.route(VertexId(0), VertexId(2))) == std::vector<uint32_t>{0, 1});
+}
+
+/// All ways without a repeated vertex, shortest and lowest first: the definition, slowly.
+void extend(const Fabric& fabric, VertexId at, VertexId to, std::vector<uint32_t>& way,
+            std::vector<bool>& visited, std::vector<std::vector<uint32_t>>& ways) {
+  if (at == to) {
+    ways.push_back(way);
+    return;
+  }
+  for (uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.links()[i];
+    if (link.from != at || visited[link.to.index()])
+      continue;
+    visited[link.to.index()] = true;
+    way.push_back(i);
+    extend(fabric, link.to, to, way, visited, ways);
+    way.pop_back();
+    visited[link.to.index()] = false;
+  }
+}
+
+TEST_CASE("route: the first of all ways by length, then by link ids") {
+  test::holds_for_all("route is the least way", [](uint64_t seed) {
+    Random random(seed);
+    const auto vertices = static_cast<uint32_t>(random.between(2, 6));
+    const auto devices = static_cast<uint32_t>(random.between(1, vertices));
+    std::vector<std::string> switches(vertices - devices, "s");
+    std::vector<Link> links;
+    for (int64_t i = random.between(0, 12); i > 0; --i) {
+      const auto from = static_cast<uint32_t>(random.below(vertices));
+      const auto step = 1 + static_cast<uint32_t>(random.below(vertices - 1));
+      links.push_back(join(from, (from + step) % vertices));
+    }
+    const Fabric fabric(devices, switches, links);
+    for (uint32_t from = 0; from < vertices; ++from) {
+      for (uint32_t to = 0; to < vertices; ++to) {
+        std::vector<std::vector<uint32_t>> ways;
+        std::vector<uint32_t> way;
+        std::vector<bool> visited(vertices, false);
+        visited[from] = true;
+        extend(fabric, VertexId(from), VertexId(to), way, visited, ways);
+        const auto least =
+            std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+              return std::pair(a.size(), a) < std::pair(b.size(), b);
+            });
+        const auto route = fabric.route(VertexId(from), VertexId(to));
+        RC_ASSERT(route.has_value() == (least != ways.end()));
+        if (route)
+          RC_ASSERT(ids(route) == *least);
+      }
+    }
+  });
+}
+
+TEST_CASE("catalog: entries stand in name order") {
+  REQUIRE(catalog().size() == 2);
+  CHECK(catalog()[0].name == "a100-sxm-8");
+  CHECK(catalog()[1].name == "h100-sxm-8");
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,94 @@
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "models/mesh/mesh.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+namespace {
+
+const PartitionSpec kNone = {};
+
+TEST_CASE("partition spec: its text is JAX's") {
+  CHECK(PartitionSpec{{{"x"}, {}, {"y", "z"}}}.text() == "P(x, None, (y, z))");
+  CHECK(kNone.text() == "P()");
+}
+
+TEST_CASE("local shape: each extent is divided by the axes that cut it") {
+  const Mesh mesh({{"x", 2}, {"y", 3}, {"z", 5}});
+  // 30 / (3 * 5), 8 / 2; the last dimension is not cut.
+  CHECK(local_shape(mesh, {{{"y", "z"}, {"x"}}}, {30, 8, 7}) == Shape{2, 4, 7});
+  CHECK(local_shape(mesh, kNone, {30, 8, 7}) == Shape{30, 8, 7});
+}
+
+TEST_CASE("local start: the part of a device begins at its index over the cutting axes") {
+  const Mesh mesh({{"x", 2}, {"y", 3}});
+  // Device 4 stands at x = 1, y = 1. Over (y, x) its index is 1 * 2 + 1 = 3, of parts of 2; over
+  // (x, y) it is 1 * 3 + 1 = 4.
+  CHECK(local_start(mesh, {{{"y", "x"}}}, {12}, LogicalId(4)) == std::vector<int64_t>{6});
+  CHECK(local_start(mesh, {{{"x", "y"}}}, {12}, LogicalId(4)) == std::vector<int64_t>{8});
+}
+
+TEST_CASE("local start: blocks follow the index over the axes, whatever their order") {
+  const Mesh mesh({{"a", 3}, {"b", 4}});
+  const std::vector<size_t> minor_first = {1, 0};
+  for (uint32_t d = 0; d < mesh.devices(); ++d)
+    CHECK(local_start(mesh, {{{"b", "a"}}}, {24}, LogicalId(d))[0] ==
+          mesh.index(LogicalId(d), minor_first) * 2);
+}
+
+/// A mesh of three axes, a spec over a matrix that uses some of them, and a shape they divide.
+struct Cut {
+  Mesh mesh;
+  PartitionSpec spec;
+  Shape global;
+  int64_t parts = 1;
+};
+
+Cut any_cut() {
+  Cut cut;
+  std::vector<Axis> axes;
+  for (const char* name : {"x", "y", "z"})
+    axes.push_back({name, *rc::gen::inRange<int64_t>(1, 5)});
+  cut.mesh = Mesh(axes);
+  cut.spec.dims.resize(2);
+  std::vector<int64_t> dims = {*rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4)};
+  for (const Axis& axis : axes) {
+    const auto dimension = *rc::gen::inRange<size_t>(0, 3);
+    if (dimension == 2)
+      continue;  // this axis cuts nothing
+    std::vector<std::string>& names = cut.spec.dims[dimension];
+    names.insert(names.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(names) + 1),
+                 axis.name);
+    dims[dimension] *= axis.size;
+    cut.parts *= axis.size;
+  }
+  cut.global = Shape(dims);
+  return cut;
+}
+
+// S01 and S02: laying every part where it begins gives the whole array, each element as often as
+// there are devices that are not told apart by the spec.
+TEST_CASE("local parts: together they cover each element equally often") {
+  test::holds_for_all("parts cover", [] {
+    const Cut cut = any_cut();
+    const Shape local = local_shape(cut.mesh, cut.spec, cut.global);
+    std::map<std::pair<int64_t, int64_t>, int64_t> covered;
+    for (uint32_t d = 0; d < cut.mesh.devices(); ++d) {
+      const auto start = local_start(cut.mesh, cut.spec, cut.global, LogicalId(d));
+      for (int64_t i = 0; i < local[0]; ++i)
+        for (int64_t j = 0; j < local[1]; ++j)
+          ++covered[{start[0] + i, start[1] + j}];
+    }
+    RC_ASSERT(static_cast<int64_t>(covered.size()) == cut.global.elements());
+    for (const auto& [place, times] : covered) {
+      RC_ASSERT(place.first < cut.global[0]);
+      RC_ASSERT(place.second < cut.global[1]);
+      RC_ASSERT(times == cut.mesh.devices() / cut.parts);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,296 @@
+#include "models/program/builder.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/program/build.h"
+
+namespace orrery {
+namespace {
+
+using test::Building;
+using test::devices;
+using test::donating;
+using test::kX;
+using test::op;
+using test::Spmd;
+
+using Faults = test::Lines;
+using Names = std::vector<std::string>;
+using Numbers = std::vector<int64_t>;
+
+const Value& value_of(const Program& program, std::string_view name) {
+  for (const Value& value : program.values)
+    if (value.name == name)
+      return value;
+  FAIL("no such value");
+  return program.values.front();
+}
+
+TEST_CASE("builder: ops stand in issue order, with their values and types") {
+  Spmd building;
+  building.add(op("s", "psum", {"a"}, {{"axis_name", kX}}))
+      .add(op("t", "add", {"s", "s"}))
+      .output("t");
+  const Program program = building.finish();
+  CHECK(program.threads.size() == 1);
+  CHECK(program.threads[0].issue_order == std::vector<OpId>{OpId(0), OpId(1)});
+  CHECK(text(value_of(program, "a").type, program.mesh) == "f32[4]{V:x}");
+  CHECK(text(value_of(program, "t").type, program.mesh) == "f32[4]");
+  CHECK(program.arguments.size() == 1);
+  CHECK(program.value(program.outputs.at(0)).name == "t");
+}
+
+TEST_CASE("builder: parameters that are not given are filled in") {
+  Spmd building;
+  building.add(op("g", "all_gather", {"a"}, {{"axis_name", kX}}));
+  const Attributes attributes = building.finish().ops[0].attributes;
+  CHECK(attributes.integer("axis") == 0);
+  CHECK_FALSE(attributes.boolean("tiled"));
+  CHECK(attributes.integer("slots") == 2);
+  CHECK(attributes.text("entry") == "eager");
+  CHECK_FALSE(attributes.has("algorithm"));
+}
+
+TEST_CASE("builder: a start gives a future, and done the value in the future's storage") {
+  Spmd building;
+  building.add(op("s", "all_gather_start", {"a"}, {{"axis_name", kX}})).add(op("d", "done", {"s"}));
+  const Program program = building.finish();
+  const Value& future = value_of(program, "s");
+  const Value& value = value_of(program, "d");
+  CHECK(text(future.type, program.mesh) == "future f32[4,4]{V:x}");
+  CHECK(text(value.type, program.mesh) == "f32[4,4]{V:x}");
+  CHECK(future.buffer == value.buffer);
+  CHECK(program.buffer(future.buffer).size == Bytes(4 * 4 * 4));
+}
+
+TEST_CASE("builder: reshape shares its operand's storage, other results have their own") {
+  Spmd building;
+  building.add(op("r", "reshape", {"a"}, {{"new_sizes", Numbers{2, 2}}}))
+      .add(op("t", "transpose", {"r"}, {{"permutation", Numbers{1, 0}}}));
+  const Program program = building.finish();
+  CHECK(value_of(program, "r").buffer == value_of(program, "a").buffer);
+  CHECK(value_of(program, "t").buffer != value_of(program, "a").buffer);
+}
+
+TEST_CASE("builder: without checked states, what is unreduced or mixed is as varying") {
+  Building building(Mesh({{"x", 2}, {"y", 2}}), Checks::Shapes);
+  building.thread("main", devices(0, 4))
+      .add(op("s", "psum", {"a"}, {{"axis_name", Names{"x", "y"}}}));
+  CHECK(building.faults() == Faults{});
+}
+
+TEST_CASE("builder: an id is used once") {
+  Spmd building;
+  building.add(op("a", "add", {"a", "a"}));
+  CHECK(building.faults() == Faults{"/a/id: expected an unused id, got \"a\", which is taken"});
+}
+
+TEST_CASE("builder: an id that is taken says by what") {
+  Diagnostics diagnostics("test.json");
+  ProgramBuilder builder(Mesh(), Checks::States, diagnostics);
+  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", 3, 5});
+  builder.thread("main", devices(0, 1));
+  OpRequest request = op("a", "add", {"a", "a"});
+  request.origin = Origin{"/program/0", 7, 5};
+  request.places.emplace("id", Origin{"/program/0/id", 7, 12});
+  builder.op(request);
+  builder.finish();
+  CHECK_THROWS_WITH(diagnostics.throw_if_any(),
+                    "test.json:7:12: /program/0/id: expected an unused id, got \"a\", which "
+                    "/arrays/a (line 3) already names");
+}
+
+TEST_CASE("builder: an operand must be defined, and earlier") {
+  Spmd building;
+  building.add(op("p", "add", {"a", "aa"}))
+      .add(op("q", "add", {"r", "r"}))
+      .add(op("r", "add", {"r", "a"}))
+      .output("zz");
+  CHECK(building.faults() ==
+        Faults{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
+               "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
+               "defined later",
+               "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
+               "defined later",
+               "/r/of: expected the id of an array or of an earlier op, got \"r\", which is "
+               "defined later",
+               "/zz: expected the id of an array or of an earlier op, got \"zz\""});
+}
+
+TEST_CASE("builder: a misspelt operand is told the nearest name") {
+  Building building;
+  building.builder.argument("weights", Dtype::F32, {4}, {"x"});
+  building.thread("main", devices(0, 4)).add(op("p", "add", {"a", "wieghts"}));
+  CHECK(building.faults() ==
+        Faults{"/p/of: expected the id of an array or of an earlier op, got \"wieghts\"; did you "
+               "mean \"weights\"?"});
+}
+
+TEST_CASE("builder: what follows from a fault is not reported again") {
+  Spmd building;
+  building.add(op("p", "add", {"a"})).add(op("q", "add", {"p", "a"})).output("q");
+  CHECK(building.faults() == Faults{"/p/of: add: expected 2 operands, got 1"});
+}
+
+TEST_CASE("builder: operands are counted") {
+  Spmd building;
+  building.add(op("p", "concatenate", {}, {{"dimension", 0}}))
+      .add(op("q", "axis_index", {"a"}, {{"axis_name", kX}}))
+      .add(op("r", "psum", {"a", "a"}, {{"axis_name", kX}}));
+  CHECK(building.faults() == Faults{"/p/of: concatenate: expected at least 1 operand, got 0",
+                                    "/q/of: axis_index: expected no operands, got 1",
+                                    "/r/of: psum: expected 1 operand, got 2"});
+}
+
+TEST_CASE("builder: a future is for done only") {
+  Spmd building;
+  building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
+      .add(op("p", "add", {"s", "a"}))
+      .add(op("q", "done", {"a"}))
+      .output("s");
+  CHECK(building.faults() ==
+        Faults{"/p/of: add: expected a value, got \"s\", a future that only done may read",
+               "/q/of: done: expected a future, the result of a start, got f32[4]{V:x}",
+               "/s: expected a value, got \"s\", a future that only done may read"});
+}
+
+TEST_CASE("builder: done twice, and never, is for the verifier to say") {
+  Spmd building;
+  building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
+      .add(op("p", "done", {"s"}))
+      .add(op("q", "done", {"s"}))
+      .add(op("t", "psum_start", {"a"}, {{"axis_name", kX}}));
+  CHECK(building.faults() == Faults{});
+}
+
+TEST_CASE("builder: an op without a result cannot be read") {
+  Spmd building;
+  building
+      .add(
+          op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}}))
+      .add(op("p", "add", {"a", "c"}));
+  CHECK(building.faults() ==
+        Faults{"/p/of: expected the id of a value, got \"c\", an op without a result"});
+}
+
+TEST_CASE("builder: only collectives are started, and only they meet") {
+  Spmd building;
+  OpRequest started = op("p", "add", {"a", "a"});
+  started.issue = Issue::Start;
+  building.add(started).add(test::at_site(op("q", "add", {"a", "a"}), "here"));
+  CHECK(building.faults() == Faults{"/p/op: add_start: expected a collective to start",
+                                    "/q/site: add: expected no site: only collectives meet"});
+}
+
+TEST_CASE("builder: parameters must be there, known, and of their kind") {
+  Spmd building;
+  building.add(op("p", "psum", {"a"}))
+      .add(op("q", "add", {"a", "a"}, {{"axis", 0}}))
+      .add(op("r", "reshape", {"a"}, {{"new_size", Numbers{4}}, {"new_sizes", Numbers{4}}}))
+      .add(op("s", "all_gather", {"a"}, {{"axis_name", kX}, {"axis", true}}));
+  CHECK(building.faults() ==
+        Faults{"/p: psum: expected the parameter \"axis_name\", an axis name or a list of them",
+               "/q/axis: add: expected no parameters, got \"axis\"",
+               "/r/new_size: reshape: expected one of its parameters (new_sizes), got "
+               "\"new_size\"; did you mean \"new_sizes\"?",
+               "/s/axis: all_gather: expected an integer"});
+}
+
+TEST_CASE("builder: parameters stay within their limits") {
+  Spmd building;
+  building.add(op("p", "psum", {"a"}, {{"axis_name", kX}, {"slots", 0}}))
+      .add(op("q", "psum", {"a"}, {{"axis_name", kX}, {"channels", 1025}}))
+      .add(op("r", "psum", {"a"}, {{"axis_name", kX}, {"entry", std::string("eagre")}}))
+      .add(op("s", "reshape", {"a"}, {{"new_sizes", Numbers{-4}}}));
+  CHECK(building.faults() ==
+        Faults{"/p/slots: psum: expected at least 1, got 0",
+               "/q/channels: psum: expected at most 1024, got 1025",
+               "/r/entry: psum: expected one of eager, rendezvous, got \"eagre\"; did you mean "
+               "\"eager\"?",
+               "/s/new_sizes: reshape: expected at least 0, got -4"});
+}
+
+TEST_CASE("builder: axes are those of the mesh, each once") {
+  Building building(Mesh({{"stage", 2}, {"x", 2}}));
+  building.thread("main", devices(0, 4))
+      .add(op("p", "psum", {"a"}, {{"axis_name", Names{"stgae"}}}))
+      .add(op("q", "axis_index", {}, {{"axis_name", Names{"z"}}}))
+      .add(op("r", "psum", {"a"}, {{"axis_name", Names{"x", "stage", "x"}}}));
+  CHECK(building.faults() ==
+        Faults{"/p/axis_name: expected an axis of the mesh (stage, x), got \"stgae\"; did you "
+               "mean \"stage\"?",
+               "/q/axis_name: expected an axis of the mesh (stage, x), got \"z\"",
+               "/r/axis_name: expected each axis once, got \"x\" twice"});
+}
+
+TEST_CASE("builder: type faults stand at their parameter") {
+  Spmd building;
+  building.add(op("p", "psum_scatter", {"a"}, {{"axis_name", kX}, {"scatter_dimension", 3}}));
+  CHECK(building.faults() ==
+        Faults{"/p/scatter_dimension: psum_scatter: expected a dimension from 0 to 0, got 3"});
+}
+
+TEST_CASE("builder: sizes that leave 64 bits are refused") {
+  Building building;
+  building.builder.argument("b", Dtype::F32, {int64_t{1} << 31, int64_t{1} << 31}, {});
+  building.builder.argument("c", Dtype::F32, {int64_t{1} << 60}, {"x"});
+  building.thread("main", devices(0, 4))
+      .add(op("g", "all_gather", {"c"}, {{"axis_name", kX}}))
+      .add(op("h", "add", {"b", "b"}));
+  // 2^62 elements of 4 bytes; 2^62 elements again; nothing more is said of b.
+  CHECK(building.faults() ==
+        Faults{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
+               "/g: all_gather: expected fewer than 2^63 bytes and operations, got more for "
+               "operands (f32[1152921504606846976]{V:x})"});
+}
+
+TEST_CASE("builder: only operands are donated") {
+  Spmd building;
+  building.add(op("p", "add", {"a", "a"}))
+      .add(donating(op("q", "add", {"a", "p"}), {"p"}))
+      .add(donating(op("r", "add", {"a", "a"}), {"p"}));
+  CHECK(building.faults() ==
+        Faults{"/r/donate: add: expected one of its operands (a, a), got \"p\""});
+  CHECK(building.program.ops[1].donated ==
+        std::vector<ValueId>{building.program.ops[0].results[0]});
+}
+
+TEST_CASE("builder: an argument's axes are the mesh's") {
+  Building building;
+  building.builder.argument("b", Dtype::F32, {4}, {"z"});
+  CHECK(building.faults() == Faults{"/b: expected an axis of the mesh (x), got \"z\""});
+}
+
+TEST_CASE("threads: they share no device, and have one") {
+  Building building;
+  building.thread("front", devices(0, 3)).thread("back", devices(2, 4)).thread("none", {});
+  CHECK(building.faults() ==
+        Faults{"/back: expected devices of no other thread, got device 2, which thread \"front\" "
+               "has",
+               "/none: expected a device for thread \"none\", got none"});
+}
+
+TEST_CASE("threads: an op reads what its own thread has made") {
+  Building building;
+  building.thread("front", devices(0, 2))
+      .add(op("p", "add", {"a", "a"}))
+      .thread("back", devices(2, 4))
+      .add(op("q", "add", {"a", "p"}));
+  CHECK(building.faults() ==
+        Faults{"/q/of: expected the id of an array or of an earlier op of the same thread, got "
+               "\"p\", which is of thread \"front\""});
+}
+
+TEST_CASE("threads: each device knows its own") {
+  Building building;
+  building.thread("front", devices(0, 1)).thread("back", devices(2, 4));
+  const auto threads = threads_by_device(building.finish());
+  CHECK(threads ==
+        std::vector<std::optional<ThreadId>>{ThreadId(0), std::nullopt, ThreadId(1), ThreadId(1)});
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,80 @@
+#include "models/program/rules.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+namespace orrery {
+namespace {
+
+TEST_CASE("rules: each kind finds its own") {
+  for (const OpRules& entry : all_rules())
+    CHECK(&rules(entry.kind) == &entry);
+}
+
+TEST_CASE("rules: every name reads back as its kind, and a start as a start") {
+  for (const OpRules& entry : all_rules()) {
+    CAPTURE(entry.name);
+    const auto sync = op_named(entry.name);
+    REQUIRE(sync.has_value());
+    CHECK(sync->kind == entry.kind);
+    CHECK(sync->issue == Issue::Sync);
+    const auto start = op_named(op_name(entry.kind, Issue::Start));
+    CHECK(start.has_value() == (entry.family == Family::Collective));
+    if (start)
+      CHECK((start->kind == entry.kind && start->issue == Issue::Start));
+  }
+}
+
+TEST_CASE("rules: what is no op has no name") {
+  CHECK_FALSE(op_named("pmean").has_value());
+  CHECK_FALSE(op_named("_start").has_value());
+  CHECK_FALSE(op_named("psum_start_start").has_value());
+}
+
+TEST_CASE("rules: every collective has the parameters of all collectives") {
+  for (const OpRules& entry : all_rules()) {
+    if (entry.family != Family::Collective)
+      continue;
+    CAPTURE(entry.name);
+    std::set<std::string_view> names;
+    for (const Parameter& parameter : entry.parameters)
+      CHECK(names.insert(parameter.name).second);
+    for (const char* shared :
+         {"axis_name", "axis_index_groups", "algorithm", "channels", "stream", "slots", "entry"})
+      CHECK(names.count(shared) == 1);
+  }
+}
+
+TEST_CASE("rules: what an optional parameter stands for is of its kind and within its limits") {
+  for (const OpRules& entry : all_rules()) {
+    for (const Parameter& parameter : entry.parameters) {
+      CAPTURE(entry.name);
+      CAPTURE(parameter.name);
+      if (!parameter.otherwise)
+        continue;
+      CHECK(parameter.need == Parameter::Need::Optional);
+      CHECK(holds(*parameter.otherwise, parameter.kind));
+      if (parameter.least)
+        CHECK(std::get<int64_t>(*parameter.otherwise) >= *parameter.least);
+    }
+  }
+}
+
+TEST_CASE("rules: local ops have a cost, the others none") {
+  for (const OpRules& entry : all_rules()) {
+    CAPTURE(entry.name);
+    CHECK((entry.cost != nullptr) == (entry.family == Family::Local));
+    CHECK((entry.type != nullptr));
+  }
+}
+
+TEST_CASE("parameter kinds: dimension numbers are four lists") {
+  using Lists = std::vector<std::vector<int64_t>>;
+  CHECK(holds(Lists{{1}, {0}, {}, {}}, ParameterKind::DimensionNumbers));
+  CHECK_FALSE(holds(Lists{{1}, {0}}, ParameterKind::DimensionNumbers));
+  CHECK_FALSE(holds(int64_t{1}, ParameterKind::Number));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,131 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/program/build.h"
+
+namespace orrery {
+namespace {
+
+using test::at_site;
+using test::Building;
+using test::devices;
+using test::op;
+
+using Faults = test::Lines;
+using Names = std::vector<std::string>;
+
+const Names kBoth = {"stage", "x"};
+const Names kInner = {"x"};
+
+/// Two threads on the two stages of {stage: 2, x: 2}, devices 0 and 1, 2 and 3.
+class Stages : public Building {
+ public:
+  Stages() : Building(Mesh({{"stage", 2}, {"x", 2}}), Checks::Shapes) {}
+  Stages& front(std::initializer_list<OpRequest> ops) { return with("front", 0, ops); }
+  Stages& back(std::initializer_list<OpRequest> ops) { return with("back", 2, ops); }
+
+ private:
+  Stages& with(const char* name, uint32_t first, std::initializer_list<OpRequest> ops) {
+    thread(name, devices(first, first + 2));
+    for (const OpRequest& request : ops)
+      add(request);
+    return *this;
+  }
+};
+
+OpRequest meeting(std::string name, std::string_view what = "psum", Names axes = kBoth) {
+  return at_site(op(std::move(name), what, {"a"}, {{"axis_name", std::move(axes)}}), "all");
+}
+
+TEST_CASE("site of its own: the groups of the op's thread, and no others") {
+  Stages stages;
+  stages.front({op("p", "psum", {"a"}, {{"axis_name", kInner}})}).back({});
+  const Program program = stages.finish();
+  CHECK(program.sites[0].name == "p");
+  CHECK(program.sites[0].ops == std::vector<OpId>{OpId(0)});
+  CHECK(program.sites[0].groups == std::vector<Group>{devices(0, 2)});
+  CHECK(program.ops[0].site == SiteId(0));
+}
+
+TEST_CASE("site of its own: a group that reaches into another thread is refused") {
+  Stages stages;
+  stages.front({op("p", "psum", {"a"}, {{"axis_name", Names{"stage"}}})}).back({});
+  CHECK(stages.faults() ==
+        Faults{"/p/axis_name: expected each group to lie within thread \"front\", got one of "
+               "device 0, which is its own, and device 2, which is not; ops of several threads "
+               "meet if they name the same \"site\""});
+}
+
+TEST_CASE("shared site: ops of several threads, one each, in thread order") {
+  Stages stages;
+  stages.front({meeting("p")}).back({op("other", "add", {"a", "a"}), meeting("q")});
+  const Program program = stages.finish();
+  CHECK(program.sites.size() == 1);
+  CHECK(program.sites[0].name == "all");
+  CHECK(program.sites[0].ops == std::vector<OpId>{OpId(0), OpId(2)});
+  CHECK(program.sites[0].groups == std::vector<Group>{devices(0, 4)});
+  CHECK(program.ops[2].site == SiteId(0));
+}
+
+TEST_CASE("shared site: its groups lie within its threads") {
+  Stages stages;
+  stages.front({meeting("p")}).back({});
+  CHECK(stages.faults() ==
+        Faults{"/p/axis_name: expected each group to lie within the threads that issue site "
+               "\"all\", got one of device 0, which is theirs, and device 2, which is not"});
+}
+
+TEST_CASE("shared site: a thread issues it once") {
+  Stages stages;
+  stages.front({meeting("p"), meeting("q")}).back({meeting("r")});
+  CHECK(stages.faults() ==
+        Faults{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
+               "\"front\""});
+}
+
+TEST_CASE("shared site: the ops are of one kind, all started or none") {
+  Stages stages;
+  stages.front({meeting("p")}).back({meeting("q", "psum_start")});
+  CHECK(stages.faults() ==
+        Faults{"/q/op: expected psum at site \"all\", as \"p\" is, got psum_start"});
+}
+
+TEST_CASE("shared site: the ops have the same parameters") {
+  Stages stages;
+  stages.front({meeting("p")}).back({meeting("q", "psum", {"x", "stage"})});
+  CHECK(stages.faults() ==
+        Faults{"/q/axis_name: expected the same axis_name at site \"all\" as \"p\" has"});
+}
+
+TEST_CASE("shared site: a parameter that only one op has is a difference") {
+  Stages stages;
+  OpRequest ring = meeting("q");
+  ring.attributes.set("algorithm", std::string("ring"));
+  stages.front({meeting("p")}).back({ring});
+  CHECK(stages.faults() ==
+        Faults{"/q/algorithm: expected the same algorithm at site \"all\" as \"p\" has"});
+}
+
+TEST_CASE("shared site: the ops have operands of one dtype and shape") {
+  Stages stages;
+  stages.builder.argument("b", Dtype::F32, {5}, {});
+  OpRequest other = meeting("q");
+  other.operands = {"b"};
+  stages.front({meeting("p")}).back({other});
+  CHECK(stages.faults() ==
+        Faults{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
+}
+
+TEST_CASE("shared site: after an op of it was refused, nothing more is said of it") {
+  Stages stages;
+  OpRequest faulty = meeting("p");
+  faulty.operands = {"nothing"};
+  stages.front({faulty}).back({meeting("q")});
+  CHECK(stages.faults() ==
+        Faults{"/p/of: expected the id of an array or of an earlier op, got \"nothing\""});
+}
+
+}  // namespace
+}  // namespace orrery

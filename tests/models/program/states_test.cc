@@ -1,0 +1,171 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/program/type_table.h"
+
+namespace orrery {
+namespace {
+
+using test::Given;
+using test::Lists;
+using test::Names;
+using test::Numbers;
+using test::outcome;
+using test::type;
+
+const Mesh& mesh() {
+  static const Mesh kMesh({{"x", 2}, {"y", 2}});
+  return kMesh;
+}
+
+/// The result of a collective over x for an f32[2] operand of these states along x and y.
+std::string over_x(OpKind kind, std::string_view states, Checks checks = Checks::States) {
+  const Names x = {"x"};
+  const ValueType operand = type(Dtype::F32, {2}, states);
+  if (kind == OpKind::AllToAll)
+    return outcome(mesh(), kind, {operand},
+                   {{"axis_name", x}, {"split_axis", 0}, {"concat_axis", 0}}, checks);
+  if (kind == OpKind::Ppermute)
+    return outcome(mesh(), kind, {operand}, {{"axis_name", x}, {"perm", Lists{{0, 1}}}}, checks);
+  return outcome(mesh(), kind, {operand}, {{"axis_name", x}}, checks);
+}
+
+/// The result of a local op for f32[2] operands of these states.
+std::string local(OpKind kind, const std::vector<std::string>& states, Given given = {}) {
+  std::vector<ValueType> operands;
+  for (const std::string& letters : states)
+    operands.push_back(type(Dtype::F32, {2}, letters));
+  return outcome(mesh(), kind, operands, given);
+}
+
+TEST_CASE("text of a type: axes by state, in mesh order") {
+  const Mesh three({{"a", 2}, {"x", 2}, {"b", 2}});
+  CHECK(text(type(Dtype::F32, {2, 3}, "III"), three) == "f32[2,3]");
+  CHECK(text(type(Dtype::F32, {2, 3}, "RVR"), three) == "f32[2,3]{V:x, R:(a,b)}");
+  CHECK(text(type(Dtype::S8, {}, "VUR"), three) == "s8[]{V:a, U:x, R:b}");
+  ValueType future = type(Dtype::F32, {2, 3}, "III");
+  future.future = true;
+  CHECK(text(future, three) == "future f32[2,3]");
+}
+
+TEST_CASE("psum: varying and unreduced become invarying along its axis only") {
+  CHECK(over_x(OpKind::Psum, "VV") == "f32[2]{V:y}");
+  CHECK(over_x(OpKind::Psum, "II") == "f32[2]");
+  CHECK(over_x(OpKind::Psum, "UU") == "f32[2]{U:y}");
+  CHECK(over_x(OpKind::Psum, "RI") ==
+        ": expected an operand that is varying or invarying over x, got f32[2]{R:x}");
+}
+
+TEST_CASE("pmax: varying becomes invarying; an unreduced operand has no maximum") {
+  CHECK(over_x(OpKind::Pmax, "VV") == "f32[2]{V:y}");
+  CHECK(over_x(OpKind::Pmax, "IR") == "f32[2]{R:y}");
+  CHECK(over_x(OpKind::Pmax, "VU") ==
+        ": expected an operand that is nowhere unreduced, got f32[2]{V:x, U:y}");
+}
+
+TEST_CASE("psum_scatter: varying and unreduced become varying") {
+  CHECK(over_x(OpKind::PsumScatter, "VI") == "f32[]{V:x}");
+  CHECK(over_x(OpKind::PsumScatter, "UI") == "f32[]{V:x}");
+  CHECK(over_x(OpKind::PsumScatter, "II") == "f32[]{V:x}");
+}
+
+TEST_CASE(
+    "movement over an axis: its result varies, and its operand is neither unreduced nor reduced") {
+  for (const OpKind kind : {OpKind::AllGather, OpKind::AllToAll, OpKind::Ppermute}) {
+    CAPTURE(rules(kind).name);
+    const std::string shape = kind == OpKind::AllGather ? "f32[2,2]" : "f32[2]";
+    CHECK(over_x(kind, "VI") == shape + "{V:x}");
+    CHECK(over_x(kind, "IU") == shape + "{V:x, U:y}");
+    CHECK(over_x(kind, "UI") ==
+          ": expected an operand that is varying or invarying over x, got f32[2]{U:x}");
+    CHECK(over_x(kind, "RI") ==
+          ": expected an operand that is varying or invarying over x, got f32[2]{R:x}");
+  }
+}
+
+TEST_CASE("sums over several axes: one state before it, if states are checked") {
+  const Given both = {{"axis_name", Names{"x", "y"}}};
+  const ValueType mixed = type(Dtype::F32, {4}, "VI");
+  CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::Shapes) == "f32[4]");
+  CHECK(
+      outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::States) ==
+      ": expected an operand of one state over its axes, got varying over x and invarying over y");
+  CHECK(
+      outcome(mesh(), OpKind::PsumScatter, {mixed}, both, Checks::States) ==
+      ": expected an operand of one state over its axes, got varying over x and invarying over y");
+}
+
+TEST_CASE("reductions of parts of an axis: the result still varies along it") {
+  const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
+  for (const OpKind kind : {OpKind::Psum, OpKind::Pmax}) {
+    CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "VI")}, parts) == "f32[2]{V:x}");
+    CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "II")}, parts) == "f32[2]{V:x}");
+  }
+  CHECK(outcome(mesh(), OpKind::Psum, {type(Dtype::F32, {2}, "UI")}, parts) ==
+        ": expected no axis_index_groups for an operand that is unreduced over x, got f32[2]{U:x}");
+}
+
+TEST_CASE("axis_index: varies along the axes it names") {
+  CHECK(outcome(mesh(), OpKind::AxisIndex, {}, {{"axis_name", Names{"y"}}}) == "s32[]{V:y}");
+  CHECK(outcome(mesh(), OpKind::AxisIndex, {}, {{"axis_name", Names{}}}) == "s32[]");
+}
+
+TEST_CASE("add: varying where an operand is; unreduced or reduced where both are") {
+  CHECK(local(OpKind::Add, {"VI", "IV"}) == "f32[2]{V:(x,y)}");
+  CHECK(local(OpKind::Add, {"II", "II"}) == "f32[2]");
+  CHECK(local(OpKind::Add, {"UV", "UI"}) == "f32[2]{V:y, U:x}");
+  CHECK(local(OpKind::Sub, {"RI", "RI"}) == "f32[2]{R:x}");
+  CHECK(local(OpKind::Add, {"UI", "II"}) ==
+        ": expected operands that are all unreduced over x, got unreduced and invarying");
+  CHECK(local(OpKind::Add, {"UI", "VI"}) ==
+        ": expected operands that are all unreduced over x, got unreduced and varying");
+  CHECK(local(OpKind::Add, {"RI", "II"}) ==
+        ": expected operands that are all reduced over x, got reduced and invarying");
+}
+
+TEST_CASE("add: a reduced operand is cast to varying along exactly the axes it lacks") {
+  CHECK(local(OpKind::Add, {"RI", "VI"}) == "f32[2]{V:x}");
+  CHECK(local(OpKind::Add, {"RR", "VV"}) == "f32[2]{V:(x,y)}");
+  // It lacks both axes and is reduced along one.
+  CHECK(local(OpKind::Add, {"RI", "VV"}) ==
+        ": expected operand 0 to be reduced over exactly the axes over which others vary, got "
+        "f32[2]{R:x}");
+}
+
+TEST_CASE("mul: unreduced times reduced is unreduced") {
+  CHECK(local(OpKind::Mul, {"UI", "RI"}) == "f32[2]{U:x}");
+  CHECK(local(OpKind::Mul, {"RI", "UI"}) == "f32[2]{U:x}");
+  CHECK(local(OpKind::Mul, {"UI", "UI"}) ==
+        ": expected the other operand to be reduced over x, along which one is unreduced, got "
+        "unreduced and unreduced");
+  CHECK(local(OpKind::Mul, {"UI", "II"}) ==
+        ": expected the other operand to be reduced over x, along which one is unreduced, got "
+        "unreduced and invarying");
+}
+
+TEST_CASE("ops of one operand: linear ones keep unreduced, rounding does not; reduced is kept") {
+  CHECK(local(OpKind::Transpose, {"UR"}, {{"permutation", Numbers{0}}}) == "f32[2]{U:x, R:y}");
+  CHECK(local(OpKind::Reshape, {"UR"}, {{"new_sizes", Numbers{1, 2}}}) == "f32[1,2]{U:x, R:y}");
+  CHECK(local(OpKind::ConvertElementType, {"VR"}, {{"new_dtype", Dtype::BF16}}) ==
+        "bf16[2]{V:x, R:y}");
+  CHECK(local(OpKind::ConvertElementType, {"UI"}, {{"new_dtype", Dtype::BF16}}) ==
+        ": expected no operand that is unreduced over x, got unreduced");
+}
+
+TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
+  CHECK(local(OpKind::Concatenate, {"UI", "UI", "UI"}, {{"dimension", 0}}) == "f32[6]{U:x}");
+  CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==
+        ": expected operands that are all unreduced over x, got unreduced, unreduced and varying");
+}
+
+TEST_CASE("dot_general: an unreduced operand is refused") {
+  const Given inner = {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}};
+  CHECK(local(OpKind::DotGeneral, {"VI", "IV"}, inner) == "f32[]{V:(x,y)}");
+  CHECK(local(OpKind::DotGeneral, {"UI", "RI"}, inner) ==
+        ": expected no operand that is unreduced over x, got unreduced and reduced");
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,62 @@
+#pragma once
+
+// Type rules in one line: what comes out of an op for operands of given types, as text.
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/program/groups.h"
+#include "models/program/rules.h"
+
+namespace orrery::test {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<int64_t>;
+using Lists = std::vector<std::vector<int64_t>>;
+using Given = std::initializer_list<std::pair<std::string, Attribute>>;
+
+/// What is given, and the defaults of the rest.
+inline Attributes attributes_of(OpKind kind, Given given) {
+  Attributes attributes;
+  for (const Parameter& parameter : rules(kind).parameters)
+    if (parameter.otherwise)
+      attributes.set(std::string(parameter.name), *parameter.otherwise);
+  for (const auto& [name, value] : given)
+    attributes.set(name, value);
+  return attributes;
+}
+
+/// A type of states as letters, one per mesh axis: "I", "V", "U", "R".
+inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
+  ValueType type{dtype, std::move(shape), {}, false};
+  for (const char letter : states)
+    type.axes.push_back(letter == 'I'   ? AxisState::Invarying
+                        : letter == 'V' ? AxisState::Varying
+                        : letter == 'U' ? AxisState::Unreduced
+                                        : AxisState::Reduced);
+  return type;
+}
+
+/// The type of the result, "nothing", or "PARAMETER: what is wrong".
+inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
+                           Given given, Checks checks = Checks::States) {
+  const Attributes attributes = attributes_of(kind, given);
+  const auto said = [](const TypeFault& fault) { return fault.parameter + ": " + fault.message; };
+  int64_t size = 1;
+  if (rules(kind).family == Family::Collective) {
+    const auto groups = replica_groups(mesh, attributes, rules(kind).group_sizes);
+    if (const auto* fault = std::get_if<TypeFault>(&groups))
+      return said(*fault);
+    size = static_cast<int64_t>(std::get<std::vector<Group>>(groups).front().size());
+  }
+  const TypeOutcome result = rules(kind).type({mesh, checks, attributes, operands, size});
+  if (const auto* fault = std::get_if<TypeFault>(&result))
+    return said(*fault);
+  const auto& types = std::get<std::vector<ValueType>>(result);
+  return types.empty() ? "nothing" : text(types.front(), mesh);
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,40 @@
+#pragma once
+
+// What the tests of scenarios share: a small scenario to vary, and the faults of a text.
+
+#include <string>
+#include <string_view>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+
+namespace orrery::test {
+
+/// The whole message that the text is refused with, with "f:" for the file; "" where it is read.
+inline std::string refusal(std::string_view text) {
+  try {
+    (void)read_scenario("f", text);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+/// A scenario on a ring of 4 in one line per key. Line 1 is "orrery", 2 "cluster", 3 "mesh",
+/// 4 "arrays", 5 "program", 6 what is added.
+struct Small {
+  std::string version = "1";
+  std::string cluster =
+      R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"})";
+  std::string mesh = R"({"x": 4})";
+  std::string arrays = R"({"a": {"shape": [8], "dtype": "f32", "spec": ["x"]}})";
+  std::string program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  std::string more = R"("name": "small")";
+
+  std::string text() const {
+    return "{\"orrery\": " + version + ",\n\"cluster\": " + cluster + ",\n\"mesh\": " + mesh +
+           ",\n\"arrays\": " + arrays + ",\n\"program\": " + program + ",\n" + more + "}\n";
+  }
+};
+
+}  // namespace orrery::test
