@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,8 +35,10 @@ class CollectiveSweep {
         entries_(entries),
         reduce_rate_(reduce_rate),
         paths_(paths),
-        times_(extent_, StepTimes{}),
-        connections_(size_t{extent_.nodes} * extent_.channels) {}
+        row_mask_(std::bit_ceil(size_t{extent_.window} + 1) - 1),
+        width_(size_t{extent_.nodes} * extent_.channels),
+        lanes_(width_),
+        times_((row_mask_ + 1) * width_) {}
 
   /// Requires a schedule that ends.
   void run() {
@@ -52,59 +55,115 @@ class CollectiveSweep {
     for (uint32_t c = 0; c < extent_.channels; ++c) {
       const uint32_t steps = schedule_.steps(node, Channel(c));
       if (steps > 0) {
-        const StepTimes& times = times_.at({node, Channel(c), steps - 1});
+        const StepTimes& times = times_[place({node, Channel(c), steps - 1})];
         last.add({times.sent, times.sent_origin});
       }
     }
     return last.any() ? last.get() : Happened{entries_[node.index()], node};
   }
 
-  uint64_t messages() const { return messages_; }
-  Digest digest() const { return digest_; }
+  uint64_t messages() const { return tally_.messages; }
+  Digest digest() const { return tally_.digest; }
 
  private:
-  /// How long a payload takes: the last two sizes are kept, since algorithms cut data into parts of
-  /// two sizes, so that no message costs a division.
-  struct Durations {
-    struct Known {
-      int64_t count = 0;
-      Duration duration;  // of no elements
-    };
-    std::array<Known, 2> known;
+  /// How long a payload takes on a channel. Of no elements: no time.
+  struct Cost {
+    int64_t count = 0;
+    Duration transfer;
+    Duration reduction;
+  };
 
-    template <class Compute>
-    Duration of(int64_t count, Compute&& compute) {
-      if (known[0].count == count)
-        return known[0].duration;
-      if (known[1].count == count)
-        return known[1].duration;
-      known[0] = known[1];
-      known[1] = {count, compute(count)};
-      return known[1].duration;
+  /// What a channel knows, so that no message costs a search or a division: the way of its last
+  /// message, and the costs of two sizes, since algorithms cut data into parts of two sizes.
+  struct Lane {
+    std::optional<Node> to;
+    Duration latency;
+    std::array<Cost, 2> costs;
+
+    bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
+    const Cost& cost(int64_t count) const { return costs[costs[0].count == count ? 0 : 1]; }
+  };
+
+  struct Tally {
+    Digest digest;
+    uint64_t messages = 0;
+
+    void add(const Tally& other) {
+      digest.add(other.digest);
+      messages += other.messages;
     }
   };
 
-  /// The way that a channel sent its last message.
-  struct Connection {
-    std::optional<Node> to;
-    std::optional<BytesPerSecond> rate;
-    Duration latency;
-    Durations transfers;
+  /// What a pass over a row met.
+  struct Pass {
+    bool unknown = false;   // a channel does not know a cost: its times are wrong
+    bool same_row = false;  // a send half has a cause in this row, which the pass may not have done
   };
 
+  /// Row by row, whole steps at a time. Going over a row again does no harm: where a cost was not
+  /// known it is learnt first; where a send half waits for another node's receive half of the same
+  /// row, these are all right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
-    for_each_channel([&](Node n, Channel c) { rows = std::max(rows, schedule_.steps(n, c)); });
+    for (uint32_t c = 0; c < extent_.channels; ++c)
+      for (uint32_t n = 0; n < extent_.nodes; ++n)
+        rows = std::max(rows, schedule_.steps(Node(n), Channel(c)));
+    std::vector<Tally> tallies(extent_.channels);
     for (uint32_t row = 0; row < rows; ++row) {
-      for_each_channel([&](Node n, Channel c) {
-        if (row < schedule_.steps(n, c))
-          receive({n, c, row});
-      });
-      for_each_channel([&](Node n, Channel c) {
-        if (row < schedule_.steps(n, c))
-          send({n, c, row});
-      });
+      bool again = false;
+      for (uint32_t c = 0; c < extent_.channels; ++c) {
+        Pass pass = run_row(*this, times_.data(), Channel(c), row, tallies[c]);
+        if (pass.unknown) {
+          learn_row(Channel(c), row);
+          pass = run_row(*this, times_.data(), Channel(c), row, tallies[c]);
+        }
+        again |= pass.same_row;
+      }
+      for (uint32_t c = 0; c < extent_.channels; ++c) {
+        if (again)
+          run_row(*this, times_.data(), Channel(c), row, tallies[c]);
+        tally_.add(tallies[c]);
+      }
     }
+  }
+
+  /// Nothing is stored through anything but `times`, and the compiler is told so: it keeps the
+  /// schedule's figures in registers.
+  [[gnu::flatten, gnu::noinline]] static Pass run_row(const CollectiveSweep& sweep,
+                                                      StepTimes* __restrict times, Channel channel,
+                                                      uint32_t row, Tally& total) {
+    Tally tally;
+    Pass pass;
+    sweep.for_each_in_row(channel, row, [&](StepRef ref) {
+      const Step step = sweep.schedule_.step(ref);
+      sweep.receive(times, ref, step, tally, pass);
+      sweep.send(times, ref, step, tally, pass);
+    });
+    total = tally;
+    return pass;
+  }
+
+  void learn_row(Channel channel, uint32_t row) {
+    // A size that differs from the first node's: later rows are likely to have it elsewhere.
+    std::optional<int64_t> first;
+    std::optional<int64_t> other;
+    for_each_in_row(channel, row, [&](StepRef ref) {
+      const int64_t count = schedule_.step(ref).count();
+      if (!first)
+        first = count;
+      else if (count != *first)
+        other = count;
+    });
+    for_each_in_row(channel, row, [&](StepRef ref) {
+      learn(ref, schedule_.step(ref).count() == first ? other : first);
+    });
+  }
+
+  template <class Visit>
+  void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      if (row < schedule_.steps(Node(n), channel))
+        visit(StepRef{Node(n), channel, row});
   }
 
   void run_in_any_order() {
@@ -113,79 +172,98 @@ class CollectiveSweep {
     const auto push = [&](HalfRef half) { ready.push_back(half); };
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       progress.enter(Node(n), push);
+    Pass pass;
     while (!ready.empty()) {
       const HalfRef half = ready.back();
       ready.pop_back();
+      learn(half.step);
+      const Step step = schedule_.step(half.step);
       if (half.half == Half::Receive)
-        receive(half.step);
+        receive(times_.data(), half.step, step, tally_, pass);
       else
-        send(half.step);
+        send(times_.data(), half.step, step, tally_, pass);
       progress.retire(half, push);
     }
+    ORRERY_CHECK(!pass.unknown, "a cost that was learnt is known");
   }
 
-  template <class Visit>
-  void for_each_channel(Visit&& visit) {
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
-      for (uint32_t c = 0; c < extent_.channels; ++c)
-        visit(Node(n), Channel(c));
-  }
-
-  void receive(StepRef ref) {
-    const Step step = schedule_.step(ref);
-    const Happened begin = begins(ref, Half::Receive, step);
-    Duration reduction;
-    if (step.combine != Combine::None && reduce_rate_)
-      reduction = reductions_.of(step.count(), [&](int64_t count) {
-        return transfer_time(itemsize_ * count, *reduce_rate_);
-      });
-    StepTimes& times = times_.at(ref);
-    times.received = begin.at + reduction;
+  void receive(StepTimes* all, StepRef ref, const Step& step, Tally& tally, Pass& pass) const {
+    const Happened begin = begins(all, ref, Half::Receive, step, pass);
+    StepTimes& times = all[place(ref)];
+    times.received = begin.at;
     times.received_origin = begin.origin;
-    digest_.add(id_, ref, Half::Receive, digest_bytes(step, Half::Receive, itemsize_));
-  }
-
-  void send(StepRef ref) {
-    const Step step = schedule_.step(ref);
-    const Happened begin = begins(ref, Half::Send, step);
-    StepTimes& times = times_.at(ref);
-    times.sent_origin = begin.origin;
-    digest_.add(id_, ref, Half::Send, digest_bytes(step, Half::Send, itemsize_));
-    if (!step.to) {
-      times.sent = begin.at;
-      return;
+    if (step.combine != Combine::None && reduce_rate_) {
+      const Lane& lane = lanes_[lane_of(ref)];
+      times.received = begin.at + lane.cost(step.count()).reduction;
+      pass.unknown |= !lane.knows(step.count());
     }
-    Connection& connection =
-        connections_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
-    if (connection.to != *step.to)
-      connect(connection, ref.node, *step.to);
-    times.sent = begin.at + connection.transfers.of(step.count(), [&](int64_t count) {
-      return connection.rate ? transfer_time(itemsize_ * count, *connection.rate) : Duration();
-    });
-    times.arrived = times.sent + connection.latency;
-    ++messages_;
+    tally.digest.add(id_, ref, Half::Receive, digest_bytes(step, Half::Receive, itemsize_));
   }
 
-  void connect(Connection& connection, Node from, Node to) {
-    const Path& path =
-        paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
-    connection = {
-        to, path.links.empty() ? std::nullopt : path.peak(extent_.peak_rate), path.latency, {}};
+  void send(StepTimes* all, StepRef ref, const Step& step, Tally& tally, Pass& pass) const {
+    const Happened begin = begins(all, ref, Half::Send, step, pass);
+    StepTimes& times = all[place(ref)];
+    times.sent = begin.at;
+    times.sent_origin = begin.origin;
+    if (step.to) {
+      const Lane& lane = lanes_[lane_of(ref)];
+      times.sent = begin.at + lane.cost(step.count()).transfer;
+      times.arrived = times.sent + lane.latency;
+      pass.unknown |= lane.to != *step.to || !lane.knows(step.count());
+      ++tally.messages;
+    }
+    tally.digest.add(id_, ref, Half::Send, digest_bytes(step, Half::Send, itemsize_));
   }
 
-  Happened begins(StepRef ref, Half half, const Step& step) const {
+  Happened begins(const StepTimes* all, StepRef ref, Half half, const Step& step,
+                  Pass& pass) const {
     LastMet last;
     for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-      last.add(happened(cause));
+      if (cause.kind == CauseKind::Enter) {
+        last.add({entries_[cause.step.node.index()], cause.step.node});
+      } else {
+        pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
+        last.add(all[place(cause.step)].of(cause));
+      }
       return true;
     });
     return last.get();
   }
 
-  Happened happened(const Cause& cause) const {
-    if (cause.kind == CauseKind::Enter)
-      return {entries_[cause.step.node.index()], cause.step.node};
-    return times_.at(cause.step).of(cause);
+  size_t lane_of(StepRef ref) const {
+    return size_t{ref.channel.index()} * extent_.nodes + ref.node.index();
+  }
+
+  /// Rows lie one after the other; only the last `window` and the one at work are kept.
+  size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + lane_of(ref); }
+
+  /// Makes the step's cost known to its channel, and where there is room that of one more size.
+  void learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
+    const Step step = schedule_.step(ref);
+    Lane& lane = lanes_[lane_of(ref)];
+    if (step.to && lane.to != *step.to)
+      lane = Lane{*step.to, path(ref.node, *step.to).latency, {}};
+    if (!lane.knows(step.count()))
+      lane.costs = {lane.costs[1], cost(ref.node, lane, step.count())};
+    if (other && !lane.knows(*other))
+      lane.costs[lane.costs[0].count == step.count() ? 1 : 0] = cost(ref.node, lane, *other);
+  }
+
+  Cost cost(Node node, const Lane& lane, int64_t count) {
+    Cost cost;
+    cost.count = count;
+    if (reduce_rate_)
+      cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
+    if (lane.to) {
+      const Path& way = path(node, *lane.to);
+      if (!way.links.empty())
+        cost.transfer = transfer_time(itemsize_ * count, *way.peak(extent_.peak_rate));
+    }
+    return cost;
+  }
+
+  const Path& path(Node from, Node to) {
+    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
   const S& schedule_;
@@ -196,11 +274,11 @@ class CollectiveSweep {
   std::span<const Instant> entries_;
   std::optional<BytesPerSecond> reduce_rate_;
   Paths& paths_;
-  StepTable<StepTimes> times_;
-  std::vector<Connection> connections_;  // per channel
-  Durations reductions_;
-  uint64_t messages_ = 0;
-  Digest digest_;
+  const size_t row_mask_;
+  const size_t width_;       // steps of a row
+  std::vector<Lane> lanes_;  // per channel, node
+  std::vector<StepTimes> times_;
+  Tally tally_;
 };
 
 }  // namespace orrery
