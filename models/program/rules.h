@@ -48,8 +48,8 @@ using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
 /// it says the type that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// What one device computes and touches in a local op. Bytes are those of the operands it reads and
-/// of the result it writes, each once; an operand named twice counts twice.
+/// What one device computes and touches in a local op. Bytes are what it reads of its operands (of
+/// one named twice, twice) and what it writes.
 struct Cost {
   Flops flops;
   Bytes bytes;               // read and written in device memory
@@ -65,12 +65,15 @@ struct Parameter {
   std::string_view name;
   ParameterKind kind;
   enum class Need : uint8_t { Required, Optional } need;
-  std::optional<Attribute> otherwise;  // the value of an optional parameter that is not given
-  std::optional<int64_t> least, most;  // of an Integer; also of the numbers of Integers, a
-                                       // FlopCount and a ByteCount
+  std::optional<Attribute> otherwise;     // the value of an optional parameter that is not given
+  std::optional<int64_t> least, most;     // of an Integer; also of the numbers of Integers, a
+                                          // FlopCount and a ByteCount
   std::vector<std::string_view> choices;  // of a Text; empty: any
 };
 
+/// A collective works in the dtype of its result: an operand of another (pred, for psum) is
+/// converted element by element as its device enters. Over no axes (axis_name []) it is the
+/// identity, whatever its other parameters say.
 enum class Family : uint8_t { Local, Collective, Done };
 
 /// Groups of unequal size make sense for reductions only; the others exchange equal parts.
