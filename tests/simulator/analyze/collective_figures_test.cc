@@ -1,0 +1,68 @@
+#include "simulator/analyze/collective_figures.h"
+
+#include <doctest/doctest.h>
+
+using namespace orrery;
+
+namespace {
+
+/// A thread of two devices with one op at each index, whose spans are given.
+Completion completion(std::vector<std::vector<OpSpan>> spans) {
+  Completion result;
+  result.spans = std::move(spans);
+  return result;
+}
+
+OpSpan span(int64_t reached, int64_t start, int64_t end) {
+  return {Instant(reached), Instant(start), Instant(end)};
+}
+
+const Thread kThread{"t", {LogicalId(2), LogicalId(5)}, {}};
+
+}  // namespace
+
+TEST_CASE("exposure of a sync collective: all of it, with its launch") {
+  const Exposure found =
+      exposure(kThread, completion({{span(0, 10, 30), span(5, 15, 45)}}), Issue::Sync, OpId(0), {});
+  CHECK(found.device == LogicalId(5));  // 30 long, the other 20
+  CHECK(found.took == Duration(30));
+  CHECK(found.exposed == Duration(40));
+  CHECK(found.hidden == Duration(0));
+}
+
+TEST_CASE("exposure of a started collective: what its done waits") {
+  const Completion times = completion({{span(0, 0, 30), span(0, 0, 30)},  // equal: device 2 counts
+                                       {span(20, 20, 30), span(5, 5, 30)}});
+  const Exposure found = exposure(kThread, times, Issue::Start, OpId(0), OpId(1));
+  CHECK(found.device == LogicalId(2));
+  CHECK(found.exposed == Duration(10));
+  CHECK(found.hidden == Duration(20));
+}
+
+TEST_CASE("exposure of a started collective that is never done: none") {
+  const Exposure found =
+      exposure(kThread, completion({{span(0, 0, 30), span(0, 0, 20)}}), Issue::Start, OpId(0), {});
+  CHECK(found.exposed == Duration(0));
+  CHECK(found.hidden == Duration(30));
+}
+
+// The sizes and factors of nccl-tests' PERFORMANCE.md, for 4 ranks and 1,000 us.
+TEST_CASE("bandwidths: as nccl-tests defines them") {
+  const Bytes operand(8'000'000);
+  const Duration time(1'000'000'000);
+  // all_reduce: S = 8 MB, 8 GB/s; bus 2 x 3/4.
+  const Bytes reduced = nccl_size(OpKind::Psum, operand, 4);
+  CHECK(reduced == operand);
+  CHECK(bandwidths(OpKind::Psum, reduced, 4, time).algbw_GBps == 8.0);
+  CHECK(bandwidths(OpKind::Psum, reduced, 4, time).busbw_GBps == 12.0);
+  // all_gather: S is the result, 32 MB.
+  const Bytes gathered = nccl_size(OpKind::AllGather, operand, 4);
+  CHECK(gathered == Bytes(32'000'000));
+  CHECK(bandwidths(OpKind::AllGather, gathered, 4, time).busbw_GBps == 24.0);
+  // reduce_scatter and alltoall: S is the operand.
+  CHECK(nccl_size(OpKind::PsumScatter, operand, 4) == operand);
+  CHECK(nccl_size(OpKind::AllToAll, operand, 4) == operand);
+  CHECK(bandwidths(OpKind::AllToAll, operand, 4, time).busbw_GBps == 6.0);
+  // sendrecv: factor 1.
+  CHECK(bandwidths(OpKind::Ppermute, operand, 4, time).busbw_GBps == 8.0);
+}
