@@ -118,6 +118,14 @@ TEST_CASE("shared site: the ops have operands of one dtype and shape") {
         Faults{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
 }
 
+TEST_CASE("shared site: of ops that do not match, the groups are not judged") {
+  Stages stages;
+  stages.front({meeting("p"), meeting("q")}).back({});
+  CHECK(stages.faults() ==
+        Faults{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
+               "\"front\""});
+}
+
 TEST_CASE("shared site: after an op of it was refused, nothing more is said of it") {
   Stages stages;
   OpRequest faulty = meeting("p");
