@@ -95,10 +95,6 @@ std::vector<CheckKind> checks_of(Property property) {
 
 }  // namespace
 
-bool needs_values(const Expectation& expectation) {
-  return !compared_values(expectation).empty();
-}
-
 std::vector<std::string> compared_values(const Expectation& expectation) {
   if (const auto* equal = std::get_if<ExpectEqual>(&expectation.what))
     return equal->values;

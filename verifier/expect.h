@@ -51,10 +51,7 @@ class Expectations {
   std::optional<DeviceValues> bounds_;  // made when a `close` asks for them
 };
 
-/// Whether an expectation compares values, and so asks for them to be computed.
-bool needs_values(const Expectation& expectation);
-
-/// The values that an expectation compares.
+/// The values that an expectation compares: none for other expectations.
 std::vector<std::string> compared_values(const Expectation& expectation);
 
 }  // namespace orrery

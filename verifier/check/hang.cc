@@ -60,6 +60,11 @@ class WaitFor {
       });
       if (again != path.end()) {
         path.erase(path.begin(), again);
+        std::rotate(
+            path.begin(),
+            std::min_element(path.begin(), path.end(),
+                             [](const Visit& a, const Visit& b) { return a.device < b.device; }),
+            path.end());
         return cycle(path);
       }
       path.push_back(visit);

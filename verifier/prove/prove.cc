@@ -115,7 +115,7 @@ Proof differs(Rank rank, int64_t element, const Piece& got, const Counts& expect
         wrong = fmt::format("has element {} of rank {}, which does not belong there", from.second,
                             from.first);
       else if (times != 1)
-        wrong = fmt::format("has element {} of rank {} {} times", from.second, from.first, times);
+        wrong = fmt::format("has {} times element {} of rank {}", times, from.second, from.first);
     }
   }
   return {false,

@@ -1,0 +1,185 @@
+// Each planted fault is caught by the check that is there for it, with its whole message.
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/verifier/scenario_rig.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Two threads over two stages of two devices each, with two psums between all four.
+ScenarioParts two_stages(std::string left, std::string right) {
+  ScenarioParts parts;
+  parts.threads = true;
+  parts.mesh = R"({"stage": 2, "x": 2})";
+  parts.arrays =
+      R"({"a": {"shape": [32], "dtype": "f32", "spec": [["stage", "x"]], "init": "iota"}})";
+  parts.program = R"([{"name": "left", "on": {"stage": 0}, "do": [)" + left +
+                  R"(]}, {"name": "right", "on": {"stage": 1}, "do": [)" + right + "]}]";
+  return parts;
+}
+
+std::string psum(const std::string& id, const std::string& site, const std::string& more = "") {
+  return R"({"id": ")" + id + R"(", "op": "psum)" + (more.empty() ? "" : "_start") +
+         R"(", "of": "a", "axis_name": ["stage", "x"], "algorithm": "ring", "site": ")" + site +
+         "\"" + more + "}";
+}
+
+const std::string kSum = R"({"id": "s", "op": "psum_start", "of": "a", "axis_name": "x")";
+const std::string kDone = R"({"id": "d", "op": "done", "of": "s"})";
+
+}  // namespace
+
+TEST_CASE("a program without fault: every check holds") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + "}, " + kDone + "]";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  CHECK(ran.report.holds);
+}
+
+TEST_CASE("hang: two threads that disagree on the order of two collectives") {
+  const Ran ran = run_parts(
+      two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
+  // On the ring 0 1 2 3, device 1 gets device 0's first message and then waits for the one that
+  // device 3 must begin; device 3, in the other collective, waits for that of device 1 likewise.
+  const Check& check = ran.check("DEADLOCK.FREE");
+  CHECK_FALSE(check.holds);
+  CHECK(check.message ==
+        "The program cannot end: device 1 waits in \"a1\" for device 3 to enter \"a2\"; device 3 "
+        "waits in \"b2\" for device 1 to enter \"b1\". The orders conflict: thread \"left\" issues "
+        "\"a1\" before \"b1\"; thread \"right\" issues \"b2\" before \"a2\".");
+  CHECK(check.of == "/programs/0/do/0");
+  CHECK_FALSE(ran.report.holds);
+  CHECK_FALSE(ran.report.completion);
+  CHECK_FALSE(ran.report.values);
+}
+
+TEST_CASE("order mismatch: the two orders are named") {
+  const Ran ran = run_parts(
+      two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
+  CHECK(ran.check("ORDER.AGREED").message ==
+        "On stream 0, thread \"left\" issues \"a1\" before \"b1\", but thread \"right\" issues "
+        "\"b2\" before \"a2\".");
+}
+
+TEST_CASE("hang: started collectives queue on one stream, behind the one that the peer lacks") {
+  const std::string on_stream = R"(, "stream": 3)";
+  const std::string left = psum("a1", "A", on_stream) + "," + psum("b1", "B", on_stream) +
+                           R"(,{"id": "da1", "op": "done", "of": "a1"},)"
+                           R"({"id": "db1", "op": "done", "of": "b1"})";
+  const std::string right = psum("b2", "B", on_stream) + "," + psum("a2", "A", on_stream) +
+                            R"(,{"id": "da2", "op": "done", "of": "a2"},)"
+                            R"({"id": "db2", "op": "done", "of": "b2"})";
+  CHECK(run_parts(two_stages(left, right)).check("DEADLOCK.FREE").message ==
+        "The program cannot end: device 1 waits in \"a1\" for device 3 to enter \"a2\"; device 3 "
+        "waits in \"b2\" for device 1 to enter \"b1\". The orders conflict: thread \"left\" issues "
+        "\"a1\" before \"b1\"; thread \"right\" issues \"b2\" before \"a2\".");
+}
+
+TEST_CASE("no hang: on streams of their own, started collectives may be issued in any order") {
+  const std::string first = R"(, "stream": 0)";
+  const std::string second = R"(, "stream": 1)";
+  const std::string left = psum("a1", "A", first) + "," + psum("b1", "B", second) +
+                           R"(,{"id": "da1", "op": "done", "of": "a1"},)"
+                           R"({"id": "db1", "op": "done", "of": "b1"})";
+  const std::string right = psum("b2", "B", second) + "," + psum("a2", "A", first) +
+                            R"(,{"id": "da2", "op": "done", "of": "a2"},)"
+                            R"({"id": "db2", "op": "done", "of": "b2"})";
+  CHECK(run_parts(two_stages(left, right)).broken() == Names{});
+}
+
+TEST_CASE("leak: a started collective that is never done") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + "}]";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"LEAK.FREE"});
+  CHECK(ran.check("LEAK.FREE").message == "\"s\" starts a collective that is never done.");
+  CHECK(ran.check("LEAK.FREE").of == "/program/0");
+}
+
+TEST_CASE("done twice: the second done is named") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + "}, " + kDone + R"(, {"id": "e", "op": "done", "of": "s"}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"FUTURE.DONE_ONCE"});
+  CHECK(ran.check("FUTURE.DONE_ONCE").message == "\"e\" ends \"s\" again, which \"d\" has ended.");
+}
+
+TEST_CASE("use after donation: the later reader is named") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "p", "op": "psum", "of": "a", "axis_name": "x", "donate": "a"},
+                      {"id": "q", "op": "add", "of": ["p", "a"]}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"DONATION.USE"});
+  CHECK(ran.check("DONATION.USE").message == "\"q\" uses \"a\" after its donation to \"p\".");
+}
+
+TEST_CASE("use after donation: of a value in the same storage, and by the outputs") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [2, 4]},
+                      {"id": "p", "op": "psum", "of": "a", "axis_name": "x", "donate": "a"}])";
+  parts.outputs = R"(["r"])";
+  CHECK(run_parts(parts).check("DONATION.USE").message ==
+        "The output \"r\", which lives in the storage of \"a\", is kept after its donation to "
+        "\"p\".");
+}
+
+TEST_CASE("donation: a reshape of the donated value takes its storage over, and may be used") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [2, 4], "donate": "a"},
+                      {"id": "p", "op": "psum", "of": "r", "axis_name": "x"}])";
+  CHECK(run_parts(parts).broken() == Names{});
+}
+
+TEST_CASE("race: an operand is donated while the collective that reads it is in flight") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + R"(}, {"id": "q", "op": "add", "of": ["a", "a"], "donate": "a"}, )" +
+                  kDone + "]";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"RACE.FREE"});
+  CHECK(ran.check("RACE.FREE").message ==
+        "\"q\" takes over \"a\" while \"s\" is in flight and reads it.");
+}
+
+TEST_CASE("race: a value is read while the collective it was donated to is in flight") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + R"(, "donate": "a"}, {"id": "q", "op": "add", "of": ["a", "a"]}, )" +
+                  kDone + "]";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"RACE.FREE"});
+  CHECK(ran.check("RACE.FREE").message ==
+        "\"q\" reads \"a\" while \"s\", to which it was donated, is in flight.");
+}
+
+TEST_CASE("no race: a donation after the done") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + "}, " + kDone +
+                  R"(, {"id": "q", "op": "add", "of": ["a", "a"], "donate": "a"}])";
+  CHECK(run_parts(parts).broken() == Names{});
+}
+
+TEST_CASE("capacity: the op, the device, and what is held") {
+  ScenarioParts parts;
+  // Per device 1 KiB of "a" and 1 KiB of "s", on 1.5 KiB.
+  parts.arrays = R"({"a": {"shape": [1024], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+  parts.memory = "1536 B";
+  parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
+  parts.outputs = R"(["s"])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{"MEMORY.CAPACITY"});
+  const Check& check = ran.check("MEMORY.CAPACITY");
+  CHECK(check.message ==
+        "At \"s\" device 0 holds 2048 B, over its 1536 B: \"a\" 1024 B (argument), \"s\" 1024 B "
+        "(output).");
+  CHECK(check.of == "/program/0");
+  parts.memory = "2048 B";
+  CHECK(run_parts(parts).broken() == Names{});
+}

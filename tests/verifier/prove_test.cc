@@ -1,0 +1,152 @@
+#include "verifier/prove/prove.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/values/host_rig.h"
+#include "tests/simulator/values/mutants.h"
+#include "verifier/check/resources.h"
+#include "verifier/check/values.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+/// The proof that a schedule over 4 ranks is a psum of 8 elements.
+Proof prove_psum(const Schedule& schedule) {
+  Op op;
+  op.kind = OpKind::Psum;
+  op.attributes.set("axis_name", Names{"x"});
+  const View whole = View::whole(8);
+  const Claim claim{schedule, whole, whole};
+  return prove(claim, trace(claim), [&](Rank rank) { return define(op, {8}, 4, rank); });
+}
+
+/// A program of one ring psum over 4 devices, 8 elements, executed by another schedule. Element i
+/// of device d is 2^(3d) + 8192 i, so that different contributions make different sums.
+struct Planted {
+  explicit Planted(const Schedule& schedule) : rig({{"x", 4}}) {
+    std::vector<Numbers> data(4);
+    for (int d = 0; d < 4; ++d)
+      for (int i = 0; i < 8; ++i)
+        data[static_cast<size_t>(d)].push_back(static_cast<double>((1 << (3 * d)) + 8192 * i));
+    rig.argument("a", data);
+    rig.op("psum", "r", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+    rig.lower();
+    rig.lowered.collectives.front().schedule = &schedule;
+  }
+
+  Check values() {
+    const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
+    REQUIRE(run.stop.finished());
+    return values_match_definition(rig.program, rig.lowered, SiteId(0), run.values).value();
+  }
+
+  HostRig rig;
+};
+
+/// Digests what it is told, but for one half.
+class SkippingExecutor {
+ public:
+  SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
+  void local(OpId, LogicalId) {}
+  void enter(CollectiveId, Node, OpId) {}
+  void exit(CollectiveId, Node, OpId) {}
+  void receive(CollectiveId id, StepRef ref, const Step& step) {
+    add(id, ref, Half::Receive, step);
+  }
+  void send(CollectiveId id, StepRef ref, const Step& step) { add(id, ref, Half::Send, step); }
+  Digest digest() const { return digest_; }
+  uint64_t halves() const { return halves_; }
+
+ private:
+  void add(CollectiveId id, StepRef ref, Half half, const Step& step) {
+    if (halves_++ != skips_)
+      digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).dtype)));
+  }
+
+  const Lowered& lowered_;
+  uint64_t skips_;
+  uint64_t halves_ = 0;
+  Digest digest_;
+};
+
+}  // namespace
+
+TEST_CASE("proof: a right ring all-reduce is a psum") {
+  CHECK(prove_psum(right_ring()).holds);
+  const StoredSchedule ring = right_ring();
+  CHECK(Planted(ring).values().holds);
+}
+
+TEST_CASE("proof: a dropped contribution is named") {
+  // Rank 1 leaves its part out of chunk 0.
+  CHECK(prove_psum(dropped_contribution()).why_not ==
+        "element 0 of rank 0 lacks element 0 of rank 1");
+}
+
+TEST_CASE("proof: a repeated contribution is named") {
+  // Rank 2 adds its part of chunk 3, elements 6 and 7, twice.
+  CHECK(prove_psum(repeated_contribution()).why_not ==
+        "element 6 of rank 0 has 2 times element 6 of rank 2");
+}
+
+TEST_CASE("proof: a shifted source is named") {
+  // Rank 1 adds its elements 1 and 2 where 0 and 1 belong.
+  CHECK(prove_psum(shifted_source()).why_not == "element 0 of rank 0 lacks element 0 of rank 1");
+}
+
+TEST_CASE("proof: messages to the wrong peers are found") {
+  CHECK_FALSE(prove_psum(wrong_peer()).holds);
+}
+
+TEST_CASE("proof: a message that is never sent is found") {
+  CHECK_FALSE(prove_psum(dropped_message()).holds);
+}
+
+TEST_CASE("proof: a reduction by another operation is named") {
+  CHECK(prove_psum(wrong_reduction()).why_not ==
+        "node 1 channel 0 step 1 reduces by another operation than the definition's");
+}
+
+TEST_CASE("proof: a schedule for more elements than the definition has is not one") {
+  const StoredSchedule ring = right_ring();
+  Op op;
+  op.kind = OpKind::Psum;
+  op.attributes.set("axis_name", Names{"x"});
+  const View whole = View::whole(8);
+  const Claim claim{ring, whole, whole};
+  const Proof proof =
+      prove(claim, trace(claim), [&](Rank rank) { return define(op, {9}, 4, rank); });
+  CHECK(proof.why_not == "element 8 of rank 0 is never written");
+}
+
+TEST_CASE("values: the oracle finds each planted fault that ends, on actual data") {
+  const StoredSchedule dropped = dropped_contribution();
+  const StoredSchedule repeated = repeated_contribution();
+  const StoredSchedule shifted = shifted_source();
+  const StoredSchedule reduction = wrong_reduction();
+  for (const Schedule* schedule : {&dropped, &repeated, &shifted, &reduction})
+    CHECK_FALSE(Planted(*schedule).values().holds);
+  // Element 0 of the sum is 1 + 8 + 64 + 512 = 585, and 577 without the 8 of device 1.
+  CHECK(Planted(dropped).values().message.find(
+            "\"r\" on device 0 has 577 at element 0; psum of its operands is 585") == 0);
+}
+
+TEST_CASE(
+    "digests: an executor that skips any one half is caught, and one that skips none is not") {
+  const StoredSchedule ring = right_ring();
+  Planted planted(ring);
+  const Digest whole = whole_digest(planted.rig.lowered);
+  // 4 ranks of 7 steps, two halves each.
+  for (uint64_t skips = 0; skips <= 56; ++skips) {
+    SkippingExecutor executor(planted.rig.lowered, skips);
+    walk(planted.rig.program, planted.rig.lowered, executor);
+    REQUIRE(executor.halves() == 56);
+    CHECK(digests_agree(whole, {{"planted", executor.digest()}}).holds == (skips == 56));
+  }
+}

@@ -1,0 +1,232 @@
+#include "verifier/run.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/verifier/scenario_rig.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+ScenarioParts scatter_then_gather() {
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "s", "op": "psum_scatter", "of": "a", "axis_name": "x", "scatter_dimension": 0, "tiled": true},
+          {"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true},
+          {"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  parts.outputs = R"(["g", "r"])";
+  return parts;
+}
+
+/// The check of the only expectation.
+Check expectation(ScenarioParts parts, const std::string& expect, const RunOptions& options = {}) {
+  parts.expect = "[" + expect + "]";
+  const Ran ran = run_parts(parts, options);
+  REQUIRE(ran.report.checks.back().of == "/expect/0");
+  return ran.report.checks.back();
+}
+
+}  // namespace
+
+TEST_CASE("run: every op is compared with its definition, proved, and run alike by all executors") {
+  const Ran ran = run_parts(scatter_then_gather());
+  CHECK(ran.broken() == Names{});
+  size_t compared = 0;
+  size_t proved = 0;
+  for (const Check& check : ran.report.checks) {
+    compared += check.name == "VALUES.ORACLE" ? 1 : 0;
+    proved += check.name == "SCHEDULE.PROVED" ? 1 : 0;
+  }
+  CHECK(compared == 3);
+  CHECK(proved == 3);
+  CHECK(ran.check("SCHEDULE.DIGEST").message ==
+        "Each step of each schedule ran once in: static walk, host executor, timing sweep.");
+}
+
+TEST_CASE("fingerprint: the same for the same run, another for other data or times") {
+  const ScenarioParts parts = scatter_then_gather();
+  const std::string first = run_parts(parts).report.fingerprint;
+  CHECK(first.size() == 32);
+  CHECK(run_parts(parts).report.fingerprint == first);
+
+  ScenarioParts other_data = parts;
+  other_data.arrays =
+      R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": {"fill": 1}}})";
+  CHECK(run_parts(other_data).report.fingerprint != first);
+
+  ScenarioParts other_time = parts;
+  other_time.program.replace(other_time.program.rfind("\"axis_name\""), 0, "\"channels\": 2, ");
+  CHECK(run_parts(other_time).report.fingerprint != first);
+}
+
+TEST_CASE("fingerprint: random data follows the seed") {
+  ScenarioParts parts = scatter_then_gather();
+  parts.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": {"random": 5}}})";
+  RunOptions one;
+  one.seed = 1;
+  RunOptions two;
+  two.seed = 2;
+  CHECK(run_parts(parts, one).report.fingerprint == run_parts(parts, one).report.fingerprint);
+  CHECK(run_parts(parts, one).report.fingerprint != run_parts(parts, two).report.fingerprint);
+}
+
+TEST_CASE("two threads: a collective between them gives every device the sum of both halves") {
+  ScenarioParts parts;
+  parts.threads = true;
+  parts.mesh = R"({"stage": 2, "x": 2})";
+  parts.arrays =
+      R"({"a": {"shape": [4], "dtype": "f32", "spec": [["stage", "x"]], "init": "iota"}})";
+  parts.program =
+      R"([{"name": "left", "on": {"stage": 0}, "do": [
+             {"id": "l", "op": "psum", "of": "a", "axis_name": ["stage", "x"], "site": "all"}]},
+          {"name": "right", "on": {"stage": 1}, "do": [
+             {"id": "twice", "op": "add", "of": ["a", "a"]},
+             {"id": "r", "op": "psum", "of": "twice", "axis_name": ["stage", "x"], "site": "all"}]}])";
+  // 0 + 1 + 2 x 2 + 2 x 3
+  parts.expect = R"([{"values": {"l": [[11], [11]], "r": [[11], [11]]}}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  REQUIRE(ran.report.ops.size() == 3);
+  CHECK(ran.report.devices[3].thread == ThreadId(1));
+}
+
+TEST_CASE("expect equal: names the first element that differs") {
+  CHECK(expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})").holds);
+  const Check check = expectation(scatter_then_gather(), R"({"equal": ["a", "r"]})");
+  CHECK(check.name == "VALUES.EQUAL");
+  // Element 0 of each device's 8 of iota: 0 + 8 + 16 + 24 = 48.
+  CHECK(check.message == "On device 0, element 0: \"a\" has 0, \"r\" has 48.");
+}
+
+TEST_CASE("expect close: holds within the roundings of both, and says how far beyond") {
+  CHECK(expectation(scatter_then_gather(), R"({"close": ["g", "r"]})").holds);
+  const Check check = expectation(scatter_then_gather(), R"({"close": ["a", "r"]})");
+  CHECK(check.name == "VALUES.CLOSE");
+  // a has none; r has 3 roundings of 2^-24 of its terms' sum 48: 8.58e-6.
+  CHECK(check.message ==
+        "On device 0, element 0: \"a\" has 0, \"r\" has 48; their roundings allow a difference of "
+        "8.58e-06.");
+}
+
+TEST_CASE("expect values: literal, per device") {
+  ScenarioParts parts;
+  parts.arrays =
+      R"({"a": {"local_shape": [1], "dtype": "s32", "per_device": [[1], [2], [3], [4]]}})";
+  parts.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  CHECK(expectation(parts, R"({"values": {"r": [[10], [10], [10], [10]]}})").holds);
+  const Check check = expectation(parts, R"({"values": {"r": [[10], [10], [11], [10]]}})");
+  CHECK(check.name == "VALUES.LITERAL");
+  CHECK(check.message == "On device 2, element 0: \"r\" has 10, the value given has 11.");
+}
+
+TEST_CASE("expect makespan: at the bound it holds, and a picosecond below it does not") {
+  ScenarioParts parts;
+  // One hop of 8 x 4 B at 1 GB/s and 1 us: 1,032 ns.
+  parts.program =
+      R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1]]}])";
+  CHECK(expectation(parts, R"({"makespan": {"at_most": "1032 ns", "at_least": "1032 ns"}})").holds);
+  const Check check = expectation(parts, R"({"makespan": {"at_most": "1031999 ps"}})");
+  CHECK(check.name == "TIME.MAKESPAN");
+  CHECK(check.message == "The makespan is 1032 ns, above 1031999 ps.");
+  CHECK_FALSE(expectation(parts, R"({"makespan": {"at_least": "1033 ns"}})").holds);
+}
+
+TEST_CASE("expect peak memory: the largest over devices") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
+  // Two buffers of 32 B, each rounded up to 256 B.
+  CHECK(expectation(parts, R"({"peak_memory": {"at_most": "512 B"}})").holds);
+  const Check check = expectation(parts, R"({"peak_memory": {"at_most": "511 B"}})");
+  CHECK(check.name == "MEMORY.PEAK");
+  CHECK(check.message == "The peak memory is 512 B, above 511 B.");
+}
+
+TEST_CASE("expect holds: names the property and what breaks it") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"}])";
+  CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "proved"]})").holds);
+  CHECK(expectation(parts, R"({"holds": ["no_leak"]})").message ==
+        "no_leak does not hold: \"s\" starts a collective that is never done.");
+}
+
+TEST_CASE(
+    "expectations on values, where they do not fit the data budget: not decided, so not held") {
+  RunOptions small;
+  small.data_budget = Bytes(100);
+  // a: 4 devices of 32 B; s: of 8 B; g and r: of 32 B. 128 + 32 + 256 = 416 B.
+  const Check check = expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})", small);
+  CHECK_FALSE(check.holds);
+  CHECK(check.message ==
+        "It is not decided: values were not computed, since they take 416 B and the budget is 100 "
+        "B.");
+}
+
+TEST_CASE("expectations on values, where data is off: left out and labelled") {
+  RunOptions off;
+  off.data = Data::Off;
+  ScenarioParts parts = scatter_then_gather();
+  parts.expect = R"([{"equal": ["g", "r"]}, {"holds": ["proved"]}])";
+  const Ran ran = run_parts(parts, off);
+  CHECK(ran.report.labels.back() == "/expect/0: not checked (data is off)");
+  CHECK(ran.report.checks.back().of == "/expect/1");
+  CHECK(ran.report.holds);
+}
+
+TEST_CASE("proofs over the budget are left out and labelled, unless they are asked for") {
+  RunOptions options;
+  options.proof_budget = 0;
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";
+  const Ran ran = run_parts(parts, options);
+  // A ring over 4 ranks: 7 steps each.
+  CHECK(ran.report.labels.back() == "\"r\": not proved (28 steps, and the budget is 0)");
+  parts.expect = R"([{"holds": ["proved"]}])";
+  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
+}
+
+TEST_CASE("values that depend on an opaque computation are labelled where they are expected") {
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "c", "op": "compute", "flops": "1 kFLOP", "bytes": "1 kB", "dtype": "f32", "shape": [8]},
+          {"id": "r", "op": "psum", "of": "c", "axis_name": "x"}])";
+  parts.expect = R"([{"equal": ["r", "c"]}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.report.labels[ran.report.labels.size() - 2] ==
+        "/expect/0: \"r\" depends on \"c\", whose result is taken as zeros");
+}
+
+TEST_CASE("ops: times, exposure and bandwidths of a started collective") {
+  ScenarioParts parts;
+  // Ring psum of 8 f32 over 4: 2 x 3 hops of (1 us + 2 x 4 B at 1 GB/s) = 6 x 1,008 ns = 6,048 ns,
+  // of which a computation of 2 us hides so much.
+  parts.program =
+      R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x", "algorithm": "ring"},
+          {"id": "c", "op": "compute", "flops": "2 MFLOP", "bytes": "0 B", "dtype": "f32"},
+          {"id": "d", "op": "done", "of": "s"}])";
+  const Ran ran = run_parts(parts);
+  const OpReport& started = ran.report.ops.front();
+  CHECK(started.start == Instant(0));
+  CHECK(started.end == Instant(6'048'000));
+  CHECK(started.exposed == Duration(4'048'000));
+  CHECK(started.hidden == Duration(2'000'000));
+  CHECK(started.bytes == Bytes(32));
+  CHECK(started.messages == 4 * 6);
+  CHECK(started.choice->algorithm == "ring");
+  CHECK(*started.algbw_GBps == doctest::Approx(32.0 / 6048));
+  CHECK(*started.busbw_GBps == doctest::Approx(32.0 / 6048 * 1.5));
+}
+
+TEST_CASE("run: a scenario whose times leave 64 bits is wrong input") {
+  ScenarioParts parts;
+  const std::string year =
+      R"("op": "compute", "flops": "4000000000 PFLOP", "bytes": "0 B", "dtype": "f32"})";
+  parts.program = R"([{"id": "c", )" + year + R"(, {"id": "d", )" + year + "]";
+  CHECK_THROWS_AS(run_parts(parts), InputError);
+}

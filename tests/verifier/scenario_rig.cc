@@ -1,0 +1,40 @@
+#include "tests/verifier/scenario_rig.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/scenario/reader.h"
+
+namespace orrery::test {
+
+const Check& Ran::check(const std::string& name) const {
+  const Check* found = nullptr;
+  for (const Check& check : report.checks)
+    if (check.name == name && (found == nullptr || (found->holds && !check.holds)))
+      found = &check;
+  REQUIRE_MESSAGE(found != nullptr, name);
+  return *found;
+}
+
+std::vector<std::string> Ran::broken() const {
+  std::vector<std::string> names;
+  for (const Check& check : report.checks)
+    if (!check.holds)
+      names.push_back(check.name);
+  return names;
+}
+
+Ran run_parts(const ScenarioParts& parts, const RunOptions& options) {
+  const std::string text = fmt::format(
+      R"({{"orrery": 1, "name": "test",
+          "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                      "memory": "{}", "memory_bandwidth": "1 TB/s", "flops": {{"f32": "1 TFLOP/s"}}}},
+          "mesh": {}, "arrays": {}, "{}": {}, "outputs": {}, "expect": {}}})",
+      parts.memory, parts.mesh, parts.arrays, parts.threads ? "programs" : "program", parts.program,
+      parts.outputs, parts.expect);
+  Ran ran{std::make_unique<Scenario>(read_scenario("test.json", text)), {}};
+  ran.report = run(*ran.scenario, options);
+  return ran;
+}
+
+}  // namespace orrery::test

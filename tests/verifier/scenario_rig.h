@@ -1,0 +1,38 @@
+#pragma once
+
+// A scenario from its program alone: four devices on a ring, one f32 array "a" of 8 elements per
+// device, or what a test gives instead.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verifier/run.h"
+
+namespace orrery::test {
+
+struct ScenarioParts {
+  std::string program;  // the list after "program", or with `threads` after "programs"
+  bool threads = false;
+  std::string mesh = R"({"x": 4})";
+  std::string memory = "1 MiB";
+  std::string arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+  std::string outputs = "[]";
+  std::string expect = "[]";
+};
+
+/// The report of a run, and the scenario it points to.
+struct Ran {
+  std::unique_ptr<Scenario> scenario;
+  Report report;
+
+  /// The only check of that name, or the first that does not hold.
+  const Check& check(const std::string& name) const;
+  /// The names of the checks that do not hold, in order.
+  std::vector<std::string> broken() const;
+};
+
+Ran run_parts(const ScenarioParts& parts, const RunOptions& options = {});
+
+}  // namespace orrery::test
