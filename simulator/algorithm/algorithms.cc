@@ -24,7 +24,7 @@ constexpr uint32_t kFewRanks = 64;
 Verdict fits_channels(uint64_t channels) {
   if (channels <= kMostChannels)
     return Verdict::yes();
-  return Verdict::no(fmt::format("has at most {} channels over all ranks of a group, got {}",
+  return Verdict::no(fmt::format("expected at most {} channels over all ranks of a group, got {}",
                                  kMostChannels, channels));
 }
 
@@ -35,7 +35,7 @@ Verdict fits(uint32_t nodes, uint32_t channels) {
 Verdict fits_direct(uint32_t nodes, uint32_t channels) {
   if (nodes > kMostDirectRanks)
     return Verdict::no(
-        fmt::format("takes groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
+        fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
   return fits_channels(uint64_t{nodes} * nodes * channels);
 }
 

@@ -21,7 +21,7 @@ Verdict fits_all(const Algorithm& algorithm, const SiteFigures& site) {
 }
 
 TypeFault does_not_fit(const Algorithm& algorithm, const Verdict& verdict) {
-  return {"algorithm", fmt::format("{} {}", algorithm.name, verdict.witness)};
+  return {"algorithm", fmt::format("{} ({})", verdict.witness, algorithm.name)};
 }
 
 std::variant<Pick, TypeFault> by_name(const Candidates& candidates, const SiteFigures& site) {
@@ -36,10 +36,10 @@ std::variant<Pick, TypeFault> by_name(const Candidates& candidates, const SiteFi
     return Pick{algorithm, "asked for by the scenario"};
   }
   const std::string_view near = near_miss(*site.asked_for, names);
-  return TypeFault{"algorithm",
-                   fmt::format("expected an algorithm for {} ({}), got \"{}\"{}",
-                               rules(site.kind).name, fmt::join(names, ", "), *site.asked_for,
-                               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near))};
+  return TypeFault{
+      "algorithm",
+      fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), *site.asked_for,
+                  near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near))};
 }
 
 /// Of the group that takes longest. Empty where the algorithm has no estimate or a group no

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/program/op_request.h"
 #include "models/program/rules.h"
 
 namespace orrery {
@@ -43,7 +44,8 @@ Duration LocalCosts::of(const Op& op) {
     if (peak != device_.flops.end())
       runs = compute_time(cost.flops, peak->second);
     else if (is_about_flops(op.kind))
-      diagnostics_.add(op.origin.value_or(Origin()), no_rate(cost.dtype, device_));
+      diagnostics_.add(place_of(op.name, op.origin),
+                       fmt::format("{}: {}", op_rules.name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/op_request.h"
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/choice.h"
@@ -24,7 +25,7 @@ bool is_collective(const Op& op) {
 }
 
 Origin place(const Op& op, const std::string& parameter) {
-  Origin origin = op.origin ? *op.origin : Origin{fmt::format("/{}", op.name), 1, 1};
+  Origin origin = place_of(op.name, op.origin);
   if (!parameter.empty())
     origin.pointer += "/" + parameter;
   return origin;
@@ -139,7 +140,8 @@ class Lowering {
       figures.groups.push_back({static_cast<uint32_t>(group.size()), neighbours_of(group)});
     const auto picked = pick_algorithm(figures);
     if (const auto* fault = std::get_if<TypeFault>(&picked)) {
-      diagnostics_.add(place(op, fault->parameter), fault->message);
+      diagnostics_.add(place(op, fault->parameter),
+                       fmt::format("{}: {}", op_name(op.kind, op.issue), fault->message));
       lowered_.choices.emplace_back();
       return;
     }
@@ -221,10 +223,10 @@ class Lowering {
               continue;
             diagnostics_.add(
                 place(op, {}),
-                fmt::format("expected a route from {} to {}, over which {} ({}) "
-                            "sends, got none in the cluster's links",
-                            cluster_.fabric.vertex_text(sender),
-                            cluster_.fabric.vertex_text(receiver), op.name, pick.algorithm->name));
+                fmt::format("{}: expected a route from {} to {}, where {} sends, got none over "
+                            "the cluster's links",
+                            op_name(op.kind, op.issue), cluster_.fabric.vertex_text(sender),
+                            cluster_.fabric.vertex_text(receiver), pick.algorithm->name));
             return;
           }
         }

@@ -1,0 +1,109 @@
+#include "simulator/lower/local_cost.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/lower/lower_rig.h"
+
+namespace orrery {
+namespace {
+
+using test::LowerRig;
+
+/// 1 us of launch, 1 TB/s of memory, 10 TFLOP/s in f32 and in nothing else.
+
+void give_figures(Cluster& cluster) {
+  cluster.device.launch = Duration(1'000'000);
+  cluster.device.memory_bandwidth = BytesPerSecond(1'000'000'000'000);
+  cluster.device.flops[Dtype::F32] = FlopsPerSecond(10'000'000'000'000);
+}
+
+test::Parameters work(int64_t flops, int64_t bytes, Dtype dtype) {
+  return {{"flops", Flops(flops)}, {"bytes", Bytes(bytes)}, {"dtype", dtype}};
+}
+
+TEST_CASE("local cost: launch plus the longer of flops and bytes") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.op("compute", "flops", {}, work(20'000'000, 1'000'000, Dtype::F32))
+      .op("compute", "bytes", {}, work(1'000'000, 3'000'000, Dtype::F32))
+      .op("compute", "nothing", {}, work(0, 0, Dtype::F32));
+  rig.lower();
+  CHECK(rig.local("flops") == Duration(1'000'000 + 2'000'000));  // 20 MFLOP at 10 TFLOP/s: 2 us
+  CHECK(rig.local("bytes") == Duration(1'000'000 + 3'000'000));  // 3 MB at 1 TB/s: 3 us
+  CHECK(rig.local("nothing") == Duration(1'000'000));
+}
+
+TEST_CASE("local cost: rounded up to a picosecond") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.cluster.device.launch = Duration(0);
+  rig.op("compute", "one", {}, work(1, 0, Dtype::F32))  // 0.1 ps
+      .op("compute", "eleven", {}, work(11, 0, Dtype::F32));
+  rig.lower();
+  CHECK(rig.local("one") == Duration(1));
+  CHECK(rig.local("eleven") == Duration(2));
+}
+
+TEST_CASE("local cost: a dot multiplies and adds, and reads and writes each array once") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.cluster.device.launch = Duration(0);
+  const Attribute matrix = std::vector<std::vector<int64_t>>{{1}, {0}, {}, {}};
+  rig.argument("a", Dtype::F32, Shape{100, 200})
+      .argument("b", Dtype::F32, Shape{200, 300})
+      .op("dot_general", "c", {"a", "b"}, {{"dimension_numbers", matrix}});
+  rig.lower();
+  // 2 * 100 * 200 * 300 = 12 MFLOP: 1.2 us; 4 (20,000 + 60,000 + 30,000) B = 440 kB: 0.44 us.
+  CHECK(rig.local("c") == Duration(1'200'000));
+}
+
+TEST_CASE("local cost: renaming is free, moving is not") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.argument("a", Dtype::F32, Shape{1000})
+      .op("reshape", "r", {"a"}, {{"new_sizes", std::vector<int64_t>{10, 100}}})
+      .op("transpose", "t", {"r"}, {{"permutation", std::vector<int64_t>{1, 0}}});
+  rig.lower();
+  CHECK(rig.local("r") == Duration(0));
+  CHECK(rig.local("t") == Duration(1'000'000 + 8000));  // 4 kB read and 4 kB written at 1 TB/s
+}
+
+TEST_CASE("local cost: flops without a rate are a fault where an op is about them") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.op("compute", "c", {}, work(1, 0, Dtype::BF16));
+  CHECK(rig.fault() ==
+        "rig.json:7:1: /program/c: compute: expected a peak rate for bf16 under the cluster's "
+        "\"flops\", got only f32");
+}
+
+TEST_CASE("local cost: no flops need no rate") {
+  LowerRig rig(1);
+  rig.op("compute", "c", {}, work(0, 0, Dtype::BF16));
+  rig.lower();
+  CHECK(rig.local("c") == Duration(0));
+}
+
+TEST_CASE("local cost: elementwise ops without a rate are charged for bytes, and labelled") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.argument("a", Dtype::S32, Shape{1000}).op("add", "s", {"a", "a"});
+  rig.lower();
+  CHECK(rig.local("s") == Duration(1'000'000 + 12'000));  // three times 4 kB at 1 TB/s
+  CHECK(rig.lowered.labels ==
+        test::Names{"flops: not given for s32; its elementwise ops are charged for bytes only"});
+}
+
+TEST_CASE("local cost: without a memory bandwidth flops alone are charged, and labelled") {
+  LowerRig rig(1);
+  give_figures(rig.cluster);
+  rig.cluster.device.memory_bandwidth = std::nullopt;
+  rig.argument("a", Dtype::F32, Shape{1000}).op("add", "s", {"a", "a"});
+  rig.lower();
+  CHECK(rig.local("s") == Duration(1'000'000 + 100));  // 1000 additions at 10 TFLOP/s
+  CHECK(rig.lowered.labels ==
+        test::Names{"memory_bandwidth: not given; local ops are charged for flops only"});
+}
+
+}  // namespace
+}  // namespace orrery
