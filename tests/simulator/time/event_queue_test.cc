@@ -1,0 +1,50 @@
+#include "simulator/time/event_queue.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/property.h"
+
+namespace orrery::test {
+namespace {
+
+TEST_CASE("event queue: comes out as a set of (time, sequence number) would") {
+  // A number is a push at that many picoseconds from the last time taken out; none is a pop.
+  holds_for_all("order", [](const std::vector<rc::Maybe<uint8_t>>& moves) {
+    EventQueue<uint32_t> queue;
+    std::set<std::pair<Instant, uint64_t>> model;
+    Instant now;
+    uint32_t pushed = 0;
+    for (const rc::Maybe<uint8_t>& move : moves) {
+      if (move) {
+        const Instant time = now + Duration(*move % 8);
+        RC_ASSERT(model.emplace(time, queue.push(time, pushed)).second);
+        ++pushed;
+      } else if (!model.empty()) {
+        const auto earliest = *model.begin();
+        RC_ASSERT(queue.top().time == earliest.first);
+        const auto event = queue.pop();
+        RC_ASSERT(std::pair(event.time, event.sequence) == earliest);
+        RC_ASSERT(event.payload == event.sequence);
+        model.erase(model.begin());
+        now = event.time;
+      }
+      RC_ASSERT(queue.size() == model.size());
+    }
+  });
+}
+
+TEST_CASE("event queue: events of one time come out in the order they were pushed") {
+  EventQueue<int> queue;
+  for (int i = 0; i < 100; ++i)
+    queue.push(Instant(7), i);
+  for (int i = 0; i < 100; ++i)
+    CHECK(queue.pop().payload == i);
+  CHECK(queue.empty());
+}
+
+}  // namespace
+}  // namespace orrery::test

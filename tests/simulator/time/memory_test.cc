@@ -1,0 +1,74 @@
+// What the sweep holds at once, counted at the allocator.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/fabric.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/time/sweep.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace {
+
+// Of the whole test program, which has one thread.
+size_t held = 0;
+size_t most_held = 0;
+
+/// Room before each block, in which its size lies.
+constexpr size_t kHeader = alignof(std::max_align_t);
+
+}  // namespace
+
+void* operator new(size_t size) {
+  void* const block = std::malloc(size + kHeader);
+  if (block == nullptr)
+    throw std::bad_alloc();
+  *static_cast<size_t*>(block) = size;
+  held += size;
+  most_held = std::max(most_held, held);
+  return static_cast<std::byte*>(block) + kHeader;
+}
+
+void operator delete(void* pointer) noexcept {
+  if (pointer == nullptr)
+    return;
+  void* const block = static_cast<std::byte*>(pointer) - kHeader;
+  held -= *static_cast<size_t*>(block);
+  std::free(block);
+}
+
+void operator delete(void* pointer, size_t /*size*/) noexcept {
+  operator delete(pointer);
+}
+
+namespace orrery::test {
+namespace {
+
+/// The most that sweeping a ring all-gather of so many ranks holds, beyond what was held before.
+size_t peak(uint32_t ranks) {
+  const Fabric fabric = ring_fabric(ranks, {BytesPerSecond(50'000'000'000), Duration(1'000'000)});
+  Sketch sketch(ranks);
+  sketch.sync(sketch.site(std::make_unique<RingSchedule>(
+      RingSchedule::Form::AllGather, ranks, int64_t{ranks} * 3, Combine::None, Transport{})));
+  const size_t before = held;
+  most_held = held;
+  const auto swept = sweep(sketch.program, sketch.lowered, fabric);
+  CHECK(std::get<Completion>(swept).messages == uint64_t{ranks} * (ranks - 1));
+  return most_held - before;
+}
+
+TEST_CASE("sweep: memory grows with ranks, not with their square or with steps") {
+  // 16 times the ranks, 256 times the messages: 16 times the memory, but for vectors that have
+  // grown to the next power of two.
+  const size_t few = peak(256);
+  const size_t many = peak(4'096);
+  CHECK(many <= 17 * few);
+  CHECK(many <= size_t{4'096} * 1'024);  // a kilobyte a rank
+}
+
+}  // namespace
+}  // namespace orrery::test

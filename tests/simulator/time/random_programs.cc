@@ -1,0 +1,245 @@
+#include "tests/simulator/time/random_programs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/recursive_doubling.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/schedule/program_walk.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kLeastBandwidth = 1'000'000'000;
+
+Link random_link(Random& random, uint32_t from, uint32_t to) {
+  const BytesPerSecond bandwidth(random.between(kLeastBandwidth, 100 * kLeastBandwidth));
+  const Duration latency(random.below(4) == 0 ? 0 : random.between(1, 2'000'000));
+  return {VertexId(from), VertexId(to), bandwidth, latency};
+}
+
+Fabric random_fabric(Random& random, uint32_t devices) {
+  std::vector<Link> links;
+  const uint64_t topology = random.below(3);
+  if (topology == 0) {
+    for (uint32_t d = 0; d < devices; ++d) {
+      links.push_back(random_link(random, d, (d + 1) % devices));
+      if (devices > 2)
+        links.push_back(random_link(random, (d + 1) % devices, d));
+    }
+    return Fabric(devices, {}, std::move(links));
+  }
+  if (topology == 1) {
+    for (uint32_t from = 0; from < devices; ++from)
+      for (uint32_t to = 0; to < devices; ++to)
+        if (from != to)
+          links.push_back(random_link(random, from, to));
+    return Fabric(devices, {}, std::move(links));
+  }
+  for (uint32_t d = 0; d < devices; ++d) {
+    links.push_back(random_link(random, d, devices));
+    links.push_back(random_link(random, devices, d));
+  }
+  return Fabric(devices, {"switch"}, std::move(links));
+}
+
+/// Nodes send along random permutations, one after the other on one channel: uneven, and with
+/// bystanders.
+std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) {
+  StoredSteps steps(nodes, std::vector<std::vector<Step>>(1));
+  const uint64_t rounds = random.below(4) + 1;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    std::vector<uint32_t> to(nodes);
+    std::iota(to.begin(), to.end(), 0U);
+    for (size_t i = nodes; i > 1; --i)
+      std::swap(to[i - 1], to[random.below(i)]);
+    std::vector<int64_t> counts;
+    for (uint32_t n = 0; n < nodes; ++n)
+      counts.push_back(random.below(5) == 0 ? 0 : random.between(1, 20'000));
+    for (uint32_t n = 0; n < nodes; ++n) {
+      if (to[n] == n)
+        continue;
+      Step send;
+      send.to = Node(to[n]);
+      send.source = Slice{Area::Input, 0, counts[n]};
+      steps[n][0].push_back(send);
+    }
+    for (uint32_t n = 0; n < nodes; ++n) {
+      if (to[n] == n)
+        continue;
+      Step receive;
+      receive.from = Node(n);
+      receive.target = Slice{Area::Output, 0, counts[n]};
+      if (random.below(2) == 0) {
+        receive.source = Slice{Area::Input, 0, counts[n]};
+        receive.combine = Combine::Add;
+      }
+      steps[to[n]][0].push_back(receive);
+    }
+  }
+  std::string fault;
+  auto messages = match_by_channel(steps, fault);
+  return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(*messages));
+}
+
+std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, RandomKind kind) {
+  Transport transport;
+  transport.channels = random.below(4) == 0 ? 2 : 1;
+  transport.slots = static_cast<uint32_t>(random.below(3)) + 1;
+  transport.entry = random.below(3) == 0 ? Entry::Rendezvous : Entry::Eager;
+  const int64_t count = random.below(8) == 0 ? 0 : random.between(1, 60'000);
+  std::unique_ptr<const Schedule> schedule;
+  switch (random.below(6)) {
+    case 0:
+      schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
+                                                Combine::None, transport);
+      break;
+    case 1:
+      schedule = std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter, nodes, count,
+                                                Combine::Add, transport);
+      break;
+    case 2:
+      schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, nodes, count,
+                                                Combine::Max, transport);
+      break;
+    case 3:
+      schedule = std::make_unique<RecursiveDoublingSchedule>(nodes, count, Combine::Add, transport);
+      break;
+    case 4:
+      schedule = std::make_unique<PairwiseSchedule>(nodes, count / nodes, transport);
+      break;
+    default:
+      schedule = random_permutes(random, nodes);
+      break;
+  }
+  if (random.below(2) == 0 && !kind.capped)
+    return schedule;
+  // Step by step, which takes the other way through the sweep; with a cap that leaves room for
+  // others.
+  const bool capped = kind.capped || random.below(2) == 0;
+  const int64_t cap = kLeastBandwidth / (4 * int64_t{nodes});
+  return stored(*schedule, [&](Extent& extent) {
+    extent.slots = transport.slots;
+    extent.entry = transport.entry;
+    if (capped)
+      extent.peak_rate = BytesPerSecond(cap);
+  });
+}
+
+/// All devices; or each half; or every other one.
+std::vector<std::vector<uint32_t>> random_groups(Random& random,
+                                                 const std::vector<uint32_t>& devices) {
+  const uint64_t form = devices.size() >= 4 ? random.below(3) : 0;
+  if (form == 0)
+    return {devices};
+  std::vector<std::vector<uint32_t>> groups(2);
+  for (size_t d = 0; d < devices.size() / 2 * 2; ++d)
+    groups[form == 1 ? d / (devices.size() / 2) : d % 2].push_back(devices[d]);
+  return groups;
+}
+
+/// A thread's part in a program: its own ops around the sites it takes part in.
+class ThreadWriter {
+ public:
+  ThreadWriter(Sketch& sketch, size_t thread) : sketch_(sketch), thread_(thread) {}
+
+  void between(Random& random) {
+    sketch_.back_to_thread(thread_);
+    if (random.below(2) == 0)
+      sketch_.local(random.below(4) == 0 ? 0 : random.between(1, 5'000'000));
+    if (!started_.empty() && random.below(3) == 0)
+      done(random);
+  }
+  void meet(Random& random, SiteId site) {
+    sketch_.back_to_thread(thread_);
+    if (random.below(2) == 0)
+      sketch_.sync(site);
+    else
+      started_.push_back(sketch_.start(site));
+  }
+  void finish(Random& random) {
+    sketch_.back_to_thread(thread_);
+    while (!started_.empty())
+      done(random);
+  }
+
+ private:
+  void done(Random& random) {
+    const size_t which = random.below(started_.size());
+    sketch_.done(started_[which]);
+    started_.erase(started_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+
+  Sketch& sketch_;
+  size_t thread_;
+  std::vector<OpId> started_;
+};
+
+}  // namespace
+
+RandomProgram random_program(Random& random, RandomKind kind) {
+  const uint32_t devices = static_cast<uint32_t>(random.below(7)) + 2;
+  RandomProgram result{random_fabric(random, devices), Sketch(devices), {}};
+  Sketch& sketch = result.sketch;
+  std::vector<uint32_t> all(devices);
+  std::iota(all.begin(), all.end(), 0U);
+
+  std::vector<std::vector<uint32_t>> threads = {all};
+  if (devices >= 4 && random.below(3) == 0) {
+    const auto middle = all.begin() + devices / 2;
+    threads = {{all.begin(), middle}, {middle, all.end()}};
+    for (const auto& thread : threads)
+      sketch.thread(thread);
+  }
+  std::vector<ThreadWriter> writers;
+  for (size_t t = 0; t < threads.size(); ++t)
+    writers.emplace_back(sketch, t);
+
+  const uint32_t streams = random.below(3) == 0 ? 2 : 1;
+  const uint64_t sites = random.below(4) + 1;
+  for (uint64_t s = 0; s < sites; ++s) {
+    const uint32_t stream = static_cast<uint32_t>(random.below(streams));
+    for (ThreadWriter& writer : writers)
+      writer.between(random);
+    // Of everyone, or of one thread only.
+    const size_t alone = random.below(threads.size());
+    const bool everyone = threads.size() == 1 || random.below(2) == 0;
+    const auto groups = random_groups(random, everyone ? all : threads[alone]);
+    const uint32_t ranks = static_cast<uint32_t>(groups[0].size());
+    const bool covers = everyone ? groups.size() * ranks == devices
+                                 : groups.size() * ranks == threads[alone].size();
+    if (!covers)
+      continue;
+    const SiteId site = sketch.site(groups, random_schedule(random, ranks, kind), stream,
+                                    random.below(2) == 0 ? Dtype::BF16 : Dtype::F32);
+    for (size_t t = 0; t < threads.size(); ++t)
+      if (everyone || t == alone)
+        writers[t].meet(random, site);
+  }
+  for (ThreadWriter& writer : writers)
+    writer.finish(random);
+
+  if (random.below(2) == 0)
+    sketch.lowered.launch = Duration(random.between(1, 3'000'000));
+  if (random.below(2) == 0)
+    sketch.lowered.reduce_rate = BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
+  if (random.below(2) == 0)
+    for (uint32_t d = 0; d < devices; ++d)
+      result.device_start.emplace_back(random.between(0, 10'000'000));
+  return result;
+}
+
+bool ends(const Sketch& sketch) {
+  struct {
+    void local(OpId, LogicalId) {}
+    void enter(CollectiveId, Node, OpId) {}
+    void receive(CollectiveId, StepRef, const Step&) {}
+    void send(CollectiveId, StepRef, const Step&) {}
+    void exit(CollectiveId, Node, OpId) {}
+  } nothing;
+  return walk(sketch.program, sketch.lowered, nothing).finished();
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,30 @@
+#pragma once
+
+// Random small programs over random small fabrics: several collectives over groups, sync and
+// started, on two streams, of one or two threads, between local ops.
+
+#include <cstdint>
+#include <vector>
+
+#include "models/base/random.h"
+#include "models/fabric/fabric.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+
+struct RandomProgram {
+  Fabric fabric;
+  Sketch sketch;
+  std::vector<Instant> device_start;
+};
+
+/// `capped`: collectives declare small caps more often, so that links carry several chains at once.
+struct RandomKind {
+  bool capped = false;
+};
+RandomProgram random_program(Random& random, RandomKind kind);
+
+/// Whether the program ends, by the walk without time.
+bool ends(const Sketch& sketch);
+
+}  // namespace orrery::test

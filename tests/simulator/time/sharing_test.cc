@@ -1,0 +1,113 @@
+// Flows that share links, in the event engine: times worked out by hand.
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/fabric.h"
+#include "simulator/time/engine.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr BytesPerSecond k50GBps(50'000'000'000);
+
+/// When each node's part in the one collective of the program ended, in microseconds.
+std::vector<int64_t> ends_us(const Completion& completion) {
+  std::vector<int64_t> result;
+  for (const OpSpan& span : completion.spans[0]) {
+    CHECK(span.end.picoseconds() % 1'000'000 == 0);
+    result.push_back(span.end.picoseconds() / 1'000'000);
+  }
+  return result;
+}
+
+TEST_CASE("three flows of 1, 2 and 3 MB on one 50 GB/s link end at 60, 100 and 120 us") {
+  // All at a third of the link until the first has sent 1 MB: 1 MB / (50/3 GB/s) = 60 us. The
+  // others have 1 and 2 MB left at half: 1 MB / 25 GB/s = 40 us more. The last has 1 MB left,
+  // alone: 20 us more. The link into device 3 is the shared one; the switch's uplinks are each one
+  // flow's.
+  const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
+  Sketch sketch(4);
+  sketch.sync(sketch.site(flows(4, {{0, 3, 1'000'000}, {1, 3, 2'000'000}, {2, 3, 3'000'000}})));
+  const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
+  CHECK(ends_us(completion) == std::vector<int64_t>{60, 100, 120, 120});
+  CHECK(completion.messages == 3);
+}
+
+/// X over links a and b, Y1 and Y2 over a, Z over b: device 0 -> 1 is a, 1 -> 2 is b.
+std::vector<int64_t> chain(int64_t y_bytes) {
+  const Fabric fabric(3, {},
+                      {{VertexId(0), VertexId(1), k50GBps, Duration(0)},
+                       {VertexId(1), VertexId(2), k50GBps, Duration(0)}});
+  Sketch sketch(3);
+  sketch.sync(sketch.site(
+      flows(3, {{0, 2, 10'000'000}, {0, 1, y_bytes}, {0, 1, y_bytes}, {1, 2, 1'000'000}})));
+  const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
+  // Device 1 ends with the last of the messages it receives (Y1, Y2) and sends (Z).
+  std::vector<int64_t> ends;
+  for (const OpSpan& span : completion.spans[0])
+    ends.push_back(span.end.picoseconds());
+  return ends;
+}
+
+TEST_CASE("sharing is not monotone: less traffic on one link can delay a flow on another") {
+  SUBCASE("with Y1 and Y2 of 10 MB, X gets a third of a, and Z two thirds of b") {
+    // All of X, Y1, Y2 at 50/3 GB/s for 600 us; Z at 100/3 GB/s: 1 MB in 30 us.
+    const std::vector<int64_t> ends = chain(10'000'000);
+    CHECK(ends[0] == 600'000'000);
+    CHECK(ends[1] == 600'000'000);
+    CHECK(ends[2] == 600'000'000);
+  }
+  SUBCASE("with Y1 and Y2 of one byte, X is alone on a and shares b with Z") {
+    // Y1 and Y2 end after 60 ps at a third of a; until then Z has two thirds. Then X and Z have 25
+    // GB/s each: Z has sent 60 ps x 100/3 GB/s = 2 bytes, and 999,998 bytes take 39,999,920 ps: it
+    // ends at 39,999,980 ps. X has sent 1 byte, and 999,998 more: 9,000,001 bytes at 50 GB/s take
+    // 180,000,020 ps: it ends at 220,000,000 ps.
+    const std::vector<int64_t> ends = chain(1);
+    CHECK(ends[0] == 220'000'000);
+    CHECK(ends[1] == 39'999'980);
+    CHECK(ends[2] == 220'000'000);
+  }
+}
+
+/// When Z ends, which is when device 1, its sender, ends: Y1 and Y2 have device 3 as receiver, past
+/// the link a, over a link of their own.
+int64_t z_ends(int64_t y_bytes) {
+  const Fabric fabric(4, {},
+                      {{VertexId(0), VertexId(1), k50GBps, Duration(0)},
+                       {VertexId(1), VertexId(2), k50GBps, Duration(0)},
+                       {VertexId(1), VertexId(3), k50GBps, Duration(0)}});
+  Sketch sketch(4);
+  sketch.sync(sketch.site(
+      flows(4, {{0, 2, 10'000'000}, {0, 3, y_bytes}, {0, 3, y_bytes}, {1, 2, 1'000'000}})));
+  return simulate(sketch.program, sketch.lowered, fabric).spans[0][1].end.picoseconds();
+}
+
+TEST_CASE("sharing is not monotone: shrinking Y1 and Y2 delays Z from 30 to 40 us") {
+  CHECK(z_ends(10'000'000) == 30'000'000);
+  CHECK(z_ends(1) == 39'999'980);  // 20 ps under 40 us: as worked out above
+}
+
+TEST_CASE("a declared cap is a link of the flow's own") {
+  // Caps of 10 GB/s leave the link idle: each 1 MB takes 100 us, although three share 50 GB/s.
+  const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
+  Sketch sketch(4);
+  sketch.sync(sketch.site(
+      stored(*flows(4, {{0, 3, 1'000'000}, {1, 3, 1'000'000}, {2, 3, 1'000'000}}),
+             [](Extent& extent) { extent.peak_rate = BytesPerSecond(10'000'000'000); })));
+  CHECK(ends_us(simulate(sketch.program, sketch.lowered, fabric)) ==
+        std::vector<int64_t>{100, 100, 100, 100});
+}
+
+TEST_CASE("messages of no bytes take the latency and no share") {
+  // 1 MB alone at 50 GB/s: 20 us, then 2 x 1 us of latency.
+  const Fabric fabric = switch_fabric(3, {k50GBps, Duration(1'000'000)});
+  Sketch sketch(3);
+  sketch.sync(sketch.site(flows(3, {{0, 2, 1'000'000}, {1, 2, 0}})));
+  const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
+  CHECK(ends_us(completion) == std::vector<int64_t>{20, 0, 22});
+  CHECK(completion.messages == 2);
+}
+
+}  // namespace
+}  // namespace orrery::test

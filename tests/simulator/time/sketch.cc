@@ -1,0 +1,125 @@
+#include "tests/simulator/time/sketch.h"
+
+#include <numeric>
+#include <string>
+
+namespace orrery::test {
+
+Sketch::Sketch(uint32_t devices) {
+  program.mesh = Mesh({{"x", devices}});
+  std::vector<uint32_t> all(devices);
+  std::iota(all.begin(), all.end(), 0U);
+  thread(std::move(all));
+}
+
+void Sketch::thread(std::vector<uint32_t> devices) {
+  if (program.ops.empty() && program.threads.size() == 1 &&
+      program.threads[0].devices.size() == program.mesh.devices()) {
+    program.threads.clear();
+    lowered.tapes.clear();
+  }
+  thread_ = program.threads.size();
+  Thread thread;
+  for (const uint32_t device : devices)
+    thread.devices.emplace_back(device);
+  program.threads.push_back(std::move(thread));
+  lowered.tapes.emplace_back();
+}
+
+OpId Sketch::op(OpKind kind) {
+  const OpId id(program.ops.size());
+  Op op;
+  op.name = "op" + std::to_string(id.index());
+  op.kind = kind;
+  program.ops.push_back(std::move(op));
+  program.threads[thread_].issue_order.push_back(id);
+  lowered.local.emplace_back();
+  return id;
+}
+
+OpId Sketch::local(int64_t picoseconds) {
+  const OpId id = op(OpKind::Compute);
+  lowered.local.back() = Duration(picoseconds);
+  lowered.tapes[thread_].push_back({Instruction::Kind::Local, id, id, StreamId()});
+  return id;
+}
+
+SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
+                    std::unique_ptr<const Schedule> schedule, uint32_t stream, Dtype dtype) {
+  const SiteId id(program.sites.size());
+  Site site;
+  site.name = "site" + std::to_string(id.index());
+  lowered.members.emplace_back(program.mesh.devices());
+  for (const std::vector<uint32_t>& group : groups) {
+    Collective collective;
+    collective.site = id;
+    collective.dtype = dtype;
+    collective.schedule = schedule.get();
+    collective.stream = StreamId(stream);
+    for (uint32_t rank = 0; rank < group.size(); ++rank) {
+      collective.members.emplace_back(group[rank]);
+      collective.places.emplace_back(group[rank]);
+      lowered.members.back()[group[rank]] =
+          Member{CollectiveId(lowered.collectives.size()), Node(rank)};
+    }
+    site.groups.push_back(collective.members);
+    lowered.collectives.push_back(std::move(collective));
+  }
+  program.sites.push_back(std::move(site));
+  lowered.schedules.push_back(std::move(schedule));
+  return id;
+}
+
+SiteId Sketch::site(std::unique_ptr<const Schedule> schedule, uint32_t stream, Dtype dtype) {
+  std::vector<uint32_t> all(program.mesh.devices());
+  std::iota(all.begin(), all.end(), 0U);
+  return site({all}, std::move(schedule), stream, dtype);
+}
+
+OpId Sketch::start(SiteId site) {
+  const OpId id = op(OpKind::Psum);
+  program.ops.back().issue = Issue::Start;
+  program.ops.back().site = site;
+  program.sites[site.index()].ops.push_back(id);
+  for (const Collective& collective : lowered.collectives) {
+    if (collective.site == site) {
+      lowered.tapes[thread_].push_back({Instruction::Kind::Enter, id, id, collective.stream});
+      break;
+    }
+  }
+  return id;
+}
+
+OpId Sketch::sync(SiteId site) {
+  const OpId id = start(site);
+  program.ops.back().issue = Issue::Sync;
+  const Instruction enter = lowered.tapes[thread_].back();
+  lowered.tapes[thread_].push_back({Instruction::Kind::Wait, id, id, enter.stream});
+  return id;
+}
+
+OpId Sketch::done(OpId start) {
+  const OpId id = op(OpKind::Done);
+  lowered.tapes[thread_].push_back({Instruction::Kind::Wait, id, start, StreamId()});
+  return id;
+}
+
+std::unique_ptr<const Schedule> flows(uint32_t nodes, const std::vector<Flow>& flows) {
+  StoredSteps steps(nodes, std::vector<std::vector<Step>>(flows.size()));
+  std::vector<StoredSchedule::Message> messages;
+  for (uint32_t f = 0; f < flows.size(); ++f) {
+    const Flow& flow = flows[f];
+    Step send;
+    send.to = Node(flow.to);
+    send.source = Slice{Area::Input, 0, flow.elements};
+    steps[flow.from][f].push_back(send);
+    Step receive;
+    receive.from = Node(flow.from);
+    receive.target = Slice{Area::Output, 0, flow.elements};
+    steps[flow.to][f].push_back(receive);
+    messages.push_back({{Node(flow.from), Channel(f), 0}, {Node(flow.to), Channel(f), 0}});
+  }
+  return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(messages));
+}
+
+}  // namespace orrery::test

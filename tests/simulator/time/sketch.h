@@ -1,0 +1,70 @@
+#pragma once
+
+// Programs for tests of time, put together in lowered form: what counts here is when things happen,
+// so there are no values, and every schedule is given as it is.
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/stored_schedule.h"
+#include "simulator/time/completion.h"
+
+namespace orrery::test {
+
+class Sketch {
+ public:
+  /// One thread of all devices; device d is vertex d of the fabric.
+  explicit Sketch(uint32_t devices);
+
+  /// Ops go to this thread from now on. Before the first op, replaces the thread of all devices.
+  void thread(std::vector<uint32_t> devices);
+  void back_to_thread(size_t index) { thread_ = index; }
+
+  OpId local(int64_t picoseconds);
+
+  /// A place to meet, with one group of devices per entry; rank order is the order given.
+  SiteId site(std::vector<std::vector<uint32_t>> groups, std::unique_ptr<const Schedule> schedule,
+              uint32_t stream = 0, Dtype dtype = Dtype::U8);
+  /// Of all devices.
+  SiteId site(std::unique_ptr<const Schedule> schedule, uint32_t stream = 0,
+              Dtype dtype = Dtype::U8);
+
+  OpId sync(SiteId site);
+  OpId start(SiteId site);
+  OpId done(OpId start);
+
+  Program program;
+  Lowered lowered;
+
+ private:
+  OpId op(OpKind kind);
+
+  size_t thread_ = 0;
+};
+
+/// One message of a hand-made collective; every message has a channel of its own at both ends.
+struct Flow {
+  uint32_t from;
+  uint32_t to;
+  int64_t elements;
+};
+std::unique_ptr<const Schedule> flows(uint32_t nodes, const std::vector<Flow>& flows);
+
+/// The schedule, step by step, with what `change` makes of its extent.
+template <class Change>
+std::unique_ptr<const Schedule> stored(const Schedule& schedule, Change&& change) {
+  Extent extent = schedule.extent();
+  change(extent);
+  return std::make_unique<StoredSchedule>(extent, stored_steps(schedule),
+                                          stored_messages(schedule));
+}
+
+inline OpSpan span(int64_t reached, int64_t start, int64_t end) {
+  return {Instant(reached), Instant(start), Instant(end)};
+}
+
+}  // namespace orrery::test
