@@ -50,6 +50,9 @@ struct Slice {
 ///  4. the payload goes to `to`, if any, as it is when the send half begins.
 /// (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
 struct Step {
+  /// Not constexpr, so that it only clears flags: compilers zero the whole of a constant.
+  Step() {}
+
   std::optional<Node> from;
   std::optional<Node> to;
   std::optional<Slice> source;
