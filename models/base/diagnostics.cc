@@ -21,16 +21,20 @@ std::string render(std::string_view file, const std::vector<Diagnostic>& faults)
   return text;
 }
 
+/// Optimal string alignment: no letter is edited twice.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  // Distances of the first i letters of a to each beginning of b, for this i and the two before.
+  std::vector<size_t> row(b.size() + 1), above(b.size() + 1), above_that(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    std::swap(above_that, above);
+    std::swap(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], above_that[j - 2] + 1);
     }
   }
   return row[b.size()];

@@ -95,9 +95,8 @@ class ArrayReader {
       return spec;
     if (shape && node.size() > shape->rank()) {
       faults_.add(node.origin(),
-                  fmt::format("expected at most {} entries, one per dimension of {}, "
-                              "got {}",
-                              shape->rank(), shape->text(), node.size()));
+                  fmt::format("expected at most one entry per dimension of {}, got {}",
+                              shape->text(), node.size()));
       return spec;
     }
     std::set<std::string> used;
@@ -234,10 +233,11 @@ std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagno
   return Mesh(std::move(axes));
 }
 
-std::vector<ArrayReading> read_arrays(Node node, const Mesh* mesh, Diagnostics& faults) {
-  std::vector<ArrayReading> readings;
+std::optional<std::vector<ArrayReading>> read_arrays(Node node, const Mesh* mesh,
+                                                     Diagnostics& faults) {
   if (!is_object(node, "an object with an array per name", faults))
-    return readings;
+    return std::nullopt;
+  std::vector<ArrayReading> readings;
   for (const Node member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))

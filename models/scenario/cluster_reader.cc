@@ -62,7 +62,8 @@ class ClusterReader {
         Fields inner(*node, faults_);
         links = inner.required("links");
         inner.finish();
-        topology = Topology::Links;
+        if (links)
+          topology = Topology::Links;
       } else {
         topology = read_topology(*node, faults_);
         if (topology)

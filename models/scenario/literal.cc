@@ -46,11 +46,12 @@ bool read_value(Node node, Tensor& tensor, int64_t index) {
 
 std::optional<Tensor> read_tensor(Node list, const LiteralForm& form, Diagnostics& faults) {
   const int64_t elements = form.shape.elements();
-  if (!is_list(list, fmt::format("a list of {} elements", elements), faults))
+  const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
+  if (!is_list(list, "a list of " + count, faults))
     return std::nullopt;
   if (list.size() != static_cast<size_t>(elements)) {
-    faults.add(list.origin(), fmt::format("expected {} elements of {}{}, got {}", elements,
-                                          name(form.dtype), form.shape.text(), list.size()));
+    faults.add(list.origin(), fmt::format("expected {} of {}{}, got {}", count, name(form.dtype),
+                                          form.shape.text(), list.size()));
     return std::nullopt;
   }
   Tensor tensor(form.dtype, form.shape);

@@ -46,7 +46,7 @@ class ScenarioReader {
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
                        faults_);
     const MemoryPolicy memory = read_memory();
-    std::vector<ArrayReading> arrays;
+    std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
       arrays = read_arrays(*node, mesh ? &*mesh : nullptr, faults_);
     const Checks checks = read_checks(arrays);
@@ -57,7 +57,7 @@ class ScenarioReader {
           read_expectations(*node, program && faults_.empty() ? &*program : nullptr, faults_);
     fields_.finish();
     faults_.throw_if_any();
-    ORRERY_CHECK(cluster && program, "what is missing was reported");
+    ORRERY_CHECK(cluster && program && arrays, "what is missing was reported");
 
     Scenario scenario{.file = faults_.file(),
                       .name = std::move(name),
@@ -68,7 +68,7 @@ class ScenarioReader {
                       .program = std::move(*program),
                       .arrays = {},
                       .expectations = std::move(expectations)};
-    for (ArrayReading& reading : arrays)
+    for (ArrayReading& reading : *arrays)
       scenario.arrays.push_back(std::move(*reading.array));
     return scenario;
   }
@@ -96,18 +96,19 @@ class ScenarioReader {
     return policy;
   }
 
-  Checks read_checks(const std::vector<ArrayReading>& arrays) {
+  Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {
     if (const auto node = fields_.optional("check_types"))
       return read_boolean(*node, faults_).value_or(true) ? Checks::States : Checks::Shapes;
-    const bool all_per_device = std::all_of(
-        arrays.begin(), arrays.end(),
-        [](const ArrayReading& reading) { return reading.array && reading.array->per_device; });
+    const bool all_per_device =
+        arrays && std::all_of(arrays->begin(), arrays->end(), [](const ArrayReading& reading) {
+          return reading.array && reading.array->per_device;
+        });
     return all_per_device ? Checks::Shapes : Checks::States;
   }
 
   /// Empty where the file has no mesh or no one program. Meaningful where nothing was wrong.
   std::optional<Program> read_program(const std::optional<Mesh>& mesh, Checks checks,
-                                      const std::vector<ArrayReading>& arrays) {
+                                      const std::optional<std::vector<ArrayReading>>& arrays) {
     const std::optional<Node> program = fields_.optional("program");
     const std::optional<Node> programs = fields_.optional("programs");
     const std::optional<Node> outputs = fields_.optional("outputs");
@@ -115,12 +116,12 @@ class ScenarioReader {
       faults_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
     if (program && programs)
       faults_.add(programs->key_origin(), "expected \"program\" or \"programs\", got both");
-    if (!mesh || program.has_value() == programs.has_value())
+    if (!mesh || !arrays || program.has_value() == programs.has_value())
       return std::nullopt;
 
     ProgramBuilder builder(*mesh, checks, faults_);
     std::set<std::string> faulty;
-    for (const ArrayReading& reading : arrays) {
+    for (const ArrayReading& reading : *arrays) {
       if (reading.array)
         builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
                          varying_axes(*mesh, *reading.array), reading.origin);

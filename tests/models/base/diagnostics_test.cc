@@ -53,7 +53,7 @@ TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the l
   struct Row {
     std::string_view word, nearest;
   };
-  const std::array<Row, 12> rows = {{
+  const std::array<Row, 13> rows = {{
       {"latency", "latency"},   // 0 edits
       {"lateny", "latency"},    // 1: a letter missing
       {"latencyy", "latency"},  // 1: a letter too many
@@ -63,6 +63,7 @@ TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the l
       {"lins", "links"},  // 1 from "links" and from "link": the earlier
       {"lin", "link"},    // 1 from "link", 2 from "links"
       {"line", "link"},   // 1 from "link"
+      {"likn", "link"},   // 1: two neighbours swapped
       {"lo", ""},         // 1 from "to", but that is half of its letters
       {"", ""},
       {"velocity", ""},

@@ -60,7 +60,8 @@ TEST_CASE("document: a number keeps its digits") {
   const Document document("[-0, 18446744073709551616, 0.1000, 1E5,7]", faults);
   REQUIRE(faults.empty());
   std::string digits;
-  for (const Node item : *document.root())
+  const Node root = *document.root();
+  for (const Node item : root)
     digits += std::string(item.number()) + " ";
   CHECK(digits == "-0 18446744073709551616 0.1000 1E5 7 ");
 }

@@ -88,7 +88,8 @@ TEST_CASE("quantities: the shortest text, in the larger unit where two are as sh
   CHECK(quantity_text(Duration(360'000)) == "360 ns");
   CHECK(quantity_text(Duration(1'500'000)) == "1.5 us");
   CHECK(quantity_text(Duration(1'234'567)) == "1234567 ps");
-  CHECK(quantity_text(Bytes(1'536)) == "1.5 KiB");
+  CHECK(quantity_text(Bytes(1536)) == "1536 B");
+  CHECK(quantity_text(Bytes(3LL << 19)) == "1.5 MiB");
   CHECK(quantity_text(Bytes(256)) == "256 B");
   CHECK(quantity_text(Bytes(64'000)) == "64 kB");
   CHECK(quantity_text(Bytes(80LL << 30)) == "80 GiB");

@@ -1,0 +1,123 @@
+// Ten ways in which an input is wrong, each with the whole message.
+
+#include <doctest/doctest.h>
+
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+TEST_CASE("bad input: the small scenario that these vary is right") {
+  CHECK(refusal(Small{}.text()) == "");
+}
+
+TEST_CASE("bad input: an unknown key, with the one that is near") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algoritm": "ring"}])";
+  CHECK(refusal(s.text()) ==
+        "f:5:68: /program/0/algoritm: unknown key \"algoritm\"; did you mean \"algorithm\"?");
+}
+
+TEST_CASE("bad input: a unit of something else") {
+  Small s;
+  s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB", "latency": "1 us"})";
+  CHECK(refusal(s.text()) ==
+        "f:2:60: /cluster/bandwidth: expected a rate such as \"50 GB/s\", got \"50 GB\"");
+}
+
+TEST_CASE("bad input: a cycle, which is a reference to a later id") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "psum", "of": "q", "axis_name": "x"},
+{"id": "q", "op": "psum", "of": "r", "axis_name": "x"}])";
+  CHECK(refusal(s.text()) ==
+        "f:5:45: /program/0/of: expected the id of an array or of an earlier op, got \"q\", which "
+        "only /program/1 (line 6) defines");
+}
+
+TEST_CASE("bad input: an axis that the mesh has not") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "z"}])";
+  CHECK(refusal(s.text()) ==
+        "f:5:63: /program/0/axis_name: expected an axis of the mesh (x), got \"z\"");
+}
+
+TEST_CASE("bad input: a shape that its axes do not divide") {
+  Small s;
+  s.arrays = R"({"a": {"shape": [6], "dtype": "f32", "spec": ["x"]}})";
+  CHECK(refusal(s.text()) ==
+        "f:4:57: /arrays/a/spec/0: expected dimension 0 of extent 6 to be divisible by 4, the size "
+        "of \"x\"");
+}
+
+TEST_CASE("bad input: 10^12 devices") {
+  Small s;
+  s.cluster = R"({"devices": 1000000000000, "topology": "ring", "bandwidth": "50 GB/s",
+"latency": "1 us"})";
+  CHECK(refusal(s.text()) ==
+        "f:2:24: /cluster/devices: expected a number of devices from 1 to 1048576, got "
+        "1000000000000");
+}
+
+TEST_CASE("bad input: nesting without end") {
+  Small s;
+  s.more = "\"name\": " + std::string(100'000, '[');
+  std::string pointer = "/name";
+  for (int i = 0; i < 62; ++i)
+    pointer += "/0";
+  // The scenario is the first level, so the 64th list is the one too many: column 9 is the first.
+  CHECK(refusal(s.text()) == "f:6:72: " + pointer + ": expected at most 64 levels of nesting");
+}
+
+TEST_CASE("bad input: a truncated file") {
+  const std::string text = Small{}.text();
+  CHECK(refusal(text.substr(0, text.find("\"of\"") + 5)) ==
+        "f:5:44: /program/0: expected a value, got the end of the file (the object begun at 5:13 "
+        "is not closed)");
+}
+
+TEST_CASE("bad input: duplicate ids") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
+{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  CHECK(refusal(s.text()) ==
+        "f:6:8: /program/1/id: expected an unused id, got \"r\", which /program/0 (line 5) already "
+        "names");
+}
+
+TEST_CASE("bad input: a shape whose product overflows") {
+  Small s;
+  s.arrays = R"({"a": {"shape": [4294967296, 4294967296], "dtype": "f32"}})";
+  CHECK(refusal(s.text()) ==
+        "f:4:27: /arrays/a/shape: expected an array of less than 2^63 bytes, got "
+        "f32[4294967296,4294967296]");
+}
+
+TEST_CASE("bad input: all faults of a file at once, in its order") {
+  Small s;
+  s.version = "2";
+  s.cluster = R"({"devices": 4, "topology": "rign", "bandwidth": "50 GB/s", "latency": 1})";
+  s.arrays = R"({"a": {"shape": [8], "dtype": "f31", "spec": ["x"]}})";
+  s.program = R"([{"id": "r", "op": "psun", "of": "a", "axis_name": "x"},
+{"id": "q", "op": "psum", "of": "r", "axis_name": "x", "tiled": true}, 7])";
+  s.more = R"("nane": "small")";
+  CHECK(refusal(s.text()) ==
+        "f:1:12: /orrery: expected version 1 of the format, got 2\n"
+        "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
+        "\"links\", got \"rign\"; did you mean \"ring\"?\n"
+        "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
+        "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s32, u8, u32, f16, bf16, f32, "
+        "f64), got \"f31\"; did you mean \"f32\"?\n"
+        "f:5:31: /program/0/op: unknown op \"psun\"; did you mean \"psum\"?\n"
+        "f:6:56: /program/1/tiled: unknown key \"tiled\"; expected one of \"id\", \"op\", \"of\", "
+        "\"donate\", \"site\", \"axis_name\", \"axis_index_groups\", \"algorithm\", \"channels\", "
+        "\"stream\", \"slots\", \"entry\"\n"
+        "f:6:72: /program/2: expected an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": "
+        "\"x\"}, got 7\n"
+        "f:7:1: /nane: unknown key \"nane\"; did you mean \"name\"?");
+}
+
+}  // namespace
+}  // namespace orrery
