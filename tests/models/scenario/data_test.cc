@@ -1,0 +1,107 @@
+#include "models/scenario/data.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "models/array/kernels.h"
+#include "models/array/text.h"
+#include "models/scenario/reader.h"
+
+namespace orrery {
+namespace {
+
+/// A scenario on a mesh of x: 2, y: 2 with one array.
+Scenario with_array(const std::string& array) {
+  return read_scenario("f", R"({"orrery": 1, "mesh": {"x": 2, "y": 2}, "program": [],
+"cluster": {"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+"arrays": {"a": )" + array + "}}");
+}
+
+Tensor part(const Scenario& s, uint32_t device, uint64_t seed = 0) {
+  return initial_value(s, s.arrays[0], LogicalId(device), seed);
+}
+
+std::vector<int64_t> numbers(const Tensor& tensor) {
+  std::vector<int64_t> result;
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    result.push_back(element_as_int64(tensor, i));
+  return result;
+}
+
+TEST_CASE("initial value: iota counts over the global array") {
+  // Rows 0..3 of two columns: device (x, y) has rows 2x, 2x+1 and column y.
+  const Scenario s =
+      with_array(R"({"shape": [4, 2], "dtype": "s32", "spec": ["x", "y"], "init": "iota"})");
+  CHECK(numbers(part(s, 0)) == std::vector<int64_t>{0, 2});
+  CHECK(numbers(part(s, 1)) == std::vector<int64_t>{1, 3});
+  CHECK(numbers(part(s, 2)) == std::vector<int64_t>{4, 6});
+  CHECK(numbers(part(s, 3)) == std::vector<int64_t>{5, 7});
+  CHECK(part(s, 3).shape() == Shape{2, 1});
+}
+
+TEST_CASE("initial value: a dimension cut by two axes, the first the major one") {
+  const Scenario s = with_array(
+      R"({"shape": [2, 8], "dtype": "s32", "spec": [null, ["y", "x"]], "init": "iota"})");
+  // Device 1 is x = 0, y = 1: part 2 of 4.
+  CHECK(numbers(part(s, 1)) == std::vector<int64_t>{4, 5, 12, 13});
+}
+
+TEST_CASE("initial value: iota is the one of the kernels") {
+  const Scenario s = with_array(R"({"shape": [3, 5], "dtype": "bf16", "init": "iota"})");
+  CHECK(part(s, 2) == iota(Dtype::BF16, Shape{3, 5}));
+}
+
+TEST_CASE("initial value: a scalar and an empty array") {
+  CHECK(numbers(part(with_array(R"({"shape": [], "dtype": "s32", "init": "iota"})"), 0)) ==
+        std::vector<int64_t>{0});
+  CHECK(part(with_array(R"({"shape": [4, 0], "dtype": "s32", "spec": ["x"], "init": "iota"})"), 1)
+            .elements() == 0);
+}
+
+TEST_CASE("initial value: one number everywhere") {
+  const Scenario s = with_array(R"({"shape": [4], "dtype": "f16", "spec": ["x"], "init": 0.5})");
+  CHECK(part(s, 0) == full(Dtype::F16, Shape{2}, 0.5));
+}
+
+TEST_CASE("initial value: literal elements of each device") {
+  const Scenario s =
+      with_array(R"({"local_shape": [1], "dtype": "u8", "per_device": [[9], [8], [7], [6]]})");
+  CHECK(numbers(part(s, 2)) == std::vector<int64_t>{7});
+}
+
+TEST_CASE("initial value: random elements depend on the place in the global array alone") {
+  const Scenario cut = with_array(R"({"shape": [6, 4], "dtype": "f32", "spec": ["x", "y"]})");
+  const Scenario whole = with_array(R"({"shape": [6, 4], "dtype": "f32"})");
+  const Tensor all = part(whole, 0, 5);
+  CHECK(part(whole, 3, 5) == all);
+  // Device 2 is x = 1, y = 0: rows 3 to 5, columns 0 and 1.
+  CHECK(part(cut, 2, 5) == slice(all, {{3, 0}, {6, 2}, {}}));
+}
+
+TEST_CASE(
+    "initial value: another seed, another array's seed or another name gives other elements") {
+  const Scenario s = with_array(R"({"shape": [64], "dtype": "f32", "init": "random"})");
+  const Scenario seeded = with_array(R"({"shape": [64], "dtype": "f32", "init": {"random": 1}})");
+  Scenario renamed = s;
+  renamed.arrays[0].name = "b";
+  CHECK(part(s, 0, 5) == part(s, 0, 5));
+  CHECK_FALSE(part(s, 0, 5) == part(s, 0, 6));
+  CHECK_FALSE(part(s, 0, 5) == part(seeded, 0, 5));
+  CHECK_FALSE(part(s, 0, 5) == part(renamed, 0, 5));
+}
+
+TEST_CASE("initial value: random elements are all the small whole numbers, and no others") {
+  const auto drawn = [](std::string_view dtype) {
+    const Scenario s = with_array("{\"shape\": [1000], \"dtype\": \"" + std::string(dtype) + "\"}");
+    const std::vector<int64_t> values = numbers(part(s, 0));
+    return std::set<int64_t>(values.begin(), values.end());
+  };
+  CHECK(drawn("f32") == std::set<int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4});
+  CHECK(drawn("s8") == std::set<int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4});
+  CHECK(drawn("u32") == std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(drawn("pred") == std::set<int64_t>{0, 1});
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,99 @@
+#pragma once
+
+// Whether two scenarios are the same but for where they stand in a file.
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "models/scenario/scenario.h"
+
+namespace orrery::test {
+
+inline bool same_init(const Init& a, const Init& b) {
+  if (a.index() != b.index())
+    return false;
+  if (const auto* fill = std::get_if<FillInit>(&a))
+    return fill->value == std::get<FillInit>(b).value;
+  if (const auto* random = std::get_if<RandomInit>(&a))
+    return random->seed == std::get<RandomInit>(b).seed;
+  if (const auto* literal = std::get_if<PerDeviceInit>(&a))
+    return literal->tensors == std::get<PerDeviceInit>(b).tensors;
+  return true;
+}
+
+inline bool same_expectation(const Expectation& a, const Expectation& b) {
+  if (a.what.index() != b.what.index())
+    return false;
+  if (const auto* what = std::get_if<ExpectEqual>(&a.what))
+    return what->values == std::get<ExpectEqual>(b.what).values;
+  if (const auto* what = std::get_if<ExpectClose>(&a.what))
+    return what->values == std::get<ExpectClose>(b.what).values;
+  if (const auto* what = std::get_if<ExpectValues>(&a.what)) {
+    const auto& other = std::get<ExpectValues>(b.what);
+    return what->value == other.value && what->per_device == other.per_device;
+  }
+  if (const auto* what = std::get_if<ExpectMakespan>(&a.what)) {
+    const auto& other = std::get<ExpectMakespan>(b.what);
+    return what->at_least == other.at_least && what->at_most == other.at_most;
+  }
+  if (const auto* what = std::get_if<ExpectPeakMemory>(&a.what)) {
+    const auto& other = std::get<ExpectPeakMemory>(b.what);
+    return what->at_least == other.at_least && what->at_most == other.at_most;
+  }
+  return std::get<ExpectHolds>(a.what).properties == std::get<ExpectHolds>(b.what).properties;
+}
+
+inline bool same_op(const Op& a, const Op& b) {
+  return a.name == b.name && a.kind == b.kind && a.issue == b.issue &&
+         a.attributes == b.attributes && a.operands == b.operands && a.results == b.results &&
+         a.donated == b.donated && a.site == b.site;
+}
+
+template <class Items, class Same>
+bool all_same(const Items& a, const Items& b, Same same) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+/// The first part in which they differ; "" where they are the same.
+inline std::string difference(const Scenario& a, const Scenario& b) {
+  const auto equal = [](const auto& x, const auto& y) { return x == y; };
+  const Program& p = a.program;
+  const Program& q = b.program;
+  if (a.name != b.name || a.checks != b.checks || !(a.memory == b.memory))
+    return "name, checks or memory";
+  if (a.cluster.name != b.cluster.name || a.catalog_cluster != b.catalog_cluster)
+    return "the cluster's name";
+  if (!(a.cluster.device == b.cluster.device) || a.cluster.sources != b.cluster.sources)
+    return "the cluster's figures";
+  if (a.cluster.fabric.devices() != b.cluster.fabric.devices() ||
+      !all_same(a.cluster.fabric.links(), b.cluster.fabric.links(), equal) ||
+      !all_same(a.cluster.fabric.switches(), b.cluster.fabric.switches(), equal))
+    return "the fabric";
+  if (!all_same(p.mesh.axes(), q.mesh.axes(), equal))
+    return "the mesh";
+  if (!all_same(a.arrays, b.arrays, [](const Array& x, const Array& y) {
+        return x.name == y.name && x.dtype == y.dtype && x.global == y.global && x.spec == y.spec &&
+               x.per_device == y.per_device && same_init(x.init, y.init);
+      }))
+    return "arrays";
+  if (!all_same(p.ops, q.ops, same_op))
+    return "ops";
+  if (!all_same(p.values, q.values, [](const Value& x, const Value& y) {
+        return x.name == y.name && x.type == y.type && x.buffer == y.buffer && x.offset == y.offset;
+      }))
+    return "values";
+  if (!all_same(p.threads, q.threads, [](const Thread& x, const Thread& y) {
+        return x.name == y.name && x.devices == y.devices && x.issue_order == y.issue_order;
+      }))
+    return "threads";
+  if (!all_same(p.sites, q.sites, [](const Site& x, const Site& y) {
+        return x.name == y.name && x.ops == y.ops && x.groups == y.groups;
+      }))
+    return "sites";
+  if (p.outputs != q.outputs)
+    return "outputs";
+  return all_same(a.expectations, b.expectations, same_expectation) ? "" : "expectations";
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,235 @@
+#include "models/scenario/writer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include "models/base/random.h"
+#include "models/program/builder.h"
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/layout.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/same.h"
+#include "tests/models/scenario/support.h"
+#include "tests/support/property.h"
+
+namespace orrery {
+namespace {
+
+using test::Small;
+
+/// Reads what is written; the same, and the same text when written once more.
+Scenario round_trip(const Scenario& scenario) {
+  const std::string text = write_scenario(scenario);
+  Scenario again = read_scenario(scenario.file, text);
+  CHECK(test::difference(scenario, again) == "");
+  CHECK(write_scenario(again) == text);
+  return again;
+}
+
+TEST_CASE("writer: every scenario of the repository reads back as it was written") {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(ORRERY_SCENARIOS)) {
+    if (entry.path().extension() == ".json" && entry.path().filename() != "schema.json")
+      files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  REQUIRE(files.size() >= 7);
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    round_trip(load_scenario(file));
+  }
+}
+
+TEST_CASE("writer: the text is what a person would write") {
+  Small s;
+  s.arrays = R"({"a": {"shape": [8, 2], "dtype": "float32", "spec": [["x"], null], "init": 0}})";
+  s.program = R"([{"id": "r", "op": "psum", "of": ["a"], "axis_name": ["x"], "channels": 1},
+{"id": "d", "op": "dot_general", "of": ["r", "r"], "dimension_numbers": [[[0], [0]], [[], []]]}])";
+  s.more = R"("outputs": ["r"], "expect": [{"makespan": {"at_most_us": 1500}}])";
+  CHECK(write_scenario(read_scenario("f", s.text())) == R"({
+  "orrery": 1,
+  "cluster": {"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+  "mesh": {"x": 4},
+  "check_types": true,
+  "arrays": {"a": {"shape": [8, 2], "dtype": "f32", "spec": ["x"], "init": 0}},
+  "program": [
+    {"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
+    {"id": "d", "op": "dot_general", "of": ["r", "r"], "dimension_numbers": [[[0], [0]], [[], []]]}
+  ],
+  "outputs": ["r"],
+  "expect": [{"makespan": {"at_most": "1.5 ms"}}]
+}
+)");
+}
+
+TEST_CASE("writer: clusters of every form") {
+  for (
+      const std::string cluster :
+      {R"("a100-sxm-8")", R"({"devices": 1, "topology": "ring"})",
+       R"({"devices": 2, "topology": "fully_connected", "bandwidth": "1 B/s", "latency": "0 s"})",
+       R"({"devices": 5, "topology": "fully_connected", "bandwidth": "1 B/s", "latency": "0 s"})",
+       R"({"devices": 1, "topology": "switch", "bandwidth": "1 B/s", "latency": "0 s"})",
+       R"({"devices": 3, "name": "mine", "topology": "switch", "bandwidth": "1 B/s", "latency": "0 s"})",
+       R"({"devices": 3, "links": []})",
+       R"({"devices": 3, "switches": ["b", "a"], "links": [
+          {"from": 0, "to": "a", "bandwidth": "7 B/s", "latency": "3 ps"}]})",
+       R"({"devices": 3, "bandwidth": {"value": "7 B/s", "label": "l", "source": "s", "date": "d"}, "links": [
+          {"from": 0, "to": 1, "latency": "3 ps"}],
+          "flops": {"f32": "1 FLOP/s", "f64": {"value": "2 FLOP/s", "label": "l", "source": "s", "date": "d"}}})"}) {
+    CAPTURE(cluster);
+    Small s;
+    s.cluster = cluster;
+    s.mesh = R"({"x": 1})";
+    round_trip(read_scenario("f", s.text()));
+  }
+}
+
+TEST_CASE("writer: a catalog cluster changed by hand is written inline with its sources") {
+  Scenario s = read_scenario("f", Small{}.text());
+  s.cluster = *catalog_cluster("h100-sxm-8");
+  s.cluster.name = "ours";
+  s.cluster.device.memory = Bytes(1 << 20);
+  const Scenario again = round_trip(s);
+  CHECK(again.cluster.sources.size() == 10);
+}
+
+TEST_CASE("writer: names with quotes, slashes and letters beyond ASCII") {
+  Small s;
+  s.more = R"("name": "a \"b\" \\ / \u00e9 \ud83d\ude00 \n")";
+  CHECK(round_trip(read_scenario("f", s.text())).name ==
+        "a \"b\" \\ / \xC3\xA9 \xF0\x9F\x98\x80 \n");
+}
+
+TEST_CASE("writer: several programs, shared sites and devices that are no box") {
+  const Scenario s = read_scenario("f", R"({"orrery": 1,
+"cluster": {"devices": 8, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+"mesh": {"stage": 2, "x": 4}, "arrays": {"a": {"shape": [8], "dtype": "s32", "spec": [["stage", "x"]]}},
+"programs": [
+  {"on": {"stage": 0}, "name": "front", "do": [
+    {"id": "f", "op": "psum", "of": "a", "axis_name": ["stage", "x"], "site": "all"}]},
+  {"on": {"stage": 1}, "do": [
+    {"id": "g", "op": "psum", "of": "a", "axis_name": ["stage", "x"], "site": "all"},
+    {"id": "h", "op": "psum", "of": "g", "axis_name": "x", "site": "own"}]}],
+"check_types": false, "memory": {"reuse": "xla", "alignment": "1 B", "reserved": "3 B"},
+"expect": [{"values": {"f": [[1], [2], [3], [4]]}}, {"equal": ["f", "g"]},
+  {"peak_memory": {"at_least": "1 B"}}, {"holds": []}]})");
+  const Scenario again = round_trip(s);
+  CHECK(again.program.sites.size() == 2);
+  Scenario corners = s;
+  corners.program.threads.pop_back();
+  CHECK(write_scenario(corners).find("\"on\": {\"stage\": 0}") != std::string::npos);
+  corners.program.threads[0].devices = {LogicalId(0), LogicalId(5)};
+  CHECK(write_scenario(corners).find("\"on\": [0, 5]") != std::string::npos);
+}
+
+TEST_CASE("writer: elements of every dtype, also those that JSON has no number for") {
+  for (const Dtype dtype : all_dtypes()) {
+    CAPTURE(name(dtype));
+    Small s;
+    const std::string init = dtype == Dtype::Pred ? "1" : "0";
+    s.arrays = "{\"a\": {\"local_shape\": [64], \"dtype\": \"" + std::string(name(dtype)) +
+               "\", \"encoding\": \"bits\", \"per_device\": [";
+    Random random(static_cast<uint64_t>(dtype));
+    const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
+    for (int device = 0; device < 4; ++device) {
+      s.arrays += device > 0 ? ", [" : "[";
+      for (int i = 0; i < 64; ++i) {
+        const uint64_t bits =
+            dtype == Dtype::Pred ? random.below(2) : random.next() >> (64 - width);
+        s.arrays += (i > 0 ? ", " : "") + std::to_string(bits);
+      }
+      s.arrays += "]";
+    }
+    s.arrays += "]}}";
+    s.program = "[]";
+    round_trip(read_scenario("f", s.text()));
+  }
+}
+
+/// A scenario by chance, built without a file.
+Scenario random_scenario(Random& random) {
+  const auto devices = static_cast<uint32_t>(random.between(1, 6));
+  const LinkFigures link{BytesPerSecond(random.between(1, 1'000'000'000'000)),
+                         Duration(random.between(0, 2'000'000))};
+  Fabric fabric = random.below(2) == 0 ? ring_fabric(devices, link) : switch_fabric(devices, link);
+  const Mesh mesh({{"x", static_cast<int64_t>(devices)}, {"y", 1}});
+  Diagnostics faults("f");
+  const Checks checks = Checks::Shapes;
+  ProgramBuilder builder(mesh, checks, faults);
+  std::vector<Array> arrays;
+  std::vector<std::string> values;
+  const int64_t count = random.between(1, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    Array array;
+    array.name = "a" + std::to_string(i);
+    array.dtype = Dtype::F32;
+    array.global = Shape{4 * int64_t{devices}};
+    if (random.below(2) == 0)
+      array.spec.dims = {{"x"}};
+    const uint64_t kind = random.below(3);
+    if (kind == 0)
+      array.init = RandomInit{random.below(3)};
+    else if (kind == 1)
+      array.init = FillInit{static_cast<double>(random.between(-1000, 1000)) / 7};
+    else
+      array.init = IotaInit{};
+    std::vector<std::string> varying;
+    if (!array.spec.dims.empty())
+      varying = {"x"};
+    builder.argument(array.name, array.dtype, local_shape(mesh, array.spec, array.global), varying);
+    values.push_back(array.name);
+    arrays.push_back(std::move(array));
+  }
+  builder.thread("main", groups(mesh, std::vector<size_t>{0}).front());
+  const int64_t ops = random.between(0, 6);
+  for (int64_t i = 0; i < ops; ++i) {
+    OpRequest request;
+    request.name = "r" + std::to_string(i);
+    request.kind = random.below(2) == 0 ? OpKind::Psum : OpKind::Pmax;
+    request.operands = {values[random.below(values.size())]};
+    request.attributes.set("axis_name", std::vector<std::string>{"x"});
+    if (random.below(2) == 0)
+      request.attributes.set("channels", random.between(1, 3));
+    values.push_back(request.name);
+    builder.op(std::move(request));
+  }
+  builder.output(values.back());
+  Program program = builder.finish();
+  REQUIRE(faults.empty());
+  std::string cluster_name = "by chance";
+  return {.file = "f",
+          .name = "case",
+          .cluster = {cluster_name, std::move(fabric), {}},
+          .catalog_cluster = false,
+          .checks = checks,
+          .memory = {MemoryPolicy::Reuse::Never, Bytes(random.between(1, 512)), Bytes(0)},
+          .program = std::move(program),
+          .arrays = std::move(arrays),
+          .expectations = {}};
+}
+
+TEST_CASE("writer: a scenario that is written, read and written again is the same") {
+  test::holds_for_all("read(write(s)) is s", [](uint64_t seed) {
+    Random random(seed);
+    const Scenario scenario = random_scenario(random);
+    const std::string text = write_scenario(scenario);
+    const Scenario again = read_scenario("f", text);
+    RC_ASSERT(test::difference(scenario, again) == "");
+    RC_ASSERT(write_scenario(again) == text);
+  });
+}
+
+TEST_CASE("layout: what fits on a line stands on one") {
+  const JsonText numbers = JsonText::list({JsonText::raw("1"), JsonText::raw("22")});
+  const JsonText both = JsonText::object({{"a", numbers}, {"b", JsonText::list({})}});
+  CHECK(both.lines() == "{\n  \"a\": [1, 22],\n  \"b\": []\n}\n");
+  // "  "a": [1, 22]," is 15 columns with its comma.
+  CHECK(both.lines(15) == "{\n  \"a\": [1, 22],\n  \"b\": []\n}\n");
+  CHECK(both.lines(14) == "{\n  \"a\": [\n    1,\n    22\n  ],\n  \"b\": []\n}\n");
+}
+
+}  // namespace
+}  // namespace orrery
