@@ -1,6 +1,7 @@
 #include "models/array/tensor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "models/array/dispatch.h"
@@ -24,7 +25,7 @@ Tensor Tensor::reshaped(Shape shape) const {
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.dtype_ != b.dtype_ || a.shape_ != b.shape_)
     return false;
-  if (a.bytes_ == b.bytes_)
+  if (a.bytes_.size() == 0 || std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()) == 0)
     return true;
   return dispatch(a.dtype_, [&](auto tag) {
     using E = typename decltype(tag)::type;

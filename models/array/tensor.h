@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "models/array/dtype.h"
 #include "models/array/shape.h"
+#include "models/array/storage.h"
 
 namespace orrery {
 
@@ -23,8 +23,8 @@ class Tensor {
   int64_t elements() const { return elements_; }
   Bytes size() const { return itemsize(dtype_) * elements_; }
 
-  std::span<std::byte> bytes() { return bytes_; }
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> bytes() { return {bytes_.data(), bytes_.size()}; }
+  std::span<const std::byte> bytes() const { return {bytes_.data(), bytes_.size()}; }
 
   template <class T>
   std::span<T> as() {
@@ -45,7 +45,7 @@ class Tensor {
   Dtype dtype_ = Dtype::F32;
   Shape shape_;
   int64_t elements_ = 1;
-  std::vector<std::byte> bytes_ = std::vector<std::byte>(4);
+  Storage bytes_ = Storage(4);
 };
 
 }  // namespace orrery

@@ -57,6 +57,7 @@ OpRules binary(OpKind kind, std::string_view name, std::string_view summary, Typ
   rules.most_operands = 2;
   rules.type = type;
   rules.cost = arithmetic_cost;
+  rules.alias = Alias::DyingOperand;
   return rules;
 }
 
@@ -71,6 +72,7 @@ std::vector<OpRules> elementwise_rules() {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   conversion.type = convert;
   conversion.cost = convert_cost;
+  conversion.alias = Alias::DyingOperand;
   return {binary(OpKind::Add, "add", "elementwise sum", sum),
           binary(OpKind::Sub, "sub", "elementwise difference", sum),
           binary(OpKind::Mul, "mul", "elementwise product", product), conversion};

@@ -58,8 +58,13 @@ struct Cost {
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// Whether the result's buffer is its first operand's.
-enum class Alias : uint8_t { Fresh, FirstOperand };
+/// Where the result lies.
+enum class Alias : uint8_t {
+  Fresh,         // in a buffer of its own
+  DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
+                 // policy asks for it: no element is read after the same one has been written
+  FirstOperand,  // in the buffer of its first operand
+};
 
 struct Parameter {
   std::string_view name;

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "models/program/rules.h"
+
 namespace orrery {
 
 namespace {
-
-/// Ops that read an element of an operand no later than they write the same element of the result.
-bool is_elementwise(OpKind kind) {
-  return kind == OpKind::Add || kind == OpKind::Sub || kind == OpKind::Mul ||
-         kind == OpKind::ConvertElementType;
-}
 
 class Ledger {
  public:
@@ -106,11 +102,11 @@ class Ledger {
     }
   }
 
-  /// Under `reuse: "xla"`, gives the result of an elementwise op the storage of its first operand
-  /// that is as large and dies here.
+  /// Under `reuse: "xla"`, gives the result the storage of the first operand that is as large and
+  /// dies here, where the op can work in place.
   void reuse(int64_t position) {
     const Op& op = op_at(position);
-    if (policy_.reuse != MemoryPolicy::Reuse::Xla || !is_elementwise(op.kind))
+    if (policy_.reuse != MemoryPolicy::Reuse::Xla || rules(op.kind).alias != Alias::DyingOperand)
       return;
     const BufferId result = buffer_of(op.results.front());
     for (const ValueId operand : op.operands) {

@@ -5,8 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "models/array/storage.h"
 
 namespace orrery {
 
@@ -20,21 +21,17 @@ class Blocks {
     }
     const uint32_t id = free_.back();
     free_.pop_back();
-    if (blocks_[id].size < size)
-      blocks_[id] = {std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(size)), size};
+    if (blocks_[id].size() < static_cast<size_t>(size))
+      blocks_[id] = Storage(static_cast<size_t>(size));
     return id;
   }
   void give_back(uint32_t id) { free_.push_back(id); }
 
   /// Stays where it is until the block is given back.
-  std::byte* data(uint32_t id) { return blocks_[id].data.get(); }
+  std::byte* data(uint32_t id) { return blocks_[id].data(); }
 
  private:
-  struct Block {
-    std::unique_ptr<std::byte[]> data;
-    int64_t size = 0;
-  };
-  std::vector<Block> blocks_;
+  std::vector<Storage> blocks_;
   std::vector<uint32_t> free_;
 };
 
