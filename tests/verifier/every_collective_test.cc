@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/array/kernels.h"
+#include "models/base/hash.h"
 #include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
@@ -28,7 +29,10 @@ struct Case {
   int64_t n;
   Grouping grouping;
   bool tiled;
+  uint64_t draw;  // of shapes, groups and data
 };
+
+constexpr uint64_t kDraws = 4;
 
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
@@ -112,9 +116,10 @@ struct Call {
 Call random_call(const Case& c, Random& random) {
   std::vector<int64_t> dims;
   for (int64_t rank = random.between(1, 3); rank > 0; --rank)
-    dims.push_back(random.between(1, 4));
+    dims.push_back(random.below(16) == 0 ? 0 : random.between(1, 5));
   const auto any_dimension = [&] { return static_cast<int64_t>(random.below(dims.size())); };
   Call call{Shape(), group_parameters(c, random)};
+  call.parameters.emplace_back("channels", random.between(1, 3));
   const auto add = [&](std::string name, Attribute value) {
     call.parameters.emplace_back(std::move(name), std::move(value));
   };
@@ -139,22 +144,23 @@ Call random_call(const Case& c, Random& random) {
 std::vector<std::string> algorithms_of(const Case& c) {
   std::vector<std::string> names;
   for (const Algorithm* algorithm : algorithms_for(c.kind))
-    if (algorithm->fits(static_cast<uint32_t>(c.n), 1).holds &&
-        (c.grouping != Grouping::UnequalLists || algorithm->fits(1, 1).holds))
+    if (algorithm->fits(static_cast<uint32_t>(c.n), 3).holds &&
+        (c.grouping != Grouping::UnequalLists || algorithm->fits(1, 3).holds))
       names.emplace_back(algorithm->name);
   return names;
 }
 
 std::string text(const Case& c) {
-  return fmt::format("{} over {} ranks, grouping {}, {}", rules(c.kind).name, c.n,
-                     static_cast<int>(c.grouping), c.tiled ? "tiled" : "untiled");
+  return fmt::format("{} over {} ranks, grouping {}, {}, draw {}", rules(c.kind).name, c.n,
+                     static_cast<int>(c.grouping), c.tiled ? "tiled" : "untiled", c.draw);
 }
 
 /// Runs the case with every dtype and algorithm, sync and started. Returns how many collectives
 /// were compared, and adds those proved to `proved`.
 size_t check_case(const Case& c, size_t& proved) {
-  Random random(mix(static_cast<uint64_t>(c.kind) * 1000 + static_cast<uint64_t>(c.n) * 20 +
-                    static_cast<uint64_t>(c.grouping) * 2 + (c.tiled ? 1 : 0)));
+  Random random(mix(c.draw * 10'000 + static_cast<uint64_t>(c.kind) * 1000 +
+                    static_cast<uint64_t>(c.n) * 20 + static_cast<uint64_t>(c.grouping) * 2 +
+                    (c.tiled ? 1 : 0)));
   HostRig rig(axes_of(c));
   const uint32_t devices = Mesh(axes_of(c)).devices();
   const Call call = random_call(c, random);
@@ -214,14 +220,17 @@ void check_all(OpKind kind) {
     if (reduces_to_all(kind))
       groupings.push_back(Grouping::UnequalLists);
     for (const Grouping grouping : groupings) {
-      compared += check_case({kind, n, grouping, true}, proved);
-      if (has_tiled(kind))
-        compared += check_case({kind, n, grouping, false}, proved);
+      for (uint64_t draw = 0; draw < kDraws; ++draw) {
+        compared += check_case({kind, n, grouping, true, draw}, proved);
+        if (has_tiled(kind))
+          compared += check_case({kind, n, grouping, false, draw}, proved);
+      }
     }
   }
   // 16 sizes, of which 4, 6, 8, 9, 10, 12, 14, 15 and 16 have two factors: 57 groupings of equal
   // sizes, and 16 unequal ones. At least one algorithm, 8 dtypes, sync and started.
-  const size_t cases = (57U + (reduces_to_all(kind) ? 16U : 0U)) * (has_tiled(kind) ? 2U : 1U);
+  const size_t cases =
+      (57U + (reduces_to_all(kind) ? 16U : 0U)) * (has_tiled(kind) ? 2U : 1U) * kDraws;
   CHECK(compared >= cases * 16);
   CHECK(proved >= cases);
 }

@@ -19,7 +19,7 @@ ScenarioParts scatter_then_gather() {
   parts.program =
       R"([{"id": "s", "op": "psum_scatter", "of": "a", "axis_name": "x", "scatter_dimension": 0, "tiled": true},
           {"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true},
-          {"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+          {"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";
   parts.outputs = R"(["g", "r"])";
   return parts;
 }
@@ -56,12 +56,11 @@ TEST_CASE("fingerprint: the same for the same run, another for other data or tim
   CHECK(run_parts(parts).report.fingerprint == first);
 
   ScenarioParts other_data = parts;
-  other_data.arrays =
-      R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": {"fill": 1}}})";
+  other_data.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": 1}})";
   CHECK(run_parts(other_data).report.fingerprint != first);
 
   ScenarioParts other_time = parts;
-  other_time.program.replace(other_time.program.rfind("\"axis_name\""), 0, "\"channels\": 2, ");
+  other_time.program.replace(other_time.program.find("\"ring\""), 6, "\"recursive_doubling\"");
   CHECK(run_parts(other_time).report.fingerprint != first);
 }
 
