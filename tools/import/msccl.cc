@@ -379,6 +379,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file) {
   diagnostics.throw_if_any();
   MscclAlgorithm algorithm = Reader(text, diagnostics).read(document.document_element());
   diagnostics.throw_if_any();
+  algorithm.file = diagnostics.file();
   return algorithm;
 }
 

@@ -20,6 +20,7 @@ std::string_view name(MscclCollective collective);  // as in the file: "allreduc
 
 /// An algorithm as its file says it, in chunks: slices of `steps` count chunks, not elements.
 struct MscclAlgorithm {
+  std::string file;  // as the user named it; for messages
   std::string name;
   std::string protocol;
   MscclCollective collective = MscclCollective::AllReduce;

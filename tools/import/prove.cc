@@ -139,7 +139,7 @@ struct OneOp {
 };
 
 Program one_op_program(const MscclAlgorithm& algorithm, int64_t elements) {
-  Diagnostics diagnostics(algorithm.name);
+  Diagnostics diagnostics(algorithm.file);
   ProgramBuilder builder(Mesh({{"gpu", int64_t{algorithm.gpus}}}), Checks::Shapes, diagnostics);
   builder.argument("buffer", kDtype, Shape{elements}, {"gpu"});
   std::vector<LogicalId> devices;
@@ -188,7 +188,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
 }
 
 void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
-  Diagnostics diagnostics(algorithm.name);
+  Diagnostics diagnostics(algorithm.file);
   if (cluster.fabric.devices() < algorithm.gpus)
     diagnostics.add({"/algo/ngpus", 1, 1},
                     fmt::format("the algorithm is for {} gpus, and cluster {} has {}",

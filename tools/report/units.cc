@@ -66,9 +66,13 @@ std::string percent_text(Bytes part, Bytes whole) {
 }
 
 std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3; at -= 3)
-    text.insert(at - 3, ",");
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (size_t d = 0; d < digits.size(); ++d) {
+    if (d > 0 && (digits.size() - d) % 3 == 0)
+      text += ',';
+    text += digits[d];
+  }
   return text;
 }
 

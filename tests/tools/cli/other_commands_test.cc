@@ -1,0 +1,98 @@
+#include <doctest/doctest.h>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+TEST_CASE("command line: every command has help with an example") {
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"run"},
+                                                          {"prove"},
+                                                          {"show"},
+                                                          {"show", "program"},
+                                                          {"show", "schedule"},
+                                                          {"show", "catalog"},
+                                                          {"show", "ops"},
+                                                          {"show", "algorithms"}};
+  for (std::vector<std::string> arguments : commands) {
+    arguments.emplace_back("--help");
+    const Ran help = ran(arguments);
+    CAPTURE(arguments.size());
+    CHECK(help.outcome == Outcome::Holds);
+    CHECK(help.err == "");
+    CHECK(help.out.find("Example") != std::string::npos);
+    CHECK(help.out.find("  orrery ") != std::string::npos);
+  }
+}
+
+TEST_CASE("command line: what it does not understand is the user's to mend") {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"fly"},
+                                             {"run"},
+                                             {"run", "--format", "xml", "a.json"},
+                                             {"prove", "a.xml", "--slots", "0"}}) {
+    const Ran wrong = ran(arguments);
+    CHECK(wrong.outcome == Outcome::WrongInput);
+    CHECK(wrong.out == "");
+    CHECK(wrong.err != "");
+  }
+}
+
+TEST_CASE("command line: the version names the commit") {
+  const Ran version = ran({"--version"});
+  CHECK(version.outcome == Outcome::Holds);
+  CHECK(version.out.compare(0, 7, "orrery ") == 0);
+  CHECK(version.out.find("(commit ") != std::string::npos);
+}
+
+TEST_CASE("prove: a public algorithm, whole") {
+  const Ran proof =
+      ran({"prove", in_tree("tests/data/msccl/r48ll.xml"), "--cluster", "a100-sxm-8"});
+  CHECK(proof.outcome == Outcome::Holds);
+  CHECK(proof.out == text_of(in_tree("tests/tools/cli/golden/r48ll.txt")));
+}
+
+TEST_CASE("prove: 1 where it hangs, 2 where the file or the cluster is wrong") {
+  const std::string ring = in_tree("tests/data/msccl/r48ll.xml");
+  CHECK(ran({"prove", ring, "--slots", "1"}).outcome == Outcome::Fails);
+  CHECK(ran({"prove", in_tree("README.md")}).outcome == Outcome::WrongInput);
+  const Ran near = ran({"prove", ring, "--cluster", "a100-sxm8"});
+  CHECK(near.outcome == Outcome::WrongInput);
+  CHECK(near.err.find("did you mean \"a100-sxm-8\"?") != std::string::npos);
+  CHECK(ran({"prove", ring, "--size", "4 MGB"}).outcome == Outcome::WrongInput);
+}
+
+TEST_CASE("show: the catalog's figures have their sources") {
+  CHECK(ran({"show", "catalog"}).out.find("h100-sxm-8\n") != std::string::npos);
+  CHECK(ran({"show", "catalog", "h100-sxm-8"}).out.find("\"source\"") != std::string::npos);
+  CHECK(ran({"show", "catalog", "h100"}).outcome == Outcome::WrongInput);
+}
+
+TEST_CASE("show: ops and algorithms are the tables that the program goes by") {
+  const std::string ops = ran({"show", "ops"}).out;
+  CHECK(ops.find("psum_scatter[_start]") != std::string::npos);
+  CHECK(ops.find("dot_general") != std::string::npos);
+  CHECK(ran({"show", "algorithms"}).out.find("ring") != std::string::npos);
+}
+
+TEST_CASE("show: a program with its types") {
+  const std::string text = ran({"show", "program", in_tree("scenarios/quickstart.json")}).out;
+  CHECK(text.find("f32[32,256]{V:x}") != std::string::npos);
+  CHECK(text.find("outputs: g, r\n") != std::string::npos);
+}
+
+TEST_CASE("show: the steps of one rank") {
+  const std::string file = in_tree("scenarios/quickstart.json");
+  const Ran steps = ran({"show", "schedule", file, "r", "--node", "1"});
+  CHECK(steps.outcome == Outcome::Holds);
+  CHECK(steps.out.find("node 1 of 4") != std::string::npos);
+  CHECK(ran({"show", "schedule", file, "r", "--node", "4"}).err.find("expected 0 to 3, got 4") !=
+        std::string::npos);
+  CHECK(ran({"show", "schedule", file, "c"}).outcome == Outcome::WrongInput);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,32 @@
+#pragma once
+
+// Runs a command in this process and keeps what it wrote.
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/cli/commands.h"
+
+namespace orrery::test {
+
+struct Ran {
+  Outcome outcome = Outcome::Holds;
+  std::string out;
+  std::string err;
+};
+
+inline Ran ran(std::vector<std::string> arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const Terminal terminal{out, err, Style(), Style(), false};
+  const Outcome outcome = run_command_line(std::move(arguments), terminal);
+  return {outcome, out.str(), err.str()};
+}
+
+/// A file of the project: in_tree("scenarios/quickstart.json").
+inline std::string in_tree(const std::string& path) {
+  return std::string(ORRERY_SOURCE_ROOT) + "/" + path;
+}
+
+}  // namespace orrery::test

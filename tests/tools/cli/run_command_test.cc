@@ -1,0 +1,171 @@
+#include <cstdlib>
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+/// One device, one op; `extra` goes after the outputs.
+std::string small_scenario(const std::string& extra = "") {
+  return R"({"orrery": 1, "name": "small",
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", "memory": "1 MiB"},
+    "mesh": {"x": 2},
+    "arrays": {"alpha": {"shape": [4], "dtype": "s32", "spec": ["x"], "init": "iota"}},
+    "program": [{"id": "total", "op": "psum", "of": "alpha", "axis_name": "x"}],
+    "outputs": ["total"])" +
+         extra + "}\n";
+}
+
+const char* const kTooLong = R"(, "expect": [{"makespan": {"at_most": "1 ns"}}])";
+
+TEST_CASE("run: 0 when all holds, 1 when a verdict fails, 2 when the input is wrong") {
+  const TemporaryFolder folder;
+  const std::string good = folder.file("good.json", small_scenario());
+  const std::string bad = folder.file("bad.json", small_scenario(kTooLong));
+  const std::string wrong = folder.file("wrong.json", small_scenario(", \"surprise\": 1"));
+  CHECK(ran({"run", good}).outcome == Outcome::Holds);
+  CHECK(ran({"run", bad}).outcome == Outcome::Fails);
+  CHECK(ran({"run", wrong}).outcome == Outcome::WrongInput);
+}
+
+TEST_CASE("run: of several files the worst outcome counts, and each has its line") {
+  const TemporaryFolder folder;
+  folder.file("below/b.json", small_scenario(kTooLong));
+  folder.file("a.json", small_scenario());
+  folder.file("below/c.json", "{");
+  folder.file("not.schema.json", "{}");
+  const Ran all = ran({"run", folder.path()});
+  CHECK(all.outcome == Outcome::WrongInput);
+  const size_t a = all.out.find("/a.json");
+  const size_t b = all.out.find("/below/b.json");
+  const size_t c = all.out.find("/below/c.json");
+  CHECK(a < b);
+  CHECK(b < c);
+  CHECK(c != std::string::npos);
+  CHECK(all.out.find("not.schema.json") == std::string::npos);
+  CHECK(all.out.find("1 of 3 scenarios hold\n") != std::string::npos);
+  CHECK(all.err.find("/below/c.json:1:") != std::string::npos);
+}
+
+TEST_CASE("run: several JSON reports are one document") {
+  const TemporaryFolder folder;
+  const std::string good = folder.file("good.json", small_scenario());
+  const Ran both = ran({"run", good, good, "--format", "json"});
+  CHECK(both.out.compare(0, 13, "{\"reports\": [") == 0);
+  CHECK(both.out.find("], \"holds\": true}\n") != std::string::npos);
+}
+
+TEST_CASE("run: a file that is not there") {
+  const Ran missing = ran({"run", "no-such-file.json"});
+  CHECK(missing.outcome == Outcome::WrongInput);
+  CHECK(missing.out == "");
+  CHECK(missing.err.find("no-such-file.json") == 0);
+  CHECK(missing.err.find("No such file or directory") != std::string::npos);
+}
+
+TEST_CASE("run: a folder without scenarios") {
+  const TemporaryFolder folder;
+  const Ran empty = ran({"run", folder.path()});
+  CHECK(empty.outcome == Outcome::WrongInput);
+  CHECK(empty.err.find("no scenario (*.json) lies below this folder") != std::string::npos);
+}
+
+TEST_CASE("run: values by name, in the order asked") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", small_scenario());
+  const Ran chosen = ran({"run", file, "--format", "json", "--values", "total,alpha"});
+  // iota over two devices: [0 1] and [2 3]; their sum is [2 4].
+  CHECK(chosen.out.find(R"(  "values": {
+    "total": {
+      "dtype": "s32",
+      "shape": [2],
+      "per_device": [
+        [2,4],
+        [2,4]
+      ]
+    },
+    "alpha": {
+      "dtype": "s32",
+      "shape": [2],
+      "per_device": [
+        [0,1],
+        [2,3]
+      ]
+    }
+  }
+})") != std::string::npos);
+}
+
+TEST_CASE("run: a value that the program has not, with the near miss") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", small_scenario());
+  const Ran unknown = ran({"run", file, "--format", "json", "--values", "totl"});
+  CHECK(unknown.outcome == Outcome::WrongInput);
+  CHECK(unknown.err.find("has no value \"totl\"; did you mean \"total\"?") != std::string::npos);
+}
+
+TEST_CASE("run: values want JSON, and data") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", small_scenario());
+  CHECK(ran({"run", file, "--values", "all"}).outcome == Outcome::WrongInput);
+  CHECK(ran({"run", file, "--format", "json", "--values", "all", "--data", "off"}).outcome ==
+        Outcome::WrongInput);
+}
+
+TEST_CASE("run: -o writes the report and leaves stdout empty") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", small_scenario());
+  const std::string report = folder.path() + "/report.json";
+  const Ran written = ran({"run", file, "--format", "json", "-o", report});
+  CHECK(written.outcome == Outcome::Holds);
+  CHECK(written.out == "");
+  CHECK(text_of(report) == ran({"run", file, "--format", "json"}).out);
+  CHECK(ran({"run", file, "-o", folder.path() + "/no/such/folder"}).outcome == Outcome::WrongInput);
+}
+
+TEST_CASE("run: the report of the quickstart, as JSON, whole") {
+  const Ran report = ran({"run", in_tree("scenarios/quickstart.json"), "--format", "json"});
+  CHECK(report.outcome == Outcome::Holds);
+  CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/quickstart.json")));
+}
+
+TEST_CASE("run: the report of the quickstart, as text, whole") {
+  const Ran report = ran({"run", in_tree("scenarios/quickstart.json")});
+  CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/quickstart.txt")));
+}
+
+TEST_CASE("run: the README shows the report as it is") {
+  const std::string report = text_of(in_tree("tests/tools/cli/golden/quickstart.txt"));
+  CHECK(text_of(in_tree("README.md")).find(report) != std::string::npos);
+}
+
+TEST_CASE("run: twice the same bytes, in one process") {
+  const std::string file = in_tree("scenarios/quickstart.json");
+  const std::vector<std::string> arguments = {"run", file, "--format", "json", "--values", "all"};
+  CHECK(ran(arguments).out == ran(arguments).out);
+}
+
+TEST_CASE("run: the capacity that does not fit fails with the op, the device and the live set") {
+  const Ran twin = ran({"run", in_tree("scenarios/fsdp-two-layers-too-small.json")});
+  CHECK(twin.outcome == Outcome::Fails);
+  CHECK(twin.out.find("MEMORY.CAPACITY") != std::string::npos);
+}
+
+TEST_CASE("the binary: exit codes reach the shell") {
+  const auto exit_code = [](const std::string& arguments) {
+    const std::string command = std::string(ORRERY_BINARY) + " " + arguments + " >/dev/null 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  CHECK(exit_code("run " + in_tree("scenarios/quickstart.json")) == 0);
+  CHECK(exit_code("run " + in_tree("scenarios/fsdp-two-layers-too-small.json")) == 1);
+  CHECK(exit_code("run no-such-file.json") == 2);
+  CHECK(exit_code("--no-such-option") == 2);
+  CHECK(exit_code("--version") == 0);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,174 @@
+#include "tools/import/prove.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/import/xml.h"
+
+namespace orrery::test {
+namespace {
+
+MscclAlgorithm read(const AlgoText& algo) {
+  return read_msccl(algo.text(), "a.xml");
+}
+
+MscclAlgorithm public_algorithm(const std::string& name) {
+  const std::string path = std::string(ORRERY_SOURCE_ROOT) + "/tests/data/msccl/" + name;
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return read_msccl(text.str(), name);
+}
+
+const Check& check(const AlgorithmProof& proof, const std::string& name) {
+  for (const Check& each : proof.checks)
+    if (each.name == name)
+      return each;
+  FAIL("no check " << name);
+  return proof.checks.front();
+}
+
+TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with two slots") {
+  for (const char* const name : {"a2a2ll.xml", "ag-1k-512k.xml", "ag_hier_4_LL.xml",
+                                 "ar_hier_12_Simple.xml", "ar_tree_12_LL.xml", "r48ll.xml"}) {
+    CAPTURE(name);
+    const AlgorithmProof proof = prove_algorithm(public_algorithm(name), {});
+    CHECK(proof.holds);
+    CHECK(proof.checks.size() == 3);
+  }
+}
+
+TEST_CASE("public MSCCL algorithms: with one slot the ring all-reduce stalls, and only it") {
+  for (const char* const name : {"a2a2ll.xml", "ag-1k-512k.xml", "ag_hier_4_LL.xml",
+                                 "ar_hier_12_Simple.xml", "ar_tree_12_LL.xml"}) {
+    CAPTURE(name);
+    CHECK(prove_algorithm(public_algorithm(name), {1}).holds);
+  }
+  const AlgorithmProof ring = prove_algorithm(public_algorithm("r48ll.xml"), {1});
+  CHECK_FALSE(check(ring, "DEADLOCK.FREE").holds);
+  CHECK(check(ring, "SCHEDULE.PROVED").holds);
+  CHECK(ring.least_slots == 2);
+}
+
+TEST_CASE("prove: two gpus that send before they receive need one slot each way") {
+  const AlgorithmProof proof = prove_algorithm(read(two_gather()), {1});
+  CHECK(proof.holds);
+  CHECK(proof.least_slots == 1);
+  CHECK(proof.steps == 4);
+}
+
+TEST_CASE("prove: two gpus that both receive first hang with any number of slots") {
+  AlgoText algo = two_gather();
+  for (size_t g = 0; g < 2; ++g) {
+    const std::string own = g == 0 ? "o0" : "o1";
+    const std::string other = g == 0 ? "o1" : "o0";
+    const int peer = g == 0 ? 1 : 0;
+    algo.gpus[g] =
+        BlockText{0,
+                  peer,
+                  peer,
+                  {StepText{0, "r", other, other}.text(), StepText{1, "s", own, own}.text()}}
+            .text();
+  }
+  const AlgorithmProof proof = prove_algorithm(read(algo), {});
+  CHECK_FALSE(proof.holds);
+  CHECK_FALSE(proof.least_slots.has_value());
+  REQUIRE(proof.checks.size() == 1);
+  CHECK(proof.checks[0].message.find("no number is enough") != std::string::npos);
+}
+
+TEST_CASE("prove: a chunk that lands in the wrong place is named") {
+  AlgoText algo = two_gather();
+  // Gpu 0 stores gpu 1's chunk over its own.
+  algo.gpus[0] =
+      BlockText{0, 1, 1, {StepText{0, "s", "o0"}.text(), StepText{1, "r", "o0", "o0"}.text()}}
+          .text();
+  const AlgorithmProof proof = prove_algorithm(read(algo), {2, Bytes(8)});
+  CHECK_FALSE(proof.holds);
+  CHECK(check(proof, "SCHEDULE.PROVED").message == "element 0 of rank 0 lacks element 0 of rank 0");
+}
+
+TEST_CASE("prove: an addend that arrives twice is named") {
+  // Each of two gpus adds what the other sent; gpu 0 adds its own a second time.
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = 1;
+  algo.input = 1;
+  algo.output = 0;
+  const std::vector<std::string> exchange = {StepText{0, "s", "i0", "i0"}.text(),
+                                             StepText{1, "rrc", "i0", "i0"}.text()};
+  std::vector<std::string> twice = exchange;
+  twice.push_back(StepText{2, "re", "i0", "i0"}.text());
+  algo.gpus = {BlockText{0, 1, 1, exchange}.text(), BlockText{0, 0, 0, exchange}.text()};
+  CHECK(prove_algorithm(read(algo), {}).holds);
+  algo.gpus[0] = BlockText{0, 1, 1, twice}.text();
+  const AlgorithmProof proof = prove_algorithm(read(algo), {2, Bytes(4)});
+  CHECK(check(proof, "SCHEDULE.PROVED").message ==
+        "element 0 of rank 0 has element 0 of rank 0 2 times");
+}
+
+TEST_CASE("prove: in place, a reduce-scatter answers for each gpu's own part") {
+  // Gpu 0 keeps chunk 0 and sends chunk 1; gpu 1 the other way around.
+  AlgoText algo;
+  algo.coll = "reduce_scatter";
+  algo.input = 2;
+  algo.output = 0;
+  algo.gpus = {
+      BlockText{0, 1, 1, {StepText{0, "s", "i1"}.text(), StepText{1, "rrc", "i0", "i0"}.text()}}
+          .text(),
+      BlockText{0, 0, 0, {StepText{0, "s", "i0"}.text(), StepText{1, "rrc", "i1", "i1"}.text()}}
+          .text()};
+  CHECK(prove_algorithm(read(algo), {}).holds);
+  // Reducing into the chunk that it gave away leaves its own without the other's.
+  algo.gpus[1] =
+      BlockText{0, 0, 0, {StepText{0, "s", "i0"}.text(), StepText{1, "rrc", "i1", "i0"}.text()}}
+          .text();
+  CHECK_FALSE(check(prove_algorithm(read(algo), {}), "SCHEDULE.PROVED").holds);
+}
+
+TEST_CASE("prove: two thread blocks that touch a chunk in no order are a race") {
+  // Gpu 0's second block copies chunk 1 while its first one receives into it.
+  AlgoText algo = two_gather();
+  algo.scratch = 1;
+  const auto copy = [](int on_block, int on_step) {
+    return BlockText{1, -1, -1, {StepText{0, "cpy", "o1", "s0", 1, on_block, on_step}.text()}}
+        .text();
+  };
+  AlgoText ordered = algo;
+  ordered.gpus[0] += copy(0, 1);
+  CHECK(prove_algorithm(read(ordered), {}).holds);
+  AlgoText racing = algo;
+  racing.gpus[0] += copy(-1, -1);
+  const AlgorithmProof proof = prove_algorithm(read(racing), {2, Bytes(8)});
+  CHECK(check(proof, "RACE.FREE").message ==
+        "on node 0, channel 0 step 1 writes and channel 1 step 0 reads input elements 1 to 1, and "
+        "nothing orders the two");
+}
+
+TEST_CASE("prove: the time on a cluster is the schedule's") {
+  // Half of 100,000 B over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
+  const Cluster cluster{
+      "ring of 2", ring_fabric(2, {BytesPerSecond(50'000'000'000), Duration(1'000'000)}), {}};
+  const AlgorithmProof proof = prove_algorithm(read(two_gather()), {2, Bytes(100'000), &cluster});
+  REQUIRE(proof.time.has_value());
+  CHECK(proof.size == Bytes(100'000));
+  CHECK(proof.time->completion.makespan == Instant(2'000'000));
+  REQUIRE(proof.time->bandwidths.has_value());
+  CHECK(proof.time->bandwidths->algbw_GBps == 50.0);  // 100,000 B in 2 us
+  CHECK(proof.time->bandwidths->busbw_GBps == 25.0);  // (n-1)/n of it
+}
+
+TEST_CASE("prove: the size is rounded up to whole elements a chunk") {
+  CHECK(prove_algorithm(read(two_gather()), {2, Bytes(9)}).size == Bytes(16));
+}
+
+TEST_CASE("prove: a cluster with too few devices is refused") {
+  const Cluster cluster{"one", switch_fabric(1, {BytesPerSecond(1), Duration(0)}), {}};
+  CHECK_THROWS_WITH_AS(prove_algorithm(read(two_gather()), {2, Bytes(8), &cluster}),
+                       "a.xml:1:1: /algo/ngpus: the algorithm is for 2 gpus, and cluster one has 1",
+                       InputError);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,77 @@
+#pragma once
+
+// Small MSCCL files made in a line or two.
+
+#include <string>
+#include <vector>
+
+namespace orrery::test {
+
+/// <algo> for `gpus` with `chunks` chunks, of the given bodies (the <tb> elements of each gpu).
+struct AlgoText {
+  std::string coll = "allgather";
+  int chunks = 2;
+  bool in_place = true;
+  int input = 0;  // declared chunks
+  int output = 2;
+  int scratch = 0;
+  std::vector<std::string> gpus;
+
+  std::string text() const {
+    std::string xml = "<algo name=\"small\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"" +
+                      std::to_string(chunks) + "\" ngpus=\"" + std::to_string(gpus.size()) +
+                      "\" coll=\"" + coll + "\" inplace=\"" + (in_place ? "1" : "0") + "\">\n";
+    for (size_t g = 0; g < gpus.size(); ++g)
+      xml += "<gpu id=\"" + std::to_string(g) + "\" i_chunks=\"" + std::to_string(input) +
+             "\" o_chunks=\"" + std::to_string(output) + "\" s_chunks=\"" +
+             std::to_string(scratch) + "\">\n" + gpus[g] + "</gpu>\n";
+    return xml + "</algo>\n";
+  }
+};
+
+struct BlockText {
+  int id = 0;
+  int send = -1;
+  int recv = -1;
+  std::vector<std::string> steps;
+
+  std::string text() const {
+    std::string xml = "<tb id=\"" + std::to_string(id) + "\" send=\"" + std::to_string(send) +
+                      "\" recv=\"" + std::to_string(recv) + "\" chan=\"0\">\n";
+    for (const std::string& step : steps)
+      xml += step + "\n";
+    return xml + "</tb>\n";
+  }
+};
+
+/// One step, with MSCCL's defaults.
+struct StepText {
+  int number = 0;
+  std::string type = "s";
+  std::string source = "o0";  // buffer and offset
+  std::string target = "o0";
+  int count = 1;
+  int on_block = -1;
+  int on_step = -1;
+
+  std::string text() const {
+    return "<step s=\"" + std::to_string(number) + "\" type=\"" + type + "\" srcbuf=\"" +
+           source.substr(0, 1) + "\" srcoff=\"" + source.substr(1) + "\" dstbuf=\"" +
+           target.substr(0, 1) + "\" dstoff=\"" + target.substr(1) + "\" cnt=\"" +
+           std::to_string(count) + "\" depid=\"" + std::to_string(on_block) + "\" deps=\"" +
+           std::to_string(on_step) + "\" hasdep=\"0\"/>";
+  }
+};
+
+/// In place, each of two gpus sends its half to the other.
+inline AlgoText two_gather() {
+  AlgoText algo;
+  algo.gpus = {
+      BlockText{0, 1, 1, {StepText{0, "s", "o0"}.text(), StepText{1, "r", "o1", "o1"}.text()}}
+          .text(),
+      BlockText{0, 0, 0, {StepText{0, "s", "o1"}.text(), StepText{1, "r", "o0", "o0"}.text()}}
+          .text()};
+  return algo;
+}
+
+}  // namespace orrery::test

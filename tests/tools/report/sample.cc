@@ -1,0 +1,106 @@
+#include "tests/tools/report/sample.h"
+
+#include <limits>
+
+#include "models/array/text.h"
+#include "models/scenario/reader.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr const char* kScenario = R"({
+  "orrery": 1,
+  "name": "a scatter behind a computation",
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
+              "memory": "1 KiB", "memory_bandwidth": "1 TB/s", "flops": {"bf16": "1 TFLOP/s"}},
+  "mesh": {"x": 2},
+  "arrays": {"a": {"shape": [8], "dtype": "f32", "spec": ["x"], "init": "iota"}},
+  "program": [
+    {"id": "s", "op": "psum_scatter_start", "of": "a", "axis_name": "x", "scatter_dimension": 0, "tiled": true},
+    {"id": "c", "op": "compute", "flops": "2 MFLOP", "bytes": "16 B", "dtype": "bf16"},
+    {"id": "p", "op": "done", "of": "s"}
+  ],
+  "outputs": ["p"]
+})";
+
+Instant at(int64_t picoseconds) {
+  return Instant(picoseconds);
+}
+
+std::vector<OpReport> ops() {
+  OpReport scatter;
+  scatter.op = OpId(0);
+  scatter.choice = Choice{"ring", "the only one for two"};
+  scatter.bytes = Bytes(16);
+  scatter.messages = 2;
+  scatter.end = at(1'500'000);
+  scatter.exposed = Duration(500'000);
+  scatter.hidden = Duration(1'000'000);
+  scatter.algbw_GBps = 0.25;
+  scatter.busbw_GBps = 0.125;
+  OpReport compute;
+  compute.op = OpId(1);
+  compute.bytes = Bytes(16);
+  compute.end = at(1'000'000);
+  OpReport done;
+  done.op = OpId(2);
+  done.start = at(1'000'000);
+  done.end = at(1'500'000);
+  return {scatter, compute, done};
+}
+
+ThreadMemory memory() {
+  ThreadMemory memory;
+  memory.live = {Bytes(512), Bytes(512), Bytes(512)};
+  memory.peak = Bytes(512);
+  memory.peak_at = OpId(0);
+  memory.live_at_peak = {{"a", Bytes(256), HeldAs::Argument}, {"s", Bytes(256), HeldAs::InFlight}};
+  memory.arena = Bytes(512);
+  return memory;
+}
+
+}  // namespace
+
+Sample sample_report() {
+  Sample sample{std::make_unique<Scenario>(read_scenario("sample.json", kScenario)), {}};
+  Report& report = sample.report;
+  report.scenario = sample.scenario.get();
+  report.fingerprint = "00112233445566778899aabbccddeeff";
+  report.labels = {"launch: 0 (not given)"};
+  report.completion.emplace();
+  report.completion->makespan = at(1'500'000);
+  report.completion->messages = 2;
+  report.completion->by = TimedBy::Sweep;
+  report.completion->because = "no link can be asked for more than it has";
+  report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
+                          {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
+  report.ops = ops();
+  report.memory.threads = {memory()};
+  for (uint32_t d = 0; d < 2; ++d)
+    report.devices.push_back({LogicalId(d), ThreadId(0), Bytes(1024)});
+  report.checks = {{"DEADLOCK.FREE", true, "", "the program ends", {}},
+                   {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
+
+  const ValueId p = sample.scenario->program.outputs.front();
+  report.values.emplace(sample.scenario->program.values.size(), 2);
+  for (uint32_t d = 0; d < 2; ++d) {
+    Tensor tensor(Dtype::F32, Shape{2});
+    set_element_from_double(tensor, 0, d == 0 ? 0.1 : -0.0);
+    set_element_from_double(tensor, 1, d == 0 ? 3 : std::numeric_limits<double>::quiet_NaN());
+    report.values->at(p, LogicalId(d)) = std::move(tensor);
+  }
+  return sample;
+}
+
+Sample failing_report() {
+  Sample sample = sample_report();
+  sample.report.holds = false;
+  sample.report.checks.push_back({"VALUES.CLOSE",
+                                  false,
+                                  "/expect/0",
+                                  "p and q differ on device 1 at [0]",
+                                  {{"device", "1"}, {"index", "[0]"}}});
+  return sample;
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,56 @@
+#include "tools/report/text.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/report/sample.h"
+
+namespace orrery::test {
+namespace {
+
+TEST_CASE("text report: the whole of it, for a reader without colours") {
+  const Sample sample = sample_report();
+  CHECK(report_text(sample.report, Style()) == "@");
+}
+
+TEST_CASE("text report: plain letters for a terminal that has no others") {
+  const Sample sample = sample_report();
+  const std::string text = report_text(sample.report, Style(Colours::Plain, Letters::Ascii));
+  for (const char c : text)
+    CHECK(static_cast<unsigned char>(c) < 0x80U);
+}
+
+TEST_CASE("text report: no line of a usual report is wider than 100 columns") {
+  const Sample sample = sample_report();
+  const std::string text = report_text(sample.report, Style());
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    CHECK(columns(text.substr(at, text.find('\n', at) - at)) <= 100);
+}
+
+TEST_CASE("text report: what fails is named, with its witness, in red") {
+  const Sample sample = failing_report();
+  const std::string text = report_text(sample.report, Style(Colours::Ansi, Letters::Unicode));
+  CHECK(text.find("\033[1;31mDOES NOT HOLD\033[0m") != std::string::npos);
+  CHECK(text.find("\033[1;31mVALUES.CLOSE\033[0m") != std::string::npos);
+  CHECK(text.find("device\033[0m: 1\n") != std::string::npos);
+  CHECK(text.find("\033[1;31m1 of 3 checks fail\033[0m") != std::string::npos);
+}
+
+TEST_CASE("summary: a line a scenario, the first failing check, the count") {
+  const Sample good = sample_report();
+  Sample bad = failing_report();
+  bad.scenario->file = "bad.json";
+  const std::vector<SummaryLine> lines = {
+      summary_line(good.report, Style()),
+      summary_line(bad.report, Style()),
+      {"worse.json", SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"}};
+  CHECK(summary_text(lines, Style()) ==
+        "   scenario     makespan   peak\n"
+        "✓  sample.json    1.5 µs  512 B\n"
+        "✗  bad.json       1.5 µs  512 B  VALUES.CLOSE: p and q differ on device 1 at [0]\n"
+        "✗  worse.json                    the input is wrong\n"
+        "\n"
+        "1 of 3 scenarios hold\n");
+}
+
+}  // namespace
+}  // namespace orrery::test
