@@ -9,7 +9,7 @@
 namespace orrery {
 
 inline constexpr int64_t kMostDevices = int64_t{1} << 20;
-inline constexpr int64_t kMostLinks = int64_t{1} << 24;
+inline constexpr int64_t kMostLinks = int64_t{1} << 22;
 inline constexpr int64_t kMostMeshAxes = 64;
 inline constexpr int64_t kMostDimensions = 64;
 

@@ -79,7 +79,7 @@ TEST_CASE("faults: clusters") {
       {R"({"devices": 4, "topology": "ring", "bandwidth_GBps": -1, "latency": "0 s"})",
        "f:2:65: /cluster/bandwidth_GBps: expected a whole number of GB/s, got -1"},
       {R"({"devices": 5000, "topology": "fully_connected", "bandwidth_GBps": 1, "latency": "0 s"})",
-       "f:2:12: /cluster: expected at most 16777216 links, got 5000 devices fully connected by "
+       "f:2:12: /cluster: expected at most 4194304 links, got 5000 devices fully connected by "
        "24995000"},
       {R"({"devices": 4, "links": 1})", "f:2:36: /cluster/links: expected a list of links, got 1"},
       {R"({"devices": 4, "topology": "links"})", "f:2:12: /cluster: missing key \"links\""},
