@@ -28,6 +28,13 @@ StoredSchedule right_ring() {
   return ring().make();
 }
 
+StoredSchedule ring_in_place() {
+  Parts parts = ring();
+  parts.extent.in_place = true;
+  parts.extent.output = 0;
+  return std::move(parts).make();
+}
+
 StoredSchedule dropped_contribution() {
   Parts parts = ring();
   parts.at(1, 1).combine = Combine::None;

@@ -12,6 +12,8 @@ namespace orrery::test {
 
 /// The ring without fault.
 StoredSchedule right_ring();
+/// The same, with the input area for its output.
+StoredSchedule ring_in_place();
 
 /// Rank 1 passes chunk 0 on without its own part (step 1).
 StoredSchedule dropped_contribution();

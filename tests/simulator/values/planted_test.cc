@@ -71,6 +71,14 @@ TEST_CASE("planted schedule: the ring without fault passes every guard") {
   CHECK(caught(right_ring()) == Caught{false, false, false});
 }
 
+TEST_CASE("planted schedule: one in place passes every guard, and leaves the operand as it was") {
+  CHECK(caught(ring_in_place()) == Caught{false, false, false});
+  Sum rig;
+  const StoredSchedule in_place = ring_in_place();
+  rig.lowered.collectives[0].schedule = &in_place;
+  CHECK(rig.values(rig.run(), "a")[1] == Numbers{200, 201, 202, 203, 204, 205, 206, 207});
+}
+
 TEST_CASE("planted schedule: a dropped contribution is caught by provenance and values") {
   CHECK(caught(dropped_contribution()) == Caught{false, true, true});
 }
