@@ -1,22 +1,18 @@
 #include "simulator/analyze/collective_figures.h"
 
+#include "models/program/rules.h"
+
 namespace orrery {
 
 namespace {
 
-double bus_factor(OpKind kind, size_t group_size) {
+/// A reduction that leaves the whole result everywhere moves each byte twice, an exchange of parts
+/// once, each but for the rank's own part; what only moves whole tensors counts them as they are.
+double bus_factor(const CollectiveForm& form, size_t group_size) {
   const auto n = static_cast<double>(group_size);
-  switch (kind) {
-    case OpKind::Psum:
-    case OpKind::Pmax:
-      return 2 * (n - 1) / n;
-    case OpKind::AllGather:
-    case OpKind::PsumScatter:
-    case OpKind::AllToAll:
-      return (n - 1) / n;
-    default:
-      return 1;
-  }
+  if (form.operand_parts != nullptr || form.result_parts != nullptr)
+    return (n - 1) / n;
+  return form.combine == Combine::None ? 1 : 2 * (n - 1) / n;
 }
 
 }  // namespace
@@ -52,14 +48,16 @@ uint64_t count_messages(const Schedule& schedule) {
 }
 
 Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size) {
-  return kind == OpKind::AllGather ? operand * static_cast<int64_t>(group_size) : operand;
+  const CollectiveForm& form = rules(kind).form;
+  const bool grows = form.operand_parts == nullptr && form.result_parts != nullptr;
+  return grows ? operand * static_cast<int64_t>(group_size) : operand;
 }
 
 Bandwidths bandwidths(OpKind kind, Bytes nccl_size, size_t group_size, Duration time) {
   // bytes / (ps x 10^-12 s) / 10^9
   const double algbw =
       static_cast<double>(nccl_size.count()) * 1e3 / static_cast<double>(time.count());
-  return {algbw, algbw * bus_factor(kind, group_size)};
+  return {algbw, algbw * bus_factor(rules(kind).form, group_size)};
 }
 
 }  // namespace orrery

@@ -17,9 +17,10 @@ namespace orrery {
 /// equals the lowest id.
 struct Exposure {
   LogicalId device;
-  Duration took;     // from entry to end
-  Duration exposed;  // how long the compute stream waited: at a sync op, its launch included; at
-                     // the done of a started one; 0 where it is never done
+  Duration took;  // from entry to end
+  /// How long the compute stream waited: at a sync op, its launch included; at the done of a
+  /// started one; 0 where it is never done.
+  Duration exposed;
   Duration hidden;  // took - exposed, 0 where that is negative
 };
 
