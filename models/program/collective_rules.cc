@@ -188,6 +188,24 @@ TypeOutcome ppermute(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
 }
 
+// Unlike the other exchanges it casts nothing to varying: copies that are equal already need no
+// broadcast.
+TypeOutcome pbroadcast(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  const int64_t source = context.attributes.integer("source");
+  if (source < 0 || source >= context.group_size)
+    return TypeFault{"source", fmt::format("expected a rank from 0 to {}, got {}",
+                                           context.group_size - 1, source)};
+  for (const size_t axis : axis_positions(context.mesh, context.attributes.names("axis_name")))
+    if (context.checks == Checks::States && operand.axes[axis] == AxisState::Invarying)
+      return TypeFault{"of",
+                       fmt::format("expected an operand that varies over {}, got {}",
+                                   context.mesh.axes()[axis].name, text(operand, context.mesh))};
+  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
+}
+
 TypeOutcome done(const TypeContext& context) {
   ValueType type = context.operands[0];
   if (!type.future)
@@ -197,8 +215,28 @@ TypeOutcome done(const TypeContext& context) {
   return std::vector<ValueType>{std::move(type)};
 }
 
+size_t gather_dimension(const Attributes& given, const Shape& operand) {
+  const int64_t axis = given.integer("axis");
+  const int64_t result_rank =
+      static_cast<int64_t>(operand.rank()) + (given.boolean("tiled") ? 0 : 1);
+  return static_cast<size_t>(axis < 0 ? axis + result_rank : axis);
+}
+
+size_t scatter_dimension(const Attributes& given, const Shape& /*operand*/) {
+  return static_cast<size_t>(given.integer("scatter_dimension"));
+}
+
+size_t split_dimension(const Attributes& given, const Shape& /*operand*/) {
+  return static_cast<size_t>(given.integer("split_axis"));
+}
+
+size_t concat_dimension(const Attributes& given, const Shape& /*operand*/) {
+  return static_cast<size_t>(given.integer("concat_axis"));
+}
+
 OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
-                   std::vector<Parameter> own, TypeRule type, GroupSizes sizes) {
+                   std::vector<Parameter> own, TypeRule type, GroupSizes sizes,
+                   CollectiveForm form) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -207,6 +245,7 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   rules.parameters = collective_parameters(std::move(own));
   rules.type = type;
   rules.group_sizes = sizes;
+  rules.form = form;
   return rules;
 }
 
@@ -231,25 +270,29 @@ std::vector<OpRules> collective_rules() {
       // A sum of pred counts: each operand is converted to s32, element by element, as its device
       // enters, and the collective works in the dtype of its result.
       collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
-                 GroupSizes::Any),
+                 GroupSizes::Any, {Combine::Add, nullptr, nullptr}),
       collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, pmax,
-                 GroupSizes::Any),
+                 GroupSizes::Any, {Combine::Max, nullptr, nullptr}),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
-                 {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal),
+                 {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal,
+                 {Combine::None, nullptr, gather_dimension}),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
                  {dimension("scatter_dimension", Need::Optional), tiled()}, psum_scatter,
-                 GroupSizes::Equal),
+                 GroupSizes::Equal, {Combine::Add, scatter_dimension, nullptr}),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
-                 all_to_all, GroupSizes::Equal),
+                 all_to_all, GroupSizes::Equal, {Combine::None, split_dimension, concat_dimension}),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, ppermute,
-                 GroupSizes::Equal),
+                 GroupSizes::Equal, {}),
+      collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
+                 {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, pbroadcast,
+                 GroupSizes::Equal, {}),
       end,
   };
 }

@@ -21,6 +21,7 @@ enum class OpKind : uint8_t {
   PsumScatter,
   AllToAll,
   Ppermute,
+  Pbroadcast,
   // the end of any started collective
   Done,
   // local

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/array/combine.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
 #include "models/program/op.h"
@@ -81,6 +82,18 @@ struct Parameter {
 /// identity, whatever its other parameters say.
 enum class Family : uint8_t { Local, Collective, Done };
 
+/// The dimension along which a tensor has a part for each rank of the group: of the operand, whose
+/// shape it is given, or of the result.
+using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
+
+/// How a collective exchanges. A tensor without a parts rule is whole: each rank has, or gets, all
+/// of it.
+struct CollectiveForm {
+  Combine combine = Combine::None;  // what folds the ranks' elements; None: elements are moved
+  PartsRule operand_parts = nullptr;
+  PartsRule result_parts = nullptr;
+};
+
 /// Groups of unequal size make sense for reductions only; the others exchange equal parts.
 enum class GroupSizes : uint8_t { Any, Equal };
 
@@ -96,6 +109,7 @@ struct OpRules {
   CostRule cost = nullptr;  // local ops only
   Alias alias = Alias::Fresh;
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
+  CollectiveForm form;                         // collectives only
   /// The op stands for a computation that is not written out. It has a cost and a result type; the
   /// values of its result are stand-ins, and a comparison of them would mean nothing.
   bool opaque = false;

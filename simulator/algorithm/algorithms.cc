@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/rules.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -39,18 +40,24 @@ Verdict fits_direct(uint32_t nodes, uint32_t channels) {
   return fits_channels(uint64_t{nodes} * nodes * channels);
 }
 
+Combine combine_of(const ScheduleRequest& request) {
+  return rules(request.op.kind).form.combine;
+}
+
 Made make_ring(const ScheduleRequest& request) {
-  switch (request.kind) {
+  switch (request.op.kind) {
     case OpKind::AllGather:
       return std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, request.nodes,
-                                            request.nodes * request.elements, request.combine,
+                                            request.nodes * request.elements, combine_of(request),
                                             request.transport);
     case OpKind::PsumScatter:
       return std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter, request.nodes,
-                                            request.elements, request.combine, request.transport);
+                                            request.elements, combine_of(request),
+                                            request.transport);
     default:
       return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, request.nodes,
-                                            request.elements, request.combine, request.transport);
+                                            request.elements, combine_of(request),
+                                            request.transport);
   }
 }
 
@@ -63,7 +70,7 @@ Duration estimate_ring(const EstimateRequest& request) {
 
 Made make_recursive_doubling(const ScheduleRequest& request) {
   return std::make_unique<RecursiveDoublingSchedule>(request.nodes, request.elements,
-                                                     request.combine, request.transport);
+                                                     combine_of(request), request.transport);
 }
 
 /// floor(log2 n) hops with all the data (Thakur, Rabenseifner and Gropp, 2005), and two more where
@@ -85,7 +92,36 @@ Made make_pairwise(const ScheduleRequest& request) {
 }
 
 Made make_permute(const ScheduleRequest& request) {
-  return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
+  std::vector<SourceDestination> pairs;
+  if (request.op.attributes.names("axis_name").empty()) {
+    pairs = {{Node(0), Node(0)}};  // the identity, whatever `perm` says
+  } else {
+    for (const std::vector<int64_t>& pair : request.op.attributes.lists("perm"))
+      pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
+  }
+  return direct_permute(request.nodes, request.elements, pairs, request.transport);
+}
+
+/// A round for each distance from the source, in growing order; that of distance 0 copies.
+Made make_broadcast(const ScheduleRequest& request) {
+  const Attributes& given = request.op.attributes;
+  const auto source = given.names("axis_name").empty()  // the identity, whatever `source` says
+                          ? 0U
+                          : static_cast<uint32_t>(given.integer("source"));
+  const Slice sent{Area::Input, 0, request.elements};
+  const Slice taken{Area::Output, 0, request.elements};
+  std::vector<std::vector<Turn>> rounds(request.nodes, std::vector<Turn>(request.nodes));
+  for (uint32_t distance = 0; distance < request.nodes; ++distance) {
+    const Node to((source + distance) % request.nodes);
+    rounds[distance][source].to = to;
+    rounds[distance][source].source = sent;
+    rounds[distance][to.index()].from = Node(source);
+    rounds[distance][to.index()].target = taken;
+  }
+  Extent areas;
+  areas.input = request.elements;
+  areas.output = request.elements;
+  return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
 }  // namespace
@@ -132,6 +168,13 @@ std::span<const Algorithm> algorithms() {
        {OpKind::Ppermute},
        fits,
        make_permute,
+       nullptr,
+       {}},
+      {"direct",
+       "the source sends to every other at once",
+       {OpKind::Pbroadcast},
+       fits_direct,
+       make_broadcast,
        nullptr,
        {}},
   };

@@ -21,11 +21,9 @@ namespace orrery {
 
 /// One collective over one group, before it has a schedule.
 struct ScheduleRequest {
-  OpKind kind = OpKind::Psum;
+  const Op& op;
   uint32_t nodes = 1;
   int64_t elements = 0;  // of one node's operand
-  Combine combine = Combine::None;
-  std::vector<SourceDestination> pairs;  // ppermute
   Transport transport;
 };
 

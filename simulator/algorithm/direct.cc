@@ -4,7 +4,7 @@ namespace orrery {
 
 std::unique_ptr<DirectSchedule> direct_all_to_all(uint32_t nodes, int64_t part,
                                                   Transport transport) {
-  std::vector<std::vector<Exchange>> rounds(nodes);
+  std::vector<std::vector<Turn>> rounds(nodes);
   for (uint32_t distance = 0; distance < nodes; ++distance) {
     for (uint32_t r = 0; r < nodes; ++r) {
       const uint32_t to = (r + distance) % nodes;
@@ -22,8 +22,8 @@ std::unique_ptr<DirectSchedule> direct_all_to_all(uint32_t nodes, int64_t part,
 std::unique_ptr<DirectSchedule> direct_permute(uint32_t nodes, int64_t count,
                                                const std::vector<SourceDestination>& pairs,
                                                Transport transport) {
-  std::vector<std::vector<Exchange>> rounds(1, std::vector<Exchange>(nodes));
-  std::vector<Exchange>& round = rounds.front();
+  std::vector<std::vector<Turn>> rounds(1, std::vector<Turn>(nodes));
+  std::vector<Turn>& round = rounds.front();
   for (const auto& [from, to] : pairs) {
     round[from.index()].to = to;
     round[from.index()].source = Slice{Area::Input, 0, count};

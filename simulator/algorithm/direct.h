@@ -17,36 +17,36 @@ namespace orrery {
 
 /// A node's part in one round: it sends `source` to `to`, and takes `target` from `from`. Where
 /// both are the node itself, it copies.
-struct Exchange {
+struct Turn {
   std::optional<Node> to;
   Slice source;
   std::optional<Node> from;
   Slice target;
 };
 
-/// Rounds of exchanges. All rounds run side by side, each over channels of its own: first the send,
+/// Rounds of turns. All rounds run side by side, each over channels of its own: first the send,
 /// then the receive, so that no node waits for another's order.
 class DirectSchedule final : public Schedule {
  public:
-  /// `exchanges[round][node]`; what one node sends in a round, `to` takes from it in that round.
+  /// `rounds[round][node]`; what one node sends in a round, `to` takes from it in that round.
   /// `areas` says input, output and zero_output; the rest of the extent is filled in.
-  DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> exchanges, Transport transport)
-      : exchanges_(std::move(exchanges)), parts_(transport.channels), extent_(areas) {
-    ORRERY_CHECK(!exchanges_.empty() && transport.channels > 0 && transport.slots > 0,
+  DirectSchedule(Extent areas, std::vector<std::vector<Turn>> rounds, Transport transport)
+      : rounds_(std::move(rounds)), parts_(transport.channels), extent_(areas) {
+    ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
                  "there is a round");
-    extent_.nodes = static_cast<uint32_t>(exchanges_.front().size());
-    extent_.channels = static_cast<uint32_t>(exchanges_.size()) * transport.channels;
+    extent_.nodes = static_cast<uint32_t>(rounds_.front().size());
+    extent_.channels = static_cast<uint32_t>(rounds_.size()) * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2;
     extent_.entry = transport.entry;
     extent_.lockstep = true;
-    for (uint32_t round = 0; round < exchanges_.size(); ++round) {
+    for (uint32_t round = 0; round < rounds_.size(); ++round) {
       for (uint32_t n = 0; n < extent_.nodes; ++n) {
-        const Exchange& exchange = exchanges_[round][n];
-        ORRERY_CHECK(!exchange.to || exchanges_[round][exchange.to->index()].from == Node(n),
+        const Turn& turn = rounds_[round][n];
+        ORRERY_CHECK(!turn.to || rounds_[round][turn.to->index()].from == Node(n),
                      "what is sent is taken");
         // A node that only receives does so in the row in which the message is sent.
-        if (exchange.from && !exchange.to)
+        if (turn.from && !turn.to)
           extent_.lockstep = false;
       }
     }
@@ -55,44 +55,44 @@ class DirectSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const Exchange& exchange = exchange_of(node, channel);
-    if (copies(node, exchange))
+    const Turn& turn = turn_of(node, channel);
+    if (copies(node, turn))
       return 1;
-    return (exchange.to ? 1U : 0U) + (exchange.from ? 1U : 0U);
+    return (turn.to ? 1U : 0U) + (turn.from ? 1U : 0U);
   }
 
   Step step(StepRef ref) const override {
-    const Exchange& exchange = exchange_of(ref.node, ref.channel);
+    const Turn& turn = turn_of(ref.node, ref.channel);
     Step step;
-    if (copies(ref.node, exchange)) {
-      step.source = part(exchange.source, ref.channel);
-      step.target = part(exchange.target, ref.channel);
-    } else if (exchange.to && ref.index == 0) {
-      step.to = exchange.to;
-      step.source = part(exchange.source, ref.channel);
+    if (copies(ref.node, turn)) {
+      step.source = part(turn.source, ref.channel);
+      step.target = part(turn.target, ref.channel);
+    } else if (turn.to && ref.index == 0) {
+      step.to = turn.to;
+      step.source = part(turn.source, ref.channel);
     } else {
-      step.from = exchange.from;
-      step.target = part(exchange.target, ref.channel);
+      step.from = turn.from;
+      step.target = part(turn.target, ref.channel);
     }
     return step;
   }
 
   StepRef peer(StepRef ref, Half half) const override {
-    const Exchange& exchange = exchange_of(ref.node, ref.channel);
+    const Turn& turn = turn_of(ref.node, ref.channel);
     if (half == Half::Receive)
-      return {*exchange.from, ref.channel, 0};
-    const Node to = *exchange.to;
-    return {to, ref.channel, exchange_of(to, ref.channel).to ? 1U : 0U};
+      return {*turn.from, ref.channel, 0};
+    const Node to = *turn.to;
+    return {to, ref.channel, turn_of(to, ref.channel).to ? 1U : 0U};
   }
 
   /// A connection has one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
+  static bool copies(Node node, const Turn& turn) { return turn.to == node; }
 
-  const Exchange& exchange_of(Node node, Channel channel) const {
-    return exchanges_[channel.index() / parts_][node.index()];
+  const Turn& turn_of(Node node, Channel channel) const {
+    return rounds_[channel.index() / parts_][node.index()];
   }
 
   Slice part(const Slice& whole, Channel channel) const {
@@ -101,7 +101,7 @@ class DirectSchedule final : public Schedule {
     return {whole.area, whole.first + split.first(place), split.count(place)};
   }
 
-  std::vector<std::vector<Exchange>> exchanges_;
+  std::vector<std::vector<Turn>> rounds_;
   uint32_t parts_;  // channels of a round
   Extent extent_;
 };

@@ -154,6 +154,13 @@ TEST_CASE("ppermute: the source's operand, and zeros where none is named") {
   CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
 }
 
+TEST_CASE("pbroadcast: the source's operand everywhere") {
+  const Op op = collective(OpKind::Pbroadcast, {{"source", int64_t{1}}});
+  CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "10 11");
+  CHECK(result(op, ranks(3, {2}), 1, Dtype::S32, {2}) == "10 11");
+  CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
+}
+
 TEST_CASE("over no axes: every collective is the identity, whatever its parameters say") {
   Op op = collective(OpKind::PsumScatter, {{"scatter_dimension", int64_t{7}}, {"tiled", false}});
   op.attributes.set("axis_name", std::vector<std::string>{});

@@ -136,6 +136,8 @@ Call random_call(const Case& c, Random& random) {
       add("concat_axis", any_dimension());
   } else if (c.kind == OpKind::Ppermute) {
     add("perm", permutation(c.n, random));
+  } else if (c.kind == OpKind::Pbroadcast) {
+    add("source", random.between(0, c.n - 1));
   }
   call.operand = Shape(dims);
   return call;
@@ -259,4 +261,8 @@ TEST_CASE("all_to_all: every dtype, algorithm and grouping gives the definition'
 
 TEST_CASE("ppermute: every dtype, algorithm and grouping gives the definition's values") {
   check_all(OpKind::Ppermute);
+}
+
+TEST_CASE("pbroadcast: every dtype, algorithm and grouping gives the definition's values") {
+  check_all(OpKind::Pbroadcast);
 }

@@ -151,6 +151,13 @@ Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>
   return definition;
 }
 
+/// The operand of the source, on every rank.
+Definition pbroadcast(const Shape& operand, Rank source) {
+  PartList parts;
+  parts.add(operand.elements(), source, 1, 0);
+  return {Combine::None, parts.take()};
+}
+
 }  // namespace
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
@@ -178,6 +185,8 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
     }
     case OpKind::Ppermute:
       return ppermute(operand, given.lists("perm"), rank);
+    case OpKind::Pbroadcast:
+      return pbroadcast(operand, Rank(static_cast<size_t>(given.integer("source"))));
     default:
       fail_check("a collective kind", "only collectives have a definition over a group", __FILE__,
                  __LINE__);

@@ -200,6 +200,18 @@ TEST_CASE("ppermute: axes in another order than the mesh's are refused") {
         "axis_name: expected axes in the order of the mesh, got (y, x)");
 }
 
+TEST_CASE("pbroadcast: a source of the group, and an operand that varies") {
+  const Mesh mesh({{"x", 3}});
+  const auto pbroadcast = [&](std::string_view states, int64_t source) {
+    return outcome(mesh, OpKind::Pbroadcast, {type(Dtype::F32, {2}, std::string(states))},
+                   {{"axis_name", Names{"x"}}, {"source", source}});
+  };
+  CHECK(pbroadcast("V", 2) == "f32[2]{V:x}");
+  CHECK(pbroadcast("V", 3) == "source: expected a rank from 0 to 2, got 3");
+  CHECK(pbroadcast("V", -1) == "source: expected a rank from 0 to 2, got -1");
+  CHECK(pbroadcast("I", 0) == "of: expected an operand that varies over x, got f32[2]");
+}
+
 TEST_CASE("done: a future becomes its value, and nothing else does") {
   const Mesh mesh({{"x", 2}});
   ValueType future = type(Dtype::BF16, {2, 3}, "V");
