@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/local_cost.h"
+#include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
 
 namespace orrery {
@@ -36,18 +36,6 @@ VertexId vertex_of(LogicalId id) {
   return VertexId(id.index());
 }
 
-Combine combine_of(OpKind kind) {
-  switch (kind) {
-    case OpKind::Psum:
-    case OpKind::PsumScatter:
-      return Combine::Add;
-    case OpKind::Pmax:
-      return Combine::Max;
-    default:
-      return Combine::None;
-  }
-}
-
 StreamId stream_of(const Op& op) {
   return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
 }
@@ -60,24 +48,14 @@ Transport transport_of(const Op& op) {
   return transport;
 }
 
-std::vector<SourceDestination> pairs_of(const Op& op) {
-  std::vector<SourceDestination> pairs;
-  if (op.kind != OpKind::Ppermute)
-    return pairs;
-  if (op.attributes.names("axis_name").empty())  // the identity, whatever `perm` says
-    return {{Node(0), Node(0)}};
-  for (const std::vector<int64_t>& pair : op.attributes.lists("perm"))
-    pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
-  return pairs;
-}
-
 class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         diagnostics_(diagnostics),
-        costs_(program, cluster.device, diagnostics) {}
+        costs_(program, cluster.device, diagnostics),
+        reach_(cluster.fabric) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -148,22 +126,23 @@ class Lowering {
     const Pick& pick = std::get<Pick>(picked);
     lowered_.choices.push_back({std::string(pick.algorithm->name), pick.because});
 
+    const size_t first = lowered_.collectives.size();
     std::map<size_t, const Schedule*> schedules;  // by group size
     for (const Group& group : site.groups) {
       const Schedule*& schedule = schedules[group.size()];
       if (schedule == nullptr) {
         lowered_.schedules.push_back(pick.algorithm->make(
-            {op.kind, static_cast<uint32_t>(group.size()), operand.shape.elements(),
-             combine_of(op.kind), pairs_of(op), transport_of(op)}));
+            {op, static_cast<uint32_t>(group.size()), operand.shape.elements(), transport_of(op)}));
         schedule = lowered_.schedules.back().get();
       }
       add_collective(id, op, group, *schedule);
     }
-    check_routes(op, pick, site, schedules);
+    check_routes(first, op, pick);
   }
 
   void add_collective(SiteId site, const Op& op, const Group& group, const Schedule& schedule) {
     CollectiveViews views = collective_views(op, program_.value(op.operands.front()).type.shape,
+                                             program_.value(op.results.front()).type.shape,
                                              static_cast<int64_t>(group.size()));
     const CollectiveId id(lowered_.collectives.size());
     Collective collective;
@@ -182,18 +161,11 @@ class Lowering {
     lowered_.collectives.push_back(std::move(collective));
   }
 
-  const std::optional<Route>& route(VertexId from, VertexId to) {
-    const auto [known, is_new] = routes_.try_emplace({from, to});
-    if (is_new)
-      known->second = cluster_.fabric.route(from, to);
-    return known->second;
-  }
-
   std::optional<GroupFigures::Neighbours> neighbours_of(const Group& group) {
     std::optional<GroupFigures::Neighbours> slowest;
     for (size_t r = 0; r < group.size() && group.size() > 1; ++r) {
-      const std::optional<Route>& way =
-          route(vertex_of(group[r]), vertex_of(group[(r + 1) % group.size()]));
+      const std::optional<Route> way =
+          cluster_.fabric.route(vertex_of(group[r]), vertex_of(group[(r + 1) % group.size()]));
       if (!way)
         return std::nullopt;
       Duration latency;
@@ -209,17 +181,20 @@ class Lowering {
     return slowest;
   }
 
-  /// Names the first pair of a site that has no way from one to the other.
-  void check_routes(const Op& op, const Pick& pick, const Site& site,
-                    const std::map<size_t, const Schedule*>& schedules) {
-    for (const Group& group : site.groups) {
-      const Schedule& schedule = *schedules.at(group.size());
-      for (uint32_t n = 0; n < group.size(); ++n) {
-        for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
-          for (const Node to : schedule.receivers(Node(n), Channel(c))) {
-            const VertexId sender = vertex_of(group[n]);
-            const VertexId receiver = vertex_of(group[to.index()]);
-            if (route(sender, receiver))
+  /// Names the first pair that sends without a way, in the collectives from `first` on: those of
+  /// one site.
+  void check_routes(size_t first, const Op& op, const Pick& pick) {
+    for (size_t i = first; i < lowered_.collectives.size(); ++i) {
+      const Collective& collective = lowered_.collectives[i];
+      if (reach_.mutual(collective.places))
+        continue;
+      const Extent& extent = collective.schedule->extent();
+      for (uint32_t n = 0; n < extent.nodes; ++n) {
+        for (uint32_t c = 0; c < extent.channels; ++c) {
+          for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
+            const VertexId sender = collective.places[n];
+            const VertexId receiver = collective.places[to.index()];
+            if (cluster_.fabric.route(sender, receiver))
               continue;
             diagnostics_.add(
                 place(op, {}),
@@ -238,7 +213,7 @@ class Lowering {
     if (!cluster_.device.launch)
       lowered_.labels.emplace_back("launch: 0 (not given)");
     const auto reduces = [](const Collective& collective) {
-      return combine_of(collective.kind) != Combine::None;
+      return rules(collective.kind).form.combine != Combine::None;
     };
     if (!cluster_.device.reduce_rate &&
         std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces))
@@ -252,7 +227,7 @@ class Lowering {
   Diagnostics& diagnostics_;
   LocalCosts costs_;
   Lowered lowered_;
-  std::map<std::pair<VertexId, VertexId>, std::optional<Route>> routes_;
+  Reach reach_;
 };
 
 }  // namespace

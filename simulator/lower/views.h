@@ -17,13 +17,9 @@ struct CollectiveViews {
   View output;  // of the result
 };
 
-/// Of a collective op, whose operand has this local shape, over a group of `group_size`:
-///   psum, pmax, ppermute  whole operand, whole result
-///   all_gather            whole operand; the result has a part for each rank, along `axis`
-///   psum_scatter          the operand has a part for each rank, along `scatter_dimension`; whole
-///                         result
-///   all_to_all            the operand has a part for each rank along `split_axis`, the result
-///                         along `concat_axis`
-CollectiveViews collective_views(const Op& op, const Shape& operand, int64_t group_size);
+/// Of a collective op, whose operand and result have these local shapes, over a group of
+/// `group_size`: as its rules say (CollectiveForm), whole or with a part for each rank.
+CollectiveViews collective_views(const Op& op, const Shape& operand, const Shape& result,
+                                 int64_t group_size);
 
 }  // namespace orrery

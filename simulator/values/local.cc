@@ -34,6 +34,15 @@ Tensor concatenate(const Attributes& attributes, std::span<const Tensor* const> 
   return concatenate(parts, static_cast<size_t>(attributes.integer("dimension")));
 }
 
+/// What stands for the result of an opaque computation: its first operand, so that numbers flow on
+/// through a program, or zeros where that has another type.
+Tensor stand_in(const ValueType& result, std::span<const Tensor* const> operands) {
+  if (!operands.empty() && operands[0]->dtype() == result.dtype &&
+      operands[0]->shape() == result.shape)
+    return *operands[0];
+  return Tensor(result.dtype, result.shape);
+}
+
 }  // namespace
 
 Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
@@ -68,17 +77,11 @@ Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tens
                          result.dtype);
     }
     case OpKind::Compute:
-      return Tensor(result.dtype, result.shape);
-    case OpKind::Psum:
-    case OpKind::Pmax:
-    case OpKind::AllGather:
-    case OpKind::PsumScatter:
-    case OpKind::AllToAll:
-    case OpKind::Ppermute:
-    case OpKind::Done:
-      break;
+      return stand_in(result, operands);
+    default:
+      fail_check("the op is local", "only local ops are evaluated on one device", __FILE__,
+                 __LINE__);
   }
-  fail_check("the op is local", "only local ops are evaluated on one device", __FILE__, __LINE__);
 }
 
 }  // namespace orrery

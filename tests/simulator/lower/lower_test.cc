@@ -184,6 +184,21 @@ TEST_CASE("lower: members without a way to each other are a fault") {
         "sends, got none over the cluster's links");
 }
 
+TEST_CASE("lower: a way in one direction is enough where nothing is sent back") {
+  LowerRig rig(2);
+  rig.cluster.fabric = Fabric(2, {}, {{VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)}});
+  rig.argument("a", Dtype::F32, Shape{8})
+      .op("ppermute", "p", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}});
+  CHECK(rig.lower().collectives.size() == 1);
+  LowerRig back(2);
+  back.cluster.fabric = rig.cluster.fabric;
+  back.argument("a", Dtype::F32, Shape{8})
+      .op("ppermute", "p", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Groups{{1, 0}}}});
+  CHECK(back.fault() ==
+        "rig.json:7:1: /program/p: ppermute: expected a route from device 1 to device 0, where "
+        "direct sends, got none over the cluster's links");
+}
+
 TEST_CASE("lower: a mesh larger than the cluster is a fault") {
   LowerRig rig(4);
   rig.cluster.fabric = ring_fabric(3, {BytesPerSecond(1), Duration(0)});

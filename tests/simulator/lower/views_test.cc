@@ -102,7 +102,7 @@ TEST_CASE("views of all_gather: stacked or tiled along any axis, from either end
       index[axis] %= operand[axis];
       return {rank, ravel(index, operand)};
     });
-    const auto got = through(collective_views(op, operand, size), [&](int64_t i) -> Source {
+    const auto got = through(collective_views(op, operand, result, size), [&](int64_t i) -> Source {
       return {i / part, i % part};
     });
     RC_ASSERT(got == expected);
@@ -128,9 +128,10 @@ TEST_CASE("views of psum_scatter: rank p keeps the p-th slice along any dimensio
         index[dimension] += p * result[dimension];
         return {0, ravel(index, operand)};
       });
-      const auto got = through(collective_views(op, operand, size), [&](int64_t i) -> Source {
-        return {0, p * result.elements() + i};
-      });
+      const auto got =
+          through(collective_views(op, operand, result, size), [&](int64_t i) -> Source {
+            return {0, p * result.elements() + i};
+          });
       RC_ASSERT(got == expected);
     }
   });
@@ -160,9 +161,10 @@ TEST_CASE("views of all_to_all: part p of rank q's operand is part q of rank p's
         index[split] += p * part[split];
         return {rank, ravel(index, operand)};
       });
-      const auto got = through(collective_views(op, operand, size), [&](int64_t i) -> Source {
-        return {i / part.elements(), p * part.elements() + i % part.elements()};
-      });
+      const auto got =
+          through(collective_views(op, operand, result, size), [&](int64_t i) -> Source {
+            return {i / part.elements(), p * part.elements() + i % part.elements()};
+          });
       RC_ASSERT(got == expected);
     }
   });
@@ -172,7 +174,7 @@ TEST_CASE("views: psum, pmax and ppermute see whole tensors") {
   for (const OpKind kind : {OpKind::Psum, OpKind::Pmax, OpKind::Ppermute}) {
     Op op;
     op.kind = kind;
-    const CollectiveViews views = collective_views(op, Shape{2, 3}, 4);
+    const CollectiveViews views = collective_views(op, Shape{2, 3}, Shape{2, 3}, 4);
     CHECK(views.input == View::whole(6));
     CHECK(views.output == View::whole(6));
   }
@@ -182,16 +184,16 @@ TEST_CASE("views: over no axes, parameters that name no dimension do not matter"
   Op op = collective(OpKind::AllToAll, false);
   op.attributes.set("split_axis", int64_t{7});
   op.attributes.set("concat_axis", int64_t{9});
-  CHECK(collective_views(op, Shape{}, 1).output == View::whole(1));
+  CHECK(collective_views(op, Shape{}, Shape{}, 1).output == View::whole(1));
 }
 
 TEST_CASE("views: parts along the first dimension are one run") {
   Op op = collective(OpKind::AllGather, true);
   op.attributes.set("axis", int64_t{0});
-  CHECK(collective_views(op, Shape{4, 5}, 3).output.contiguous());
+  CHECK(collective_views(op, Shape{4, 5}, Shape{12, 5}, 3).output.contiguous());
   op.attributes.set("axis", int64_t{1});
   // Along the second, 5 elements of each rank lie side by side.
-  CHECK(collective_views(op, Shape{4, 5}, 3).output.inner_run() == 5);
+  CHECK(collective_views(op, Shape{4, 5}, Shape{4, 15}, 3).output.inner_run() == 5);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include "simulator/lower/reach.h"
+
+#include <algorithm>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
+
+namespace orrery {
+
+Reach::Reach(const Fabric& fabric) : component_(fabric.devices() + fabric.switches().size()) {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(component_.size());
+  for (const Link& link : fabric.links())
+    boost::add_edge(link.from.index(), link.to.index(), graph);
+  boost::strong_components(graph, boost::make_iterator_property_map(
+                                      component_.begin(), boost::get(boost::vertex_index, graph)));
+}
+
+bool Reach::mutual(std::span<const VertexId> vertices) const {
+  return std::all_of(vertices.begin(), vertices.end(), [&](VertexId id) {
+    return component_[id.index()] == component_[vertices.front().index()];
+  });
+}
+
+}  // namespace orrery
