@@ -11,7 +11,7 @@ MaxMin::MaxMin(std::span<const Link> links) : links_(links.size()) {
     links_[l].capacity = orrery::rate(links[l].bandwidth).count();
 }
 
-FlowId MaxMin::add(const Route& route, std::optional<Rate> cap) {
+FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
   if (free_.empty()) {
     free_.push_back(static_cast<uint32_t>(flows_.size()));
     flows_.emplace_back();
@@ -19,13 +19,11 @@ FlowId MaxMin::add(const Route& route, std::optional<Rate> cap) {
   const uint32_t id = free_.back();
   free_.pop_back();
   Flow& flow = flows_[id];
-  flow.route = &route;
   flow.cap = cap;
   flow.rate = 0;
-  flow.places.clear();
   for (uint32_t hop = 0; hop < route.size(); ++hop) {
-    std::vector<Place>& others = links_[route[hop].index()].flows;
-    flow.places.push_back(static_cast<uint32_t>(others.size()));
+    auto& others = links_[route[hop].index()].flows;
+    flow.hops.push_back({route[hop].index(), static_cast<uint32_t>(others.size())});
     others.push_back({id, hop});
   }
   added_.push_back(id);
@@ -34,23 +32,22 @@ FlowId MaxMin::add(const Route& route, std::optional<Rate> cap) {
 
 void MaxMin::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
-  const Route& route = *flow.route;
-  for (size_t hop = 0; hop < route.size(); ++hop) {
-    std::vector<Place>& flows = links_[route[hop].index()].flows;
+  for (const Hop& hop : flow.hops) {
+    auto& flows = links_[hop.link].flows;
     const Place last = flows.back();
-    flows[flow.places[hop]] = last;
-    flows_[last.flow].places[last.hop] = flow.places[hop];
+    flows[hop.place] = last;
+    flows_[last.flow].hops[last.hop].place = hop.place;
     flows.pop_back();
     if (!flows.empty())
-      left_.push_back(route[hop].index());
+      left_.push_back(hop.link);
   }
-  flow.route = nullptr;
+  flow.hops.clear();
   free_.push_back(id.index());
 }
 
 void MaxMin::for_each_flow(FunctionRef<void(FlowId)> visit) const {
   for (uint32_t id = 0; id < flows_.size(); ++id)
-    if (flows_[id].route != nullptr)
+    if (!flows_[id].hops.empty())
       visit(FlowId(id));
 }
 
@@ -62,7 +59,7 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   ++solves_;
   for (const uint32_t id : added_) {
     Flow& flow = flows_[id];
-    if (flow.route == nullptr || flow.visited == solves_)
+    if (flow.hops.empty() || flow.visited == solves_)
       continue;
     if (alone(flow)) {
       flow.visited = solves_;
@@ -86,16 +83,14 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
 }
 
 bool MaxMin::alone(const Flow& flow) const {
-  for (const LinkId link : *flow.route)
-    if (links_[link.index()].flows.size() != 1)
-      return false;
-  return true;
+  return std::all_of(flow.hops.begin(), flow.hops.end(),
+                     [&](const Hop& hop) { return links_[hop.link].flows.size() == 1; });
 }
 
 int64_t MaxMin::least_capacity(const Flow& flow) const {
-  int64_t least = links_[flow.route->front().index()].capacity;
-  for (const LinkId link : *flow.route)
-    least = std::min(least, links_[link.index()].capacity);
+  int64_t least = links_[flow.hops.front().link].capacity;
+  for (const Hop& hop : flow.hops)
+    least = std::min(least, links_[hop.link].capacity);
   return flow.cap ? std::min(least, flow.cap->count()) : least;
 }
 
@@ -117,14 +112,14 @@ void MaxMin::gather(uint32_t first) {
   component_caps_.clear();
   visit(first);
   for (size_t next = 0; next < component_flows_.size(); ++next) {
-    for (const LinkId id : *flows_[component_flows_[next]].route) {
-      Shared& link = links_[id.index()];
+    for (const Hop& hop : flows_[component_flows_[next]].hops) {
+      Shared& link = links_[hop.link];
       if (link.visited == solves_)
         continue;
       link.visited = solves_;
       link.residual = link.capacity;
       link.unfixed = static_cast<int64_t>(link.flows.size());
-      component_links_.push_back(id.index());
+      component_links_.push_back(hop.link);
       for (const Place& place : link.flows)
         visit(place.flow);
     }
@@ -175,9 +170,9 @@ void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) 
   if (flow.fixed)
     return;
   flow.fixed = true;
-  for (const LinkId link : *flow.route) {
-    links_[link.index()].residual -= share;
-    --links_[link.index()].unfixed;
+  for (const Hop& hop : flow.hops) {
+    links_[hop.link].residual -= share;
+    --links_[hop.link].unfixed;
   }
   set_rate(id, share, changed);
 }

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/int128.h"
@@ -44,9 +46,9 @@ class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
 
-  /// A flow over `route` (not empty, no link twice; it must stay valid), which takes at most `cap`:
-  /// as if it had one more link of that capacity to itself. It has rate 0 until solve().
-  FlowId add(const Route& route, std::optional<Rate> cap);
+  /// A flow over `route` (not empty, no link twice), which takes at most `cap`: as if it had one
+  /// more link of that capacity to itself. It has rate 0 until solve().
+  FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
   /// The id may be given out again.
   void remove(FlowId flow);
@@ -67,16 +69,19 @@ class MaxMin {
     uint32_t flow;
     uint32_t hop;  // which link of the flow's route this is
   };
+  struct Hop {
+    uint32_t link;
+    uint32_t place;  // where in the link's list of flows
+  };
   struct Shared {
     int64_t capacity = 0;
-    std::vector<Place> flows;
+    boost::container::small_vector<Place, 2> flows;
     uint64_t visited = 0;  // the solve that saw it last
     int64_t residual = 0;  // during a solve: capacity not yet given out
     int64_t unfixed = 0;   // during a solve: flows without a rate
   };
   struct Flow {
-    const Route* route = nullptr;  // null: not in use
-    std::vector<uint32_t> places;  // per link of the route: where in its list of flows
+    boost::container::small_vector<Hop, 2> hops;  // of its route; empty: not in use
     std::optional<Rate> cap;
     int64_t rate = 0;
     uint64_t visited = 0;

@@ -46,10 +46,13 @@ class Progress {
         entered_(extent_.nodes, false),
         unfinished_(extent_.nodes, 0),
         arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
-      for (uint32_t c = 0; c < extent_.channels; ++c)
+    for (uint32_t n = 0; n < extent_.nodes; ++n) {
+      for (uint32_t c = 0; c < extent_.channels; ++c) {
+        cursors_[cursor_of(Node(n), Channel(c))].at = {Node(n), Channel(c), 0};
         if (schedule_.steps(Node(n), Channel(c)) > 0)
           ++unfinished_[n];
+      }
+    }
   }
 
   bool entered(Node node) const { return entered_[node.index()]; }
@@ -72,7 +75,7 @@ class Progress {
   void arrive(StepRef receiver, Ready&& ready) requires(kArrival == Arrival::Told) {
     arrived_.at(receiver) = true;
     const uint32_t id = cursor_of(receiver.node, receiver.channel);
-    if (cursors_[id].awaits_message && cursors_[id].index == receiver.index) {
+    if (cursors_[id].awaits_message && cursors_[id].at.index == receiver.index) {
       cursors_[id].awaits_message = false;
       examine(id, ready);
     }
@@ -82,7 +85,7 @@ class Progress {
   void retire(HalfRef half, Ready&& ready) {
     const uint32_t id = cursor_of(half.step.node, half.step.channel);
     Cursor& cursor = cursors_[id];
-    ORRERY_CHECK(cursor.index == half.step.index && cursor.half == half.half,
+    ORRERY_CHECK(cursor.at.index == half.step.index && cursor.half == half.half,
                  "halves of a channel retire in order");
     if (half.half == Half::Receive) {
       if constexpr (kArrival == Arrival::Told)
@@ -90,9 +93,9 @@ class Progress {
       cursor.half = Half::Send;
     } else {
       cursor.half = Half::Receive;
-      ++cursor.index;
+      ++cursor.at.index;
     }
-    if (cursor.index < schedule_.steps(half.step.node, half.step.channel))
+    if (cursor.at.index < schedule_.steps(half.step.node, half.step.channel))
       examine(id, ready);
     else
       --unfinished_[half.step.node.index()];
@@ -101,8 +104,8 @@ class Progress {
 
   bool retired(StepRef step, Half half) const {
     const Cursor& cursor = cursors_[cursor_of(step.node, step.channel)];
-    return cursor.index > step.index ||
-           (cursor.index == step.index && half == Half::Receive && cursor.half == Half::Send);
+    return cursor.at.index > step.index ||
+           (cursor.at.index == step.index && half == Half::Receive && cursor.half == Half::Send);
   }
 
   /// Every channel that cannot go on, of nodes that have entered, in (node, channel) order.
@@ -124,7 +127,7 @@ class Progress {
   static constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
 
   struct Cursor {
-    uint32_t index = 0;
+    StepRef at;
     uint32_t next_waiter = kNobody;
     Half half = Half::Receive;
     bool awaits_message = false;
@@ -134,10 +137,7 @@ class Progress {
     return node.index() * extent_.channels + channel.index();
   }
 
-  HalfRef next_half(uint32_t id) const {
-    return {{Node(id / extent_.channels), Channel(id % extent_.channels), cursors_[id].index},
-            cursors_[id].half};
-  }
+  HalfRef next_half(uint32_t id) const { return {cursors_[id].at, cursors_[id].half}; }
 
   bool met(const HalfRef& half, const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)

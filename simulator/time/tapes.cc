@@ -38,13 +38,13 @@ void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
   const LogicalId device_id = collective.members[node.index()];
   Device& device = devices_[device_id.index()];
   Stream& stream = this->stream(device, collective.stream);
-  ORRERY_CHECK(!stream.queue.empty() && stream.queue.front().member.collective == id,
+  ORRERY_CHECK(!stream.idle() && stream.first().member.collective == id,
                "the first collective of a stream is the one that runs");
-  close(span(stream.queue.front().op, device), at);
+  close(span(stream.first().op, device), at);
   ended_[id.index()][node.index()] = true;
-  stream.queue.pop_front();
+  ++stream.ended;
   stream.free = at;
-  if (!stream.queue.empty())
+  if (!stream.idle())
     enter_first(device, stream, entered);
   run(device_id, entered);
 }
@@ -53,16 +53,16 @@ bool Tapes::finished() const {
   return std::all_of(devices_.begin(), devices_.end(), [&](const Device& device) {
     return (!device.thread || device.at == lowered_.tapes[device.thread->index()].size()) &&
            std::all_of(device.streams.begin(), device.streams.end(),
-                       [](const Stream& stream) { return stream.queue.empty(); });
+                       [](const Stream& stream) { return stream.idle(); });
   });
 }
 
 std::string Tapes::waiting_text() const {
   for (uint32_t d = 0; d < devices_.size(); ++d)
     for (const Stream& stream : devices_[d].streams)
-      if (!stream.queue.empty())
+      if (!stream.idle())
         return fmt::format("device {} waits for the end of '{}'", d,
-                           program_.op(stream.queue.front().op).name);
+                           program_.op(stream.first().op).name);
   fail_check("!finished()", "an unfinished device has a collective that has not ended", __FILE__,
              __LINE__);
 }
@@ -71,7 +71,7 @@ Tapes::Stream& Tapes::stream(Device& device, StreamId id) {
   for (Stream& stream : device.streams)
     if (stream.id == id)
       return stream;
-  return device.streams.emplace_back(Stream{id, {}, {}});
+  return device.streams.emplace_back(Stream{id, {}, 0, {}});
 }
 
 void Tapes::run(LogicalId id, Entered entered) {
@@ -92,8 +92,9 @@ void Tapes::run(LogicalId id, Entered entered) {
     if (instruction.kind == Instruction::Kind::Enter) {
       op.reached = device.clock;
       Stream& stream = this->stream(device, instruction.stream);
+      const bool was_idle = stream.idle();
       stream.queue.push_back({instruction.op, member, device.clock});
-      if (stream.queue.size() == 1)
+      if (was_idle)
         enter_first(device, stream, entered);
       continue;
     }
@@ -109,7 +110,7 @@ void Tapes::run(LogicalId id, Entered entered) {
 }
 
 void Tapes::enter_first(Device& device, Stream& stream, Entered entered) {
-  const Queued& first = stream.queue.front();
+  const Queued& first = stream.first();
   const Instant entry = std::max(first.reached, stream.free) + lowered_.launch;
   span(first.op, device).start = entry;
   entered({first.member.collective, first.member.node, entry});

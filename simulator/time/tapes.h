@@ -5,7 +5,6 @@
 // ahead as far as its tape allows, since local ops take constant time. The sweep and the event
 // engine both stand on this.
 
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,12 +55,16 @@ class Tapes {
     Member member;
     Instant reached;
   };
-  /// A communication stream: the collectives reached and not ended, in issue order; the first has
-  /// been entered.
+  /// A communication stream: the collectives reached, in issue order. Of those that have not ended
+  /// the first has been entered.
   struct Stream {
     StreamId id;
-    std::deque<Queued> queue;
+    std::vector<Queued> queue;
+    size_t ended = 0;
     Instant free;  // when the last one ended
+
+    bool idle() const { return ended == queue.size(); }
+    const Queued& first() const { return queue[ended]; }
   };
   struct Device {
     std::optional<ThreadId> thread;

@@ -25,7 +25,7 @@ TEST_CASE("event queue: comes out as a set of (time, sequence number) would") {
         ++pushed;
       } else if (!model.empty()) {
         const auto earliest = *model.begin();
-        RC_ASSERT(queue.top().time == earliest.first);
+        RC_ASSERT(queue.next() == earliest.first);
         const auto event = queue.pop();
         RC_ASSERT(std::pair(event.time, event.sequence) == earliest);
         RC_ASSERT(event.payload == event.sequence);

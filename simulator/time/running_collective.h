@@ -1,0 +1,198 @@
+#pragma once
+
+// One collective while the event engine runs it: which halves begin when, and what they wait for.
+// The engine has the clock and the network; it is told of transfers and reductions that begin, and
+// tells when they have ended. A template over the concrete schedule, as the sweep is: most of what
+// an event costs is asking the schedule.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/base/check.h"
+#include "models/base/quantity.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/progress.h"
+#include "simulator/time/origins.h"
+
+namespace orrery {
+
+class RunningCollective {
+ public:
+  RunningCollective() = default;
+  RunningCollective(const RunningCollective&) = delete;
+  RunningCollective& operator=(const RunningCollective&) = delete;
+  virtual ~RunningCollective() = default;
+
+  enum class State : uint8_t { Running, Over };
+
+  /// Each is something that happens now, together with all that can begin because of it. Over: all
+  /// nodes have ended.
+  virtual State enter(Node node) = 0;
+  virtual State reduced(StepRef ref) = 0;      // the receive half is over
+  virtual State sent(StepRef ref) = 0;         // the send half is over
+  virtual State arrive(StepRef receiver) = 0;  // the message for that step is there
+};
+
+/// Host has: now(); take(std::vector<HalfRef>&), which chooses what begins next; and is told of
+///   reduce(CollectiveId, StepRef, Duration)         a receive half that takes this long
+///   transmit(CollectiveId, StepRef, const Path&, Bytes)  a send half that takes the network's time
+///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
+///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
+///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
+template <class S, class Host>
+class CollectiveRun final : public RunningCollective {
+ public:
+  CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
+                std::optional<BytesPerSecond> reduce_rate, Paths& paths, Host& host)
+      : schedule_(schedule),
+        extent_(schedule.extent()),
+        collective_(collective),
+        id_(id),
+        itemsize_(itemsize(collective.dtype)),
+        reduce_rate_(reduce_rate),
+        paths_(paths),
+        host_(host),
+        progress_(schedule),
+        times_(extent_, StepTimes{}),
+        entries_(extent_.nodes),
+        connections_(size_t{extent_.nodes} * extent_.channels),
+        nodes_left_(extent_.nodes) {}
+
+  State enter(Node node) override {
+    entries_[node.index()] = host_.now();
+    progress_.enter(node, [&](HalfRef half) { ready_.push_back(half); });
+    if (progress_.ended(node))
+      end(node);
+    return begin_ready();
+  }
+
+  State reduced(StepRef ref) override {
+    retire({ref, Half::Receive});
+    return begin_ready();
+  }
+
+  State sent(StepRef ref) override {
+    deliver(ref);
+    return begin_ready();
+  }
+
+  State arrive(StepRef receiver) override {
+    progress_.arrive(receiver, [&](HalfRef half) { ready_.push_back(half); });
+    return begin_ready();
+  }
+
+ private:
+  /// The way of a channel's last message.
+  struct Connection {
+    std::optional<Node> to;
+    const Path* path = nullptr;  // where there is a `to`
+  };
+
+  [[gnu::flatten]] State begin_ready() {
+    while (!ready_.empty()) {
+      const HalfRef half = host_.take(ready_);
+      begin(half.step, half.half);
+    }
+    return nodes_left_ == 0 ? State::Over : State::Running;
+  }
+
+  void begin(StepRef ref, Half half) {
+    const Step step = schedule_.step(ref);
+    LastMet last;
+    for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
+      last.add(happened(cause));
+      return true;
+    });
+    ORRERY_CHECK(last.get().at == host_.now(), "a half begins when its last cause is met");
+    StepTimes& times = times_.at(ref);
+    (half == Half::Receive ? times.received_origin : times.sent_origin) = last.get().origin;
+    host_.tally(id_, ref, half, digest_bytes(step, half, itemsize_),
+                half == Half::Send && step.to.has_value());
+    if (half == Half::Receive) {
+      Duration reduction;
+      if (step.combine != Combine::None && reduce_rate_)
+        reduction = transfer_time(itemsize_ * step.count(), *reduce_rate_);
+      if (reduction > Duration())
+        host_.reduce(id_, ref, reduction);
+      else
+        retire({ref, half});
+    } else if (!step.to) {
+      retire({ref, half});
+    } else {
+      const Path& path = connect(ref, *step.to);
+      const Bytes size = itemsize_ * step.count();
+      if (size > Bytes() && !path.links.empty())
+        host_.transmit(id_, ref, path, size);
+      else
+        deliver(ref);
+    }
+  }
+
+  Happened happened(const Cause& cause) const {
+    if (cause.kind == CauseKind::Enter)
+      return {entries_[cause.step.node.index()], cause.step.node};
+    return times_.at(cause.step).of(cause);
+  }
+
+  /// The message has been sent: the sender is free, and it arrives after the latency.
+  void deliver(StepRef ref) {
+    const Instant arrival = host_.now() + connection(ref).path->latency;
+    times_.at(ref).arrived = arrival;
+    host_.deliver(id_, schedule_.peer(ref, Half::Send), arrival);
+    retire({ref, Half::Send});
+  }
+
+  void retire(HalfRef half) {
+    StepTimes& times = times_.at(half.step);
+    (half.half == Half::Receive ? times.received : times.sent) = host_.now();
+    progress_.retire(half, [&](HalfRef next) { ready_.push_back(next); });
+    if (half.half == Half::Send && progress_.ended(half.step.node))
+      end(half.step.node);
+  }
+
+  /// Held up by the channel that ended last, and of those the first.
+  void end(Node node) {
+    LastMet last;
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
+      const uint32_t steps = schedule_.steps(node, Channel(c));
+      if (steps > 0) {
+        const StepTimes& times = times_.at(StepRef{node, Channel(c), steps - 1});
+        last.add({times.sent, times.sent_origin});
+      }
+    }
+    --nodes_left_;
+    host_.end(id_, node, last.any() ? last.get().origin : node);
+  }
+
+  Connection& connection(StepRef ref) {
+    return connections_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
+  }
+
+  const Path& connect(StepRef ref, Node to) {
+    Connection& connection = this->connection(ref);
+    if (connection.to != to)
+      connection = {to, &paths_.between(collective_.places[ref.node.index()],
+                                        collective_.places[to.index()])};
+    return *connection.path;
+  }
+
+  const S& schedule_;
+  const Extent extent_;
+  const Collective& collective_;
+  const CollectiveId id_;
+  const Bytes itemsize_;
+  const std::optional<BytesPerSecond> reduce_rate_;
+  Paths& paths_;
+  Host& host_;
+  Progress<S, Arrival::Told> progress_;
+  StepTable<StepTimes> times_;
+  std::vector<Instant> entries_;         // per node
+  std::vector<Connection> connections_;  // per node and channel
+  std::vector<HalfRef> ready_;           // halves whose causes are met
+  uint32_t nodes_left_;
+};
+
+}  // namespace orrery
