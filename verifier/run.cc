@@ -120,6 +120,11 @@ class Run {
     report_.labels = lowered_.labels;
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
+    // What a maker states or a tool reads off needs no warning; what was fitted does.
+    for (const FigureSource& figure : scenario_.cluster.sources)
+      if (figure.label == "calibrated" || figure.label == "extrapolated")
+        label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
+                          figure.date));
   }
 
   void check_statically(const Stop& stop) {
@@ -215,7 +220,7 @@ class Run {
     label_opaque();
   }
 
-  /// Expectations on values that were computed from zeros in the place of an opaque computation.
+  /// Expectations on values that were computed from what stands for an opaque computation.
   void label_opaque() {
     if (!report_.values)
       return;
@@ -224,7 +229,7 @@ class Run {
       for (const std::string& name : compared_values(expectation))
         for (const auto& [value, computed_by] : opaque)
           if (program_.value(value).name == name)
-            label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is taken as zeros",
+            label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
                               expectation.origin.pointer, name, computed_by));
   }
 

@@ -26,7 +26,8 @@ HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arg
 
 /// Evaluates one local op for one device. Host executor and oracle share it: a local op is its own
 /// definition. `operands` in the op's order; `device` matters to axis_index only. The result of a
-/// `compute` is zeros. Requires an op with a result.
+/// `compute` is its first operand, or zeros where that has another type. Requires an op with a
+/// result.
 Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
                       LogicalId device);
 

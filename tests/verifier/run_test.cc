@@ -198,7 +198,7 @@ TEST_CASE("values that depend on an opaque computation are labelled where they a
   parts.expect = R"([{"equal": ["r", "c"]}])";
   const Ran ran = run_parts(parts);
   CHECK(ran.report.labels[ran.report.labels.size() - 2] ==
-        "/expect/0: \"r\" depends on \"c\", whose result is taken as zeros");
+        "/expect/0: \"r\" depends on \"c\", whose result is a stand-in");
 }
 
 TEST_CASE("ops: times, exposure and bandwidths of a started collective") {

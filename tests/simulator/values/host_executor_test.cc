@@ -306,6 +306,13 @@ TEST_CASE("host: local sources") {
                {"shape", Integers{2}}}) == f32({2}, {0, 0}));
 }
 
+TEST_CASE("host: a compute passes on a first operand of its result's type") {
+  const Parameters given{
+      {"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}, {"shape", Integers{2}}};
+  CHECK(local("compute", {f32({2}, {3, 4}), f32({2}, {5, 6})}, given) == f32({2}, {3, 4}));
+  CHECK(local("compute", {f32({3}, {3, 4, 5})}, given) == f32({2}, {0, 0}));
+}
+
 TEST_CASE("host: axis_index is the index over the named axes") {
   HostRig rig({{"x", 2}, {"y", 2}});
   rig.op("axis_index", "i", {}, {{"axis_name", Names{"y", "x"}}});
