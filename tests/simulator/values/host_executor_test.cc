@@ -307,7 +307,7 @@ TEST_CASE("host: local sources") {
 }
 
 TEST_CASE("host: a compute passes on a first operand of its result's type") {
-  const Parameters given{
+  const Given given{
       {"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}, {"shape", Integers{2}}};
   CHECK(local("compute", {f32({2}, {3, 4}), f32({2}, {5, 6})}, given) == f32({2}, {3, 4}));
   CHECK(local("compute", {f32({3}, {3, 4, 5})}, given) == f32({2}, {0, 0}));
