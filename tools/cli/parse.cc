@@ -1,7 +1,10 @@
 // The options of every command. CLI11 is slow to compile, so it is seen here and nowhere else.
 
-#include <map>
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -19,29 +22,53 @@ const char* const kAbout =
 const char* const kExitCodes =
     "Exit codes: 0 all holds, 1 a verdict fails, 2 the input is wrong, 3 a bug in orrery.\n";
 
-void add_run(CLI::App& app, RunCommand& run) {
-  CLI::App* const command =
-      app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
-  command->add_option("FILE", run.paths, "Scenario files, or folders of them")->required();
-  command->add_option("--format", run.format, "text or json")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Format>{{"text", Format::Text}, {"json", Format::Json}}));
-  command->add_option("-o,--output", run.output, "Write the report to this file")
-      ->type_name("FILE");
-  command->add_option("--values", run.values, "Values to put into the JSON report: all, or ids")
-      ->delimiter(',')
-      ->expected(1)
-      ->type_name("all|ID,...");
-  command->add_option("--encoding", run.encoding, "How elements are written: values or bits")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Encoding>{{"values", Encoding::Values}, {"bits", Encoding::Bits}}));
-  command->add_option("--seed", run.options.seed, "Of random initial data");
+/// A word and what it stands for.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
+
+/// An option that takes one of `words`.
+template <class T>
+void add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
+                const char* about) {
+  std::string names;
+  for (const auto& word : words)
+    names += names.empty() ? word.first : "|" + word.first;
   command
-      ->add_option("--data", run.options.data,
-                   "Whether to move data: auto (when it is small), on or off")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Data>{{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}}));
-  command->footer(
+      .add_option_function<std::string>(
+          option,
+          [&target, words, option, names](const std::string& given) {
+            for (const auto& word : words) {
+              if (word.first == given) {
+                target = word.second;
+                return;
+              }
+            }
+            throw CLI::ValidationError(option, "expected " + names + ", got " + given);
+          },
+          about)
+      ->type_name(names);
+}
+
+void add_run(CLI::App& app, RunCommand& run) {
+  CLI::App& command = *app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
+  command.add_option("FILE", run.paths, "Scenario files, or folders of them")->required();
+  add_choice<Format>(command, "--format", run.format,
+                     {{"text", Format::Text}, {"json", Format::Json}}, "The form of the report");
+  command.add_option("-o,--output", run.output, "Write the report to this file")->type_name("FILE");
+  command
+      .add_option_function<std::string>(
+          "--values",
+          [&run](const std::string& list) { run.values = CLI::detail::split(list, ','); },
+          "Values to put into the JSON report: all, or ids")
+      ->type_name("all|ID,...");
+  add_choice<Encoding>(command, "--encoding", run.encoding,
+                       {{"values", Encoding::Values}, {"bits", Encoding::Bits}},
+                       "How elements are written");
+  command.add_option("--seed", run.options.seed, "Of random initial data")->type_name("N");
+  add_choice<Data>(command, "--data", run.options.data,
+                   {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
+                   "Whether to move data; auto: when it is small");
+  command.footer(
       "Examples:\n"
       "  orrery run scenarios/quickstart.json\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
@@ -56,7 +83,8 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   command->add_option("--cluster", prove.cluster, "A cluster of the catalog, to time it on")
       ->type_name("NAME");
   command->add_option("--slots", prove.slots, "Messages that a connection holds")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
   command->add_option("--size", prove.size, "Bytes of the whole buffer, as \"4 MiB\"")
       ->type_name("BYTES");
   command->footer(
@@ -79,7 +107,8 @@ void add_show(CLI::App& app, ShowCommand& show) {
       command->add_subcommand("schedule", "The steps that a collective is lowered to");
   schedule->add_option("FILE", show.file, "A scenario")->required();
   schedule->add_option("OP", show.op, "The id of one of its collectives")->required();
-  schedule->add_option("--node", show.node, "Whose steps: a rank of the first group");
+  schedule->add_option("--node", show.node, "Whose steps: a rank of the first group")
+      ->type_name("N");
   schedule->callback([&show] { show.what = ShowCommand::What::Schedule; });
   schedule->footer("Example:\n  orrery show schedule scenarios/quickstart.json r --node 1\n");
 

@@ -34,8 +34,8 @@ std::string show_catalog(const ShowCommand& command, const Style& style) {
 }
 
 std::string show_ops(const Style& style) {
-  Table table({Align::Left, Align::Left, Align::Left});
-  table.row({"op", "parameters", "what it does"});
+  Table table({Align::Left, Align::Left});
+  table.row({"op", "what it does; [optional] parameters"});
   for (const OpRules& op : all_rules()) {
     std::string parameters;
     for (const Parameter& parameter : op.parameters) {
@@ -44,7 +44,9 @@ std::string show_ops(const Style& style) {
       parameters += required ? std::string(parameter.name) : fmt::format("[{}]", parameter.name);
     }
     table.row({fmt::format("{}{}", op.name, op.family == Family::Collective ? "[_start]" : ""),
-               parameters, std::string(op.summary)});
+               std::string(op.summary)});
+    if (!parameters.empty())
+      table.note(style.dim("  " + parameters));
   }
   return table.text(style, 0);
 }

@@ -235,17 +235,17 @@ AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofReque
   std::unique_ptr<const Schedule> schedule = stored_schedule(algorithm, chunk, request.slots);
   const std::vector<Parked> parked = stuck(*schedule);
   const bool ends = parked.empty();
+  const std::string slots =
+      fmt::format("{} slot{} a connection", request.slots, request.slots == 1 ? "" : "s");
+  const std::string need = result.least_slots ? fmt::format("it needs {}", *result.least_slots)
+                                              : std::string("no number is enough");
   if (ends)
-    result.checks.push_back(passed(CheckKind::DeadlockFree, "",
-                                   fmt::format("ends with {} slot(s) a connection; it needs {}",
-                                               request.slots, *result.least_slots)));
+    result.checks.push_back(
+        passed(CheckKind::DeadlockFree, "", fmt::format("ends with {}; {}", slots, need)));
   else
     result.checks.push_back(
         failed(CheckKind::DeadlockFree, "",
-               fmt::format("hangs with {} slot(s) a connection; {}: {}", request.slots,
-                           result.least_slots ? fmt::format("it needs {}", *result.least_slots)
-                                              : std::string("no number is enough"),
-                           stuck_text(parked))));
+               fmt::format("hangs with {}; {}: {}", slots, need, stuck_text(parked))));
 
   if (result.least_slots) {
     const std::unique_ptr<const Schedule> ending =

@@ -78,8 +78,15 @@ Json device(const Report& report, const DeviceReport& entry) {
 
 Json check(const Check& check) {
   Json witness = Json::object();
-  for (const auto& [key, text] : check.witness)
-    witness[key] = text;
+  for (const auto& [key, text] : check.witness) {
+    Json& entry = witness[key];
+    if (entry.is_null())
+      entry = text;
+    else if (entry.is_string())
+      entry = {entry, text};  // a key that comes again has a list
+    else
+      entry.push_back(text);
+  }
   return {{"name", check.name},
           {"holds", check.holds},
           {"of", check.of},

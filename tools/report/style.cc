@@ -61,8 +61,12 @@ std::string Style::bar(int64_t part, int64_t whole, size_t width) const {
   return (part > whole ? bad(full) : good(full)) + dim(empty);
 }
 
-std::string Style::rule(size_t width) const {
-  return dim(repeated(ascii() ? "-" : "─", width));
+std::string Style::block(size_t width) const {
+  return repeated(ascii() ? "#" : "█", width);
+}
+
+std::string Style::shade(size_t width) const {
+  return good(repeated(ascii() ? "=" : "▒", width));
 }
 
 std::string Table::text(const Style& style, size_t indent) const {

@@ -31,7 +31,9 @@ class Style {
   std::string mark(bool holds) const;
   /// `width` columns, of which part/whole are filled; any part > 0 fills one. Red from 100 % on.
   std::string bar(int64_t part, int64_t whole, size_t width) const;
-  std::string rule(size_t width) const;
+  /// Stretches of a timeline.
+  std::string block(size_t width) const;
+  std::string shade(size_t width) const;
   const char* arrow() const { return ascii() ? "->" : "→"; }
   const char* dot() const { return ascii() ? "-" : "·"; }
   const char* corner() const { return ascii() ? "`-" : "└"; }

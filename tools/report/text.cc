@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/int128.h"
 #include "models/program/rules.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr size_t kWidth = 100;
 constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
+constexpr size_t kTimelineRows = 48;  // more than a screen shows nothing at a glance
 
 std::string heading(const Style& style, std::string_view text) {
   return "\n" + style.bold(text) + "\n";
@@ -25,6 +27,16 @@ std::string mesh_text(const Mesh& mesh) {
   for (const Axis& axis : mesh.axes())
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", axis.name, axis.size);
   return text;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t space = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, space - at));
+    at = space + 1;
+  }
+  return words;
 }
 
 /// Devices that hold the same: one thread, one capacity.
@@ -60,7 +72,7 @@ class TextReport {
   std::string text() const {
     std::string text = header() + ops();
     if (report_.completion)
-      text += critical_path();
+      text += timeline() + critical_path();
     return text + memory() + checks() + assumptions() + footer();
   }
 
@@ -118,6 +130,43 @@ class TextReport {
                                           grouped(entry.messages))));
     }
     return table;
+  }
+
+  /// A bar for each op that takes time, to scale: computation full, communication shaded.
+  std::string timeline() const {
+    const int64_t makespan = report_.completion->makespan.picoseconds();
+    std::string text;
+    size_t name_width = 0;
+    size_t rows = 0;
+    const auto drawn = [&](const OpReport& entry) {
+      return entry.end > entry.start && program_.op(entry.op).kind != OpKind::Done;
+    };
+    for (const OpReport& entry : report_.ops) {
+      if (drawn(entry)) {
+        name_width =
+            std::max(name_width, std::min(kNameWidth, columns(program_.op(entry.op).name)));
+        ++rows;
+      }
+    }
+    if (makespan == 0 || rows == 0 || rows > kTimelineRows)
+      return "";
+    const size_t width = kWidth - name_width - 4;
+    const auto column = [&](Instant instant) {
+      return static_cast<size_t>(Int128{instant.picoseconds()} * static_cast<int64_t>(width) /
+                                 makespan);
+    };
+    for (const OpReport& entry : report_.ops) {
+      if (!drawn(entry))
+        continue;
+      const Op& op = program_.op(entry.op);
+      const std::string op_name = shortened(op.name, kNameWidth, style_);
+      const size_t first = std::min(column(entry.start), width - 1);
+      const size_t length = std::max<size_t>(column(entry.end) - first, 1);
+      text += fmt::format("  {}{}  {}{}\n", op_name,
+                          std::string(name_width - columns(op_name), ' '), std::string(first, ' '),
+                          op.site ? style_.shade(length) : style_.block(length));
+    }
+    return heading(style_, "TIMELINE") + text;
   }
 
   std::string critical_path() const {
@@ -191,7 +240,7 @@ class TextReport {
       return "";
     std::string text = heading(style_, "ASSUMED");
     for (const std::string& label : report_.labels)
-      text += fmt::format("  {} {}\n", style_.dot(), label);
+      text += fmt::format("  {} {}\n", style_.dot(), wrapped_words(words_of(label), kWidth - 4, 4));
     return text;
   }
 
@@ -225,11 +274,15 @@ std::string checks_text(const std::vector<Check>& checks, const Style& style) {
   }
   std::string text;
   for (const Check& check : checks) {
-    text += fmt::format("  {} {}{}  {}{}{}{}\n", style.mark(check.holds),
-                        check.holds ? check.name : style.bad(check.name),
-                        std::string(name_width - columns(check.name), ' '), style.dim(check.of),
-                        std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "",
-                        check.message);
+    const std::string head =
+        fmt::format("  {} {}{}  {}{}{}", style.mark(check.holds),
+                    check.holds ? check.name : style.bad(check.name),
+                    std::string(name_width - columns(check.name), ' '), style.dim(check.of),
+                    std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "");
+    const size_t indent = columns(head);
+    text += head +
+            wrapped_words(words_of(check.message), kWidth - std::min(indent, kWidth / 2), indent) +
+            "\n";
     if (check.holds)
       continue;
     for (const auto& [key, value] : check.witness)
@@ -261,12 +314,17 @@ std::string summary_text(const std::vector<SummaryLine>& lines, const Style& sty
   using Align = Table::Align;
   Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Left});
   table.row({"", "scenario", "makespan", "peak", ""});
+  size_t file_width = 0;
+  for (const SummaryLine& line : lines)
+    file_width = std::max(file_width, columns(line.file));
+  constexpr size_t kOthers = 3 + 2 + 9 + 2 + 9 + 2;  // mark, makespan, peak, gaps
+  const size_t remark_width = std::max<size_t>(kWidth - std::min(kWidth, file_width + kOthers), 30);
   size_t holding = 0;
   for (const SummaryLine& line : lines) {
     const bool holds = line.outcome == SummaryLine::Outcome::Holds;
     holding += holds ? 1 : 0;
     table.row({style.mark(holds), line.file, line.makespan, line.peak,
-               shortened(line.remark, 60, style)});
+               shortened(line.remark, remark_width, style)});
   }
   const std::string count = fmt::format("{} of {} scenarios hold", holding, lines.size());
   return table.text(style, 0) + "\n" +

@@ -2,6 +2,7 @@
 
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
+#include "tests/tools/import/xml.h"
 
 namespace orrery::test {
 namespace {
@@ -55,9 +56,17 @@ TEST_CASE("prove: a public algorithm, whole") {
   CHECK(proof.out == text_of(in_tree("tests/tools/cli/golden/r48ll.txt")));
 }
 
-TEST_CASE("prove: 1 where it hangs, 2 where the file or the cluster is wrong") {
+TEST_CASE("prove: 1 where it hangs, with who waits for whom") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("ring.xml", three_ring().text());
+  const Ran stalls = ran({"prove", file, "--slots", "1"});
+  CHECK(stalls.outcome == Outcome::Fails);
+  CHECK(stalls.out.find("hangs with 1 slot a connection; it needs 2") != std::string::npos);
+  CHECK(ran({"prove", file, "--slots", "2"}).outcome == Outcome::Holds);
+}
+
+TEST_CASE("prove: 2 where the file, the cluster or the size is wrong") {
   const std::string ring = in_tree("tests/data/msccl/r48ll.xml");
-  CHECK(ran({"prove", ring, "--slots", "1"}).outcome == Outcome::Fails);
   CHECK(ran({"prove", in_tree("README.md")}).outcome == Outcome::WrongInput);
   const Ran near = ran({"prove", ring, "--cluster", "a100-sxm8"});
   CHECK(near.outcome == Outcome::WrongInput);

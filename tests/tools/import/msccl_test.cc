@@ -112,8 +112,8 @@ TEST_CASE("MSCCL: chunks become elements") {
 TEST_CASE("MSCCL: faults name their place") {
   const std::string good = two_gather().text();
   CHECK(faults(good) == "none");
-  CHECK(faults("<algo") == "a.xml:1:6: : this is no XML: Error parsing start element tag");
-  CHECK(faults("<xml/>") == "a.xml:1:1: : expected an MSCCL algorithm, <algo>, got <xml>");
+  CHECK(faults("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");
+  CHECK(faults("<xml/>") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>");
   CHECK(faults(with(good, "coll=\"allgather\"", "coll=\"custom\"")) ==
         "a.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall or reduce_scatter, got "
         "\"custom\"");

@@ -74,4 +74,29 @@ inline AlgoText two_gather() {
   return algo;
 }
 
+/// In place, an all-reduce around a ring of three: each chunk goes round twice, first adding up
+/// without being stored on the way.
+inline AlgoText three_ring() {
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = 3;
+  algo.input = 3;
+  algo.output = 0;
+  for (int g = 0; g < 3; ++g) {
+    const auto chunk = [&](int back) { return "i" + std::to_string((g - back + 3) % 3); };
+    const auto step = [&](int number, const char* type, const std::string& at) {
+      return StepText{number, type, at, at}.text();
+    };
+    algo.gpus.push_back(BlockText{
+        0,
+        (g + 1) % 3,
+        (g + 2) % 3,
+        {step(0, "s", chunk(0)), step(1, "rrs", chunk(1)), step(2, "rrcs", chunk(2)),
+         step(3, "rcs", chunk(0)),
+         step(4, "r",
+              chunk(1))}}.text());
+  }
+  return algo;
+}
+
 }  // namespace orrery::test

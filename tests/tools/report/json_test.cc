@@ -11,7 +11,108 @@ TEST_CASE("JSON report: the whole of it") {
   const Sample sample = sample_report();
   // What does not apply is null; the values come last, one line a device. 0.1 as f32 is the double
   // 0.10000000149011612; a negative zero keeps its sign.
-  CHECK(json_text(sample.report, {sample.scenario->program.outputs, Encoding::Values}) == R"(@)");
+  CHECK(json_text(sample.report, {sample.scenario->program.outputs, Encoding::Values}) == R"json({
+  "report": 1,
+  "scenario": "a scatter behind a computation",
+  "holds": true,
+  "fingerprint": "00112233445566778899aabbccddeeff",
+  "labels": ["launch: 0 (not given)"],
+  "time": {
+    "makespan_ps": 1500000,
+    "by": "sweep",
+    "because": "no link can be asked for more than it has",
+    "messages": 2,
+    "critical_path": [
+      {"op":"c","device":0,"start_ps":0,"end_ps":1000000},
+      {"op":"s","device":1,"start_ps":1000000,"end_ps":1500000}
+    ]
+  },
+  "ops": [
+    {
+      "id": "s",
+      "op": "psum_scatter_start",
+      "algorithm": "ring",
+      "because": "the only one for two",
+      "bytes": 16,
+      "messages": 2,
+      "start_ps": 0,
+      "end_ps": 1500000,
+      "exposed_ps": 500000,
+      "hidden_ps": 1000000,
+      "algbw_GBps": 0.25,
+      "busbw_GBps": 0.125
+    },
+    {
+      "id": "c",
+      "op": "compute",
+      "algorithm": null,
+      "because": null,
+      "bytes": 16,
+      "messages": 0,
+      "start_ps": 0,
+      "end_ps": 1000000,
+      "exposed_ps": 0,
+      "hidden_ps": 0,
+      "algbw_GBps": null,
+      "busbw_GBps": null
+    },
+    {
+      "id": "p",
+      "op": "done",
+      "algorithm": null,
+      "because": null,
+      "bytes": 0,
+      "messages": 0,
+      "start_ps": 1000000,
+      "end_ps": 1500000,
+      "exposed_ps": 0,
+      "hidden_ps": 0,
+      "algbw_GBps": null,
+      "busbw_GBps": null
+    }
+  ],
+  "devices": [
+    {
+      "id": 0,
+      "peak_bytes": 512,
+      "peak_at": "s",
+      "arena_bytes": 512,
+      "reserved_bytes": 0,
+      "capacity_bytes": 1024,
+      "live_at_peak": [
+        {"value":"a","bytes":256,"kind":"argument"},
+        {"value":"s","bytes":256,"kind":"in_flight"}
+      ]
+    },
+    {
+      "id": 1,
+      "peak_bytes": 512,
+      "peak_at": "s",
+      "arena_bytes": 512,
+      "reserved_bytes": 0,
+      "capacity_bytes": 1024,
+      "live_at_peak": [
+        {"value":"a","bytes":256,"kind":"argument"},
+        {"value":"s","bytes":256,"kind":"in_flight"}
+      ]
+    }
+  ],
+  "checks": [
+    {"name":"DEADLOCK.FREE","holds":true,"of":"","message":"the program ends","witness":{}},
+    {"name":"MEMORY.CAPACITY","holds":true,"of":"","message":"every device holds what it must","witness":{}}
+  ],
+  "values": {
+    "p": {
+      "dtype": "f32",
+      "shape": [2],
+      "per_device": [
+        [0.10000000149011612,3.0],
+        [-0.0,"NaN"]
+      ]
+    }
+  }
+}
+)json");
 }
 
 TEST_CASE("JSON report: bit patterns") {
@@ -29,6 +130,14 @@ TEST_CASE("JSON report: a program that hangs has no times") {
   const std::string text = json_text(sample.report, {});
   CHECK(text.find("\"time\": null") != std::string::npos);
   CHECK(text.find("\"start_ps\": null") != std::string::npos);
+}
+
+TEST_CASE("JSON report: a witness that has a key twice has a list") {
+  Sample sample = failing_report();
+  sample.report.checks.back().witness = {
+      {"waits", "a"}, {"order", "b"}, {"waits", "c"}, {"waits", "d"}};
+  const std::string text = json_text(sample.report, {});
+  CHECK(text.find("\"waits\": [\"a\",\"c\",\"d\"],\n") != std::string::npos);
 }
 
 TEST_CASE("JSON list: the reports under one verdict") {

@@ -9,7 +9,38 @@ namespace {
 
 TEST_CASE("text report: the whole of it, for a reader without colours") {
   const Sample sample = sample_report();
-  CHECK(report_text(sample.report, Style()) == "@");
+  CHECK(report_text(sample.report, Style()) == R"text(✓ a scatter behind a computation  HOLDS
+  ring of 2 · 2 devices · mesh x=2 · 3 ops
+
+TIME  1.5 µs
+  by sweep: no link can be asked for more than it has
+  id  op                  start     end  bytes  algbw  busbw  exposed  hidden
+  s   psum_scatter_start    0 s  1.5 µs   16 B    0.2    0.1   500 ns    1 µs
+  └ ring: the only one for two; 2 messages
+  c   compute               0 s    1 µs   16 B
+  p   done                 1 µs  1.5 µs
+
+TIMELINE
+  s  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+  c  ███████████████████████████████████████████████████████████████
+
+CRITICAL PATH
+  device 0: c 1 µs → device 1: s 500 ns
+
+MEMORY  live bytes at the peak
+  devices 0-1  ████████████░░░░░░░░░░░░  512 B of 1 KiB (50.0 %), at s
+    a 256 B argument · s 256 B in_flight
+    placed in an arena of 512 B
+
+CHECKS
+  ✓ DEADLOCK.FREE    the program ends
+  ✓ MEMORY.CAPACITY  every device holds what it must
+
+ASSUMED
+  · launch: 0 (not given)
+
+2 checks hold  fingerprint 00112233445566778899aabbccddeeff
+)text");
 }
 
 TEST_CASE("text report: plain letters for a terminal that has no others") {

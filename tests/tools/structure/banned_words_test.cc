@@ -40,6 +40,7 @@ const std::vector<std::string> kProduct = {"models/", "simulator/", "verifier/",
 
 TEST_CASE("banned words: the scan skips comments and literals, and nothing else") {
   CHECK(code_only("a // b\nc /* d */ e \"f\\\"g\" 'h' 1'000 i") == "a \nc  e   1'000 i");
+  CHECK(code_only("a R\"x(b \" )\" )x\" c") == "a  c");
   CHECK(uses("TEST_CASE\\(", {"tests/tools/structure/banned_words_test.cc"}) != "");
 }
 

@@ -43,8 +43,10 @@ std::string code_only(const std::string& text) {
       i = std::min(text.find('\n', i), text.size()) - 1;
     } else if (text.compare(i, 2, "/*") == 0) {
       i = std::min(text.find("*/", i + 2), text.size() - 2) + 1;
-    } else if (text.compare(i, 3, "R\"(") == 0) {
-      i = std::min(text.find(")\"", i), text.size() - 2) + 1;
+    } else if (text.compare(i, 2, "R\"") == 0) {
+      const size_t open = text.find('(', i);
+      const std::string close = ")" + text.substr(i + 2, open - i - 2) + "\"";
+      i = std::min(text.find(close, open), text.size() - close.size()) + close.size() - 1;
     } else if (text[i] == '"' ||
                (text[i] == '\'' &&
                 (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0))) {
