@@ -105,6 +105,22 @@ class RingSchedule final : public Schedule {
     return last_ > 0 ? std::vector<Node>{next(node)} : std::vector<Node>{};
   }
 
+  /// Calls run(), which walks a row. The calls are the same; but nearly all rows are of one of two
+  /// kinds, and in its branch the compiler knows the kind, and drops from the walk what such steps
+  /// do not have.
+  template <class Run>
+  auto in_row(uint32_t row, Run&& run) const {
+    if (row > 0 && row < last_ && row >= extent_.slots) {
+      const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
+      // Each condition as step() asks it: of the row, and of the row before.
+      if (row < reducing_ && row + 1 < reducing_ && freed + 1 < reducing_ && freed < last_)
+        return run();  // rrs
+      if (row >= reducing_ && row + 1 >= reducing_ && freed + 1 >= reducing_)
+        return run();  // rcs
+    }
+    return run();
+  }
+
  private:
   struct Piece {  // of a chunk, for one channel
     int64_t first;

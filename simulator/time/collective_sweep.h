@@ -128,16 +128,24 @@ class CollectiveSweep {
   }
 
   /// Nothing is stored through anything but `times`, and the compiler is told so: it keeps the
-  /// schedule's figures in registers.
+  /// schedule's figures in registers. A schedule with in_row() has it make several such loops.
   [[gnu::flatten, gnu::noinline]] static Pass run_row(const CollectiveSweep& sweep,
                                                       StepTimes* __restrict times, Channel channel,
                                                       uint32_t row, Tally& total) {
+    const auto run = [&] { return sweep.run_nodes(times, channel, row, total); };
+    if constexpr (requires { sweep.schedule_.in_row(row, run); })
+      return sweep.schedule_.in_row(row, run);
+    else
+      return run();
+  }
+
+  Pass run_nodes(StepTimes* times, Channel channel, uint32_t row, Tally& total) const {
     Tally tally;
     Pass pass;
-    sweep.for_each_in_row(channel, row, [&](StepRef ref) {
-      const Step step = sweep.schedule_.step(ref);
-      sweep.receive(times, ref, step, tally, pass);
-      sweep.send(times, ref, step, tally, pass);
+    for_each_in_row(channel, row, [&](StepRef ref) {
+      const Step step = schedule_.step(ref);
+      receive(times, ref, step, tally, pass);
+      send(times, ref, step, tally, pass);
     });
     total = tally;
     return pass;
