@@ -110,8 +110,8 @@ class RingSchedule final : public Schedule {
   /// do not have.
   template <class Run>
   auto in_row(uint32_t row, Run&& run) const {
-    if (row > 0 && row < last_ && row >= extent_.slots) {
-      const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
+    const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
+    if (row > 0 && row < last_ && row >= extent_.slots && freed != row) {
       // Each condition as step() asks it: of the row, and of the row before.
       if (row < reducing_ && row + 1 < reducing_ && freed + 1 < reducing_ && freed < last_)
         return run();  // rrs

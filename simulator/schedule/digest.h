@@ -16,12 +16,26 @@ namespace orrery {
 class Digest {
  public:
   void add(CollectiveId collective, StepRef ref, Half half, Bytes bytes) {
-    const uint64_t place = (uint64_t{ref.node.index()} << 32U) | ref.index;
-    const uint64_t where = (uint64_t{collective.index()} << 32U) |
-                           (uint64_t{ref.channel.index()} << 1U) | (half == Half::Send ? 1U : 0U);
-    sum_ += mix(place * 0x9e3779b97f4a7c15U + where * 0xd1342543de82ef95U +
-                static_cast<uint64_t>(bytes.count()));
+    add(Halves(collective, ref.channel, half), ref, bytes);
   }
+
+  /// What halves of one kind on one channel number have in common: loops work it out once.
+  class Halves {
+   public:
+    Halves(CollectiveId collective, Channel channel, Half half)
+        : term_(((uint64_t{collective.index()} << 32U) | (uint64_t{channel.index()} << 1U) |
+                 (half == Half::Send ? 1U : 0U)) *
+                0xd1342543de82ef95U) {}
+
+   private:
+    friend class Digest;
+    uint64_t term_;
+  };
+  void add(Halves halves, StepRef ref, Bytes bytes) {
+    const uint64_t place = (uint64_t{ref.node.index()} << 32U) | ref.index;
+    sum_ += mix(place * 0x9e3779b97f4a7c15U + halves.term_ + static_cast<uint64_t>(bytes.count()));
+  }
+
   /// Adds what another part of the same walk did.
   void add(Digest part) { sum_ += part.sum_; }
   uint64_t value() const { return sum_; }

@@ -94,8 +94,14 @@ class CollectiveSweep {
     }
   };
 
-  /// What a pass over a row met.
+  /// What a pass over steps of one channel number did and met.
   struct Pass {
+    Pass(CollectiveId id, Channel channel)
+        : receives(id, channel, Half::Receive), sends(id, channel, Half::Send) {}
+
+    Digest::Halves receives;
+    Digest::Halves sends;
+    Tally tally;
     bool unknown = false;   // a channel does not know a cost: its times are wrong
     bool same_row = false;  // a send half has a cause in this row, which the pass may not have done
   };
@@ -108,22 +114,19 @@ class CollectiveSweep {
     for (uint32_t c = 0; c < extent_.channels; ++c)
       for (uint32_t n = 0; n < extent_.nodes; ++n)
         rows = std::max(rows, schedule_.steps(Node(n), Channel(c)));
-    std::vector<Tally> tallies(extent_.channels);
     for (uint32_t row = 0; row < rows; ++row) {
       bool again = false;
       for (uint32_t c = 0; c < extent_.channels; ++c) {
-        Pass pass = run_row(*this, times_.data(), Channel(c), row, tallies[c]);
+        Pass pass = run_row(*this, times_.data(), Channel(c), row);
         if (pass.unknown) {
           learn_row(Channel(c), row);
-          pass = run_row(*this, times_.data(), Channel(c), row, tallies[c]);
+          pass = run_row(*this, times_.data(), Channel(c), row);
         }
+        tally_.add(pass.tally);
         again |= pass.same_row;
       }
-      for (uint32_t c = 0; c < extent_.channels; ++c) {
-        if (again)
-          run_row(*this, times_.data(), Channel(c), row, tallies[c]);
-        tally_.add(tallies[c]);
-      }
+      for (uint32_t c = 0; again && c < extent_.channels; ++c)
+        run_row(*this, times_.data(), Channel(c), row);
     }
   }
 
@@ -131,23 +134,21 @@ class CollectiveSweep {
   /// schedule's figures in registers. A schedule with in_row() has it make several such loops.
   [[gnu::flatten, gnu::noinline]] static Pass run_row(const CollectiveSweep& sweep,
                                                       StepTimes* __restrict times, Channel channel,
-                                                      uint32_t row, Tally& total) {
-    const auto run = [&] { return sweep.run_nodes(times, channel, row, total); };
+                                                      uint32_t row) {
+    const auto run = [&] { return sweep.run_nodes(times, channel, row); };
     if constexpr (requires { sweep.schedule_.in_row(row, run); })
       return sweep.schedule_.in_row(row, run);
     else
       return run();
   }
 
-  Pass run_nodes(StepTimes* times, Channel channel, uint32_t row, Tally& total) const {
-    Tally tally;
-    Pass pass;
+  Pass run_nodes(StepTimes* times, Channel channel, uint32_t row) const {
+    Pass pass(id_, channel);
     for_each_in_row(channel, row, [&](StepRef ref) {
       const Step step = schedule_.step(ref);
-      receive(times, ref, step, tally, pass);
-      send(times, ref, step, tally, pass);
+      receive(times, ref, step, pass);
+      send(times, ref, step, pass);
     });
-    total = tally;
     return pass;
   }
 
@@ -180,22 +181,23 @@ class CollectiveSweep {
     const auto push = [&](HalfRef half) { ready.push_back(half); };
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       progress.enter(Node(n), push);
-    Pass pass;
     while (!ready.empty()) {
       const HalfRef half = ready.back();
       ready.pop_back();
       learn(half.step);
       const Step step = schedule_.step(half.step);
+      Pass pass(id_, half.step.channel);
       if (half.half == Half::Receive)
-        receive(times_.data(), half.step, step, tally_, pass);
+        receive(times_.data(), half.step, step, pass);
       else
-        send(times_.data(), half.step, step, tally_, pass);
+        send(times_.data(), half.step, step, pass);
+      ORRERY_CHECK(!pass.unknown, "a cost that was learnt is known");
+      tally_.add(pass.tally);
       progress.retire(half, push);
     }
-    ORRERY_CHECK(!pass.unknown, "a cost that was learnt is known");
   }
 
-  void receive(StepTimes* all, StepRef ref, const Step& step, Tally& tally, Pass& pass) const {
+  void receive(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Receive, step, pass);
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
@@ -205,10 +207,10 @@ class CollectiveSweep {
       times.received = begin.at + lane.cost(step.count()).reduction;
       pass.unknown |= !lane.knows(step.count());
     }
-    tally.digest.add(id_, ref, Half::Receive, digest_bytes(step, Half::Receive, itemsize_));
+    pass.tally.digest.add(pass.receives, ref, digest_bytes(step, Half::Receive, itemsize_));
   }
 
-  void send(StepTimes* all, StepRef ref, const Step& step, Tally& tally, Pass& pass) const {
+  void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Send, step, pass);
     StepTimes& times = all[place(ref)];
     times.sent = begin.at;
@@ -218,9 +220,9 @@ class CollectiveSweep {
       times.sent = begin.at + lane.cost(step.count()).transfer;
       times.arrived = times.sent + lane.latency;
       pass.unknown |= lane.to != *step.to || !lane.knows(step.count());
-      ++tally.messages;
+      ++pass.tally.messages;
     }
-    tally.digest.add(id_, ref, Half::Send, digest_bytes(step, Half::Send, itemsize_));
+    pass.tally.digest.add(pass.sends, ref, digest_bytes(step, Half::Send, itemsize_));
   }
 
   Happened begins(const StepTimes* all, StepRef ref, Half half, const Step& step,
