@@ -61,7 +61,8 @@ std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
     }
     std::vector<std::string> below;
     for (const std::filesystem::directory_entry& entry :
-         std::filesystem::recursive_directory_iterator(path))
+         std::filesystem::recursive_directory_iterator(
+             path, std::filesystem::directory_options::skip_permission_denied))
       if (entry.is_regular_file() && is_scenario(entry.path().string()))
         below.push_back(entry.path().string());
     if (below.empty())
