@@ -23,7 +23,7 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
   const Program& program = report.scenario->program;
   const bool all = names.size() == 1 && names[0] == "all";
   std::vector<ValueId> chosen;
-  for (uint32_t v = 0; all && v < program.values.size(); ++v) {
+  for (uint32_t v = 0; all && report.values && v < program.values.size(); ++v) {
     const ValueId id(v);
     const bool held =
         std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceReport& device) {

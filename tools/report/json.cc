@@ -111,14 +111,14 @@ Json values(const Report& report, const JsonOptions& options) {
     const Value& value = report.scenario->program.value(id);
     Json per_device = Json::array();
     for (uint32_t d = 0; d < report.scenario->program.mesh.devices(); ++d) {
-      const std::optional<Tensor>& tensor = report.values->at(id, LogicalId(d));
-      if (!tensor) {
+      if (!report.values || !report.values->at(id, LogicalId(d))) {
         per_device.push_back(nullptr);
         continue;
       }
+      const Tensor& tensor = *report.values->at(id, LogicalId(d));
       Json elements = Json::array();
-      for (int64_t i = 0; i < tensor->elements(); ++i)
-        elements.push_back(element(*tensor, i, options.encoding));
+      for (int64_t i = 0; i < tensor.elements(); ++i)
+        elements.push_back(element(tensor, i, options.encoding));
       per_device.push_back(std::move(elements));
     }
     result[value.name] = {{"dtype", name(value.type.dtype)},

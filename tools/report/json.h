@@ -22,7 +22,8 @@ struct JsonOptions {
 };
 
 /// Ends with a newline. What does not apply is null: the algorithm of a local op, the time of a
-/// program that hangs, the bandwidth of what took no time, a value on a device that has none.
+/// program that hangs, the bandwidth of what took no time, a value on a device that never came to
+/// have it.
 std::string json_text(const Report& report, const JsonOptions& options);
 
 /// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.

@@ -108,6 +108,15 @@ TEST_CASE("run: a value that the program has not, with the near miss") {
   CHECK(unknown.err.find("has no value \"totl\"; did you mean \"total\"?") != std::string::npos);
 }
 
+TEST_CASE("run: a program that hangs has no values to show") {
+  const std::string file = in_tree("scenarios/two-programs-hang.json");
+  const Ran all = ran({"run", file, "--format", "json", "--values", "all"});
+  CHECK(all.outcome == Outcome::Fails);
+  const Ran one = ran({"run", file, "--format", "json", "--values", "q1"});
+  CHECK(one.outcome == Outcome::Fails);
+  CHECK(one.out.find("\"per_device\": [null,null,null,null]") != std::string::npos);
+}
+
 TEST_CASE("run: values want JSON, and data") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());
