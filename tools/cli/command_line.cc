@@ -1,6 +1,7 @@
 // The one place that decides what is our bug and what is the user's to mend.
 
 #include <exception>
+#include <new>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -29,6 +30,9 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
     return Outcome::WrongInput;
   } catch (const Overflow& error) {
     tell(fmt::format("a quantity of the input is too large: {}", error.what()));
+    return Outcome::WrongInput;
+  } catch (const std::bad_alloc&) {
+    tell("the input needs more memory than there is");
     return Outcome::WrongInput;
   } catch (const InternalError& error) {
     tell(fmt::format("this is a bug in orrery, please report it: {}", error.what()));

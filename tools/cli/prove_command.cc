@@ -15,6 +15,23 @@
 namespace orrery {
 namespace {
 
+/// What the time rests on besides the cluster's own figures.
+std::string assumed_text(const MscclAlgorithm& algorithm, const Cluster& cluster) {
+  std::string text;
+  const auto add = [&](const std::string& line) { text += "    assumed: " + line + "\n"; };
+  if (!cluster.device.launch)
+    add("launch: 0 (not given)");
+  if (!cluster.device.reduce_rate)
+    add("reduce_rate: infinite (not given)");
+  for (const FigureSource& figure : cluster.sources)
+    if (figure.label == "calibrated" || figure.label == "extrapolated")
+      add(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source, figure.date));
+  if (algorithm.protocol != "Simple")
+    add(fmt::format("the flags that protocol {} sends with the data are not counted",
+                    algorithm.protocol));
+  return text;
+}
+
 std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const Style& style) {
   const AlgorithmTime& time = *proof.time;
   std::string line =
@@ -49,7 +66,9 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
                << "\n\n"
                << checks_text(proof.checks, style);
   if (proof.time)
-    terminal.out << "\n" << time_line(proof, *cluster, style);
+    terminal.out << "\n"
+                 << time_line(proof, *cluster, style)
+                 << style.dim(assumed_text(algorithm, *cluster));
   else if (!cluster)
     terminal.out << "\n  " << style.dim("give --cluster NAME for its time") << "\n";
   return proof.holds ? Outcome::Holds : Outcome::Fails;
