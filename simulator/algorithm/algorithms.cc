@@ -61,11 +61,14 @@ Made make_ring(const ScheduleRequest& request) {
   }
 }
 
-/// 2(n-1) hops, each with the largest chunk (Patarasuk and Yuan, 2009).
+Duration hop_time(const Hop& hop, Bytes size) {
+  return hop.latency + transfer_time(size, hop.bandwidth);
+}
+
+/// 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and Yuan, 2009).
 Duration estimate_ring(const EstimateRequest& request) {
   const int64_t chunk = ceil_divide(request.elements, int64_t{request.nodes});
-  return (request.latency + transfer_time(request.itemsize * chunk, request.bandwidth)) *
-         (2 * (int64_t{request.nodes} - 1));
+  return hop_time(request.hops[0], request.itemsize * chunk) * (2 * (int64_t{request.nodes} - 1));
 }
 
 Made make_recursive_doubling(const ScheduleRequest& request) {
@@ -73,13 +76,16 @@ Made make_recursive_doubling(const ScheduleRequest& request) {
                                                      combine_of(request), request.transport);
 }
 
-/// floor(log2 n) hops with all the data (Thakur, Rabenseifner and Gropp, 2005), and two more where
-/// n is not a power of two.
+/// floor(log2 n) hops with all the data, each twice as far as the one before (Thakur, Rabenseifner
+/// and Gropp, 2005), and two more between neighbours where n is not a power of two.
 Duration estimate_recursive_doubling(const EstimateRequest& request) {
-  const int64_t hops =
-      std::bit_width(request.nodes) - 1 + (std::has_single_bit(request.nodes) ? 0 : 2);
-  return (request.latency + transfer_time(request.itemsize * request.elements, request.bandwidth)) *
-         hops;
+  const Bytes size = request.itemsize * request.elements;
+  Duration total;
+  if (!std::has_single_bit(request.nodes))
+    total = hop_time(request.hops[0], size) * 2;
+  for (size_t k = 0; uint64_t{2} << k <= request.nodes; ++k)
+    total += hop_time(request.hops[k], size);
+  return total;
 }
 
 Made make_direct(const ScheduleRequest& request) {

@@ -27,14 +27,19 @@ struct ScheduleRequest {
   Transport transport;
 };
 
-/// What a closed formula of an algorithm's time takes: every message is charged the same latency
-/// and bandwidth.
+/// What a message between two ranks meets while all ranks send as far: the longest latency, and the
+/// least share of a link.
+struct Hop {
+  Duration latency;
+  BytesPerSecond bandwidth;
+};
+
+/// What a closed formula of an algorithm's time takes.
 struct EstimateRequest {
   uint32_t nodes = 1;
   int64_t elements = 0;  // of one node's operand
   Bytes itemsize;
-  Duration latency;
-  BytesPerSecond bandwidth;
+  std::span<const Hop> hops;  // hops[k]: to the rank 2^k further on; one for each 2^k < nodes
 };
 
 struct Algorithm {

@@ -51,11 +51,10 @@ std::optional<Duration> estimate(const Algorithm& algorithm, const SiteFigures& 
   for (const GroupFigures& group : site.groups) {
     if (group.nodes == 1)
       continue;  // it only copies
-    if (!group.neighbours)
+    if (group.hops.empty())
       return std::nullopt;
-    longest = std::max(
-        longest, algorithm.estimate({group.nodes, site.elements, site.itemsize,
-                                     group.neighbours->latency, group.neighbours->bandwidth}));
+    longest = std::max(longest,
+                       algorithm.estimate({group.nodes, site.elements, site.itemsize, group.hops}));
   }
   return longest;
 }

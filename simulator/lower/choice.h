@@ -14,15 +14,11 @@
 
 namespace orrery {
 
-/// A group of a site, as far as the choice goes. `neighbours` has the longest latency and the
-/// least bandwidth of the ways from a rank to the next; empty where there is no way, or no next.
+/// A group of a site, as far as the choice goes. `hops` is as EstimateRequest wants it; empty where
+/// there is no way to some rank, no other rank, or too many to look.
 struct GroupFigures {
   uint32_t nodes = 1;
-  struct Neighbours {
-    Duration latency;
-    BytesPerSecond bandwidth;
-  };
-  std::optional<Neighbours> neighbours;
+  std::vector<Hop> hops;
 };
 
 struct SiteFigures {

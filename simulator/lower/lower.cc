@@ -48,6 +48,11 @@ Transport transport_of(const Op& op) {
   return transport;
 }
 
+/// Ranks x vertices that the figures of one distance may take to find.
+constexpr size_t kMostSearched = size_t{1} << 18U;
+/// Ranks up to which algorithms are compared by their estimates.
+constexpr size_t kMostEstimated = size_t{1} << 16U;
+
 class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Diagnostics& diagnostics)
@@ -115,7 +120,7 @@ class Lowering {
     figures.elements = operand.shape.elements();
     figures.itemsize = itemsize(result.dtype);
     for (const Group& group : site.groups)
-      figures.groups.push_back({static_cast<uint32_t>(group.size()), neighbours_of(group)});
+      figures.groups.push_back({static_cast<uint32_t>(group.size()), hops_of(group)});
     const auto picked = pick_algorithm(figures);
     if (const auto* fault = std::get_if<TypeFault>(&picked)) {
       diagnostics_.add(place(op, fault->parameter),
@@ -161,24 +166,44 @@ class Lowering {
     lowered_.collectives.push_back(std::move(collective));
   }
 
-  std::optional<GroupFigures::Neighbours> neighbours_of(const Group& group) {
-    std::optional<GroupFigures::Neighbours> slowest;
-    for (size_t r = 0; r < group.size() && group.size() > 1; ++r) {
-      const std::optional<Route> way =
-          cluster_.fabric.route(vertex_of(group[r]), vertex_of(group[(r + 1) % group.size()]));
+  /// What messages meet when the ranks of `group` all send `distance` further on. Where a search of
+  /// the fabric for each rank would take long, only the first ranks are looked at.
+  std::optional<Hop> hop_of(const Group& group, size_t distance) {
+    const size_t looked_at =
+        std::min(group.size(), std::max<size_t>(1, kMostSearched / group.size()));
+    std::map<LinkId, int64_t> messages;
+    Hop hop;
+    for (size_t r = 0; r < looked_at; ++r) {
+      const std::optional<Route> way = cluster_.fabric.route(
+          vertex_of(group[r]), vertex_of(group[(r + distance) % group.size()]));
       if (!way)
         return std::nullopt;
       Duration latency;
       for (const LinkId id : *way) {
-        const Link& link = cluster_.fabric.link(id);
-        latency += link.latency;
-        if (!slowest)
-          slowest = {Duration(), link.bandwidth};
-        slowest->bandwidth = std::min(slowest->bandwidth, link.bandwidth);
+        latency += cluster_.fabric.link(id).latency;
+        ++messages[id];
       }
-      slowest->latency = std::max(slowest->latency, latency);
+      hop.latency = std::max(hop.latency, latency);
     }
-    return slowest;
+    for (const auto& [id, count] : messages) {
+      const BytesPerSecond share(
+          std::max<int64_t>(1, cluster_.fabric.link(id).bandwidth.count() / count));
+      if (hop.bandwidth == BytesPerSecond() || share < hop.bandwidth)
+        hop.bandwidth = share;
+    }
+    return hop;
+  }
+
+  std::vector<Hop> hops_of(const Group& group) {
+    std::vector<Hop> hops;
+    for (size_t distance = 1; distance < group.size() && group.size() <= kMostEstimated;
+         distance *= 2) {
+      const std::optional<Hop> hop = hop_of(group, distance);
+      if (!hop)
+        return {};
+      hops.push_back(*hop);
+    }
+    return hops;
   }
 
   /// Names the first pair that sends without a way, in the collectives from `first` on: those of

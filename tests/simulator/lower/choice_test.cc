@@ -5,14 +5,15 @@
 namespace orrery {
 namespace {
 
-/// One group of `nodes` over links of 1 us and 50 GB/s.
+/// One group of `nodes`, every rank 1 us and 50 GB/s from every other.
 SiteFigures site(OpKind kind, uint32_t nodes, int64_t elements) {
   SiteFigures site;
   site.kind = kind;
   site.elements = elements;
   site.itemsize = Bytes(4);
-  site.groups = {
-      {nodes, GroupFigures::Neighbours{Duration(1'000'000), BytesPerSecond(50'000'000'000)}}};
+  site.groups = {{nodes, {}}};
+  for (uint64_t distance = 1; distance < nodes; distance *= 2)
+    site.groups[0].hops.push_back({Duration(1'000'000), BytesPerSecond(50'000'000'000)});
   return site;
 }
 
@@ -46,7 +47,8 @@ TEST_CASE("choice: ranks beyond a power of two cost two more hops") {
 TEST_CASE("choice: equal estimates go to the ring") {
   // Nothing to send, and no latency: both 0.
   SiteFigures even = site(OpKind::Psum, 8, 0);
-  even.groups[0].neighbours->latency = Duration();
+  for (Hop& hop : even.groups[0].hops)
+    hop.latency = Duration();
   CHECK(text(even) == "ring: ring 0 ps = recursive_doubling 0 ps (model)");
 }
 
@@ -55,7 +57,7 @@ TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
   // 3 (1 us + 8 us) = 27 us. Of 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
   SiteFigures groups = site(OpKind::Psum, 8, 100'000);
   groups.groups.push_back(site(OpKind::Psum, 2, 0).groups[0]);
-  groups.groups.push_back({1, std::nullopt});
+  groups.groups.push_back({1, {}});
   CHECK(text(groups) == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
 }
 
@@ -105,7 +107,6 @@ TEST_CASE("choice: what does not fit says so") {
 
 TEST_CASE("choice: a group of one copies") {
   SiteFigures one = site(OpKind::Psum, 1, 8);
-  one.groups[0].neighbours = std::nullopt;
   CHECK(text(one) == "ring: a group of one only copies");
 }
 
