@@ -16,6 +16,14 @@ namespace orrery {
 
 namespace {
 
+/// Text goes to terminals and tables as it is, so it may neither steer nor tear them.
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
+
 /// Walks the text and keeps the place where the parser is, which its own events do not tell.
 class TrackingIterator {
  public:
@@ -113,6 +121,11 @@ class Document::Builder {
     if (!scalar(Node::Kind::Text, string_begin()))
       return false;
     document_.entries_.back().string = keep(value);
+    if (has_control_character(value)) {
+      Origin origin = document_.place(static_cast<uint32_t>(string_begin()));
+      origin.pointer = document_.pointer(static_cast<uint32_t>(document_.entries_.size() - 1));
+      faults_.add(std::move(origin), "expected printable characters, got a control character");
+    }
     return true;
   }
   bool start_object(size_t) {

@@ -1,5 +1,6 @@
 #include "models/scenario/expect_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -116,6 +117,9 @@ class ExpectReader {
       if (!name)
         continue;
       const std::optional<ValueId> id = find(*name, item.origin());
+      if (std::find(names.begin(), names.end(), *name) != names.end())
+        faults_.add(item.origin(),
+                    fmt::format("expected another id: {} is compared already", in_quotes(*name)));
       if (id && first) {
         const ValueType& a = program_->value(*first).type;
         const ValueType& b = program_->value(*id).type;
@@ -177,6 +181,9 @@ class ExpectReader {
       names.push_back(property_name(property));
       all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", property_name(property));
     }
+    if (list.size() == 0)
+      faults_.add(list.origin(),
+                  fmt::format("expected at least one property (of {}), got none", all));
     for (const Node item : list) {
       bool known = false;
       for (const Property property : kProperties) {

@@ -352,6 +352,13 @@ TEST_CASE("faults: expectations") {
        "\"no_leak\", \"proved\"), got 1"},
       {R"([{"holds": "proved"}])",
        "f:6:22: /expect/0/holds: expected a list of properties, got \"proved\""},
+      {R"([{"equal": ["r", "q\u001b[2J"]}])",
+       "f:6:28: /expect/0/equal/1: expected printable characters, got a control character"},
+      {R"([{"holds": []}])",
+       "f:6:22: /expect/0/holds: expected at least one property (of \"deadlock_free\", "
+       "\"race_free\", \"no_leak\", \"proved\"), got none"},
+      {R"([{"equal": ["r", "r"]}])",
+       "f:6:28: /expect/0/equal/1: expected another id: \"r\" is compared already"},
       {R"([{"values": {}}])",
        "f:6:23: /expect/0/values: expected the id of a value as key, got none"},
       {R"([{"values": {"q": []}}])",

@@ -23,7 +23,7 @@ constexpr std::string_view kText = R"({"orrery": 1, "name": "n", // all kinds of
   {"id": "d", "op": "dot_general", "of": ["t", "p"], "dimension_numbers": [[[1], [0]], [[], []]]},
   {"id": "r", "op": "ppermute", "of": "b", "axis_name": ["x", "y"], "perm": [[0, 1], [1, 0]]}],
 "outputs": ["d", "r"],
-"expect": [{"equal": ["d", "d"]}, {"makespan": {"at_most": "2 ms"}}, {"holds": ["proved"]},
+"expect": [{"equal": ["r", "b"]}, {"makespan": {"at_most": "2 ms"}}, {"holds": ["proved"]},
   {"values": {"r": [[0, 0], [0, 0], [0, 0], [0, 0]]}}]})";
 
 std::string mutated(Random& random) {
