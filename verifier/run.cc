@@ -141,13 +141,21 @@ class Run {
 
   /// Whether data is moved; otherwise a label, or, for expectations, why they are not decided.
   bool moves_data() {
-    if (options_.data == Data::On)
+    const Int128 size = data_size(program_);
+    if (options_.data == Data::On) {
+      if (size > options_.data_limit.count())
+        throw InputError(
+            scenario_.file,
+            {{{"/arrays", 1, 1},
+              fmt::format("expected values of at most {} in all when data is on, got {}",
+                          quantity_text(options_.data_limit),
+                          quantity_text(Bytes(checked_narrow(size))))}});
       return true;
+    }
     if (options_.data == Data::Off) {
       label("values: not computed (data is off)");
       return false;
     }
-    const Int128 size = data_size(program_);
     if (size <= options_.data_budget.count())
       return true;
     const std::string why =

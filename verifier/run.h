@@ -16,6 +16,8 @@ struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
   Bytes data_budget = Bytes(int64_t{1} << 30);
+  /// The most that Data::On may take; more is refused before anything is allocated.
+  Bytes data_limit = Bytes(int64_t{4} << 30);
   /// Steps up to which a schedule is proved without being asked to.
   uint64_t proof_budget = 1'000'000;
 };

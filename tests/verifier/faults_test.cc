@@ -70,6 +70,31 @@ TEST_CASE("order mismatch: the two orders are named") {
         "\"b2\" before \"a2\".");
 }
 
+TEST_CASE("no order mismatch: two sites of which no two threads share a group") {
+  // Each half sums and takes the maximum within itself; the sites are common, no collective is.
+  const auto within = [](const std::string& id, const std::string& op, const std::string& site) {
+    return R"({"id": ")" + id + R"(", "op": ")" + op +
+           R"(", "of": "a", "axis_name": "x", "site": ")" + site + "\"}";
+  };
+  const Ran ran =
+      run_parts(two_stages(within("p1", "psum", "A") + "," + within("q1", "pmax", "B"),
+                           within("q2", "pmax", "B") + "," + within("p2", "psum", "A")));
+  CHECK(ran.broken() == Names{});
+}
+
+TEST_CASE("data: more than the limit is refused before it is made") {
+  ScenarioParts parts;
+  parts.program = "[" + kSum + "}, " + kDone + "]";
+  RunOptions options;
+  options.data = Data::On;
+  options.data_limit = Bytes(100);
+  // The argument, and the sum: 8 f32 each on 4 devices.
+  CHECK_THROWS_WITH_AS(
+      run_parts(parts, options),
+      doctest::Contains("/arrays: expected values of at most 100 B in all when data is on, got"),
+      InputError);
+}
+
 TEST_CASE("hang: started collectives queue on one stream, behind the one that the peer lacks") {
   const std::string on_stream = R"(, "stream": 3)";
   const std::string left = psum("a1", "A", on_stream) + "," + psum("b1", "B", on_stream) +

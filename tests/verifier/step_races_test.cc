@@ -1,0 +1,67 @@
+// The algorithms rule races out by their form; here the check that foreign schedules pass is turned
+// on them, and on a schedule that has one.
+
+#include "verifier/check/step_races.h"
+
+#include <memory>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery {
+namespace {
+
+/// An op of the kind, as far as an algorithm looks at it, for a group of `nodes`.
+Op some_op(OpKind kind, uint32_t nodes) {
+  Op op;
+  op.kind = kind;
+  op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  op.attributes.set("source", int64_t{nodes - 1});
+  std::vector<std::vector<int64_t>> shift;
+  for (int64_t rank = 0; rank < nodes; ++rank)
+    shift.push_back({rank, (rank + 1) % nodes});
+  op.attributes.set("perm", shift);
+  return op;
+}
+
+TEST_CASE("no algorithm has two steps that touch the same elements and are not ordered") {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const OpKind kind : algorithm.kinds) {
+      for (uint32_t nodes = 1; nodes <= 17; ++nodes) {
+        for (uint32_t channels = 1; channels <= 3; ++channels) {
+          const Op op = some_op(kind, nodes);
+          Transport transport;
+          transport.channels = channels;
+          const std::unique_ptr<const Schedule> schedule =
+              algorithm.make({op, nodes, int64_t{nodes} * 4, transport});
+          const Verdict verdict = step_races(*schedule);
+          INFO(fmt::format("{} for {} over {} ranks, {} channels: {}", algorithm.name,
+                           rules(kind).name, nodes, channels, verdict.witness));
+          CHECK(verdict.holds);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("two channels that store to the same element unordered are a race") {
+  Step copy;
+  copy.source = Slice{Area::Input, 0, 1};
+  copy.target = Slice{Area::Output, 0, 1};
+  Extent extent;
+  extent.input = 1;
+  extent.output = 1;
+  const StoredSchedule racy(extent, {{{copy}, {copy}}}, {});
+  CHECK_FALSE(step_races(racy).holds);
+  Step after = copy;
+  after.after = StepRef{Node(0), Channel(0), 0};
+  const StoredSchedule ordered(extent, {{{copy}, {after}}}, {});
+  CHECK(step_races(ordered).holds);
+}
+
+}  // namespace
+}  // namespace orrery
