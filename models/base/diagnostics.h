@@ -58,8 +58,8 @@ class Diagnostics {
 };
 
 /// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits,
-/// and fewer than half of the word's letters); else empty. Ties go to the earlier candidate. An edit
-/// is a letter added, left out or replaced, or two neighbours swapped.
+/// and fewer than half of the word's letters); else empty. Ties go to the earlier candidate. An
+/// edit is a letter added, left out or replaced, or two neighbours swapped.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

@@ -184,9 +184,8 @@ class Engine {
     transfer.since = now_;
     transfer.rate = network_.rate_of(flow);
     const Int128 duration = ceil_divide(transfer.left, Int128{transfer.rate.count()});
-    transfer.ended =
-        events_.push(now_ + Duration(checked_narrow(duration)),
-                     {Event::Kind::Sent, transfer.collective, transfer.sender, flow});
+    transfer.ended = events_.push(now_ + Duration(checked_narrow(duration)),
+                                  {Event::Kind::Sent, transfer.collective, transfer.sender, flow});
   }
 
   const Program& program_;

@@ -99,8 +99,7 @@ TEST_CASE("writer: a catalog cluster changed by hand is written inline with its 
 TEST_CASE("writer: names with quotes, slashes and letters beyond ASCII") {
   Small s;
   s.more = R"("name": "a \"b\" \\ / \u00e9 \ud83d\ude00")";
-  CHECK(round_trip(read_scenario("f", s.text())).name ==
-        "a \"b\" \\ / \xC3\xA9 \xF0\x9F\x98\x80");
+  CHECK(round_trip(read_scenario("f", s.text())).name == "a \"b\" \\ / \xC3\xA9 \xF0\x9F\x98\x80");
 }
 
 TEST_CASE("writer: several programs, shared sites and devices that are no box") {
