@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
+#include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
@@ -62,20 +63,6 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
   if (most && amount > *most)
     return outside("above", *most);
   return passed(kind, of, fmt::format("The {} is {}.", what, quantity_text(amount)));
-}
-
-std::string_view text(Property property) {
-  switch (property) {
-    case Property::DeadlockFree:
-      return "deadlock_free";
-    case Property::RaceFree:
-      return "race_free";
-    case Property::NoLeak:
-      return "no_leak";
-    case Property::Proved:
-      return "proved";
-  }
-  return "";
 }
 
 /// The checks that a property stands for.
@@ -240,10 +227,10 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
           [&](const Check& check) { return check.name == info(kind).name && !check.holds; });
       if (broken != evidence_.checks.end())
         return failed(CheckKind::PropertyHolds, of,
-                      fmt::format("{} does not hold: {}", text(property), broken->message),
+                      fmt::format("{} does not hold: {}", property_name(property), broken->message),
                       broken->witness);
     }
-    properties += fmt::format("{}{}", properties.empty() ? "" : ", ", text(property));
+    properties += fmt::format("{}{}", properties.empty() ? "" : ", ", property_name(property));
   }
   return passed(CheckKind::PropertyHolds, of, fmt::format("These hold: {}.", properties));
 }

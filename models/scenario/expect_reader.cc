@@ -8,6 +8,7 @@
 
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/property_name.h"
 
 namespace orrery {
 

@@ -16,7 +16,4 @@ namespace orrery {
 /// values are not checked.
 std::vector<Expectation> read_expectations(Node node, const Program* program, Diagnostics& faults);
 
-/// "deadlock_free", ...
-std::string_view property_name(Property property);
-
 }  // namespace orrery

@@ -10,6 +10,7 @@
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/layout.h"
 #include "models/scenario/program_reader.h"
+#include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
