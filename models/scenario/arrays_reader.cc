@@ -16,14 +16,14 @@ constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
 
 class ArrayReader {
  public:
-  ArrayReader(Node node, const Mesh* mesh, Diagnostics& faults)
+  ArrayReader(DocumentNode node, const Mesh* mesh, Diagnostics& faults)
       : fields_(node, faults), mesh_(mesh), faults_(faults) {}
 
   std::optional<Array> read(std::string name) {
     const size_t before = faults_.size();
     Array array;
     array.name = std::move(name);
-    const std::optional<Node> local = fields_.optional("local_shape");
+    const std::optional<DocumentNode> local = fields_.optional("local_shape");
     array.per_device = local.has_value();
     if (const auto node = fields_.required("dtype"))
       array.dtype = read_dtype(*node, faults_).value_or(Dtype::F32);
@@ -45,7 +45,7 @@ class ArrayReader {
   }
 
  private:
-  void read_global(Node node, Array& array) {
+  void read_global(DocumentNode node, Array& array) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
     if (shape)
       array.global = *shape;
@@ -57,10 +57,10 @@ class ArrayReader {
       array.init = RandomInit{};
   }
 
-  void read_local(Node node, Array& array, bool typed) {
+  void read_local(DocumentNode node, Array& array, bool typed) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
     const std::optional<Encoding> encoding = read_encoding(fields_, faults_);
-    const std::optional<Node> lists = fields_.required("per_device");
+    const std::optional<DocumentNode> lists = fields_.required("per_device");
     if (!shape || !encoding || !lists || !typed || mesh_ == nullptr)
       return;
     array.global = *shape;
@@ -69,7 +69,7 @@ class ArrayReader {
       array.init = PerDeviceInit{std::move(*tensors)};
   }
 
-  std::optional<Shape> read_shape(Node node, Dtype dtype) {
+  std::optional<Shape> read_shape(DocumentNode node, Dtype dtype) {
     const auto dims = read_integers(node, "an extent", {0, kMostInteger}, faults_);
     if (!dims)
       return std::nullopt;
@@ -89,7 +89,7 @@ class ArrayReader {
     return shape;
   }
 
-  PartitionSpec read_spec(Node node, const std::optional<Shape>& shape) {
+  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape) {
     PartitionSpec spec;
     if (!is_list(node, "a list with null, an axis name or a list of them per dimension", faults_))
       return spec;
@@ -100,14 +100,14 @@ class ArrayReader {
       return spec;
     }
     std::set<std::string> used;
-    for (const Node entry : node) {
+    for (const DocumentNode entry : node) {
       std::vector<std::string> axes;
-      if (entry.kind() == Node::Kind::Text) {
+      if (entry.kind() == DocumentNode::Kind::Text) {
         read_axis(entry, axes, used);
-      } else if (entry.kind() == Node::Kind::List) {
-        for (const Node axis : entry)
+      } else if (entry.kind() == DocumentNode::Kind::List) {
+        for (const DocumentNode axis : entry)
           read_axis(axis, axes, used);
-      } else if (entry.kind() != Node::Kind::Null) {
+      } else if (entry.kind() != DocumentNode::Kind::Null) {
         expected(entry, "null, an axis name or a list of them", faults_);
       }
       if (shape && mesh_ != nullptr)
@@ -120,7 +120,7 @@ class ArrayReader {
     return spec;
   }
 
-  void read_axis(Node node, std::vector<std::string>& axes, std::set<std::string>& used) {
+  void read_axis(DocumentNode node, std::vector<std::string>& axes, std::set<std::string>& used) {
     const std::optional<std::string> axis = read_text(node, "an axis name", faults_);
     if (!axis || mesh_ == nullptr)
       return;
@@ -142,7 +142,7 @@ class ArrayReader {
     axes.push_back(*axis);
   }
 
-  void check_divisible(Node entry, const std::vector<std::string>& axes, int64_t extent,
+  void check_divisible(DocumentNode entry, const std::vector<std::string>& axes, int64_t extent,
                        size_t dimension) {
     std::vector<size_t> positions;
     std::string text;
@@ -158,8 +158,8 @@ class ArrayReader {
                               dimension, extent, parts, text));
   }
 
-  Init read_init(Node node) {
-    if (node.kind() == Node::Kind::Text) {
+  Init read_init(DocumentNode node) {
+    if (node.kind() == DocumentNode::Kind::Text) {
       const std::string& word = node.text();
       if (word == "iota")
         return IotaInit{};
@@ -178,7 +178,7 @@ class ArrayReader {
         return IotaInit{};
       }
     }
-    if (node.kind() == Node::Kind::Object) {
+    if (node.kind() == DocumentNode::Kind::Object) {
       Fields fields(node, faults_);
       RandomInit init;
       if (const auto seed = fields.required("random"))
@@ -197,7 +197,8 @@ class ArrayReader {
 
 }  // namespace
 
-std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagnostics& faults) {
+std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
+                              Diagnostics& faults) {
   if (!is_object(node, "an object with the size of each axis", faults))
     return std::nullopt;
   if (node.size() > static_cast<size_t>(kMostMeshAxes)) {
@@ -208,7 +209,7 @@ std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagno
   const size_t before = faults.size();
   std::vector<Axis> axes;
   int64_t product = 1;
-  for (const Node member : node) {
+  for (const DocumentNode member : node) {
     if (member.key().empty())
       faults.add(member.key_origin(), "expected an axis name that is not empty");
     const auto size = read_integer(member, "an axis size", {1, kMostDevices}, faults);
@@ -233,12 +234,12 @@ std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagno
   return Mesh(std::move(axes));
 }
 
-std::optional<std::vector<ArrayReading>> read_arrays(Node node, const Mesh* mesh,
+std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
                                                      Diagnostics& faults) {
   if (!is_object(node, "an object with an array per name", faults))
     return std::nullopt;
   std::vector<ArrayReading> readings;
-  for (const Node member : node) {
+  for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))
       reading.array = ArrayReader(member, mesh, faults).read(member.key());

@@ -14,7 +14,8 @@
 namespace orrery {
 
 /// Axis sizes in the order of the file; at most `devices` devices in all where that is known.
-std::optional<Mesh> read_mesh(Node node, std::optional<uint32_t> devices, Diagnostics& faults);
+std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
+                              Diagnostics& faults);
 
 struct ArrayReading {
   std::string name;
@@ -24,7 +25,7 @@ struct ArrayReading {
 
 /// Every array of the file, in its order. Without a mesh, what does not depend on it is checked,
 /// and every array is empty. Empty where the value is not an object.
-std::optional<std::vector<ArrayReading>> read_arrays(Node node, const Mesh* mesh,
+std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
                                                      Diagnostics& faults);
 
 /// What each device holds of the array, and the axes over which that varies.

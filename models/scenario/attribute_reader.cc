@@ -20,8 +20,8 @@ std::optional<Attribute> attribute(std::optional<T> value) {
 }
 
 /// With a unit, or a whole number of base units: these keys are named for their unit.
-std::optional<int64_t> read_amount(Node node, Dimension dimension, Diagnostics& faults) {
-  if (node.kind() != Node::Kind::Number)
+std::optional<int64_t> read_amount(DocumentNode node, Dimension dimension, Diagnostics& faults) {
+  if (node.kind() != DocumentNode::Kind::Number)
     return read_quantity(node, dimension, faults);
   QuantityReading reading = read_count(node.number(), units(dimension).front(), dimension);
   if (!reading.count)
@@ -29,11 +29,12 @@ std::optional<int64_t> read_amount(Node node, Dimension dimension, Diagnostics& 
   return reading.count;
 }
 
-std::optional<std::vector<std::vector<int64_t>>> read_lists(Node node, Diagnostics& faults) {
+std::optional<std::vector<std::vector<int64_t>>> read_lists(DocumentNode node,
+                                                            Diagnostics& faults) {
   if (!is_list(node, "a list of lists of whole numbers", faults))
     return std::nullopt;
   std::vector<std::vector<int64_t>> lists;
-  for (const Node item : node) {
+  for (const DocumentNode item : node) {
     auto list = read_integers(item, "a whole number", kAnyInteger, faults);
     if (!list)
       return std::nullopt;
@@ -43,13 +44,13 @@ std::optional<std::vector<std::vector<int64_t>>> read_lists(Node node, Diagnosti
 }
 
 /// [[lhs contracting, rhs contracting], [lhs batch, rhs batch]].
-std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Node node,
+std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(DocumentNode node,
                                                                         Diagnostics& faults) {
   constexpr std::string_view kForm = "dimension numbers such as [[[1], [0]], [[], []]]";
   std::vector<std::vector<int64_t>> lists;
-  if (node.kind() == Node::Kind::List && node.size() == 2) {
-    for (const Node pair : node) {
-      if (pair.kind() != Node::Kind::List || pair.size() != 2)
+  if (node.kind() == DocumentNode::Kind::List && node.size() == 2) {
+    for (const DocumentNode pair : node) {
+      if (pair.kind() != DocumentNode::Kind::List || pair.size() != 2)
         continue;
       auto read = read_lists(pair, faults);
       if (!read)
@@ -65,7 +66,8 @@ std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Node nod
 
 }  // namespace
 
-std::optional<Attribute> read_attribute(Node node, ParameterKind kind, Diagnostics& faults) {
+std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
+                                        Diagnostics& faults) {
   switch (kind) {
     case ParameterKind::Boolean:
       return attribute(read_boolean(node, faults));

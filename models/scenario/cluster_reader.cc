@@ -19,7 +19,7 @@ constexpr QuantityRange kBandwidths = {.least = 1, .most = kMostBandwidth};
 
 enum class Topology { Ring, FullyConnected, Switch, Links };
 
-std::optional<Topology> read_topology(Node node, Diagnostics& faults) {
+std::optional<Topology> read_topology(DocumentNode node, Diagnostics& faults) {
   static const std::map<std::string_view, Topology> kNames = {
       {"fully_connected", Topology::FullyConnected},
       {"links", Topology::Links},
@@ -27,7 +27,7 @@ std::optional<Topology> read_topology(Node node, Diagnostics& faults) {
       {"switch", Topology::Switch},
   };
   constexpr std::string_view kExpected = "\"ring\", \"fully_connected\", \"switch\" or \"links\"";
-  if (node.kind() != Node::Kind::Text) {
+  if (node.kind() != DocumentNode::Kind::Text) {
     expected(node, kExpected, faults);
     return std::nullopt;
   }
@@ -44,7 +44,7 @@ std::optional<Topology> read_topology(Node node, Diagnostics& faults) {
 
 class ClusterReader {
  public:
-  ClusterReader(Node node, Diagnostics& faults) : fields_(node, faults), faults_(faults) {}
+  ClusterReader(DocumentNode node, Diagnostics& faults) : fields_(node, faults), faults_(faults) {}
 
   std::optional<Cluster> read() {
     const size_t before = faults_.size();
@@ -56,9 +56,9 @@ class ClusterReader {
       read_switches(*node);
     std::optional<Topology> topology;
     std::string topology_name = "links";
-    std::optional<Node> links = fields_.optional("links");
+    std::optional<DocumentNode> links = fields_.optional("links");
     if (const auto node = fields_.optional("topology")) {
-      if (node->kind() == Node::Kind::Object) {
+      if (node->kind() == DocumentNode::Kind::Object) {
         Fields inner(*node, faults_);
         links = inner.required("links");
         inner.finish();
@@ -97,7 +97,7 @@ class ClusterReader {
 
  private:
   std::optional<int64_t> read_devices() {
-    const std::optional<Node> node = fields_.required("devices");
+    const std::optional<DocumentNode> node = fields_.required("devices");
     if (!node)
       return std::nullopt;
     return read_integer(*node, "a number of devices", {1, kMostDevices}, faults_);
@@ -106,8 +106,8 @@ class ClusterReader {
   /// The amount under `key`, which may be an object that tells its source.
   std::optional<int64_t> figure(Fields& fields, std::string_view key, Dimension dimension,
                                 QuantityRange range, const std::string& called) {
-    const std::optional<Node> node = fields.object().find(key);
-    if (!node || node->kind() != Node::Kind::Object)
+    const std::optional<DocumentNode> node = fields.object().find(key);
+    if (!node || node->kind() != DocumentNode::Kind::Object)
       return fields.optional_quantity(key, dimension, range);
     fields.optional(key);
     Fields inner(*node, faults_);
@@ -156,12 +156,12 @@ class ClusterReader {
     return device;
   }
 
-  std::map<Dtype, FlopsPerSecond> read_flops(Node node) {
+  std::map<Dtype, FlopsPerSecond> read_flops(DocumentNode node) {
     std::map<Dtype, FlopsPerSecond> flops;
     if (!is_object(node, "an object with a compute rate per dtype", faults_))
       return flops;
     Fields rates(node, faults_);
-    for (const Node member : node) {
+    for (const DocumentNode member : node) {
       const std::optional<Dtype> dtype = dtype_named(member.key());
       if (!dtype) {
         std::vector<std::string_view> names;
@@ -200,7 +200,7 @@ class ClusterReader {
     return fully_connected_fabric(count, figures);
   }
 
-  std::optional<Fabric> read_links(std::optional<Node> list, uint32_t devices) {
+  std::optional<Fabric> read_links(std::optional<DocumentNode> list, uint32_t devices) {
     if (!list) {
       fields_.required("links");
       return std::nullopt;
@@ -208,7 +208,7 @@ class ClusterReader {
     if (!is_list(*list, "a list of links", faults_))
       return std::nullopt;
     std::vector<Link> links;
-    for (const Node node : *list) {
+    for (const DocumentNode node : *list) {
       if (is_object(node, "a link such as {\"from\": 0, \"to\": \"s0\"}", faults_)) {
         if (const auto link = read_link(node, devices))
           links.push_back(*link);
@@ -217,10 +217,10 @@ class ClusterReader {
     return Fabric(devices, std::move(switches_), std::move(links));
   }
 
-  std::optional<Link> read_link(Node node, uint32_t devices) {
+  std::optional<Link> read_link(DocumentNode node, uint32_t devices) {
     Fields fields(node, faults_);
     const auto end = [&](std::string_view key) -> std::optional<VertexId> {
-      const std::optional<Node> found = fields.required(key);
+      const std::optional<DocumentNode> found = fields.required(key);
       return found ? read_vertex(*found, devices) : std::nullopt;
     };
     const std::optional<VertexId> from = end("from");
@@ -246,11 +246,11 @@ class ClusterReader {
   }
 
   /// The names of the switches. Where they are not given, links name them.
-  void read_switches(Node node) {
+  void read_switches(DocumentNode node) {
     if (!is_list(node, "a list of switch names", faults_))
       return;
     switches_given_ = true;
-    for (const Node item : node) {
+    for (const DocumentNode item : node) {
       const std::optional<std::string> name = read_text(item, "a switch's name", faults_);
       if (name && !switch_ids_.emplace(*name, switches_.size()).second)
         faults_.add(item.origin(), fmt::format("switch {} is named twice", in_quotes(*name)));
@@ -259,7 +259,7 @@ class ClusterReader {
     }
   }
 
-  std::optional<VertexId> read_switch(Node node, uint32_t devices) {
+  std::optional<VertexId> read_switch(DocumentNode node, uint32_t devices) {
     auto found = switch_ids_.find(node.text());
     if (found == switch_ids_.end() && switches_given_) {
       const std::vector<std::string_view> names(switches_.begin(), switches_.end());
@@ -276,8 +276,8 @@ class ClusterReader {
   }
 
   /// A device by its number, or a switch by its name.
-  std::optional<VertexId> read_vertex(Node node, uint32_t devices) {
-    if (node.kind() == Node::Kind::Text)
+  std::optional<VertexId> read_vertex(DocumentNode node, uint32_t devices) {
+    if (node.kind() == DocumentNode::Kind::Text)
       return read_switch(node, devices);
     const std::optional<int64_t> device =
         read_integer(node, "a switch's name or a device", {0, int64_t{devices} - 1}, faults_);
@@ -299,8 +299,8 @@ std::string default_cluster_name(std::string_view topology, int64_t devices) {
   return fmt::format("{} of {}", topology, devices);
 }
 
-std::optional<ClusterReading> read_cluster(Node node, Diagnostics& faults) {
-  if (node.kind() == Node::Kind::Text) {
+std::optional<ClusterReading> read_cluster(DocumentNode node, Diagnostics& faults) {
+  if (node.kind() == DocumentNode::Kind::Text) {
     if (std::optional<Cluster> cluster = catalog_cluster(node.text()))
       return ClusterReading{std::move(*cluster), true};
     std::vector<std::string_view> names;
@@ -327,8 +327,9 @@ std::optional<Cluster> catalog_cluster(std::string_view name) {
       continue;
     Diagnostics faults{std::string(name)};
     const Document document(entry.json, faults);
-    const std::optional<Node> root = document.root();
-    ORRERY_CHECK(root && root->kind() == Node::Kind::Object, "a catalog entry is an object");
+    const std::optional<DocumentNode> root = document.root();
+    ORRERY_CHECK(root && root->kind() == DocumentNode::Kind::Object,
+                 "a catalog entry is an object");
     std::optional<Cluster> cluster = ClusterReader(*root, faults).read();
     ORRERY_CHECK(cluster && faults.empty(), "the catalog's entries are right");
     cluster->name = name;

@@ -18,7 +18,7 @@ struct ClusterReading {
 };
 
 /// Empty where a fault was added.
-std::optional<ClusterReading> read_cluster(Node node, Diagnostics& faults);
+std::optional<ClusterReading> read_cluster(DocumentNode node, Diagnostics& faults);
 
 /// The catalog's cluster of that name; empty where it has none.
 std::optional<Cluster> catalog_cluster(std::string_view name);

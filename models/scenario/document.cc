@@ -103,9 +103,9 @@ class Document::Builder {
 
   size_t* consumed() { return &consumed_; }
 
-  bool null() { return scalar(Node::Kind::Null, consumed_ - 4); }
+  bool null() { return scalar(DocumentNode::Kind::Null, consumed_ - 4); }
   bool boolean(bool value) {
-    if (!scalar(Node::Kind::Boolean, consumed_ - (value ? 4 : 5)))
+    if (!scalar(DocumentNode::Kind::Boolean, consumed_ - (value ? 4 : 5)))
       return false;
     document_.entries_.back().boolean = value;
     return true;
@@ -118,7 +118,7 @@ class Document::Builder {
     return false;
   }
   bool string(const std::string& value) {
-    if (!scalar(Node::Kind::Text, string_begin()))
+    if (!scalar(DocumentNode::Kind::Text, string_begin()))
       return false;
     document_.entries_.back().string = keep(value);
     if (has_control_character(value)) {
@@ -130,7 +130,7 @@ class Document::Builder {
   }
   bool start_object(size_t) {
     keys_.emplace_back();
-    return open(Node::Kind::Object);
+    return open(DocumentNode::Kind::Object);
   }
   bool key(const std::string& name) {
     const size_t begin = string_begin();
@@ -153,7 +153,7 @@ class Document::Builder {
     keys_.pop_back();
     return close();
   }
-  bool start_array(size_t) { return open(Node::Kind::List); }
+  bool start_array(size_t) { return open(DocumentNode::Kind::List); }
   bool end_array() { return close(); }
 
   template <class Exception>
@@ -162,7 +162,7 @@ class Document::Builder {
     const SyntaxContext context{
         .after = after_,
         .enclosed = !open_.empty(),
-        .in_object = !open_.empty() && entry(open_.back()).kind == Node::Kind::Object,
+        .in_object = !open_.empty() && entry(open_.back()).kind == DocumentNode::Kind::Object,
         .seen = seen_,
         .consumed = consumed_,
         .number_overflow = exception.id == kNumberOverflow,
@@ -220,12 +220,12 @@ class Document::Builder {
       --begin;
     while (begin > 0 && in_number(text_[begin - 1]))
       --begin;
-    return add(Node::Kind::Number, begin, begin + number_length(text_.substr(begin)));
+    return add(DocumentNode::Kind::Number, begin, begin + number_length(text_.substr(begin)));
   }
 
-  bool scalar(Node::Kind kind, size_t begin) { return add(kind, begin, consumed_); }
+  bool scalar(DocumentNode::Kind kind, size_t begin) { return add(kind, begin, consumed_); }
 
-  bool open(Node::Kind kind) {
+  bool open(DocumentNode::Kind kind) {
     if (open_.size() >= limits_.depth) {
       refuse(consumed_ - 1, fmt::format("expected at most {} levels of nesting", limits_.depth));
       return false;
@@ -244,7 +244,7 @@ class Document::Builder {
     return true;
   }
 
-  bool add(Node::Kind kind, size_t begin, size_t end) {
+  bool add(DocumentNode::Kind kind, size_t begin, size_t end) {
     if (document_.entries_.size() >= limits_.values) {
       refuse(begin, fmt::format("expected at most {} values in a file", limits_.values));
       return false;
@@ -258,7 +258,7 @@ class Document::Builder {
       Entry& parent = entry(open_.back());
       made.parent = open_.back();
       made.place = parent.size;
-      const bool member = parent.kind == Node::Kind::Object;
+      const bool member = parent.kind == DocumentNode::Kind::Object;
       if (member) {
         made.key = key_;
         made.key_begin = key_begin_;
@@ -332,10 +332,10 @@ Document::Document(std::string_view text, Diagnostics& faults, const DocumentLim
                                         /*strict=*/true, /*ignore_comments=*/true);
 }
 
-std::optional<Node> Document::root() const {
+std::optional<DocumentNode> Document::root() const {
   if (!complete_)
     return std::nullopt;
-  return Node(*this, 0);
+  return DocumentNode(*this, 0);
 }
 
 Origin Document::place(uint32_t offset) const {
@@ -351,7 +351,7 @@ std::string Document::pointer(uint32_t index) const {
   std::string text;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     const Entry& entry = entries_[*at];
-    if (entries_[entry.parent].kind == Node::Kind::Object)
+    if (entries_[entry.parent].kind == DocumentNode::Kind::Object)
       text += Builder::pointer_part(strings_[entry.key]);
     else
       text += fmt::format("/{}", entry.place);
@@ -359,65 +359,65 @@ std::string Document::pointer(uint32_t index) const {
   return text;
 }
 
-Node::Kind Node::kind() const {
+DocumentNode::Kind DocumentNode::kind() const {
   return document_->entries_[index_].kind;
 }
 
-bool Node::boolean() const {
+bool DocumentNode::boolean() const {
   ORRERY_CHECK(kind() == Kind::Boolean, "the value is a boolean");
   return document_->entries_[index_].boolean;
 }
 
-std::string_view Node::number() const {
+std::string_view DocumentNode::number() const {
   ORRERY_CHECK(kind() == Kind::Number, "the value is a number");
   const Document::Entry& entry = document_->entries_[index_];
   return document_->text_.substr(entry.begin, entry.end - entry.begin);
 }
 
-const std::string& Node::text() const {
+const std::string& DocumentNode::text() const {
   ORRERY_CHECK(kind() == Kind::Text, "the value is a string");
   return document_->strings_[document_->entries_[index_].string];
 }
 
-size_t Node::size() const {
+size_t DocumentNode::size() const {
   return document_->entries_[index_].size;
 }
 
-std::optional<Node> Node::first() const {
+std::optional<DocumentNode> DocumentNode::first() const {
   const uint32_t first = document_->entries_[index_].first;
   if (first == 0)
     return std::nullopt;
-  return Node(*document_, first);
+  return DocumentNode(*document_, first);
 }
 
-std::optional<Node> Node::next() const {
+std::optional<DocumentNode> DocumentNode::next() const {
   const uint32_t next = document_->entries_[index_].next;
   if (next == 0)
     return std::nullopt;
-  return Node(*document_, next);
+  return DocumentNode(*document_, next);
 }
 
-std::optional<Node> Node::find(std::string_view key) const {
+std::optional<DocumentNode> DocumentNode::find(std::string_view key) const {
   if (kind() != Kind::Object)
     return std::nullopt;
-  for (const Node member : *this) {
+  for (const DocumentNode member : *this) {
     if (member.key() == key)
       return member;
   }
   return std::nullopt;
 }
 
-const std::string& Node::key() const {
+const std::string& DocumentNode::key() const {
   return document_->strings_[document_->entries_[index_].key];
 }
 
-Origin Node::origin() const {
+Origin DocumentNode::origin() const {
   Origin origin = document_->place(document_->entries_[index_].begin);
   origin.pointer = document_->pointer(index_);
   return origin;
 }
 
-Origin Node::key_origin() const {
+Origin DocumentNode::key_origin() const {
   Origin origin = document_->place(document_->entries_[index_].key_begin);
   origin.pointer = document_->pointer(index_);
   return origin;

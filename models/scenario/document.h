@@ -18,7 +18,7 @@ namespace orrery {
 class Document;
 
 /// One value of a document, which must outlive it. Cheap to copy.
-class Node {
+class DocumentNode {
  public:
   enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };
 
@@ -31,8 +31,8 @@ class Node {
   size_t size() const;
 
   /// The first item or member, and the one after this in the same list or object.
-  std::optional<Node> first() const;
-  std::optional<Node> next() const;
+  std::optional<DocumentNode> first() const;
+  std::optional<DocumentNode> next() const;
 
   /// The items or members in order.
   class Iterator;
@@ -40,7 +40,7 @@ class Node {
   Iterator end() const;
 
   /// The value of the first member of that key.
-  std::optional<Node> find(std::string_view key) const;
+  std::optional<DocumentNode> find(std::string_view key) const;
 
   const std::string& key() const;  // of a member of an object
   Origin origin() const;           // where the value begins
@@ -48,16 +48,16 @@ class Node {
 
  private:
   friend class Document;
-  Node(const Document& document, uint32_t index) : document_(&document), index_(index) {}
+  DocumentNode(const Document& document, uint32_t index) : document_(&document), index_(index) {}
 
   const Document* document_;
   uint32_t index_;
 };
 
-class Node::Iterator {
+class DocumentNode::Iterator {
  public:
-  explicit Iterator(std::optional<Node> at) : at_(at) {}
-  Node operator*() const { return *at_; }
+  explicit Iterator(std::optional<DocumentNode> at) : at_(at) {}
+  DocumentNode operator*() const { return *at_; }
   Iterator& operator++() {
     at_ = at_->next();
     return *this;
@@ -67,13 +67,13 @@ class Node::Iterator {
   }
 
  private:
-  std::optional<Node> at_;
+  std::optional<DocumentNode> at_;
 };
 
-inline Node::Iterator Node::begin() const {
+inline DocumentNode::Iterator DocumentNode::begin() const {
   return Iterator(first());
 }
-inline Node::Iterator Node::end() const {
+inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
@@ -92,14 +92,14 @@ class Document {
   Document& operator=(const Document&) = delete;
 
   /// Empty where the reading ended early.
-  std::optional<Node> root() const;
+  std::optional<DocumentNode> root() const;
 
  private:
-  friend class Node;
+  friend class DocumentNode;
   class Builder;
 
   struct Entry {
-    Node::Kind kind = Node::Kind::Null;
+    DocumentNode::Kind kind = DocumentNode::Kind::Null;
     bool boolean = false;
     uint32_t begin = 0, end = 0;      // in the text
     uint32_t string = 0;              // of a Text: where in strings_

@@ -33,10 +33,10 @@ class ExpectReader {
     }
   }
 
-  std::vector<Expectation> read(Node list) {
+  std::vector<Expectation> read(DocumentNode list) {
     if (!is_list(list, "a list of expectations", faults_))
       return {};
-    for (const Node node : list) {
+    for (const DocumentNode node : list) {
       if (is_object(node, kForm, faults_))
         read_one(node);
     }
@@ -46,14 +46,14 @@ class ExpectReader {
  private:
   static constexpr std::string_view kForm = "an expectation such as {\"close\": [\"x\", \"y\"]}";
 
-  void read_one(Node node) {
+  void read_one(DocumentNode node) {
     Fields fields(node, faults_);
-    const std::optional<Node> equal = fields.optional("equal");
-    const std::optional<Node> close = fields.optional("close");
-    const std::optional<Node> values = fields.optional("values");
-    const std::optional<Node> makespan = fields.optional("makespan");
-    const std::optional<Node> peak = fields.optional("peak_memory");
-    const std::optional<Node> holds = fields.optional("holds");
+    const std::optional<DocumentNode> equal = fields.optional("equal");
+    const std::optional<DocumentNode> close = fields.optional("close");
+    const std::optional<DocumentNode> values = fields.optional("values");
+    const std::optional<DocumentNode> makespan = fields.optional("makespan");
+    const std::optional<DocumentNode> peak = fields.optional("peak_memory");
+    const std::optional<DocumentNode> holds = fields.optional("holds");
     size_t kinds = 0;
     for (const auto& kind : {equal, close, values, makespan, peak, holds})
       kinds += kind.has_value() ? 1 : 0;
@@ -82,7 +82,7 @@ class ExpectReader {
   }
 
   template <class What>
-  void add(Node node, What what) {
+  void add(DocumentNode node, What what) {
     expectations_.push_back({node.origin(), std::move(what)});
   }
 
@@ -106,14 +106,14 @@ class ExpectReader {
     return found->second;
   }
 
-  std::vector<std::string> read_pair(Node list) {
+  std::vector<std::string> read_pair(DocumentNode list) {
     std::vector<std::string> names;
     if (!is_list(list, "a list of ids", faults_))
       return names;
     if (list.size() < 2)
       faults_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
-    for (const Node item : list) {
+    for (const DocumentNode item : list) {
       const std::optional<std::string> name = read_text(item, "an id", faults_);
       if (!name)
         continue;
@@ -138,12 +138,12 @@ class ExpectReader {
     return names;
   }
 
-  void read_values(Node node, Node values, Encoding encoding) {
+  void read_values(DocumentNode node, DocumentNode values, Encoding encoding) {
     if (!is_object(values, "an object with one list of elements per device for each id", faults_))
       return;
     if (values.size() == 0)
       faults_.add(values.origin(), "expected the id of a value as key, got none");
-    for (const Node member : values) {
+    for (const DocumentNode member : values) {
       const std::optional<ValueId> id = find(member.key(), member.key_origin());
       if (!id)
         continue;
@@ -155,7 +155,7 @@ class ExpectReader {
   }
 
   template <class Bounds, class Amount>
-  Bounds read_bounds(Node node, Dimension dimension) {
+  Bounds read_bounds(DocumentNode node, Dimension dimension) {
     Bounds bounds;
     if (!is_object(node, "an object with \"at_most\", \"at_least\" or both", faults_))
       return bounds;
@@ -172,7 +172,7 @@ class ExpectReader {
     return bounds;
   }
 
-  std::vector<Property> read_properties(Node list) {
+  std::vector<Property> read_properties(DocumentNode list) {
     std::vector<Property> properties;
     if (!is_list(list, "a list of properties", faults_))
       return properties;
@@ -185,10 +185,10 @@ class ExpectReader {
     if (list.size() == 0)
       faults_.add(list.origin(),
                   fmt::format("expected at least one property (of {}), got none", all));
-    for (const Node item : list) {
+    for (const DocumentNode item : list) {
       bool known = false;
       for (const Property property : kProperties) {
-        if (item.kind() == Node::Kind::Text && item.text() == property_name(property)) {
+        if (item.kind() == DocumentNode::Kind::Text && item.text() == property_name(property)) {
           properties.push_back(property);
           known = true;
         }
@@ -196,8 +196,9 @@ class ExpectReader {
       if (!known)
         faults_.add(
             item.origin(),
-            fmt::format("expected a property (one of {}), got {}{}", all, got(item),
-                        item.kind() == Node::Kind::Text ? suggestion(item.text(), names) : ""));
+            fmt::format(
+                "expected a property (one of {}), got {}{}", all, got(item),
+                item.kind() == DocumentNode::Kind::Text ? suggestion(item.text(), names) : ""));
     }
     return properties;
   }
@@ -225,7 +226,8 @@ std::string_view property_name(Property property) {
   return "proved";
 }
 
-std::vector<Expectation> read_expectations(Node node, const Program* program, Diagnostics& faults) {
+std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
+                                           Diagnostics& faults) {
   return ExpectReader(program, faults).read(node);
 }
 

@@ -14,6 +14,7 @@ namespace orrery {
 
 /// What must hold, in the order of the file. Without a program (it has faults) names and literal
 /// values are not checked.
-std::vector<Expectation> read_expectations(Node node, const Program* program, Diagnostics& faults);
+std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
+                                           Diagnostics& faults);
 
 }  // namespace orrery

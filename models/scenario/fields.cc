@@ -23,8 +23,8 @@ std::string cut(std::string_view digits) {
 }
 
 /// The amount read at `node`, where it was read and lies in the range.
-std::optional<int64_t> within(Node node, const QuantityReading& reading, Dimension dimension,
-                              QuantityRange range, Diagnostics& faults) {
+std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
+                              Dimension dimension, QuantityRange range, Diagnostics& faults) {
   if (!reading.count)
     faults.add(node.origin(), reading.fault);
   else if (*reading.count < range.least)
@@ -38,25 +38,25 @@ std::optional<int64_t> within(Node node, const QuantityReading& reading, Dimensi
 
 }  // namespace
 
-std::string got(Node node) {
+std::string got(DocumentNode node) {
   switch (node.kind()) {
-    case Node::Kind::Null:
+    case DocumentNode::Kind::Null:
       return "null";
-    case Node::Kind::Boolean:
+    case DocumentNode::Kind::Boolean:
       return node.boolean() ? "true" : "false";
-    case Node::Kind::Number:
+    case DocumentNode::Kind::Number:
       return cut(node.number());
-    case Node::Kind::Text:
+    case DocumentNode::Kind::Text:
       return in_quotes(node.text());
-    case Node::Kind::List:
+    case DocumentNode::Kind::List:
       return "a list";
-    case Node::Kind::Object:
+    case DocumentNode::Kind::Object:
       break;
   }
   return "an object";
 }
 
-void expected(Node node, std::string_view what, Diagnostics& faults) {
+void expected(DocumentNode node, std::string_view what, Diagnostics& faults) {
   faults.add(node.origin(), fmt::format("expected {}, got {}", what, got(node)));
 }
 
@@ -65,25 +65,26 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near);
 }
 
-std::optional<std::string> read_text(Node node, std::string_view what, Diagnostics& faults) {
-  if (node.kind() != Node::Kind::Text) {
+std::optional<std::string> read_text(DocumentNode node, std::string_view what,
+                                     Diagnostics& faults) {
+  if (node.kind() != DocumentNode::Kind::Text) {
     expected(node, what, faults);
     return std::nullopt;
   }
   return node.text();
 }
 
-std::optional<bool> read_boolean(Node node, Diagnostics& faults) {
-  if (node.kind() != Node::Kind::Boolean) {
+std::optional<bool> read_boolean(DocumentNode node, Diagnostics& faults) {
+  if (node.kind() != DocumentNode::Kind::Boolean) {
     expected(node, "true or false", faults);
     return std::nullopt;
   }
   return node.boolean();
 }
 
-std::optional<int64_t> read_integer(Node node, std::string_view what, IntegerRange range,
+std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
                                     Diagnostics& faults) {
-  if (node.kind() == Node::Kind::Number) {
+  if (node.kind() == DocumentNode::Kind::Number) {
     const std::string_view digits = node.number();
     int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -101,8 +102,8 @@ std::optional<int64_t> read_integer(Node node, std::string_view what, IntegerRan
   return std::nullopt;
 }
 
-std::optional<double> read_number(Node node, Diagnostics& faults) {
-  if (node.kind() == Node::Kind::Text) {
+std::optional<double> read_number(DocumentNode node, Diagnostics& faults) {
+  if (node.kind() == DocumentNode::Kind::Text) {
     if (node.text() == "Infinity")
       return std::numeric_limits<double>::infinity();
     if (node.text() == "-Infinity")
@@ -110,7 +111,7 @@ std::optional<double> read_number(Node node, Diagnostics& faults) {
     if (node.text() == "NaN")
       return std::numeric_limits<double>::quiet_NaN();
   }
-  if (node.kind() != Node::Kind::Number) {
+  if (node.kind() != DocumentNode::Kind::Number) {
     expected(node, "a number, \"Infinity\", \"-Infinity\" or \"NaN\"", faults);
     return std::nullopt;
   }
@@ -124,7 +125,7 @@ std::optional<double> read_number(Node node, Diagnostics& faults) {
   return value;
 }
 
-std::optional<Dtype> read_dtype(Node node, Diagnostics& faults) {
+std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults) {
   const std::optional<std::string> text = read_text(node, "a dtype such as \"f32\"", faults);
   if (!text)
     return std::nullopt;
@@ -142,35 +143,35 @@ std::optional<Dtype> read_dtype(Node node, Diagnostics& faults) {
   return std::nullopt;
 }
 
-std::optional<int64_t> read_quantity(Node node, Dimension dimension, Diagnostics& faults,
+std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension, Diagnostics& faults,
                                      QuantityRange range) {
-  if (node.kind() != Node::Kind::Text) {
+  if (node.kind() != DocumentNode::Kind::Text) {
     expected(node, example(dimension), faults);
     return std::nullopt;
   }
   return within(node, read_quantity(node.text(), dimension), dimension, range, faults);
 }
 
-bool is_list(Node node, std::string_view what, Diagnostics& faults) {
-  if (node.kind() == Node::Kind::List)
+bool is_list(DocumentNode node, std::string_view what, Diagnostics& faults) {
+  if (node.kind() == DocumentNode::Kind::List)
     return true;
   expected(node, what, faults);
   return false;
 }
 
-bool is_object(Node node, std::string_view what, Diagnostics& faults) {
-  if (node.kind() == Node::Kind::Object)
+bool is_object(DocumentNode node, std::string_view what, Diagnostics& faults) {
+  if (node.kind() == DocumentNode::Kind::Object)
     return true;
   expected(node, what, faults);
   return false;
 }
 
-std::optional<std::vector<int64_t>> read_integers(Node node, std::string_view what,
+std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string_view what,
                                                   IntegerRange range, Diagnostics& faults) {
   if (!is_list(node, "a list of whole numbers", faults))
     return std::nullopt;
   std::vector<int64_t> values;
-  for (const Node item : node) {
+  for (const DocumentNode item : node) {
     const std::optional<int64_t> value = read_integer(item, what, range, faults);
     if (!value)
       return std::nullopt;
@@ -179,14 +180,14 @@ std::optional<std::vector<int64_t>> read_integers(Node node, std::string_view wh
   return values;
 }
 
-std::optional<std::vector<std::string>> read_names(Node node, std::string_view what,
+std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
                                                    Diagnostics& faults) {
-  if (node.kind() == Node::Kind::Text)
+  if (node.kind() == DocumentNode::Kind::Text)
     return std::vector{node.text()};
   if (!is_list(node, fmt::format("{} or a list of them", what), faults))
     return std::nullopt;
   std::vector<std::string> names;
-  for (const Node item : node) {
+  for (const DocumentNode item : node) {
     std::optional<std::string> text = read_text(item, what, faults);
     if (!text)
       return std::nullopt;
@@ -200,13 +201,13 @@ void Fields::know(std::string_view key) {
     known_.emplace_back(key);
 }
 
-std::optional<Node> Fields::optional(std::string_view key) {
+std::optional<DocumentNode> Fields::optional(std::string_view key) {
   know(key);
   return object_.find(key);
 }
 
-std::optional<Node> Fields::required(std::string_view key) {
-  const std::optional<Node> found = optional(key);
+std::optional<DocumentNode> Fields::required(std::string_view key) {
+  const std::optional<DocumentNode> found = optional(key);
   if (!found)
     faults_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
   return found;
@@ -215,12 +216,12 @@ std::optional<Node> Fields::required(std::string_view key) {
 std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension dimension,
                                                  QuantityRange range) {
   know(key);
-  std::optional<Node> found = object_.find(key);
+  std::optional<DocumentNode> found = object_.find(key);
   const QuantityUnit* unit = nullptr;
   for (const QuantityUnit& candidate : units(dimension)) {
     const std::string suffixed = fmt::format("{}{}", key, candidate.suffix);
     suffixed_.push_back(suffixed);
-    const std::optional<Node> here = object_.find(suffixed);
+    const std::optional<DocumentNode> here = object_.find(suffixed);
     if (!here)
       continue;
     if (found) {
@@ -235,7 +236,7 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
     return std::nullopt;
   if (unit == nullptr)
     return read_quantity(*found, dimension, faults_, range);
-  if (found->kind() != Node::Kind::Number) {
+  if (found->kind() != DocumentNode::Kind::Number) {
     expected(*found, fmt::format("a whole number of {}", unit->name), faults_);
     return std::nullopt;
   }
@@ -264,7 +265,7 @@ void Fields::finish() {
   std::vector<std::string_view> candidates(known_.begin(), known_.end());
   candidates.insert(candidates.end(), suffixed_.begin(), suffixed_.end());
   size_t unknown = 0;
-  for (const Node member : object_) {
+  for (const DocumentNode member : object_) {
     const std::string& key = member.key();
     if (std::find(candidates.begin(), candidates.end(), key) != candidates.end())
       continue;

@@ -19,10 +19,10 @@
 namespace orrery {
 
 /// The value in a few words for a message: "\"x\"", "12", "a list", "null".
-std::string got(Node node);
+std::string got(DocumentNode node);
 
 /// Adds "expected EXPECTED, got ..." at the value.
-void expected(Node node, std::string_view what, Diagnostics& faults);
+void expected(DocumentNode node, std::string_view what, Diagnostics& faults);
 
 /// "; did you mean "WORD"?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
@@ -30,8 +30,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 // Each is empty, and has added a fault, where the value is not of that kind. `what` says what was
 // expected: "a name".
 
-std::optional<std::string> read_text(Node node, std::string_view what, Diagnostics& faults);
-std::optional<bool> read_boolean(Node node, Diagnostics& faults);
+std::optional<std::string> read_text(DocumentNode node, std::string_view what, Diagnostics& faults);
+std::optional<bool> read_boolean(DocumentNode node, Diagnostics& faults);
 
 struct IntegerRange {
   int64_t low;
@@ -39,13 +39,13 @@ struct IntegerRange {
 };
 /// A whole number in the range: "expected WHAT from LOW to HIGH, got ...", without the range where
 /// the range is all of int64.
-std::optional<int64_t> read_integer(Node node, std::string_view what, IntegerRange range,
+std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
                                     Diagnostics& faults);
 
 /// A number, or "Infinity", "-Infinity", "NaN".
-std::optional<double> read_number(Node node, Diagnostics& faults);
+std::optional<double> read_number(DocumentNode node, Diagnostics& faults);
 
-std::optional<Dtype> read_dtype(Node node, Diagnostics& faults);
+std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults);
 
 /// In base units.
 struct QuantityRange {
@@ -53,32 +53,32 @@ struct QuantityRange {
   int64_t most = std::numeric_limits<int64_t>::max();
 };
 /// A string with a unit, as in "50 GB/s".
-std::optional<int64_t> read_quantity(Node node, Dimension dimension, Diagnostics& faults,
+std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension, Diagnostics& faults,
                                      QuantityRange range = {});
 
 /// Whether it is a list (or an object); adds a fault where it is not.
-bool is_list(Node node, std::string_view what, Diagnostics& faults);
-bool is_object(Node node, std::string_view what, Diagnostics& faults);
+bool is_list(DocumentNode node, std::string_view what, Diagnostics& faults);
+bool is_object(DocumentNode node, std::string_view what, Diagnostics& faults);
 
-std::optional<std::vector<int64_t>> read_integers(Node node, std::string_view what,
+std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string_view what,
                                                   IntegerRange range, Diagnostics& faults);
 
 /// One name, or a list of names.
-std::optional<std::vector<std::string>> read_names(Node node, std::string_view what,
+std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
                                                    Diagnostics& faults);
 
 /// The members of one object. Requires that it is one.
 class Fields {
  public:
-  Fields(Node object, Diagnostics& faults) : object_(object), faults_(faults) {}
+  Fields(DocumentNode object, Diagnostics& faults) : object_(object), faults_(faults) {}
 
-  Node object() const { return object_; }
+  DocumentNode object() const { return object_; }
 
   /// Empty where the object has no such key.
-  std::optional<Node> optional(std::string_view key);
+  std::optional<DocumentNode> optional(std::string_view key);
 
   /// Adds a fault where the object has no such key.
-  std::optional<Node> required(std::string_view key);
+  std::optional<DocumentNode> required(std::string_view key);
 
   /// The amount under `key`, or as a whole number under `key` with a unit's suffix ("latency_ns").
   std::optional<int64_t> optional_quantity(std::string_view key, Dimension dimension,
@@ -95,7 +95,7 @@ class Fields {
  private:
   void know(std::string_view key);
 
-  Node object_;
+  DocumentNode object_;
   Diagnostics& faults_;
   std::vector<std::string> known_;     // as asked for, without suffixes
   std::vector<std::string> suffixed_;  // with them

@@ -10,8 +10,8 @@ namespace orrery {
 
 namespace {
 
-bool read_bits(Node node, Tensor& tensor, int64_t index) {
-  if (node.kind() != Node::Kind::Number)
+bool read_bits(DocumentNode node, Tensor& tensor, int64_t index) {
+  if (node.kind() != DocumentNode::Kind::Number)
     return false;
   const std::string_view digits = node.number();
   uint64_t bits = 0;
@@ -25,26 +25,26 @@ bool read_bits(Node node, Tensor& tensor, int64_t index) {
   return true;
 }
 
-bool read_value(Node node, Tensor& tensor, int64_t index) {
+bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
   switch (node.kind()) {
-    case Node::Kind::Number:
+    case DocumentNode::Kind::Number:
       return parse_element(node.number(), tensor, index);
-    case Node::Kind::Boolean:
+    case DocumentNode::Kind::Boolean:
       return tensor.dtype() == Dtype::Pred &&
              parse_element(node.boolean() ? "true" : "false", tensor, index);
-    case Node::Kind::Text:
+    case DocumentNode::Kind::Text:
       // Only the names of what JSON has no number for; "1" in quotes is a slip.
       return (node.text() == "NaN" || node.text() == "Infinity" || node.text() == "-Infinity") &&
              parse_element(node.text(), tensor, index);
-    case Node::Kind::Null:
-    case Node::Kind::List:
-    case Node::Kind::Object:
+    case DocumentNode::Kind::Null:
+    case DocumentNode::Kind::List:
+    case DocumentNode::Kind::Object:
       break;
   }
   return false;
 }
 
-std::optional<Tensor> read_tensor(Node list, const LiteralForm& form, Diagnostics& faults) {
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Diagnostics& faults) {
   const int64_t elements = form.shape.elements();
   const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
   if (!is_list(list, "a list of " + count, faults))
@@ -56,7 +56,7 @@ std::optional<Tensor> read_tensor(Node list, const LiteralForm& form, Diagnostic
   }
   Tensor tensor(form.dtype, form.shape);
   int64_t index = 0;
-  for (const Node item : list) {
+  for (const DocumentNode item : list) {
     const bool bits = form.encoding == Encoding::Bits;
     if (!(bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))) {
       expected(item, fmt::format("{} of {}", bits ? "the bits" : "a value", name(form.dtype)),
@@ -71,18 +71,18 @@ std::optional<Tensor> read_tensor(Node list, const LiteralForm& form, Diagnostic
 }  // namespace
 
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
-  const std::optional<Node> node = fields.optional("encoding");
+  const std::optional<DocumentNode> node = fields.optional("encoding");
   if (!node)
     return Encoding::Values;
-  if (node->kind() == Node::Kind::Text && node->text() == "values")
+  if (node->kind() == DocumentNode::Kind::Text && node->text() == "values")
     return Encoding::Values;
-  if (node->kind() == Node::Kind::Text && node->text() == "bits")
+  if (node->kind() == DocumentNode::Kind::Text && node->text() == "bits")
     return Encoding::Bits;
   expected(*node, "\"values\" or \"bits\"", faults);
   return std::nullopt;
 }
 
-std::optional<std::vector<Tensor>> read_tensors(Node node, const LiteralForm& form,
+std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
                                                 Diagnostics& faults) {
   if (!is_list(node, "one list of elements per device", faults))
     return std::nullopt;
@@ -92,7 +92,7 @@ std::optional<std::vector<Tensor>> read_tensors(Node node, const LiteralForm& fo
     return std::nullopt;
   }
   std::vector<Tensor> tensors;
-  for (const Node list : node) {
+  for (const DocumentNode list : node) {
     if (std::optional<Tensor> tensor = read_tensor(list, form, faults))
       tensors.push_back(std::move(*tensor));
   }

@@ -27,7 +27,7 @@ struct LiteralForm {
   size_t devices;  // how many lists
 };
 /// One tensor per list; empty where a fault was added (the first one of each list).
-std::optional<std::vector<Tensor>> read_tensors(Node node, const LiteralForm& form,
+std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
                                                 Diagnostics& faults);
 
 }  // namespace orrery

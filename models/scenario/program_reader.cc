@@ -11,7 +11,7 @@ namespace orrery {
 
 namespace {
 
-std::optional<OpName> read_op_name(Node node, Diagnostics& faults) {
+std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& faults) {
   const std::optional<std::string> word = read_text(node, "an op such as \"psum\"", faults);
   if (!word)
     return std::nullopt;
@@ -36,7 +36,7 @@ std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
 }
 
-bool ProgramReader::fits(Node node, size_t ops) {
+bool ProgramReader::fits(DocumentNode node, size_t ops) {
   // Neither factor passes 2^24, so the product does not overflow.
   const size_t more = ops * mesh_.devices();
   if (places_ + more > static_cast<size_t>(kMostOpPlaces)) {
@@ -51,7 +51,7 @@ bool ProgramReader::fits(Node node, size_t ops) {
   return true;
 }
 
-void ProgramReader::read_program(Node list) {
+void ProgramReader::read_program(DocumentNode list) {
   if (!is_list(list, "a list of ops", faults_) || !fits(list, list.size()))
     return;
   std::vector<LogicalId> everyone;
@@ -61,11 +61,11 @@ void ProgramReader::read_program(Node list) {
   read_ops(list);
 }
 
-void ProgramReader::read_programs(Node list) {
+void ProgramReader::read_programs(DocumentNode list) {
   if (!is_list(list, "a list of programs", faults_))
     return;
   size_t number = 0;
-  for (const Node node : list) {
+  for (const DocumentNode node : list) {
     const std::string default_name = default_program_name(number++);
     if (!is_object(node, "a program such as {\"on\": {\"stage\": 0}, \"do\": [...]}", faults_)) {
       complete_ = false;
@@ -75,8 +75,8 @@ void ProgramReader::read_programs(Node list) {
     std::optional<std::string> name = default_name;
     if (const auto given = fields.optional("name"))
       name = read_text(*given, "a name", faults_);
-    const std::optional<Node> on = fields.required("on");
-    const std::optional<Node> ops = fields.required("do");
+    const std::optional<DocumentNode> on = fields.required("on");
+    const std::optional<DocumentNode> ops = fields.required("do");
     fields.finish();
     if (!on || !ops || !name || !is_list(*ops, "a list of ops", faults_) ||
         !fits(node, ops->size() + 1)) {
@@ -95,12 +95,12 @@ void ProgramReader::read_programs(Node list) {
 
 /// {"stage": 0, "x": [2, 4]}: the devices whose coordinates are these, an interval without its end;
 /// or a list of logical ids.
-std::optional<std::vector<LogicalId>> ProgramReader::read_devices(Node node) {
+std::optional<std::vector<LogicalId>> ProgramReader::read_devices(DocumentNode node) {
   const size_t before = faults_.size();
   std::vector<LogicalId> devices;
-  if (node.kind() == Node::Kind::List) {
+  if (node.kind() == DocumentNode::Kind::List) {
     std::set<int64_t> seen;
-    for (const Node item : node) {
+    for (const DocumentNode item : node) {
       const auto id = read_integer(item, "a device", {0, int64_t{mesh_.devices()} - 1}, faults_);
       if (!id)
         return std::nullopt;
@@ -125,10 +125,10 @@ std::optional<std::vector<LogicalId>> ProgramReader::read_devices(Node node) {
   Fields fields(node, faults_);
   for (size_t i = 0; i < box.size(); ++i) {
     const Axis& axis = mesh_.axes()[i];
-    const std::optional<Node> place = fields.optional(axis.name);
+    const std::optional<DocumentNode> place = fields.optional(axis.name);
     if (!place)
       continue;
-    if (place->kind() == Node::Kind::List) {
+    if (place->kind() == DocumentNode::Kind::List) {
       const auto ends = read_integers(*place, "a place", {0, axis.size}, faults_);
       if (ends && (ends->size() != 2 || (*ends)[0] >= (*ends)[1]))
         faults_.add(place->origin(), "expected an interval such as [0, 2], without its end");
@@ -153,8 +153,8 @@ std::optional<std::vector<LogicalId>> ProgramReader::read_devices(Node node) {
   return devices;
 }
 
-void ProgramReader::read_ops(Node list) {
-  for (const Node node : list) {
+void ProgramReader::read_ops(DocumentNode list) {
+  for (const DocumentNode node : list) {
     if (is_object(node, "an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": \"x\"}", faults_))
       read_op(node);
     else
@@ -162,13 +162,13 @@ void ProgramReader::read_ops(Node list) {
   }
 }
 
-void ProgramReader::read_op(Node node) {
+void ProgramReader::read_op(DocumentNode node) {
   const size_t before = faults_.size();
   Fields fields(node, faults_);
   OpRequest request;
   request.origin = node.origin();
   const auto take = [&](std::string_view key) {
-    const std::optional<Node> value = fields.optional(key);
+    const std::optional<DocumentNode> value = fields.optional(key);
     if (value)
       request.places.emplace(key, value->origin());
     return value;
@@ -200,10 +200,10 @@ void ProgramReader::read_op(Node node) {
       request.site = read_text(*site, "a name", faults_).value_or("");
   }
   for (const Parameter& parameter : rules.parameters) {
-    const std::optional<Node> value = take(parameter.name);
+    const std::optional<DocumentNode> value = take(parameter.name);
     // JAX writes None for what is not given.
     if (!value ||
-        (value->kind() == Node::Kind::Null && parameter.need == Parameter::Need::Optional))
+        (value->kind() == DocumentNode::Kind::Null && parameter.need == Parameter::Need::Optional))
       continue;
     if (auto read = read_attribute(*value, parameter.kind, faults_))
       request.attributes.set(std::string(parameter.name), std::move(*read));

@@ -27,10 +27,10 @@ class ProgramReader {
       : mesh_(mesh), builder_(builder), faulty_(std::move(faulty)), faults_(faults) {}
 
   /// One list of ops for all devices.
-  void read_program(Node list);
+  void read_program(DocumentNode list);
 
   /// Several: [{"on": {"stage": 0}, "do": [...]}, ...].
-  void read_programs(Node list);
+  void read_programs(DocumentNode list);
 
   /// Whether the builder was given every op. Where it was not, and there are several threads, what
   /// it says of sites at the end would be wrong.
@@ -39,10 +39,10 @@ class ProgramReader {
   bool is_faulty(const std::string& name) const { return faulty_.find(name) != faulty_.end(); }
 
  private:
-  void read_ops(Node list);
-  void read_op(Node node);
-  std::optional<std::vector<LogicalId>> read_devices(Node node);
-  bool fits(Node node, size_t ops);
+  void read_ops(DocumentNode list);
+  void read_op(DocumentNode node);
+  std::optional<std::vector<LogicalId>> read_devices(DocumentNode node);
+  bool fits(DocumentNode node, size_t ops);
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
@@ -53,6 +53,6 @@ class ProgramReader {
 };
 
 /// Reads a parameter of that kind; empty where a fault was added.
-std::optional<Attribute> read_attribute(Node node, ParameterKind kind, Diagnostics& faults);
+std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind, Diagnostics& faults);
 
 }  // namespace orrery

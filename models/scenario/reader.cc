@@ -26,12 +26,12 @@ constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
  public:
-  ScenarioReader(Node root, Diagnostics& faults) : fields_(root, faults), faults_(faults) {}
+  ScenarioReader(DocumentNode root, Diagnostics& faults) : fields_(root, faults), faults_(faults) {}
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
     if (const auto version = fields_.required("orrery")) {
-      if (version->kind() != Node::Kind::Number || version->number() != kVersion)
+      if (version->kind() != DocumentNode::Kind::Number || version->number() != kVersion)
         expected(*version, fmt::format("version {} of the format", kVersion), faults_);
     }
     std::string name;
@@ -76,15 +76,15 @@ class ScenarioReader {
  private:
   MemoryPolicy read_memory() {
     MemoryPolicy policy;
-    const std::optional<Node> node = fields_.optional("memory");
+    const std::optional<DocumentNode> node = fields_.optional("memory");
     if (!node ||
         !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\"", faults_))
       return policy;
     Fields fields(*node, faults_);
     if (const auto reuse = fields.optional("reuse")) {
-      if (reuse->kind() == Node::Kind::Text && reuse->text() == "xla")
+      if (reuse->kind() == DocumentNode::Kind::Text && reuse->text() == "xla")
         policy.reuse = MemoryPolicy::Reuse::Xla;
-      else if (reuse->kind() != Node::Kind::Text || reuse->text() != "none")
+      else if (reuse->kind() != DocumentNode::Kind::Text || reuse->text() != "none")
         expected(*reuse, "\"none\" or \"xla\"", faults_);
     }
     if (const auto alignment = fields.optional_quantity("alignment", Dimension::Size,
@@ -109,9 +109,9 @@ class ScenarioReader {
   /// Empty where the file has no mesh or no one program. Meaningful where nothing was wrong.
   std::optional<Program> read_program(const std::optional<Mesh>& mesh, Checks checks,
                                       const std::optional<std::vector<ArrayReading>>& arrays) {
-    const std::optional<Node> program = fields_.optional("program");
-    const std::optional<Node> programs = fields_.optional("programs");
-    const std::optional<Node> outputs = fields_.optional("outputs");
+    const std::optional<DocumentNode> program = fields_.optional("program");
+    const std::optional<DocumentNode> programs = fields_.optional("programs");
+    const std::optional<DocumentNode> outputs = fields_.optional("outputs");
     if (!program && !programs)
       faults_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
     if (program && programs)
@@ -134,7 +134,7 @@ class ScenarioReader {
     else
       reader.read_programs(*programs);
     if (outputs && is_list(*outputs, "a list of ids", faults_)) {
-      for (const Node item : *outputs) {
+      for (const DocumentNode item : *outputs) {
         const auto name = read_text(item, "an id", faults_);
         if (name && !reader.is_faulty(*name))
           builder.output(*name, item.origin());
@@ -154,7 +154,7 @@ class ScenarioReader {
 Scenario read_scenario(std::string file_name, std::string_view text) {
   Diagnostics faults(std::move(file_name));
   const Document document(text, faults);
-  const std::optional<Node> root = document.root();
+  const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", faults))
     faults.throw_if_any();
   return ScenarioReader(*root, faults).read();

@@ -31,25 +31,25 @@ TEST_CASE("document: every value knows where it begins") {
   "e": /* and another */ []})",
                           faults);
   REQUIRE(faults.empty());
-  const Node root = *document.root();
+  const DocumentNode root = *document.root();
   CHECK(place(root.origin()) == "1:1 ");
-  const Node a = *root.find("a");
+  const DocumentNode a = *root.find("a");
   CHECK(place(a.origin()) == "1:7 /a");
   CHECK(place(a.key_origin()) == "1:2 /a");
-  const Node first = *a.first();
+  const DocumentNode first = *a.first();
   CHECK(place(first.origin()) == "1:8 /a/0");
   CHECK(first.number() == "10");
-  const Node second = *first.next();
+  const DocumentNode second = *first.next();
   CHECK(place(second.origin()) == "1:12 /a/1");
   CHECK(second.number() == "-2.5e3");
-  const Node third = *second.next();
+  const DocumentNode third = *second.next();
   CHECK(place(third.origin()) == "1:20 /a/2");
   CHECK(third.text() == "x\"y\\");
   CHECK_FALSE(third.next().has_value());
-  const Node d = *root.find("b")->find("d");
+  const DocumentNode d = *root.find("b")->find("d");
   CHECK(place(d.key_origin()) == "2:20 /b/d");
   CHECK(place(d.origin()) == "2:25 /b/d");
-  CHECK(d.kind() == Node::Kind::Null);
+  CHECK(d.kind() == DocumentNode::Kind::Null);
   CHECK(root.find("b")->find("c")->boolean());
   CHECK(place(root.find("e")->origin()) == "4:26 /e");
   CHECK(root.find("e")->size() == 0);
@@ -60,8 +60,8 @@ TEST_CASE("document: a number keeps its digits") {
   const Document document("[-0, 18446744073709551616, 0.1000, 1E5,7]", faults);
   REQUIRE(faults.empty());
   std::string digits;
-  const Node root = *document.root();
-  for (const Node item : root)
+  const DocumentNode root = *document.root();
+  for (const DocumentNode item : root)
     digits += std::string(item.number()) + " ";
   CHECK(digits == "-0 18446744073709551616 0.1000 1E5 7 ");
 }
@@ -87,7 +87,7 @@ TEST_CASE("document: the first of duplicate keys counts, and the others are told
   REQUIRE(faults.size() == 1);
   CHECK_THROWS_WITH(faults.throw_if_any(),
                     "f:2:2: /k/twice: duplicate key \"twice\"; the first is at 1:8");
-  const Node k = *document.root()->find("k");
+  const DocumentNode k = *document.root()->find("k");
   CHECK(k.size() == 2);
   CHECK(k.find("twice")->number() == "1");
   CHECK(k.find("last")->number() == "4");
