@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/type_checks.h"
 
@@ -133,6 +134,13 @@ Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
   return {Flops(checked_multiply(2, products)), touched(operands, results), operands[0].dtype};
 }
 
+Tensor dot_value(const LocalCall& call) {
+  const Dimensions of(call.attributes);
+  return dot_general(call.operand(0), call.operand(1),
+                     {of.lhs_contracting, of.rhs_contracting, of.lhs_batch, of.rhs_batch},
+                     call.result.dtype);
+}
+
 }  // namespace
 
 std::vector<OpRules> dot_rules() {
@@ -148,6 +156,7 @@ std::vector<OpRules> dot_rules() {
       {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}}};
   dot.type = dot_general;
   dot.cost = dot_cost;
+  dot.evaluate = dot_value;
   return {dot};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/type_checks.h"
 
@@ -42,13 +43,23 @@ TypeOutcome convert(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
+template <Elementwise kOp>
+Tensor evaluated(const LocalCall& call) {
+  return elementwise(kOp, call.operand(0), call.operand(1));
+}
+
 /// No arithmetic: it reads and writes.
 Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
                   std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};
 }
 
-OpRules binary(OpKind kind, std::string_view name, std::string_view summary, TypeRule type) {
+Tensor converted(const LocalCall& call) {
+  return convert(call.operand(0), call.result.dtype);
+}
+
+OpRules binary(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
+               EvaluateRule evaluate) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -57,6 +68,7 @@ OpRules binary(OpKind kind, std::string_view name, std::string_view summary, Typ
   rules.most_operands = 2;
   rules.type = type;
   rules.cost = arithmetic_cost;
+  rules.evaluate = evaluate;
   rules.alias = Alias::DyingOperand;
   return rules;
 }
@@ -72,10 +84,12 @@ std::vector<OpRules> elementwise_rules() {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   conversion.type = convert;
   conversion.cost = convert_cost;
+  conversion.evaluate = converted;
   conversion.alias = Alias::DyingOperand;
-  return {binary(OpKind::Add, "add", "elementwise sum", sum),
-          binary(OpKind::Sub, "sub", "elementwise difference", sum),
-          binary(OpKind::Mul, "mul", "elementwise product", product), conversion};
+  return {binary(OpKind::Add, "add", "elementwise sum", sum, evaluated<Elementwise::Add>),
+          binary(OpKind::Sub, "sub", "elementwise difference", sum, evaluated<Elementwise::Sub>),
+          binary(OpKind::Mul, "mul", "elementwise product", product, evaluated<Elementwise::Mul>),
+          conversion};
 }
 
 }  // namespace orrery

@@ -1,11 +1,13 @@
 // Local ops that move elements and change none, under jax.lax's names.
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/type_checks.h"
 
@@ -45,6 +47,10 @@ Cost reshape_cost(const Attributes&, std::span<const ValueType> operands,
   return {Flops(0), Bytes(0), operands[0].dtype};
 }
 
+Tensor reshaped(const LocalCall& call) {
+  return reshape(call.operand(0), call.result.shape);
+}
+
 TypeOutcome transpose(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   const std::vector<int64_t>& permutation = context.attributes.integers("permutation");
@@ -60,6 +66,10 @@ TypeOutcome transpose(const TypeContext& context) {
     return TypeFault{"permutation", fmt::format("expected each dimension of {} once, got {}",
                                                 from.text(), list(permutation))};
   return moved(context, Shape(std::move(dims)));
+}
+
+Tensor transposed(const LocalCall& call) {
+  return transpose(call.operand(0), call.attributes.integers("permutation"));
 }
 
 TypeOutcome slice(const TypeContext& context) {
@@ -97,6 +107,14 @@ TypeOutcome slice(const TypeContext& context) {
   return moved(context, Shape(std::move(dims)));
 }
 
+Tensor sliced(const LocalCall& call) {
+  SliceBounds bounds{
+      call.attributes.integers("start_indices"), call.attributes.integers("limit_indices"), {}};
+  if (call.attributes.has("strides"))
+    bounds.strides = call.attributes.integers("strides");
+  return slice(call.operand(0), bounds);
+}
+
 TypeOutcome concatenate(const TypeContext& context) {
   const int64_t along = context.attributes.integer("dimension");
   const ValueType& first = context.operands[0];
@@ -117,12 +135,19 @@ TypeOutcome concatenate(const TypeContext& context) {
   return moved(context, first.shape.with(dimension, extent));
 }
 
+Tensor concatenated(const LocalCall& call) {
+  std::vector<std::reference_wrapper<const Tensor>> parts;
+  for (const Tensor* operand : call.operands)
+    parts.emplace_back(*operand);
+  return concatenate(parts, static_cast<size_t>(call.attributes.integer("dimension")));
+}
+
 Parameter sizes(std::string_view name, Need need) {
   return {name, ParameterKind::Integers, need, {}, 0, {}, {}};
 }
 
 OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
-                 std::vector<Parameter> parameters, TypeRule type) {
+                 std::vector<Parameter> parameters, TypeRule type, EvaluateRule evaluate) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -130,6 +155,8 @@ OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
   rules.parameters = std::move(parameters);
   rules.type = type;
   rules.cost = moved_cost;
+  rules.evaluate = evaluate;
+  rules.moves = true;
   return rules;
 }
 
@@ -138,21 +165,22 @@ OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
 std::vector<OpRules> movement_rules() {
   OpRules renamed =
       movement(OpKind::Reshape, "reshape", "the same elements, row-major, under another shape",
-               {sizes("new_sizes", Need::Required)}, reshape);
+               {sizes("new_sizes", Need::Required)}, reshape, reshaped);
   renamed.cost = reshape_cost;
   renamed.alias = Alias::FirstOperand;
-  OpRules joined = movement(
-      OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
-      {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate);
+  OpRules joined =
+      movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
+               {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
+               concatenated);
   joined.most_operands = std::numeric_limits<size_t>::max();
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
-                   {sizes("permutation", Need::Required)}, transpose),
+                   {sizes("permutation", Need::Required)}, transpose, transposed),
           movement(OpKind::Slice, "slice", "every strides-th element from start to before limit",
                    {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
                     sizes("strides", Need::Optional)},
-                   slice),
+                   slice, sliced),
           joined};
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/array/tensor.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
 #include "models/program/op.h"
@@ -58,6 +59,19 @@ struct Cost {
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
+
+/// What a local op is evaluated on: the operands of one device.
+struct LocalCall {
+  const Mesh& mesh;
+  LogicalId device;
+  const Attributes& attributes;
+  std::span<const Tensor* const> operands;
+  const ValueType& result;
+
+  const Tensor& operand(size_t i) const { return *operands[i]; }
+};
+/// The result, of the type that the op's type rule says.
+using EvaluateRule = Tensor (*)(const LocalCall&);
 
 /// Where the result lies.
 enum class Alias : uint8_t {
@@ -106,7 +120,12 @@ struct OpRules {
   size_t most_operands = 1;
   std::vector<Parameter> parameters;  // those of the family included
   TypeRule type = nullptr;
-  CostRule cost = nullptr;  // local ops only
+  CostRule cost = nullptr;          // local ops only
+  EvaluateRule evaluate = nullptr;  // local ops only
+  /// Every element of the result is one of an operand's, as it is; which one, integer operands and
+  /// the parameters alone decide. So evaluate also takes operands of another dtype in the place of
+  /// the others (the bounds of their errors).
+  bool moves = false;
   Alias alias = Alias::Fresh;
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   CollectiveForm form;                         // collectives only

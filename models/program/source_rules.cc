@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "models/array/kernels.h"
+#include "models/array/text.h"
 #include "models/program/families.h"
 #include "models/program/groups.h"
 #include "models/program/type_checks.h"
@@ -24,9 +26,21 @@ TypeOutcome axis_index(const TypeContext& context) {
   return typed(Dtype::S32, Shape(), std::move(states));
 }
 
+Tensor axis_index_value(const LocalCall& call) {
+  Tensor index(Dtype::S32, Shape());
+  set_element_from_int64(
+      index, 0,
+      call.mesh.index(call.device, axis_positions(call.mesh, call.attributes.names("axis_name"))));
+  return index;
+}
+
 TypeOutcome full(const TypeContext& context) {
   return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
                invarying(context.mesh));
+}
+
+Tensor full_value(const LocalCall& call) {
+  return full(call.result.dtype, call.result.shape, call.attributes.number("fill_value"));
 }
 
 /// It writes its result.
@@ -45,13 +59,23 @@ TypeOutcome compute(const TypeContext& context) {
                states);
 }
 
+/// What stands for the result: the first operand, so that numbers flow on through a program, or
+/// zeros where that has another type.
+Tensor stand_in(const LocalCall& call) {
+  if (!call.operands.empty() && call.operand(0).dtype() == call.result.dtype &&
+      call.operand(0).shape() == call.result.shape)
+    return call.operand(0);
+  return Tensor(call.result.dtype, call.result.shape);
+}
+
 /// As the program says.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
 }
 
 OpRules source(OpKind kind, std::string_view name, std::string_view summary,
-               std::vector<Parameter> parameters, TypeRule type, CostRule cost) {
+               std::vector<Parameter> parameters, TypeRule type, CostRule cost,
+               EvaluateRule evaluate) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -61,6 +85,7 @@ OpRules source(OpKind kind, std::string_view name, std::string_view summary,
   rules.parameters = std::move(parameters);
   rules.type = type;
   rules.cost = cost;
+  rules.evaluate = evaluate;
   return rules;
 }
 
@@ -75,17 +100,17 @@ std::vector<OpRules> source_rules() {
                            {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
                            dtype,
                            {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}}},
-                          compute, given);
+                          compute, given, stand_in);
   opaque.most_operands = std::numeric_limits<size_t>::max();
   opaque.opaque = true;
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
-                 written),
+                 written, axis_index_value),
           source(OpKind::Full, "full", "every element the same",
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
                   dtype},
-                 full, written),
+                 full, written, full_value),
           opaque};
 }
 

@@ -24,10 +24,8 @@ struct HostRun {
 /// `arguments` holds the program's arguments on every device.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments);
 
-/// Evaluates one local op for one device. Host executor and oracle share it: a local op is its own
-/// definition. `operands` in the op's order; `device` matters to axis_index only. The result of a
-/// `compute` is its first operand, or zeros where that has another type. Requires an op with a
-/// result.
+/// Evaluates one local op for one device, by the op's rules. Host executor and oracle share it: a
+/// local op is its own definition. `operands` in the op's order. Requires an op with a result.
 Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
                       LogicalId device);
 

@@ -8,6 +8,7 @@
 #include "models/array/arith.h"
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/program/rules.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/definitions.h"
@@ -156,6 +157,8 @@ class Bounds {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
+    if (rules(op.kind).moves)
+      return moved_bound(op, values, errors, device);
     const Tensor sizes = magnitudes(result);
     const std::span<const double> r = sizes.as<double>();
     switch (op.kind) {
@@ -181,14 +184,18 @@ class Bounds {
         });
       case OpKind::DotGeneral:
         return dot_bound(op, values, errors, result);
-      case OpKind::Reshape:
-      case OpKind::Transpose:
-      case OpKind::Slice:
-      case OpKind::Concatenate:
-        return evaluate_local(program_, op, errors, device);
       default:
         return Tensor(Dtype::F64, result.shape());
     }
+  }
+
+  /// The errors go where their elements go; integers, which are exact, say where.
+  Tensor moved_bound(const Op& op, std::vector<const Tensor*> values,
+                     const std::vector<const Tensor*>& errors, LogicalId device) const {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (is_float(values[i]->dtype()))
+        values[i] = errors[i];
+    return evaluate_local(program_, op, values, device);
   }
 
   Tensor dot_bound(const Op& op, const std::vector<const Tensor*>& values,

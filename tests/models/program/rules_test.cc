@@ -61,10 +61,11 @@ TEST_CASE("rules: what an optional parameter stands for is of its kind and withi
   }
 }
 
-TEST_CASE("rules: local ops have a cost, the others none") {
+TEST_CASE("rules: local ops have a cost and a value, the others none") {
   for (const OpRules& entry : all_rules()) {
     CAPTURE(entry.name);
     CHECK((entry.cost != nullptr) == (entry.family == Family::Local));
+    CHECK((entry.evaluate != nullptr) == (entry.family == Family::Local));
     CHECK((entry.type != nullptr));
   }
 }
