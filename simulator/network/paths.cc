@@ -1,5 +1,8 @@
 #include "simulator/network/paths.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "models/base/check.h"
 
 namespace orrery {
@@ -14,10 +17,24 @@ const Path& Paths::between(VertexId from, VertexId to) {
   path.links = std::move(*route);
   for (const LinkId id : path.links) {
     const Link& link = fabric_.link(id);
-    path.bottleneck = path.peak(link.bandwidth);
+    path.bottleneck = path.bottleneck ? std::min(*path.bottleneck, link.bandwidth) : link.bandwidth;
     path.latency += link.latency;
   }
+  set_shared(path);
   return path;
+}
+
+void Paths::share(std::vector<bool> shared) {
+  shared_ = std::move(shared);
+  for (auto& [ends, path] : known_)
+    set_shared(path);
+}
+
+void Paths::set_shared(Path& path) const {
+  path.shared.clear();
+  for (const LinkId id : path.links)
+    if (!shared_.empty() && shared_[id.index()])
+      path.shared.push_back(id);
 }
 
 }  // namespace orrery

@@ -164,18 +164,25 @@ class Progress {
   template <class Ready>
   void examine(uint32_t id, Ready&& ready) {
     const HalfRef half = next_half(id);
-    const std::optional<Cause> unmet = first_unmet(half);
-    if (!unmet) {
+    const bool all_met = for_each_cause(schedule_, extent_, half.step, half.half,
+                                        schedule_.step(half.step), [&](const Cause& cause) {
+                                          if (met(half, cause))
+                                            return true;
+                                          park(id, cause);
+                                          return false;
+                                        });
+    if (all_met)
       ready(half);
-      return;
-    }
-    if (kArrival == Arrival::Told && unmet->kind == CauseKind::Message) {
+  }
+
+  void park(uint32_t id, const Cause& unmet) {
+    if (kArrival == Arrival::Told && unmet.kind == CauseKind::Message) {
       cursors_[id].awaits_message = true;
       return;
     }
-    uint32_t& head = unmet->kind == CauseKind::Enter
-                         ? entry_waiters_[unmet->step.node.index()]
-                         : waiters_[cursor_of(unmet->step.node, unmet->step.channel)];
+    uint32_t& head = unmet.kind == CauseKind::Enter
+                         ? entry_waiters_[unmet.step.node.index()]
+                         : waiters_[cursor_of(unmet.step.node, unmet.step.channel)];
     cursors_[id].next_waiter = head;
     head = id;
   }

@@ -264,11 +264,8 @@ class CollectiveSweep {
     cost.count = count;
     if (reduce_rate_)
       cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
-    if (lane.to) {
-      const Path& way = path(node, *lane.to);
-      if (!way.links.empty())
-        cost.transfer = transfer_time(itemsize_ * count, *way.peak(extent_.peak_rate));
-    }
+    if (lane.to)
+      cost.transfer = path(node, *lane.to).transfer(itemsize_ * count, extent_.peak_rate);
     return cost;
   }
 

@@ -9,6 +9,7 @@
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
 #include "simulator/network/paths.h"
+#include "simulator/time/demand.h"
 #include "simulator/time/event_queue.h"
 #include "simulator/time/running_collective.h"
 #include "simulator/time/tapes.h"
@@ -22,6 +23,7 @@ class Engine {
          const EngineOptions& options)
       : program_(program),
         lowered_(lowered),
+        fabric_(fabric),
         paths_(fabric),
         network_(fabric.links()),
         tapes_(program, lowered, options.device_start),
@@ -32,6 +34,7 @@ class Engine {
       completion_.held_up_by.emplace_back(collective.members.size());
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, {}, {}, {}});
+    paths_.share(shared_links(options));
   }
 
   Completion run() {
@@ -67,11 +70,13 @@ class Engine {
     events_.push(now_ + duration, {Event::Kind::Reduced, id, ref, {}});
   }
 
-  void transmit(CollectiveId id, StepRef ref, const Path& path, Bytes size) {
-    std::optional<Rate> cap;
-    if (const auto& declared = lowered_.collective(id).schedule->extent().peak_rate)
-      cap = rate(*declared);
-    const FlowId flow = network_.add(path.links, cap);
+  void transmit(CollectiveId id, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Sent, id, ref, {}});
+  }
+
+  void transmit(CollectiveId id, StepRef ref, const Route& shared, BytesPerSecond peak,
+                Bytes size) {
+    const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
     transfers_[flow.index()] = {id, ref, work(size), now_, Rate(), std::nullopt};
@@ -92,12 +97,20 @@ class Engine {
   }
 
  private:
+  /// Per link: whether messages on it may have to share it.
+  std::vector<bool> shared_links(const EngineOptions& options) {
+    std::vector<bool> shared;
+    for (const Demand& demand : demands(lowered_, fabric_, paths_))
+      shared.push_back(options.share_all_links || demand.exceeds(fabric_.links()[shared.size()]));
+    return shared;
+  }
+
   /// Something that happens to a step; of Entry only its node counts.
   struct Event {
     enum class Kind : uint8_t { Entry, Reduced, Sent, Arrival, Update } kind = Kind::Update;
     CollectiveId collective;
     StepRef step;
-    FlowId flow;  // Sent
+    std::optional<FlowId> flow;  // Sent, over shared links
   };
   using Queue = EventQueue<Event>;
 
@@ -137,10 +150,10 @@ class Engine {
       update_ = true;
       return;
     }
-    if (event.kind == Event::Kind::Sent) {
-      if (transfers_[event.flow.index()].ended != queued.sequence)
+    if (event.flow) {
+      if (transfers_[event.flow->index()].ended != queued.sequence)
         return;  // it was given another rate since, and with it another end
-      network_.remove(event.flow);
+      network_.remove(*event.flow);
     }
     std::unique_ptr<RunningCollective>& running = running_[event.collective.index()];
     if (!running)
@@ -190,6 +203,7 @@ class Engine {
 
   const Program& program_;
   const Lowered& lowered_;
+  const Fabric& fabric_;
   Paths paths_;
   MaxMin network_;
   Tapes tapes_;

@@ -19,17 +19,20 @@ struct EngineOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
 
-  // Neither of these changes a result; tests hold the engine to that.
+  // None of these changes a result; tests hold the engine to that.
   /// Permutes the order in which what happens at one instant is done.
   std::optional<uint64_t> shuffle_seed;
   /// Instants at which all rates are solved again and all work is brought up to date.
   std::vector<Instant> extra_updates;
+  /// Shares out every link, also those that can give all that the program may ask of them.
+  bool share_all_links = false;
 };
 
 /// Within one instant: all its events are taken; what has ended retires, what may begin begins,
 /// until nothing more does; then the changed parts of the network are solved once, and only flows
-/// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). Requires a program that
-/// ends.
+/// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). A message none of whose
+/// links can be asked for more than it has (demand.h) takes a constant time, and is no flow.
+/// Requires a program that ends.
 Completion simulate(const Program& program, const Lowered& lowered, const Fabric& fabric,
                     const EngineOptions& options = {});
 

@@ -1,11 +1,16 @@
 #pragma once
 
-// The pending events of a simulation, by time. A heap with four children a node, whose hole moves
-// instead of whole entries being swapped: of the queues measured, the fastest that has no bad case.
-// The heap holds only keys; what an event is lies still, in a slot.
+// The pending events of a simulation, by time. Three tiers: far events lie in one unsorted list;
+// when all nearer ones are gone they are dealt into as many buckets of equal width as there are
+// events; and the events of the first bucket are ordered by a heap, which therefore stays small. (A
+// ladder queue with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) At worst, with all
+// events in one bucket, it is that heap.
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/base/check.h"
@@ -13,6 +18,72 @@
 #include "models/base/quantity.h"
 
 namespace orrery {
+
+/// Keys in ascending order, each key once. A heap with four children a node, whose hole moves
+/// instead of whole entries being swapped.
+class KeyHeap {
+ public:
+  using Key = UInt128;
+
+  bool empty() const { return keys_.empty(); }
+  Key least() const { return keys_.front(); }
+
+  void push(Key key) {
+    size_t hole = keys_.size();
+    keys_.push_back(key);
+    while (hole > 0) {
+      const size_t parent = (hole - 1) / kChildren;
+      if (key > keys_[parent])
+        break;
+      keys_[hole] = keys_[parent];
+      hole = parent;
+    }
+    keys_[hole] = key;
+  }
+
+  Key pop() {
+    const Key least = keys_.front();
+    const Key last = keys_.back();
+    keys_.pop_back();
+    if (!keys_.empty())
+      fill_root(last);
+    return least;
+  }
+
+ private:
+  static constexpr size_t kChildren = 4;
+
+  /// Puts `key` where it belongs, the root being free.
+  void fill_root(Key key) {
+    const size_t size = keys_.size();
+    size_t hole = 0;
+    size_t child = 1;
+    for (; child + kChildren <= size; child = hole * kChildren + 1) {
+      const Key* const four = &keys_[child];
+      const size_t left = four[1] < four[0] ? 1 : 0;
+      const size_t right = four[3] < four[2] ? 3 : 2;
+      const size_t least = four[right] < four[left] ? right : left;
+      if (four[least] > key) {
+        keys_[hole] = key;
+        return;
+      }
+      keys_[hole] = four[least];
+      hole = child + least;
+    }
+    if (child < size) {  // the last node with children may have fewer
+      size_t least = child;
+      for (size_t c = child + 1; c < size; ++c)
+        least = keys_[c] < keys_[least] ? c : least;
+      if (keys_[least] < key) {
+        keys_[hole] = keys_[least];
+        hole = least;
+      }
+    }
+    keys_[hole] = key;
+  }
+
+  std::vector<Key> keys_;
+};
 
 /// Events of one time come out in the order they were pushed. An event that no longer counts stays
 /// in: whoever pushed it compares `sequence` when it comes out.
@@ -25,93 +96,134 @@ class EventQueue {
     Payload payload;
   };
 
-  bool empty() const { return heap_.empty(); }
-  size_t size() const { return heap_.size(); }
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
 
   /// The time of the earliest event. Requires that there is one.
-  Instant next() const { return time_of(heap_.front()); }
+  Instant next() {
+    while (near_.empty())
+      advance();
+    return Instant(static_cast<int64_t>(time_of(near_.least())));
+  }
 
   /// Returns the event's sequence number. Requires a time that is not negative.
   uint64_t push(Instant time, const Payload& payload) {
-    if (free_.empty()) {
+    if (free_ == kNone) {
       ORRERY_CHECK(slots_.size() < kSlots, "events in flight fit into memory");
-      free_.push_back(static_cast<uint32_t>(slots_.size()));
-      slots_.emplace_back();
+      free_ = static_cast<uint32_t>(slots_.size());
+      slots_.push_back({{}, {}, kNone});
     }
-    const uint32_t slot = free_.back();
-    free_.pop_back();
-    slots_[slot] = payload;
+    const uint32_t id = free_;
+    Slot& slot = slots_[id];
+    free_ = slot.next;
+    slot.payload = payload;
     const uint64_t sequence = pushed_++;
-    const Key key =
-        (Key{static_cast<uint64_t>(time.picoseconds())} << 64U) | (sequence << kSlotBits) | slot;
-    size_t hole = heap_.size();
-    heap_.push_back(key);
-    while (hole > 0) {
-      const size_t parent = (hole - 1) / kChildren;
-      if (key > heap_[parent])
-        break;
-      heap_[hole] = heap_[parent];
-      hole = parent;
-    }
-    heap_[hole] = key;
+    const auto at = static_cast<uint64_t>(time.picoseconds());
+    slot.key = (Key{at} << 64U) | (sequence << kSlotBits) | id;
+    ++size_;
+    if (at >= far_begin_)
+      put_far(id);
+    else if (at >= near_end_)
+      link(bucket_of(at), id);
+    else
+      near_.push(slot.key);
     return sequence;
   }
 
   /// Takes the earliest event out. Requires that there is one.
   Event pop() {
-    const Key earliest = heap_.front();
-    const Key last = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty())
-      fill_root(last);
-    const auto order = static_cast<uint64_t>(earliest);
-    const auto slot = static_cast<uint32_t>(order % kSlots);
-    free_.push_back(slot);
-    return {time_of(earliest), order >> kSlotBits, slots_[slot]};
+    const Instant time = next();
+    const auto order = static_cast<uint64_t>(near_.pop());
+    const auto id = static_cast<uint32_t>(order % kSlots);
+    link(free_, id);
+    --size_;
+    return {time, order >> kSlotBits, slots_[id].payload};
   }
 
  private:
   /// Time, sequence number, slot, from the most significant bits down: one comparison for all.
-  using Key = UInt128;
-  static constexpr size_t kChildren = 4;
+  using Key = KeyHeap::Key;
   static constexpr unsigned kSlotBits = 26;  // leaves 2^38 events, weeks of running
   static constexpr uint64_t kSlots = uint64_t{1} << kSlotBits;
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  static Instant time_of(Key key) { return Instant(static_cast<int64_t>(key >> 64U)); }
+  /// A pending event. Outside the heap it is in a list of slots, that of a bucket or of the far
+  /// ones; and unused slots are in a list of their own.
+  struct Slot {
+    Key key = 0;
+    Payload payload;
+    uint32_t next = kNone;
+  };
 
-  /// Puts `key` where it belongs, the root being free.
-  void fill_root(Key key) {
-    const size_t size = heap_.size();
-    size_t hole = 0;
-    size_t child = 1;
-    for (; child + kChildren <= size; child = hole * kChildren + 1) {
-      const Key* const four = &heap_[child];
-      const size_t left = four[1] < four[0] ? 1 : 0;
-      const size_t right = four[3] < four[2] ? 3 : 2;
-      const size_t least = four[right] < four[left] ? right : left;
-      if (four[least] > key) {
-        heap_[hole] = key;
-        return;
-      }
-      heap_[hole] = four[least];
-      hole = child + least;
-    }
-    if (child < size) {  // the last node with children may have fewer
-      size_t least = child;
-      for (size_t c = child + 1; c < size; ++c)
-        least = heap_[c] < heap_[least] ? c : least;
-      if (heap_[least] < key) {
-        heap_[hole] = heap_[least];
-        hole = least;
-      }
-    }
-    heap_[hole] = key;
+  static uint64_t time_of(Key key) { return static_cast<uint64_t>(key >> 64U); }
+  uint32_t& bucket_of(uint64_t time) { return buckets_[(time - buckets_begin_) >> width_bits_]; }
+
+  void link(uint32_t& head, uint32_t id) {
+    slots_[id].next = head;
+    head = id;
   }
 
-  std::vector<Key> heap_;
-  std::vector<Payload> slots_;
-  std::vector<uint32_t> free_;
+  void put_far(uint32_t id) {
+    const uint64_t time = time_of(slots_[id].key);
+    link(far_, id);
+    ++far_count_;
+    far_least_ = std::min(far_least_, time);
+    far_most_ = std::max(far_most_, time);
+  }
+
+  /// Moves the events of the next bucket into the empty heap. Requires that there are events.
+  void advance() {
+    while (bucket_ < buckets_.size() && buckets_[bucket_] == kNone)
+      ++bucket_;
+    if (bucket_ == buckets_.size())
+      deal();
+    uint32_t& head = buckets_[bucket_++];
+    for (uint32_t id = head; id != kNone; id = slots_[id].next)
+      near_.push(slots_[id].key);
+    head = kNone;
+    near_end_ = buckets_begin_ + (uint64_t{bucket_} << width_bits_);
+  }
+
+  /// Deals the far events into one to two times as many buckets, the first of which gets one.
+  void deal() {
+    ORRERY_CHECK(far_count_ > 0, "there is a next event");
+    const uint64_t range = far_most_ - far_least_;
+    width_bits_ = 0;
+    while ((range >> width_bits_) >= 2 * std::bit_ceil(far_count_))
+      ++width_bits_;
+    buckets_begin_ = far_least_;
+    buckets_.assign((range >> width_bits_) + 1, kNone);
+    bucket_ = 0;
+    far_begin_ = buckets_begin_ + (uint64_t{buckets_.size()} << width_bits_);
+    for (uint32_t id = far_; id != kNone;) {
+      const uint32_t following = slots_[id].next;
+      link(bucket_of(time_of(slots_[id].key)), id);
+      id = following;
+    }
+    far_ = kNone;
+    far_count_ = 0;
+    far_least_ = std::numeric_limits<uint64_t>::max();
+    far_most_ = 0;
+  }
+
+  std::vector<Slot> slots_;
+  uint32_t free_ = kNone;
   uint64_t pushed_ = 0;
+  size_t size_ = 0;
+
+  KeyHeap near_;  // events before near_end_
+  uint64_t near_end_ = 0;
+
+  std::vector<uint32_t> buckets_;  // from bucket_ on: events from near_end_ to far_begin_
+  size_t bucket_ = 0;              // the first that is not yet in the heap
+  uint64_t buckets_begin_ = 0;
+  unsigned width_bits_ = 0;  // a bucket is 2^width_bits_ picoseconds wide
+
+  uint32_t far_ = kNone;  // events from far_begin_ on
+  uint64_t far_begin_ = 0;
+  uint64_t far_count_ = 0;
+  uint64_t far_least_ = std::numeric_limits<uint64_t>::max();
+  uint64_t far_most_ = 0;
 };
 
 }  // namespace orrery

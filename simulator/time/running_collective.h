@@ -38,7 +38,9 @@ class RunningCollective {
 
 /// Host has: now(); take(std::vector<HalfRef>&), which chooses what begins next; and is told of
 ///   reduce(CollectiveId, StepRef, Duration)         a receive half that takes this long
-///   transmit(CollectiveId, StepRef, const Path&, Bytes)  a send half that takes the network's time
+///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
+///   transmit(CollectiveId, StepRef, const Route& shared, BytesPerSecond peak, Bytes)
+///                                                   a send half that shares links of its route
 ///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
 ///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
@@ -85,10 +87,12 @@ class CollectiveRun final : public RunningCollective {
   }
 
  private:
-  /// The way of a channel's last message.
+  /// The way of a channel's last message, and its size.
   struct Connection {
     std::optional<Node> to;
     const Path* path = nullptr;  // where there is a `to`
+    Bytes size;
+    Duration transfer;  // where no link is shared
   };
 
   [[gnu::flatten]] State begin_ready() {
@@ -101,14 +105,17 @@ class CollectiveRun final : public RunningCollective {
 
   void begin(StepRef ref, Half half) {
     const Step step = schedule_.step(ref);
-    LastMet last;
-    for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-      last.add(happened(cause));
-      return true;
-    });
-    ORRERY_CHECK(last.get().at == host_.now(), "a half begins when its last cause is met");
+    const Instant now = host_.now();
+    Node origin;
+    const bool none_now =
+        for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
+          const Happened met = happened(cause);
+          origin = met.origin;
+          return met.at != now;
+        });
+    ORRERY_CHECK(!none_now, "a half begins when its last cause is met");
     StepTimes& times = times_.at(ref);
-    (half == Half::Receive ? times.received_origin : times.sent_origin) = last.get().origin;
+    (half == Half::Receive ? times.received_origin : times.sent_origin) = origin;
     host_.tally(id_, ref, half, digest_bytes(step, half, itemsize_),
                 half == Half::Send && step.to.has_value());
     if (half == Half::Receive) {
@@ -122,13 +129,18 @@ class CollectiveRun final : public RunningCollective {
     } else if (!step.to) {
       retire({ref, half});
     } else {
-      const Path& path = connect(ref, *step.to);
-      const Bytes size = itemsize_ * step.count();
-      if (size > Bytes() && !path.links.empty())
-        host_.transmit(id_, ref, path, size);
-      else
-        deliver(ref);
+      transmit(ref, *step.to, itemsize_ * step.count());
     }
+  }
+
+  void transmit(StepRef ref, Node to, Bytes size) {
+    const Connection& way = connect(ref, to, size);
+    if (way.transfer == Duration())
+      deliver(ref);
+    else if (way.path->shared.empty())
+      host_.transmit(id_, ref, way.transfer);
+    else
+      host_.transmit(id_, ref, way.path->shared, way.path->peak(extent_.peak_rate), size);
   }
 
   Happened happened(const Cause& cause) const {
@@ -171,12 +183,16 @@ class CollectiveRun final : public RunningCollective {
     return connections_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
   }
 
-  const Path& connect(StepRef ref, Node to) {
-    Connection& connection = this->connection(ref);
-    if (connection.to != to)
-      connection = {to, &paths_.between(collective_.places[ref.node.index()],
-                                        collective_.places[to.index()])};
-    return *connection.path;
+  const Connection& connect(StepRef ref, Node to, Bytes size) {
+    Connection& way = connection(ref);
+    if (way.to == to && way.size == size)
+      return way;
+    way.to = to;
+    way.path =
+        &paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+    way.size = size;
+    way.transfer = way.path->transfer(size, extent_.peak_rate);
+    return way;
   }
 
   const S& schedule_;

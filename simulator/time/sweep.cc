@@ -1,15 +1,13 @@
 #include "simulator/time/sweep.h"
 
-#include <algorithm>
-#include <compare>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/paths.h"
 #include "simulator/time/collective_sweep.h"
+#include "simulator/time/demand.h"
 #include "simulator/time/tapes.h"
 
 namespace orrery {
@@ -85,59 +83,18 @@ class ProgramSweep {
   Completion completion_;
 };
 
-/// The most that a chain may ask of a link.
-struct Peak {
-  LinkId link;
-  VertexId device;
-  StreamId stream;
-  Channel channel;
-  BytesPerSecond rate;
-  friend constexpr auto operator<=>(const Peak&, const Peak&) = default;
-
-  bool same_chain(const Peak& other) const {
-    return link == other.link && device == other.device && stream == other.stream &&
-           channel == other.channel;
-  }
-};
-
-void add_peaks(const Collective& collective, Paths& paths, std::vector<Peak>& peaks) {
-  const Extent& extent = collective.schedule->extent();
-  for (uint32_t n = 0; n < extent.nodes; ++n) {
-    for (uint32_t c = 0; c < extent.channels; ++c) {
-      for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
-        const VertexId from = collective.places[n];
-        const Path& path = paths.between(from, collective.places[to.index()]);
-        for (const LinkId link : path.links)
-          peaks.push_back(
-              {link, from, collective.stream, Channel(c), *path.peak(extent.peak_rate)});
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric) {
   Paths paths(fabric);
-  std::vector<Peak> peaks;
-  for (const Collective& collective : lowered.collectives)
-    add_peaks(collective, paths, peaks);
-  std::sort(peaks.begin(), peaks.end());
-  for (size_t i = 0; i < peaks.size();) {
-    const LinkId link = peaks[i].link;
-    Int128 sum = 0;
-    int64_t chains = 0;
-    for (; i < peaks.size() && peaks[i].link == link; ++i) {
-      // A chain's greatest peak is its last.
-      if (i + 1 < peaks.size() && peaks[i + 1].same_chain(peaks[i]))
-        continue;
-      sum += peaks[i].rate.count();
-      ++chains;
-    }
-    if (sum > fabric.link(link).bandwidth.count())
+  const std::vector<Demand> asked = demands(lowered, fabric, paths);
+  for (size_t l = 0; l < asked.size(); ++l) {
+    const LinkId id(static_cast<uint32_t>(l));
+    const Link& link = fabric.link(id);
+    if (asked[l].exceeds(link))
       return fmt::format("link {} has {} B/s, and {} chains of messages may ask it for {} B/s",
-                         fabric.link_text(link), fabric.link(link).bandwidth.count(), chains,
-                         checked_narrow(sum));
+                         fabric.link_text(id), link.bandwidth.count(), asked[l].chains,
+                         checked_narrow(asked[l].peak));
   }
   return std::nullopt;
 }

@@ -18,11 +18,9 @@
 
 namespace orrery {
 
-/// Why the sweep would not be exact; empty where it is. A chain is what one (device, stream,
-/// channel) sends, each message after the one before; its peak rate on a link is the most that one
-/// of its messages that cross the link can get on its route and under its declared cap. The
-/// condition: on every link the peaks of all chains of the program sum to at most the link's
-/// bandwidth. The reason names the first link that fails it, the sum, and the bandwidth.
+/// Why the sweep would not be exact; empty where it is: where no link is asked for more than its
+/// bandwidth (demand.h). The reason names the first link that is, what it is asked for, and the
+/// bandwidth.
 std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
 
 struct SweepOptions {

@@ -44,6 +44,7 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
     }
     EngineOptions options;
     options.device_start = program.device_start;
+    options.share_all_links = true;  // or the sweep's condition would decide both
     const Completion simulated = simulate(sketch.program, sketch.lowered, program.fabric, options);
     CAPTURE(compared);
     REQUIRE(std::get<Completion>(swept).spans == simulated.spans);
@@ -57,7 +58,9 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
   CHECK(stuck < compared / 10);
 }
 
-TEST_CASE("engine: shuffled order and extra update points change nothing on 200 programs") {
+TEST_CASE(
+    "engine: shuffled order, extra update points and needless sharing change nothing on 200 "
+    "programs") {
   Random random(2);
   int compared = 0;
   while (compared < 200) {
@@ -68,7 +71,8 @@ TEST_CASE("engine: shuffled order and extra update points change nothing on 200 
     EngineOptions options;
     options.device_start = program.device_start;
     const Completion plain = simulate(sketch.program, sketch.lowered, program.fabric, options);
-    for (int trial = 0; trial < 3; ++trial) {
+    for (int trial = 0; trial < 4; ++trial) {
+      options.share_all_links = trial % 2 == 0;
       options.shuffle_seed = random.next();
       options.extra_updates.clear();
       for (int u = 0; u < 20; ++u)

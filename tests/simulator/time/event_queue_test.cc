@@ -12,7 +12,8 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("event queue: comes out as a set of (time, sequence number) would") {
-  // A number is a push at that many picoseconds from the last time taken out; none is a pop.
+  // A number is a push, some picoseconds to some minutes after the last time taken out, so that all
+  // tiers of the queue are used and refilled; none is a pop.
   holds_for_all("order", [](const std::vector<rc::Maybe<uint8_t>>& moves) {
     EventQueue<uint32_t> queue;
     std::set<std::pair<Instant, uint64_t>> model;
@@ -20,7 +21,7 @@ TEST_CASE("event queue: comes out as a set of (time, sequence number) would") {
     uint32_t pushed = 0;
     for (const rc::Maybe<uint8_t>& move : moves) {
       if (move) {
-        const Instant time = now + Duration(*move % 8);
+        const Instant time = now + Duration(int64_t{*move % 8} << (*move / 8));
         RC_ASSERT(model.emplace(time, queue.push(time, pushed)).second);
         ++pushed;
       } else if (!model.empty()) {
