@@ -8,17 +8,15 @@
 //
 // Rules:
 //  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
-//  payload
-//    (f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
+//    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
 //  - Integers wrap modulo 2^width.
-//  - f16 and bf16 compute in f32 and round each operation to nearest even. For +, - and * that is
-//  the
-//    correctly rounded result.
+//  - Floats narrower than f32 compute in f32 and round each operation to nearest even. For +, -
+//    and * that is the correctly rounded result.
 //  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0.
-//  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite. Float
-//  to
-//    integer truncates toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To
-//    pred: whether it is not zero (NaN is not). To the same type: the same bits.
+//  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite, or NaN
+//    in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to integer truncates
+//    toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To pred: whether it is
+//    not zero (NaN is not). To the same type: the same bits.
 
 #include <stdint.h>
 
@@ -39,16 +37,25 @@ struct Integer {
   Int value;
 };
 using S8 = Integer<int8_t>;
+using S16 = Integer<int16_t>;
 using S32 = Integer<int32_t>;
-using S64 = Integer<int64_t>;  // no dtype: for conversions to and from counts
+using S64 = Integer<int64_t>;
 using U8 = Integer<uint8_t>;
+using U16 = Integer<uint16_t>;
 using U32 = Integer<uint32_t>;
+using U64 = Integer<uint64_t>;
 
 struct F16 {
   uint16_t bits;  // sign, 5 bits of exponent, 10 of fraction
 };
 struct BF16 {
   uint16_t bits;  // the upper half of an f32
+};
+struct F8E4M3FN {
+  uint8_t bits;  // sign, 4 bits of exponent, 3 of fraction; all ones are NaN, nothing is infinite
+};
+struct F8E5M2 {
+  uint8_t bits;  // the upper half of an f16
 };
 struct F32 {
   float value;
@@ -67,12 +74,55 @@ inline constexpr bool kIsInteger = false;
 template <class Int>
 inline constexpr bool kIsInteger<Integer<Int>> = true;
 
+/// What tells a float narrower than f32 from the others; its numbers are IEEE 754's but for the
+/// largest.
 template <class E>
-inline constexpr bool kIsFloat = kSame<E, F16> || kSame<E, BF16> || kSame<E, F32> || kSame<E, F64>;
+struct Layout {
+  static constexpr bool kIsNarrow = false;
+};
+template <>
+struct Layout<F16> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 10;
+  static constexpr int kBias = 15;
+  static constexpr uint16_t kLargest = 0x7bff;
+  static constexpr uint16_t kBeyond = 0x7c00;  // what is larger
+  static constexpr uint16_t kNan = 0x7e00;
+};
+template <>
+struct Layout<BF16> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 7;
+  static constexpr int kBias = 127;
+  static constexpr uint16_t kLargest = 0x7f7f;
+  static constexpr uint16_t kBeyond = 0x7f80;
+  static constexpr uint16_t kNan = 0x7fc0;
+};
+template <>
+struct Layout<F8E4M3FN> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 3;
+  static constexpr int kBias = 7;
+  static constexpr uint8_t kLargest = 0x7e;
+  static constexpr uint8_t kBeyond = 0x7f;
+  static constexpr uint8_t kNan = 0x7f;
+};
+template <>
+struct Layout<F8E5M2> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 2;
+  static constexpr int kBias = 15;
+  static constexpr uint8_t kLargest = 0x7b;
+  static constexpr uint8_t kBeyond = 0x7c;
+  static constexpr uint8_t kNan = 0x7e;
+};
+
+template <class E>
+inline constexpr bool kIsFloat = Layout<E>::kIsNarrow || kSame<E, F32> || kSame<E, F64>;
 
 /// The types that add, subtract and multiply: every dtype's but pred's.
 template <class E>
-inline constexpr bool kIsNumber = (kIsInteger<E> && !kSame<E, S64>) || kIsFloat<E>;
+inline constexpr bool kIsNumber = kIsInteger<E> || kIsFloat<E>;
 
 ORRERY_HOST_DEVICE constexpr uint32_t bits_of(float x) {
   return __builtin_bit_cast(uint32_t, x);
@@ -108,6 +158,15 @@ ORRERY_HOST_DEVICE constexpr float widen(F16 x) {
 ORRERY_HOST_DEVICE constexpr float widen(BF16 x) {
   return float_of(uint32_t{x.bits} << 16U);
 }
+ORRERY_HOST_DEVICE constexpr float widen(F8E5M2 x) {
+  return widen(F16{static_cast<uint16_t>(x.bits << 8U)});
+}
+ORRERY_HOST_DEVICE constexpr float widen(F8E4M3FN x) {
+  const uint32_t sign = (x.bits & 0x80U) << 24U;
+  const uint32_t magnitude = (x.bits & 0x7fU) << 20U;
+  const uint32_t number = bits_of(float_of(magnitude) * 0x1p120F);  // biases 7 and 127
+  return float_of(sign | (magnitude == (0x7fU << 20U) ? 0x7fc00000U : number));
+}
 ORRERY_HOST_DEVICE constexpr float widen(F32 x) {
   return x.value;
 }
@@ -115,75 +174,41 @@ ORRERY_HOST_DEVICE constexpr double widen(F64 x) {
   return x.value;
 }
 
-// round<E>: the nearest value of E, ties to even; a NaN becomes E's one NaN.
-
-template <class E>
-struct Rounding;
-
-template <>
-struct Rounding<F16> {
-  ORRERY_HOST_DEVICE static constexpr F16 round(float x) {
-    const uint32_t magnitude = bits_of(x) & 0x7fffffffU;
-    const uint32_t sign = (bits_of(x) >> 16U) & 0x8000U;
-    // Half a unit less one, plus one where the last kept bit is odd: ties go to even.
-    const uint32_t normal = (magnitude + 0xfffU + ((magnitude >> 13U) & 1U) - (112U << 23U)) >> 13U;
-    // Next to 0.5 a float's unit is 2^-24, which is that of the f16 subnormals: the sum rounds to
-    // it.
-    const uint32_t subnormal = bits_of(float_of(magnitude) + 0.5F) - bits_of(0.5F);
-    const uint32_t finite = magnitude < bits_of(0x1p-14F) ? subnormal : normal;
-    const uint32_t number = magnitude < bits_of(65520.0F) ? finite : 0x7c00U;
-    return {static_cast<uint16_t>(magnitude > 0x7f800000U ? 0x7e00U : (sign | number))};
-  }
-  ORRERY_HOST_DEVICE static constexpr F16 round(double x) {
-    const uint64_t magnitude = bits_of(x) & 0x7fffffffffffffffU;
-    const uint64_t sign = (bits_of(x) >> 48U) & 0x8000U;
-    const uint64_t half = (uint64_t{1} << 41U) - 1 + ((magnitude >> 42U) & 1U);
-    const uint64_t normal = (magnitude + half - (uint64_t{1023 - 15} << 52U)) >> 42U;
-    const uint64_t subnormal = bits_of(double_of(magnitude) + 0x1p28) - bits_of(0x1p28);
-    const uint64_t finite = magnitude < bits_of(0x1p-14) ? subnormal : normal;
-    const uint64_t number = magnitude < bits_of(65520.0) ? finite : 0x7c00U;
-    return {static_cast<uint16_t>(magnitude > 0x7ff0000000000000U ? uint64_t{0x7e00}
-                                                                  : (sign | number))};
-  }
-};
-
-template <>
-struct Rounding<BF16> {
-  ORRERY_HOST_DEVICE static constexpr BF16 round(float x) {
-    const uint32_t bits = bits_of(x);
-    const uint32_t number = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
-    return {static_cast<uint16_t>(x != x ? 0x7fc0U : number)};
-  }
-  ORRERY_HOST_DEVICE static constexpr BF16 round(double x) {
-    const uint64_t magnitude = bits_of(x) & 0x7fffffffffffffffU;
-    const uint64_t sign = (bits_of(x) >> 48U) & 0x8000U;
-    const uint64_t half = (uint64_t{1} << 44U) - 1 + ((magnitude >> 45U) & 1U);
-    const uint64_t normal = (magnitude + half - (uint64_t{1023 - 127} << 52U)) >> 45U;
-    // Next to 2^-81 a double's unit is 2^-133, which is that of the bf16 subnormals.
-    const uint64_t subnormal = bits_of(double_of(magnitude) + 0x1p-81) - bits_of(0x1p-81);
-    const uint64_t finite = magnitude < bits_of(0x1p-126) ? subnormal : normal;
-    const uint64_t number = magnitude < bits_of(0x1.ffp127) ? finite : 0x7f80U;
-    return {static_cast<uint16_t>(magnitude > 0x7ff0000000000000U ? uint64_t{0x7fc0}
-                                                                  : (sign | number))};
-  }
-};
-
-template <>
-struct Rounding<F32> {
-  ORRERY_HOST_DEVICE static constexpr F32 round(float x) { return {canonical(x)}; }
-  ORRERY_HOST_DEVICE static constexpr F32 round(double x) {
-    return {canonical(static_cast<float>(x))};
-  }
-};
-
-template <>
-struct Rounding<F64> {
-  ORRERY_HOST_DEVICE static constexpr F64 round(double x) { return {canonical(x)}; }
-};
-
+/// round<E>: the nearest value of E, ties to even; a NaN becomes E's one NaN.
 template <class E, class Wide>
 ORRERY_HOST_DEVICE constexpr E round(Wide x) {
-  return Rounding<E>::round(x);
+  if constexpr (kSame<E, F32>) {
+    return {canonical(static_cast<float>(x))};
+  } else if constexpr (kSame<E, F64>) {
+    return {canonical(static_cast<double>(x))};
+  } else {
+    using To = Layout<E>;
+    using Bits = decltype(bits_of(x));
+    constexpr unsigned kFraction = sizeof(Wide) == 4 ? 23 : 52;
+    constexpr int kBias = sizeof(Wide) == 4 ? 127 : 1023;
+    constexpr unsigned kDrop = kFraction - To::kFraction;
+    constexpr unsigned kSignShift = 8 * (sizeof(Wide) - sizeof(E));
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(E) - 1);
+
+    const Bits magnitude = bits_of(x) & (~Bits{0} >> 1U);
+    const Bits sign = (bits_of(x) >> kSignShift) & kSign;
+    // Half a unit less one, plus one where the last kept bit is odd: ties go to even.
+    const Bits half = (Bits{1} << (kDrop - 1)) - 1 + ((magnitude >> kDrop) & 1U);
+    Bits number = (magnitude + half - (Bits{kBias - To::kBias} << kFraction)) >> kDrop;
+    if constexpr (To::kBias != kBias) {
+      // Next to this power of two the unit of Wide is that of the subnormals of E: the sum rounds
+      // to it.
+      constexpr Bits kNext = Bits{kBias + 1 - To::kBias + kDrop} << kFraction;
+      constexpr Bits kSmallestNormal = Bits{kBias + 1 - To::kBias} << kFraction;
+      const Bits subnormal =
+          bits_of(__builtin_bit_cast(Wide, magnitude) + __builtin_bit_cast(Wide, kNext)) - kNext;
+      number = magnitude < kSmallestNormal ? subnormal : number;
+      number = number > To::kLargest ? Bits{To::kBeyond} : number;
+    }
+    // Of one exponent range with Wide, E has an infinity, to which carries lead by themselves.
+    const bool is_nan = x != x || (To::kBeyond == To::kNan && number == To::kNan);
+    return {static_cast<decltype(E::bits)>(is_nan ? Bits{To::kNan} : (sign | number))};
+  }
 }
 
 template <class Int>
@@ -192,7 +217,7 @@ template <class Int>
 inline constexpr Int kLargest = static_cast<Int>(~uint64_t{0} >> (64U - 8U * sizeof(Int) +
                                                                   (kIsSigned<Int> ? 1U : 0U)));
 template <class Int>
-inline constexpr Int kSmallest = static_cast<Int>(kIsSigned<Int> ? -1 - int64_t{kLargest<Int>} : 0);
+inline constexpr Int kSmallest = static_cast<Int>(~kLargest<Int>);
 
 /// Truncated toward zero; the nearest limit where it is outside; 0 for NaN.
 template <class Int>
@@ -206,9 +231,10 @@ ORRERY_HOST_DEVICE constexpr Int truncate(double x) {
   return static_cast<Int>(x);
 }
 
-/// A double that rounds to f16 and bf16 as x does. Beyond 53 bits the bits that a double cannot
-/// hold are gathered into its last one, so that no tie appears where there was none.
-ORRERY_HOST_DEVICE constexpr double sticky_double(int64_t x) {
+/// A double that rounds to every float narrower than f32 as x does. Beyond 53 bits the bits that a
+/// double cannot hold are gathered into its last one, so that no tie appears where there was none.
+template <class Int>
+ORRERY_HOST_DEVICE constexpr double sticky_double(Int x) {
   const uint64_t magnitude = x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
   const uint64_t gathered = ((magnitude >> 11U) | ((magnitude & 0x7ffU) != 0 ? 1U : 0U)) << 11U;
   const auto held = static_cast<double>((magnitude >> 53U) == 0 ? magnitude : gathered);
@@ -234,7 +260,7 @@ ORRERY_HOST_DEVICE constexpr To convert(From x) {
   } else if constexpr (kSame<To, F32> || kSame<To, F64>) {
     return {static_cast<decltype(To::value)>(x.value)};
   } else {
-    return round<To>(sticky_double(int64_t{x.value}));
+    return round<To>(sticky_double(x.value));
   }
 }
 
@@ -246,21 +272,39 @@ ORRERY_HOST_DEVICE constexpr bool is_nan(E x) {
     return false;
 }
 
+/// An unsigned integer of as many bytes.
+template <unsigned kBytes>
+struct Word;
+template <>
+struct Word<1> {
+  using Type = uint8_t;
+};
+template <>
+struct Word<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Word<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Word<8> {
+  using Type = uint64_t;
+};
+
 /// The element's own bits.
 ORRERY_HOST_DEVICE constexpr uint8_t bits_of(Pred x) {
   return x.value;
 }
-ORRERY_HOST_DEVICE constexpr uint8_t bits_of(S8 x) {
-  return static_cast<uint8_t>(x.value);
+template <class Int>
+ORRERY_HOST_DEVICE constexpr auto bits_of(Integer<Int> x) {
+  return static_cast<typename Word<sizeof(Int)>::Type>(x.value);
 }
-ORRERY_HOST_DEVICE constexpr uint32_t bits_of(S32 x) {
-  return static_cast<uint32_t>(x.value);
+ORRERY_HOST_DEVICE constexpr uint8_t bits_of(F8E4M3FN x) {
+  return x.bits;
 }
-ORRERY_HOST_DEVICE constexpr uint8_t bits_of(U8 x) {
-  return x.value;
-}
-ORRERY_HOST_DEVICE constexpr uint32_t bits_of(U32 x) {
-  return x.value;
+ORRERY_HOST_DEVICE constexpr uint8_t bits_of(F8E5M2 x) {
+  return x.bits;
 }
 ORRERY_HOST_DEVICE constexpr uint16_t bits_of(F16 x) {
   return x.bits;
@@ -281,7 +325,9 @@ ORRERY_HOST_DEVICE constexpr bool same_value(E x, E y) {
   return bits_of(x) == bits_of(y) || (is_nan(x) && is_nan(y));
 }
 
-// Integers compute in 32 unsigned bits, which wrap; the result keeps the low ones.
+/// Integers compute in 32 or 64 unsigned bits, which wrap; the result keeps the low ones.
+template <class E>
+using Wrapping = typename Word<sizeof(E) < 8 ? 4 : 8>::Type;
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
@@ -289,8 +335,8 @@ ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
   if constexpr (kIsFloat<E>)
     return round<E>(widen(x) + widen(y));
   else
-    return {static_cast<decltype(E::value)>(static_cast<uint32_t>(x.value) +
-                                            static_cast<uint32_t>(y.value))};
+    return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) +
+                                            static_cast<Wrapping<E>>(y.value))};
 }
 
 template <class E>
@@ -299,8 +345,8 @@ ORRERY_HOST_DEVICE constexpr E subtract(E x, E y) {
   if constexpr (kIsFloat<E>)
     return round<E>(widen(x) - widen(y));
   else
-    return {static_cast<decltype(E::value)>(static_cast<uint32_t>(x.value) -
-                                            static_cast<uint32_t>(y.value))};
+    return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) -
+                                            static_cast<Wrapping<E>>(y.value))};
 }
 
 template <class E>
@@ -309,8 +355,8 @@ ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
   if constexpr (kIsFloat<E>)
     return round<E>(widen(x) * widen(y));
   else
-    return {static_cast<decltype(E::value)>(static_cast<uint32_t>(x.value) *
-                                            static_cast<uint32_t>(y.value))};
+    return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) *
+                                            static_cast<Wrapping<E>>(y.value))};
 }
 
 // Floats that compare equal have equal bits, except +0 and -0: `and` of those bits is +0, `or` is

@@ -25,12 +25,20 @@ decltype(auto) dispatch(Dtype dtype, Use&& use) {
       return use(ElementTag<arith::Pred>{});
     case Dtype::S8:
       return use(ElementTag<arith::S8>{});
+    case Dtype::S16:
+      return use(ElementTag<arith::S16>{});
     case Dtype::S32:
       return use(ElementTag<arith::S32>{});
+    case Dtype::S64:
+      return use(ElementTag<arith::S64>{});
     case Dtype::U8:
       return use(ElementTag<arith::U8>{});
+    case Dtype::U16:
+      return use(ElementTag<arith::U16>{});
     case Dtype::U32:
       return use(ElementTag<arith::U32>{});
+    case Dtype::U64:
+      return use(ElementTag<arith::U64>{});
     case Dtype::F16:
       return use(ElementTag<arith::F16>{});
     case Dtype::BF16:
@@ -39,6 +47,10 @@ decltype(auto) dispatch(Dtype dtype, Use&& use) {
       return use(ElementTag<arith::F32>{});
     case Dtype::F64:
       return use(ElementTag<arith::F64>{});
+    case Dtype::F8E4M3FN:
+      return use(ElementTag<arith::F8E4M3FN>{});
+    case Dtype::F8E5M2:
+      return use(ElementTag<arith::F8E5M2>{});
   }
   fail_check("dtype is an enumerator", "a dtype is one of the enumeration", __FILE__, __LINE__);
 }

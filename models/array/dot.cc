@@ -113,13 +113,17 @@ std::vector<int64_t> extents(const Shape& shape, std::span<const int64_t> dimens
   return result;
 }
 
-/// The dtype that products and sums are rounded to. All integers of 32 bits or fewer, and pred, are
-/// sums of u32, of which `preferred` takes what it needs.
+/// The dtype that products and sums are rounded to. Integers and pred are sums of u32, or of u64
+/// where one of 64 bits is among them, of which `preferred` takes what it needs.
 Dtype sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
   const Dtype all[] = {lhs, rhs, preferred};
   if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
     return Dtype::F64;
-  return std::any_of(std::begin(all), std::end(all), is_float) ? Dtype::F32 : Dtype::U32;
+  if (std::any_of(std::begin(all), std::end(all), is_float))
+    return Dtype::F32;
+  const bool is_long = std::any_of(std::begin(all), std::end(all),
+                                   [](Dtype dtype) { return itemsize(dtype) == Bytes(8); });
+  return is_long ? Dtype::U64 : Dtype::U32;
 }
 
 template <class T>
@@ -157,8 +161,8 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
   Tensor sums(wide, Shape(joined({batch.dims(), rows.dims(), columns.dims()})));
   dispatch(wide, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<E, arith::U32> || std::is_same_v<E, arith::F32> ||
-                  std::is_same_v<E, arith::F64>) {
+    if constexpr (std::is_same_v<E, arith::U32> || std::is_same_v<E, arith::U64> ||
+                  std::is_same_v<E, arith::F32> || std::is_same_v<E, arith::F64>) {
       multiply_batches<decltype(E::value)>(sums, left, right, batch.elements(), rows.elements(),
                                            contracting.elements(), columns.elements());
       // Whatever NaN an element met, it ends as one: that it is the canonical one is settled here.
@@ -167,7 +171,7 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
           sum = arith::round<E>(sum.value);
       }
     } else {
-      ORRERY_CHECK(false, "sums are of u32, f32 or f64");
+      ORRERY_CHECK(false, "sums are of u32, u64, f32 or f64");
     }
   });
   return convert(sums, preferred);

@@ -15,21 +15,31 @@ struct Facts {
   Class sort;
 };
 
-constexpr std::array<Dtype, 9> kAll = {Dtype::Pred, Dtype::S8,   Dtype::S32, Dtype::U8, Dtype::U32,
-                                       Dtype::F16,  Dtype::BF16, Dtype::F32, Dtype::F64};
-
 // One entry per dtype, in the order of the enumeration.
-constexpr std::array<Facts, kAll.size()> kFacts = {{
+constexpr std::array<Facts, 15> kFacts = {{
     {"pred", "bool", 1, Class::Boolean},
     {"s8", "int8", 1, Class::Signed},
+    {"s16", "int16", 2, Class::Signed},
     {"s32", "int32", 4, Class::Signed},
+    {"s64", "int64", 8, Class::Signed},
     {"u8", "uint8", 1, Class::Unsigned},
+    {"u16", "uint16", 2, Class::Unsigned},
     {"u32", "uint32", 4, Class::Unsigned},
+    {"u64", "uint64", 8, Class::Unsigned},
     {"f16", "float16", 2, Class::Float},
     {"bf16", "bfloat16", 2, Class::Float},
     {"f32", "float32", 4, Class::Float},
     {"f64", "float64", 8, Class::Float},
+    {"f8e4m3fn", "float8_e4m3fn", 1, Class::Float},
+    {"f8e5m2", "float8_e5m2", 1, Class::Float},
 }};
+
+constexpr std::array<Dtype, kFacts.size()> kAll = [] {
+  std::array<Dtype, kFacts.size()> all{};
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<Dtype>(i);
+  return all;
+}();
 
 const Facts& facts(Dtype dtype) {
   return kFacts[static_cast<size_t>(dtype)];
@@ -51,6 +61,10 @@ std::optional<Dtype> dtype_named(std::string_view text) {
       return dtype;
   }
   return std::nullopt;
+}
+
+bool names_complex(std::string_view text) {
+  return text == "c64" || text == "c128" || text == "complex64" || text == "complex128";
 }
 
 Bytes itemsize(Dtype dtype) {

@@ -11,7 +11,23 @@
 
 namespace orrery {
 
-enum class Dtype : uint8_t { Pred, S8, S32, U8, U32, F16, BF16, F32, F64 };
+enum class Dtype : uint8_t {
+  Pred,
+  S8,
+  S16,
+  S32,
+  S64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F8E4M3FN,
+  F8E5M2,
+};
 
 /// Every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes();
@@ -19,9 +35,12 @@ std::span<const Dtype> all_dtypes();
 /// HLO's short name: "pred", "s8", ..., "bf16".
 std::string_view name(Dtype dtype);
 
-/// Reads HLO's short name or NumPy's ("float32", "int8", "bool", ...); empty where `text` is
-/// neither.
+/// Reads HLO's short name or that of NumPy and ml_dtypes ("float32", "int8", "bool",
+/// "float8_e5m2", ...); empty where `text` is neither.
 std::optional<Dtype> dtype_named(std::string_view text);
+
+/// Whether `text` names a complex type of HLO or NumPy, none of which is a dtype here.
+bool names_complex(std::string_view text);
 
 Bytes itemsize(Dtype dtype);
 

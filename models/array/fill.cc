@@ -34,11 +34,18 @@ Tensor iota(Dtype dtype, Shape shape) {
                 [](size_t i) { return arith::S64{static_cast<int64_t>(i)}; });
 }
 
+IntegerBounds small_integers(Dtype dtype) {
+  if (dtype == Dtype::Pred)
+    return {0, 1};
+  if (is_float(dtype) && itemsize(dtype) == Bytes(1))
+    return {-1, 1};
+  return is_signed(dtype) ? IntegerBounds{-4, 4} : IntegerBounds{0, 8};
+}
+
 Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
-  const int64_t low = is_signed(dtype) ? -4 : 0;
-  const int64_t high = is_signed(dtype) ? 4 : (dtype == Dtype::Pred ? 1 : 8);
+  const IntegerBounds range = small_integers(dtype);
   return filled(dtype, std::move(shape),
-                [&](size_t) { return arith::S64{random.between(low, high)}; });
+                [&](size_t) { return arith::S64{random.between(range.low, range.high)}; });
 }
 
 Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {

@@ -69,8 +69,16 @@ Tensor full(Dtype dtype, Shape shape, double value);
 /// 0, 1, 2, ... in row-major order, each converted.
 Tensor iota(Dtype dtype, Shape shape);
 
-/// Integers of -4..4, of 0..8 for unsigned dtypes, and 0 or 1 for pred: exact in every dtype, and
-/// so are their sums over groups that are not large.
+/// The range of small integers of which sums are exact over groups that are not large, in every
+/// dtype: -4..4, 0..8 for unsigned dtypes, 0..1 for pred, and -1..1 for floats of 8 bits (f8e5m2
+/// holds integers up to 8, f8e4m3fn up to 16).
+struct IntegerBounds {
+  int64_t low;
+  int64_t high;
+};
+IntegerBounds small_integers(Dtype dtype);
+
+/// Integers of that range.
 Tensor random_small_integers(Dtype dtype, Shape shape, Random& random);
 
 /// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype. Integers: any bits. Pred: 0 or 1.

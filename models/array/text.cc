@@ -52,6 +52,13 @@ bool says_zero(std::string_view number) {
          std::string_view::npos;
 }
 
+/// Empty where E has no infinity.
+template <class E>
+std::optional<E> infinite(bool negative) {
+  const E element = arith::convert<E>(arith::F64{negative ? -HUGE_VAL : HUGE_VAL});
+  return std::isinf(arith::widen(element)) ? std::optional(element) : std::nullopt;
+}
+
 /// The element that `text` says; the same by every library, whatever it makes of numbers out of
 /// range.
 template <class E>
@@ -59,13 +66,13 @@ std::optional<E> read_float(std::string_view text) {
   if (text == "NaN")
     return arith::round<E>(std::nan(""));
   if (text == "Infinity" || text == "-Infinity")
-    return arith::convert<E>(arith::F64{text[0] == '-' ? -HUGE_VAL : HUGE_VAL});
+    return infinite<E>(text[0] == '-');
   using Read = std::conditional_t<std::is_same_v<E, arith::F32>, float, double>;
   const std::optional<Read> number = parsed<Read>(text);
   if (!number)
     return std::nullopt;
   const E element = arith::round<E>(*number);
-  if (std::isinf(arith::widen(element)) || (arith::widen(element) == 0 && !says_zero(text)))
+  if (!std::isfinite(arith::widen(element)) || (arith::widen(element) == 0 && !says_zero(text)))
     return std::nullopt;
   return element;
 }
@@ -86,7 +93,7 @@ std::optional<E> read(std::string_view text) {
   }
 }
 
-/// The shortest decimal that rounds to a finite element of f16 or bf16; 5 digits tell any two
+/// The shortest decimal that rounds to a finite element narrower than f32; 5 digits tell any two
 /// apart.
 template <class E>
 std::string shortest_narrow(E element) {
@@ -109,7 +116,7 @@ std::string write(E element) {
   if constexpr (std::is_same_v<E, arith::Pred>) {
     return element.value != 0 ? "true" : "false";
   } else if constexpr (arith::kIsInteger<E>) {
-    return shortest(int64_t{element.value});
+    return shortest(element.value);
   } else {
     const auto value = arith::widen(element);
     if (std::isnan(value))

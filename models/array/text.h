@@ -16,12 +16,13 @@ std::string element_text(const Tensor& tensor, int64_t index);
 
 /// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
 /// nearest even. False, with the element as it was, where `text` is no such form, has anything
-/// around it, or is a number that the dtype cannot come near: an integer outside its range, or a
-/// finite float that would become infinite, or 0 without being it. (f16 and bf16 round the f64
-/// nearest to the decimal.)
+/// around it, or is a number that the dtype cannot come near: an integer outside its range, an
+/// infinity that it lacks, or a finite float that would become infinite or NaN, or 0 without being
+/// it. (Floats narrower than f32 round the f64 nearest to the decimal.)
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 
-// As conversion in arith.h: rounded to nearest even; to integers truncated and saturated, NaN to 0.
+// As conversion in arith.h: rounded to nearest even; from floats to integers truncated and
+// saturated, NaN to 0; from u64 to int64 wrapped.
 double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
 void set_element_from_double(Tensor& tensor, int64_t index, double value);

@@ -164,12 +164,9 @@ class ClusterReader {
     for (const DocumentNode member : node) {
       const std::optional<Dtype> dtype = dtype_named(member.key());
       if (!dtype) {
-        std::vector<std::string_view> names;
-        for (const Dtype known : all_dtypes())
-          names.push_back(orrery::name(known));
         faults_.add(member.key_origin(),
                     fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
-                                in_quotes(member.key()), suggestion(member.key(), names)));
+                                in_quotes(member.key()), dtype_hint(member.key())));
         continue;
       }
       const std::optional<int64_t> rate =

@@ -57,15 +57,13 @@ Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt elem
   return tensor;
 }
 
-/// Small whole numbers: exact in every dtype, and so are sums of many.
 Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t key) {
-  const bool is_pred = array.dtype == Dtype::Pred;
-  const uint64_t count = is_pred ? 2 : 9;
-  const int64_t least = is_signed(array.dtype) ? -4 : 0;
+  const IntegerBounds range = small_integers(array.dtype);
+  const auto count = static_cast<uint64_t>(range.high - range.low + 1);
   return filled(mesh, array, id, [=](int64_t place) {
     // The high bits of a product are uniform but for one part in 2^60.
     const uint64_t word = mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
-    return least + static_cast<int64_t>((UInt128{word} * count) >> 64U);
+    return range.low + static_cast<int64_t>((UInt128{word} * count) >> 64U);
   });
 }
 

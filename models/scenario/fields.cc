@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/array/arith.h"
 #include "models/base/check.h"
 
 namespace orrery {
@@ -20,6 +21,18 @@ std::string cut(std::string_view digits) {
   constexpr size_t kLongest = 40;
   return digits.size() <= kLongest ? std::string(digits)
                                    : std::string(digits.substr(0, kLongest)) + "...";
+}
+
+enum class Fit : uint8_t { No, Rounded, Exact };
+
+/// Whether `digits` is an integer of this type, and the one that `value` converts to.
+template <class Int>
+Fit fit(std::string_view digits, double value) {
+  Int whole = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return Fit::No;
+  return arith::truncate<Int>(value) == whole ? Fit::Exact : Fit::Rounded;
 }
 
 /// The amount read at `node`, where it was read and lies in the range.
@@ -122,6 +135,11 @@ std::optional<double> read_number(DocumentNode node, Diagnostics& faults) {
     expected(node, "a number that 64 bits can hold", faults);
     return std::nullopt;
   }
+  if (std::max(fit<int64_t>(digits, value), fit<uint64_t>(digits, value)) == Fit::Rounded) {
+    expected(node, "a whole number that a 64-bit float holds exactly, such as those up to 2^53",
+             faults);
+    return std::nullopt;
+  }
   return value;
 }
 
@@ -130,17 +148,23 @@ std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults) {
   if (!text)
     return std::nullopt;
   const std::optional<Dtype> dtype = dtype_named(*text);
-  if (dtype)
-    return dtype;
-  std::vector<std::string_view> names;
-  std::string list;
-  for (const Dtype known : all_dtypes()) {
-    names.push_back(name(known));
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", name(known));
+  if (!dtype) {
+    std::string list;
+    for (const Dtype known : all_dtypes())
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", name(known));
+    faults.add(node.origin(), fmt::format("expected a dtype (one of {}), got {}{}", list,
+                                          in_quotes(*text), dtype_hint(*text)));
   }
-  faults.add(node.origin(), fmt::format("expected a dtype (one of {}), got {}{}", list,
-                                        in_quotes(*text), suggestion(*text, names)));
-  return std::nullopt;
+  return dtype;
+}
+
+std::string dtype_hint(std::string_view text) {
+  if (names_complex(text))
+    return "; there are no complex dtypes: carry the real and the imaginary parts as two arrays";
+  std::vector<std::string_view> names;
+  for (const Dtype known : all_dtypes())
+    names.push_back(name(known));
+  return suggestion(text, names);
 }
 
 std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension, Diagnostics& faults,

@@ -42,10 +42,14 @@ struct IntegerRange {
 std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
                                     Diagnostics& faults);
 
-/// A number, or "Infinity", "-Infinity", "NaN".
+/// A number, or "Infinity", "-Infinity", "NaN". A whole number of 64 bits must be one that a double
+/// holds, or the largest of s64 or u64, to which conversion saturates.
 std::optional<double> read_number(DocumentNode node, Diagnostics& faults);
 
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults);
+
+/// What to add to the message about `text`, which is no dtype: a near miss, why not, or nothing.
+std::string dtype_hint(std::string_view text);
 
 /// In base units.
 struct QuantityRange {

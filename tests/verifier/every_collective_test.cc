@@ -157,8 +157,13 @@ std::string text(const Case& c) {
                      static_cast<int>(c.grouping), c.tiled ? "tiled" : "untiled", c.draw);
 }
 
-/// Runs the case with every dtype and algorithm, sync and started. Returns how many collectives
-/// were compared, and adds those proved to `proved`.
+/// Every other dtype, the others in the next draw; and f32, which is proved.
+bool takes_part(Dtype dtype, uint64_t draw) {
+  return dtype == Dtype::F32 || (static_cast<uint64_t>(dtype) + draw) % 2 == 0;
+}
+
+/// Runs the case with its dtypes and every algorithm, sync and started. Returns how many
+/// collectives were compared, and adds those proved to `proved`.
 size_t check_case(const Case& c, size_t& proved) {
   Random random(mix(c.draw * 10'000 + static_cast<uint64_t>(c.kind) * 1000 +
                     static_cast<uint64_t>(c.n) * 20 + static_cast<uint64_t>(c.grouping) * 2 +
@@ -168,7 +173,7 @@ size_t check_case(const Case& c, size_t& proved) {
   const Call call = random_call(c, random);
   std::vector<std::string> to_prove;
   for (const Dtype dtype : all_dtypes()) {
-    if (dtype == Dtype::Pred && c.kind == OpKind::PsumScatter)
+    if (!takes_part(dtype, c.draw) || (dtype == Dtype::Pred && c.kind == OpKind::PsumScatter))
       continue;
     const std::string operand = "a." + std::string(name(dtype));
     std::vector<Tensor> data;
@@ -230,10 +235,11 @@ void check_all(OpKind kind) {
     }
   }
   // 16 sizes, of which 4, 6, 8, 9, 10, 12, 14, 15 and 16 have two factors: 57 groupings of equal
-  // sizes, and 16 unequal ones. At least one algorithm, 8 dtypes, sync and started.
+  // sizes, and 16 unequal ones. At least one algorithm; in a pair of draws 15 dtypes that are not
+  // pred, f32 being in both; sync and started.
   const size_t cases =
       (57U + (reduces_to_all(kind) ? 16U : 0U)) * (has_tiled(kind) ? 2U : 1U) * kDraws;
-  CHECK(compared >= cases * 16);
+  CHECK(compared >= cases * 15);
   CHECK(proved >= cases);
 }
 

@@ -99,7 +99,9 @@ Json element(const Tensor& tensor, int64_t index, Encoding encoding) {
     return element_bits(tensor, index);
   if (tensor.dtype() == Dtype::Pred)
     return element_bits(tensor, index) != 0;
-  if (!is_float(tensor.dtype()))
+  if (is_integer(tensor.dtype()) && !is_signed(tensor.dtype()))
+    return element_bits(tensor, index);  // up to 2^64 - 1
+  if (is_integer(tensor.dtype()))
     return element_as_int64(tensor, index);
   const double value = element_as_double(tensor, index);  // exact: every dtype fits f64
   return std::isfinite(value) ? Json(value) : Json(element_text(tensor, index));

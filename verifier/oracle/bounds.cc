@@ -42,11 +42,17 @@ Tensor sum(const Tensor& a, const Tensor& b) {
 
 /// Whether every value of `from` is one of `to`, a float.
 bool holds_every(Dtype to, Dtype from) {
-  if (from == to || from == Dtype::Pred || to == Dtype::F64)
+  if (from == to || from == Dtype::Pred)
     return true;
-  if (is_float(from))
-    return to == Dtype::F32 && from != Dtype::F64;
-  return itemsize(from) == Bytes(1);  // 8 bits, and bf16 has 8
+  const FloatFormat wide = float_format(to);
+  if (is_float(from)) {
+    const FloatFormat narrow = float_format(from);
+    return wide.unit_roundoff <= narrow.unit_roundoff &&
+           wide.half_smallest <= narrow.half_smallest && wide.largest >= narrow.largest;
+  }
+  // A float holds all integers up to 1 / unit_roundoff.
+  const auto bits = static_cast<int>(8 * itemsize(from).count()) - (is_signed(from) ? 1 : 0);
+  return std::ldexp(wide.unit_roundoff, bits) <= 1;
 }
 
 class Bounds {

@@ -29,6 +29,10 @@ inline FloatFormat float_format(Dtype dtype) {
       return {0x1p-24, 0x1p-150, 0x1.fffffep127};
     case Dtype::F64:
       return {0x1p-53, 0x1p-1074, std::numeric_limits<double>::max()};
+    case Dtype::F8E4M3FN:
+      return {0x1p-4, 0x1p-10, 448.0};
+    case Dtype::F8E5M2:
+      return {0x1p-3, 0x1p-17, 57344.0};
     default:
       fail_check("a float dtype", "only floats round", __FILE__, __LINE__);
   }

@@ -26,31 +26,48 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 struct Format {
   int fraction_bits;
   int exponent_bits;
+  uint32_t beyond;  // the pattern after that of the largest number
+  uint32_t nan;     // with `beyond`, there is no infinity
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  uint32_t infinity() const { return ((1U << exponent_bits) - 1U) << fraction_bits; }
   uint32_t sign_bit() const { return 1U << (fraction_bits + exponent_bits); }
+
+  /// Were the exponents to go on: of `beyond`, the value that is compared with the largest number
+  /// when rounding (IEEE 754, section 4.3.1).
+  double number(uint32_t magnitude) const {
+    const auto exponent = static_cast<int>(magnitude >> fraction_bits);
+    const auto fraction = static_cast<int>(magnitude & ((1U << fraction_bits) - 1U));
+    const int hidden = exponent == 0 ? 0 : 1 << fraction_bits;
+    return std::ldexp(hidden + fraction, (exponent == 0 ? 1 : exponent) - bias() - fraction_bits);
+  }
 
   double value(uint32_t bits) const {
     const double sign = (bits & sign_bit()) != 0 ? -1 : 1;
-    const auto exponent = static_cast<int>((bits & ~sign_bit()) >> fraction_bits);
-    const auto fraction = static_cast<int>(bits & ((1U << fraction_bits) - 1U));
-    if (exponent == (1 << exponent_bits) - 1)
-      return fraction == 0 ? sign * kInf : kNan;
-    const int hidden = exponent == 0 ? 0 : 1 << fraction_bits;
-    return sign *
-           std::ldexp(hidden + fraction, (exponent == 0 ? 1 : exponent) - bias() - fraction_bits);
+    const uint32_t magnitude = bits & ~sign_bit();
+    if (magnitude < beyond)
+      return sign * number(magnitude);
+    return magnitude == beyond && beyond != nan ? sign * kInf : kNan;
   }
-
-  /// What the place of infinity would be worth were the exponents to go on: the value that is
-  /// compared with the largest finite one when rounding (IEEE 754, section 4.3.1).
-  double beyond_largest() const { return std::ldexp(1, bias() + 1); }
 };
-constexpr Format kF16 = {10, 5};
-constexpr Format kBF16 = {7, 8};
 
 template <class E>
-constexpr Format kFormat = kSame<E, F16> ? kF16 : kBF16;
+constexpr Format kFormat = {};
+template <>
+constexpr Format kFormat<F16> = {10, 5, 0x7c00, 0x7e00};
+template <>
+constexpr Format kFormat<BF16> = {7, 8, 0x7f80, 0x7fc0};
+template <>
+constexpr Format kFormat<F8E4M3FN> = {3, 4, 0x7f, 0x7f};
+template <>
+constexpr Format kFormat<F8E5M2> = {2, 5, 0x7c, 0x7e};
+
+template <class E>
+constexpr uint32_t kPatterns = 1U << (8 * sizeof(E));
+
+template <class E>
+E of_bits(uint32_t bits) {
+  return {static_cast<decltype(E::bits)>(bits)};
+}
 
 bool same_bits(float a, double b) {
   return std::bit_cast<uint64_t>(static_cast<double>(a)) == std::bit_cast<uint64_t>(b);
@@ -65,17 +82,17 @@ std::string summary(const std::vector<T>& wrong) {
 template <class E>
 std::string patterns_widened_wrongly() {
   std::vector<uint32_t> wrong;
-  for (uint32_t bits = 0; bits < 0x10000U; ++bits) {
+  for (uint32_t bits = 0; bits < kPatterns<E>; ++bits) {
     const double expected = kFormat<E>.value(bits);
-    const float got = widen(E{static_cast<uint16_t>(bits)});
+    const float got = widen(of_bits<E>(bits));
     if (std::isnan(expected) ? !std::isnan(got) : !same_bits(got, expected))
       wrong.push_back(bits);
   }
   return summary(wrong);
 }
 
-/// For each two neighbours among the finite values of E and infinity, of either sign: Wide values
-/// at, next to and between them that do not round as IEEE 754 says.
+/// For each two neighbours among the numbers of E and what is beyond them, of either sign: Wide
+/// values at, next to and between them that do not round as IEEE 754 says.
 template <class E, class Wide>
 std::string rounded_wrongly() {
   const Format format = kFormat<E>;
@@ -83,16 +100,16 @@ std::string rounded_wrongly() {
   const auto expect = [&](Wide x, uint32_t bits) {
     if (bits_of(round<E>(x)) != bits)
       wrong.push_back(x);
-    if (bits_of(round<E>(-x)) != (bits | format.sign_bit()))
+    if (bits_of(round<E>(-x)) != (bits == format.nan ? bits : bits | format.sign_bit()))
       wrong.push_back(-x);
   };
-  for (uint32_t low = 0; low < format.infinity(); ++low) {
+  const auto infinite = std::numeric_limits<Wide>::infinity();
+  for (uint32_t low = 0; low < format.beyond; ++low) {
     const uint32_t high = low + 1;
-    const double below = format.value(low);
-    const double above = high == format.infinity() ? format.beyond_largest() : format.value(high);
+    const double below = format.number(low);
+    const double above = format.number(high);
     // Neighbours share all but one bit of precision, so that their mean is exact in float, too.
     const auto middle = static_cast<Wide>((below + above) / 2);
-    const auto infinite = std::numeric_limits<Wide>::infinity();
     expect(static_cast<Wide>(below), low);
     expect(std::nextafter(static_cast<Wide>(below), infinite), low);
     expect(std::nextafter(middle, -infinite), low);
@@ -100,8 +117,8 @@ std::string rounded_wrongly() {
     expect(std::nextafter(middle, infinite), high);
     expect(std::nextafter(static_cast<Wide>(above), -infinite), high);
   }
-  expect(std::numeric_limits<Wide>::infinity(), format.infinity());
-  expect(std::numeric_limits<Wide>::max(), format.infinity());
+  expect(infinite, format.beyond);
+  expect(std::numeric_limits<Wide>::max(), format.beyond);
   expect(std::numeric_limits<Wide>::denorm_min(), 0);
   expect(std::numeric_limits<Wide>::min(), kSame<E, BF16> && sizeof(Wide) == 4 ? 0x80U : 0U);
   return summary(wrong);
@@ -126,28 +143,19 @@ static_assert(bits_of(convert<F16>(F64{0.333251953125})) == 0x3555);     // 1365
 static_assert(convert<S8>(F32{-1000.0F}).value == -128);
 static_assert(maximum(S32{-3}, S32{2}).value == 2);
 
-TEST_CASE("f16: all 65,536 patterns mean what IEEE 754 says") {
-  CHECK(patterns_widened_wrongly<F16>() == "");
+TEST_CASE_TEMPLATE("narrow floats: all patterns mean what their formats say", E, F16, BF16,
+                   F8E4M3FN, F8E5M2) {
+  CHECK(patterns_widened_wrongly<E>() == "");
 }
 
-TEST_CASE("bf16: all 65,536 patterns mean what IEEE 754 says") {
-  CHECK(patterns_widened_wrongly<BF16>() == "");
+TEST_CASE_TEMPLATE("narrow floats: f32 rounds to nearest even around every value and midpoint", E,
+                   F16, BF16, F8E4M3FN, F8E5M2) {
+  CHECK(rounded_wrongly<E, float>() == "");
 }
 
-TEST_CASE("f16: f32 rounds to nearest even around every value and every midpoint") {
-  CHECK(rounded_wrongly<F16, float>() == "");
-}
-
-TEST_CASE("f16: f64 rounds to nearest even around every value and every midpoint") {
-  CHECK(rounded_wrongly<F16, double>() == "");
-}
-
-TEST_CASE("bf16: f32 rounds to nearest even around every value and every midpoint") {
-  CHECK(rounded_wrongly<BF16, float>() == "");
-}
-
-TEST_CASE("bf16: f64 rounds to nearest even around every value and every midpoint") {
-  CHECK(rounded_wrongly<BF16, double>() == "");
+TEST_CASE_TEMPLATE("narrow floats: f64 rounds to nearest even around every value and midpoint", E,
+                   F16, BF16, F8E4M3FN, F8E5M2) {
+  CHECK(rounded_wrongly<E, double>() == "");
 }
 
 TEST_CASE("f16: the thresholds, in figures") {
@@ -161,6 +169,28 @@ TEST_CASE("f16: the thresholds, in figures") {
   CHECK(bits_of(round<F16>(0x1p-25F)) == 0x0000);
   CHECK(bits_of(round<F16>(0x1.000002p-25F)) == 0x0001);
   CHECK(bits_of(round<F16>(-0x1p-25F)) == 0x8000);
+}
+
+TEST_CASE("f8e4m3fn: the thresholds, in figures") {
+  // Largest 448 = 1.75 * 2^8; half a unit above, 464, is a tie with 480, whose fraction would be
+  // odd and which is not there. Smallest subnormal 2^-9.
+  CHECK(bits_of(round<F8E4M3FN>(464.0F)) == 0x7e);
+  CHECK(bits_of(round<F8E4M3FN>(std::nextafter(464.0F, 1000.0F))) == 0x7f);
+  CHECK(bits_of(round<F8E4M3FN>(-1e30F)) == 0x7f);
+  CHECK(bits_of(round<F8E4M3FN>(-std::numeric_limits<float>::infinity())) == 0x7f);
+  CHECK(bits_of(round<F8E4M3FN>(0x1p-9F)) == 0x01);
+  CHECK(bits_of(round<F8E4M3FN>(0x1p-10F)) == 0x00);
+  CHECK(bits_of(add(F8E4M3FN{0x7e}, F8E4M3FN{0x58})) == 0x7e);  // 448 + 16: the tie
+  CHECK(bits_of(add(F8E4M3FN{0x7e}, F8E4M3FN{0x60})) == 0x7f);  // 448 + 32
+}
+
+TEST_CASE("f8e5m2: the thresholds, in figures") {
+  // Largest 57344 = 1.75 * 2^15; 61440 is a tie with 65536: even. Smallest subnormal 2^-16.
+  CHECK(bits_of(round<F8E5M2>(std::nextafter(61440.0F, 0.0F))) == 0x7b);
+  CHECK(bits_of(round<F8E5M2>(61440.0F)) == 0x7c);
+  CHECK(bits_of(round<F8E5M2>(-61440.0F)) == 0xfc);
+  CHECK(bits_of(round<F8E5M2>(0x1p-16F)) == 0x01);
+  CHECK(bits_of(round<F8E5M2>(0x1p-17F)) == 0x00);
 }
 
 TEST_CASE("f64 to narrow floats: one rounding, where two would give another result") {
@@ -187,6 +217,8 @@ TEST_CASE("f64 to narrow floats: every f32 rounds as it does from f32") {
     const float x = float_of(bits);
     RC_ASSERT(bits_of(round<F16>(x)) == bits_of(round<F16>(static_cast<double>(x))));
     RC_ASSERT(bits_of(round<BF16>(x)) == bits_of(round<BF16>(static_cast<double>(x))));
+    RC_ASSERT(bits_of(round<F8E4M3FN>(x)) == bits_of(round<F8E4M3FN>(static_cast<double>(x))));
+    RC_ASSERT(bits_of(round<F8E5M2>(x)) == bits_of(round<F8E5M2>(static_cast<double>(x))));
   });
 }
 
@@ -203,6 +235,8 @@ TEST_CASE("NaN: every computed or converted one has its type's single pattern") 
     CHECK(bits_of(minimum(one, nan)) == 0x7fc00000U);
     CHECK(bits_of(convert<F16>(nan)) == 0x7e00U);
     CHECK(bits_of(convert<BF16>(nan)) == 0x7fc0U);
+    CHECK(bits_of(convert<F8E4M3FN>(nan)) == 0x7fU);
+    CHECK(bits_of(convert<F8E5M2>(nan)) == 0x7eU);
     CHECK(bits_of(convert<F64>(nan)) == 0x7ff8000000000000U);
   }
   const F64 nan = {double_of(0xfff0000000000001U)};
@@ -219,6 +253,8 @@ TEST_CASE("NaN: every computed or converted one has its type's single pattern") 
   CHECK(bits_of(subtract(infinite, infinite)) == 0x7fc00000U);
   CHECK(bits_of(multiply(infinite, F32{0.0F})) == 0x7fc00000U);
   CHECK(bits_of(subtract(F16{0x7c00}, F16{0x7c00})) == 0x7e00U);
+  CHECK(bits_of(subtract(F8E5M2{0x7c}, F8E5M2{0x7c})) == 0x7eU);
+  CHECK(bits_of(maximum(F8E4M3FN{0xff}, F8E4M3FN{0})) == 0x7fU);
 }
 
 TEST_CASE("conversion to the same type keeps every bit, of a NaN too") {
@@ -227,9 +263,10 @@ TEST_CASE("conversion to the same type keeps every bit, of a NaN too") {
 }
 
 TEST_CASE_TEMPLATE("maximum and minimum: NaN wins, -0 is below +0, else as compared", E, F16, BF16,
-                   F32, F64) {
-  // In the order of IEEE 754-2019 maximum.
-  const std::array<double, 8> ascending = {-kInf, -2.5, -1, -0.0, 0.0, 1, 2.5, kInf};
+                   F32, F64, F8E4M3FN, F8E5M2) {
+  // In the order of IEEE 754-2019 maximum. f8e4m3fn has no infinity.
+  const double most = kSame<E, F8E4M3FN> ? 448 : kInf;
+  const std::array<double, 8> ascending = {-most, -2.5, -1, -0.0, 0.0, 1, 2.5, most};
   for (size_t i = 0; i < ascending.size(); ++i) {
     const E x = number<E>(ascending[i]);
     for (size_t j = 0; j < ascending.size(); ++j) {
@@ -263,18 +300,19 @@ TEST_CASE("maximum and minimum: of pred they are or and and, of integers by valu
 }
 
 TEST_CASE_TEMPLATE("integers: sums, differences and products are those of Z modulo 2^width", E, S8,
-                   U8, S32, U32) {
+                   S16, S32, S64, U8, U16, U32, U64) {
   using Int = decltype(E::value);
   test::holds_for_all("any two", [] {
     const auto x = *rc::gen::arbitrary<Int>();
     const auto y = *rc::gen::arbitrary<Int>();
-    // Exact in 128 bits; equal modulo 2^width if they differ by a multiple of it.
-    const auto equal = [](Int got, Int128 exact) {
-      return (exact - got) % (Int128{1} << (8 * sizeof(Int))) == 0;
+    // Modulo 2^128, and so modulo 2^width.
+    const auto wide = [](Int value) { return static_cast<UInt128>(Int128{value}); };
+    const auto equal = [&](Int got, UInt128 exact) {
+      return ((wide(got) - exact) << (128 - 8 * sizeof(Int))) == 0;
     };
-    RC_ASSERT(equal(add(E{x}, E{y}).value, Int128{x} + y));
-    RC_ASSERT(equal(subtract(E{x}, E{y}).value, Int128{x} - y));
-    RC_ASSERT(equal(multiply(E{x}, E{y}).value, Int128{x} * y));
+    RC_ASSERT(equal(add(E{x}, E{y}).value, wide(x) + wide(y)));
+    RC_ASSERT(equal(subtract(E{x}, E{y}).value, wide(x) - wide(y)));
+    RC_ASSERT(equal(multiply(E{x}, E{y}).value, wide(x) * wide(y)));
   });
 }
 
@@ -286,6 +324,11 @@ TEST_CASE("integers: the edges wrap") {
   CHECK(multiply(U8{16}, U8{16}).value == 0);
   CHECK(add(S32{2147483647}, S32{1}).value == -2147483647 - 1);
   CHECK(subtract(U32{0}, U32{1}).value == 4294967295U);
+  CHECK(multiply(U16{65535}, U16{65535}).value == 1);
+  CHECK(add(S16{32767}, S16{1}).value == -32768);
+  CHECK(subtract(U64{0}, U64{1}).value == ~uint64_t{0});
+  CHECK(add(S64{std::numeric_limits<int64_t>::max()}, S64{1}).value ==
+        std::numeric_limits<int64_t>::min());
 }
 
 TEST_CASE_TEMPLATE("narrow floats: +, - and * are the exact result, rounded once", E, F16, BF16) {
@@ -301,6 +344,21 @@ TEST_CASE_TEMPLATE("narrow floats: +, - and * are the exact result, rounded once
     RC_ASSERT(same_value(subtract(x, y), round<E>(a - b)));
     RC_ASSERT(same_value(multiply(x, y), round<E>(a * b)));
   });
+}
+
+TEST_CASE_TEMPLATE("8-bit floats: +, - and * of all pairs are the exact result, rounded once", E,
+                   F8E4M3FN, F8E5M2) {
+  std::vector<uint32_t> wrong;
+  for (uint32_t pair = 0; pair < 0x10000U; ++pair) {
+    const E x = of_bits<E>(pair >> 8U);
+    const E y = of_bits<E>(pair & 0xffU);
+    const double a = value_of(x);
+    const double b = value_of(y);  // exact in double: at most 35 bits
+    if (!same_value(add(x, y), round<E>(a + b)) || !same_value(subtract(x, y), round<E>(a - b)) ||
+        !same_value(multiply(x, y), round<E>(a * b)))
+      wrong.push_back(pair);
+  }
+  CHECK(summary(wrong) == "");
 }
 
 TEST_CASE("floats to integers: toward zero, saturated, NaN is 0") {
@@ -339,6 +397,11 @@ TEST_CASE("floats to integers: toward zero, saturated, NaN is 0") {
   CHECK(convert<S64>(F64{0x1p63}).value == std::numeric_limits<int64_t>::max());
   CHECK(convert<S64>(F64{0x1.fffffffffffffp62}).value == 0x7ffffffffffffc00);
   CHECK(convert<S64>(F64{-kInf}).value == std::numeric_limits<int64_t>::min());
+  CHECK(convert<U64>(F64{0x1p64}).value == ~uint64_t{0});
+  CHECK(convert<U64>(F64{0x1.fffffffffffffp63}).value == 0xfffffffffffff800U);
+  CHECK(convert<U64>(F64{-1}).value == 0);
+  CHECK(convert<S16>(F32{32768}).value == 32767);
+  CHECK(convert<U16>(F32{65535.9F}).value == 65535);
   CHECK(convert<S32>(F16{0x7c00}).value == kHigh);
   CHECK(convert<S32>(F32{2147483648.0F}).value == kHigh);
   CHECK(convert<S8>(BF16{0xc3ff}).value == -128);
@@ -365,6 +428,16 @@ TEST_CASE("integers to floats: rounded once, ties to even") {
   CHECK(bits_of(convert<BF16>(S64{std::numeric_limits<int64_t>::min()})) ==
         bits_of(number<BF16>(-0x1p63)));
   CHECK(convert<F32>(S64{0x4000004000000001}).value == 0x1.000002p62F);
+  CHECK(bits_of(convert<BF16>(U64{0x8080000000000000U})) == bits_of(number<BF16>(0x1p63)));
+  CHECK(bits_of(convert<BF16>(U64{0x8080000000000001U})) == bits_of(number<BF16>(0x1.02p63)));
+  CHECK(convert<F32>(U64{0x8000008000000001U}).value == 0x1.000002p63F);
+  CHECK(convert<F64>(U64{0x8000000000000400U}).value == 0x1p63);
+  CHECK(convert<F64>(U64{~uint64_t{0}}).value == 0x1p64);
+  CHECK(convert<F64>(S64{0x20000000000003}).value == 0x1.0000000000002p53);
+  // f8e4m3fn: 464 is a tie with the largest, 448; beyond there is NaN.
+  CHECK(bits_of(convert<F8E4M3FN>(S32{-464})) == 0xfe);
+  CHECK(bits_of(convert<F8E4M3FN>(S32{-465})) == 0x7f);
+  CHECK(bits_of(convert<F8E5M2>(U64{~uint64_t{0}})) == 0x7c);
 }
 
 TEST_CASE("integers to integers: wrapped") {
@@ -374,6 +447,9 @@ TEST_CASE("integers to integers: wrapped") {
   CHECK(convert<S32>(U32{4294967295U}).value == -1);
   CHECK(convert<S32>(U8{255}).value == 255);
   CHECK(convert<S32>(S64{0x100000007}).value == 7);
+  CHECK(convert<U64>(S8{-1}).value == ~uint64_t{0});
+  CHECK(convert<S64>(U64{~uint64_t{0}}).value == -1);
+  CHECK(convert<S16>(U16{40000}).value == 40000 - 65536);
 }
 
 TEST_CASE("pred: what is not zero is true, and true is one") {
@@ -387,10 +463,10 @@ TEST_CASE("pred: what is not zero is true, and true is one") {
   CHECK(convert<F64>(Pred{1}).value == 1.0);
 }
 
-TEST_CASE_TEMPLATE("floats to wider floats: exact", E, F16, BF16) {
+TEST_CASE_TEMPLATE("floats to wider floats: exact", E, F16, BF16, F8E4M3FN, F8E5M2) {
   std::vector<uint32_t> wrong;
-  for (uint32_t bits = 0; bits < 0x10000U; ++bits) {
-    const E x = {static_cast<uint16_t>(bits)};
+  for (uint32_t bits = 0; bits < kPatterns<E>; ++bits) {
+    const E x = of_bits<E>(bits);
     const double expected = kFormat<E>.value(bits);
     if (std::isnan(expected))
       continue;

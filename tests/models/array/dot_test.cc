@@ -113,6 +113,24 @@ TEST_CASE("dot_general: the same bits as a loop that adds products in ascending 
   SUBCASE("s8") {
     check_against_naive<arith::S8>(Dtype::S8, Dtype::S8, Dtype::S8);
   }
+  SUBCASE("s64") {
+    check_against_naive<arith::S64>(Dtype::S64, Dtype::S64, Dtype::S64);
+  }
+  SUBCASE("s8 to s64") {
+    check_against_naive<arith::S64>(Dtype::S8, Dtype::S8, Dtype::S64);
+  }
+  SUBCASE("u64") {
+    check_against_naive<arith::U64>(Dtype::U64, Dtype::U64, Dtype::U64);
+  }
+  SUBCASE("u16") {
+    check_against_naive<arith::U16>(Dtype::U16, Dtype::U16, Dtype::U16);
+  }
+  SUBCASE("f8e4m3fn, summed in f32") {
+    check_against_naive<arith::F32>(Dtype::F8E4M3FN, Dtype::F8E4M3FN, Dtype::F8E4M3FN);
+  }
+  SUBCASE("f8e5m2 to f32") {
+    check_against_naive<arith::F32>(Dtype::F8E5M2, Dtype::F8E5M2, Dtype::F32);
+  }
   SUBCASE("u8") {
     check_against_naive<arith::U8>(Dtype::U8, Dtype::U8, Dtype::U8);
   }

@@ -15,16 +15,22 @@ TEST_CASE("dtype: names, sizes and kinds") {
     int64_t bytes;
     bool is_float, is_integer, is_signed;
   };
-  const std::array<Row, 9> rows = {{
+  const std::array<Row, 15> rows = {{
       {Dtype::Pred, "pred", "bool", 1, false, false, false},
       {Dtype::S8, "s8", "int8", 1, false, true, true},
+      {Dtype::S16, "s16", "int16", 2, false, true, true},
       {Dtype::S32, "s32", "int32", 4, false, true, true},
+      {Dtype::S64, "s64", "int64", 8, false, true, true},
       {Dtype::U8, "u8", "uint8", 1, false, true, false},
+      {Dtype::U16, "u16", "uint16", 2, false, true, false},
       {Dtype::U32, "u32", "uint32", 4, false, true, false},
+      {Dtype::U64, "u64", "uint64", 8, false, true, false},
       {Dtype::F16, "f16", "float16", 2, true, false, true},
       {Dtype::BF16, "bf16", "bfloat16", 2, true, false, true},
       {Dtype::F32, "f32", "float32", 4, true, false, true},
       {Dtype::F64, "f64", "float64", 8, true, false, true},
+      {Dtype::F8E4M3FN, "f8e4m3fn", "float8_e4m3fn", 1, true, false, true},
+      {Dtype::F8E5M2, "f8e5m2", "float8_e5m2", 1, true, false, true},
   }};
   REQUIRE(all_dtypes().size() == rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -48,8 +54,17 @@ TEST_CASE("dtype: names, sizes and kinds") {
 }
 
 TEST_CASE("dtype: other names are none") {
-  for (const std::string_view text : {"", "F32", "f8", "float", "s64", "int64", "f32 "}) {
+  for (const std::string_view text : {"", "F32", "f8", "float", "s4", "int4", "f32 "}) {
     CAPTURE(text);
+    CHECK_FALSE(dtype_named(text));
+    CHECK_FALSE(names_complex(text));
+  }
+}
+
+TEST_CASE("dtype: complex types are known by name, and none") {
+  for (const std::string_view text : {"c64", "c128", "complex64", "complex128"}) {
+    CAPTURE(text);
+    CHECK(names_complex(text));
     CHECK_FALSE(dtype_named(text));
   }
 }

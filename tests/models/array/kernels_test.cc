@@ -202,13 +202,26 @@ TEST_CASE("iota: row-major counting, converted") {
   CHECK(iota(Dtype::Pred, {3}) == of(Dtype::Pred, {0, 1, 1}));
 }
 
+TEST_CASE("small_integers: what eight of them sum to is exact in every dtype") {
+  CHECK(small_integers(Dtype::Pred).high == 1);
+  for (const Dtype dtype : all_dtypes()) {
+    if (dtype == Dtype::Pred)
+      continue;
+    CAPTURE(name(dtype));
+    for (const int64_t x : {small_integers(dtype).low, small_integers(dtype).high}) {
+      const Tensor sum = full(dtype, {}, static_cast<double>(8 * x));
+      CHECK(element_as_int64(sum, 0) == 8 * x);
+    }
+  }
+}
+
 TEST_CASE("random_small_integers: every value of the range and no other, the same for every run") {
   for (const Dtype dtype : all_dtypes()) {
     CAPTURE(name(dtype));
     Random random(7);
     const Tensor tensor = random_small_integers(dtype, {10, 100}, random);
-    const double low = is_signed(dtype) ? -4 : 0;
-    const double high = is_signed(dtype) ? 4 : dtype == Dtype::Pred ? 1 : 8;
+    const auto low = static_cast<double>(small_integers(dtype).low);
+    const auto high = static_cast<double>(small_integers(dtype).high);
     std::array<int64_t, 9> counts{};
     for (int64_t i = 0; i < tensor.elements(); ++i) {
       const double x = element_as_double(tensor, i);

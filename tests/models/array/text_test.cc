@@ -27,7 +27,7 @@ TEST_CASE("element_text: the shortest text of each dtype") {
     uint64_t bits;
     std::string_view text;
   };
-  const std::array<Row, 28> rows = {{
+  const std::array<Row, 40> rows = {{
       {Dtype::Pred, 0, "false"},
       {Dtype::Pred, 1, "true"},
       {Dtype::S8, 0x80, "-128"},
@@ -56,6 +56,18 @@ TEST_CASE("element_text: the shortest text of each dtype") {
       {Dtype::F64, 0x7fefffffffffffff, "1.7976931348623157e+308"},
       {Dtype::F64, 0x0000000000000001, "5e-324"},
       {Dtype::F64, 0xfff0000000000000, "-Infinity"},
+      {Dtype::S16, 0x8000, "-32768"},
+      {Dtype::U16, 0xffff, "65535"},
+      {Dtype::S64, 0x8000000000000000, "-9223372036854775808"},
+      {Dtype::S64, 0x0020000000000001, "9007199254740993"},  // 2^53 + 1
+      {Dtype::U64, 0xffffffffffffffff, "18446744073709551615"},
+      {Dtype::F8E4M3FN, 0x7e, "450"},    // 448; units of 32, and 400 is 12.5 of them
+      {Dtype::F8E4M3FN, 0x01, "0.002"},  // 2^-9 = 0.00195
+      {Dtype::F8E4M3FN, 0xb8, "-1"},
+      {Dtype::F8E4M3FN, 0xff, "NaN"},
+      {Dtype::F8E5M2, 0x7b, "60000"},  // 57344; units of 8192
+      {Dtype::F8E5M2, 0xfc, "-Infinity"},
+      {Dtype::F8E5M2, 0x7d, "NaN"},
   }};
   for (const Row& row : rows) {
     CAPTURE(name(row.dtype));
@@ -66,9 +78,10 @@ TEST_CASE("element_text: the shortest text of each dtype") {
 
 TEST_CASE("parse_element: reads back what element_text wrote") {
   SUBCASE("all patterns of the narrow floats") {
-    for (const Dtype dtype : {Dtype::F16, Dtype::BF16}) {
+    for (const Dtype dtype : {Dtype::F16, Dtype::BF16, Dtype::F8E4M3FN, Dtype::F8E5M2}) {
       int64_t wrong = 0;
-      for (uint64_t bits = 0; bits < 0x10000U; ++bits) {
+      const uint64_t patterns = uint64_t{1} << (8 * itemsize(dtype).count());
+      for (uint64_t bits = 0; bits < patterns; ++bits) {
         const Tensor tensor = with_bits(dtype, bits);
         Tensor read(dtype, {1});
         if (!parse_element(element_text(tensor, 0), read, 0) || !(read == tensor))
@@ -126,7 +139,7 @@ TEST_CASE("parse_element: refuses what is no value of the dtype, and changes not
     Dtype dtype;
     std::string_view text;
   };
-  const std::array<Row, 33> rows = {{
+  const std::array<Row, 42> rows = {{
       {Dtype::Pred, ""},
       {Dtype::Pred, "2"},
       {Dtype::Pred, "True"},
@@ -160,6 +173,15 @@ TEST_CASE("parse_element: refuses what is no value of the dtype, and changes not
       {Dtype::F16, "65520"},
       {Dtype::F16, "0.00000001"},
       {Dtype::BF16, "3.4e38"},
+      {Dtype::S16, "32768"},
+      {Dtype::U16, "65536"},
+      {Dtype::S64, "9223372036854775808"},
+      {Dtype::U64, "18446744073709551616"},
+      {Dtype::U64, "-1"},
+      {Dtype::F8E4M3FN, "465"},
+      {Dtype::F8E4M3FN, "Infinity"},
+      {Dtype::F8E4M3FN, "0.0009"},
+      {Dtype::F8E5M2, "61440"},
   }};
   for (const Row& row : rows) {
     CAPTURE(name(row.dtype));

@@ -1,4 +1,4 @@
-// Ten ways in which an input is wrong, each with the whole message.
+// Ways in which an input is wrong, each with its whole message.
 
 #include <doctest/doctest.h>
 
@@ -50,6 +50,27 @@ TEST_CASE("bad input: a shape that its axes do not divide") {
   CHECK(refusal(s.text()) ==
         "f:4:57: /arrays/a/spec/0: expected dimension 0 of extent 6 to be divisible by 4, the size "
         "of \"x\"");
+}
+
+TEST_CASE("bad input: a complex dtype, of an array and of a rate") {
+  Small s;
+  s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
+"flops": {"c64": "1 TFLOP/s"}})";
+  s.arrays = R"({"a": {"shape": [8], "dtype": "complex64", "spec": ["x"]}})";
+  CHECK(refusal(s.text()) ==
+        "f:3:11: /cluster/flops/c64: expected a dtype such as \"bf16\" as key, got \"c64\"; there "
+        "are no complex dtypes: carry the real and the imaginary parts as two arrays\n"
+        "f:5:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
+        "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2), got \"complex64\"; there are no complex "
+        "dtypes: carry the real and the imaginary parts as two arrays");
+}
+
+TEST_CASE("bad input: a number for every element that would become another") {
+  Small s;
+  s.arrays = R"({"a": {"shape": [8], "dtype": "s64", "spec": ["x"], "init": 9007199254740993}})";
+  CHECK(refusal(s.text()) ==
+        "f:4:71: /arrays/a/init: expected a whole number that a 64-bit float holds exactly, such "
+        "as those up to 2^53, got 9007199254740993");
 }
 
 TEST_CASE("bad input: 10^12 devices") {
@@ -108,8 +129,8 @@ TEST_CASE("bad input: all faults of a file at once, in its order") {
         "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
         "\"links\", got \"rign\"; did you mean \"ring\"?\n"
         "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
-        "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s32, u8, u32, f16, bf16, f32, "
-        "f64), got \"f31\"; did you mean \"f32\"?\n"
+        "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
+        "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2), got \"f31\"; did you mean \"f32\"?\n"
         "f:5:31: /program/0/op: unknown op \"psun\"; did you mean \"psum\"?\n"
         "f:6:56: /program/1/tiled: unknown key \"tiled\"; expected one of \"id\", \"op\", \"of\", "
         "\"donate\", \"site\", \"axis_name\", \"axis_index_groups\", \"algorithm\", \"channels\", "

@@ -1,7 +1,10 @@
 #include "models/scenario/reader.h"
 
+#include <limits>
+
 #include <doctest/doctest.h>
 
+#include "models/scenario/data.h"
 #include "tests/models/scenario/support.h"
 
 namespace orrery {
@@ -120,6 +123,27 @@ TEST_CASE("reader: elements by their bits, and by the names of what JSON has no 
   CHECK(a[1] == b[1]);
   CHECK(b[3].as<uint32_t>()[0] == 0x7f800000U);
   CHECK(b[3].as<uint32_t>()[1] == 0xff800000U);
+}
+
+TEST_CASE("reader: integers of 64 bits, beyond what a double holds") {
+  Small s;
+  s.arrays = R"({"a": {"local_shape": [1], "dtype": "s64", "per_device":
+[[9007199254740993], [-9223372036854775808], [9223372036854775807], [-9007199254740993]]},
+"b": {"local_shape": [1], "dtype": "uint64", "per_device":
+[[9007199254740993], [18446744073709551615], [0], [1]]},
+"c": {"shape": [4], "dtype": "u64", "spec": ["x"], "init": 18446744073709551615}})";
+  const Scenario scenario = read(s.text());
+  const auto& a = std::get<PerDeviceInit>(scenario.arrays[0].init).tensors;
+  const auto& b = std::get<PerDeviceInit>(scenario.arrays[1].init).tensors;
+  CHECK(a[0].as<int64_t>()[0] == 9007199254740993);
+  CHECK(a[1].as<int64_t>()[0] == std::numeric_limits<int64_t>::min());
+  CHECK(a[2].as<int64_t>()[0] == std::numeric_limits<int64_t>::max());
+  CHECK(a[3].as<int64_t>()[0] == -9007199254740993);
+  CHECK(b[0].as<uint64_t>()[0] == 9007199254740993U);
+  CHECK(b[1].as<uint64_t>()[0] == ~uint64_t{0});
+  // A fill is a double, which saturates to the limit that was asked for.
+  CHECK(initial_value(scenario, scenario.arrays[2], LogicalId(0), 0).as<uint64_t>()[0] ==
+        ~uint64_t{0});
 }
 
 TEST_CASE("reader: links between named places, with the cluster's figures where they have none") {

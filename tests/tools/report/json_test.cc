@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/text.h"
 #include "tests/tools/report/sample.h"
 
 namespace orrery::test {
@@ -122,6 +123,21 @@ TEST_CASE("JSON report: bit patterns") {
   // 0.1f is 0x3dcccccd, 3.0f 0x40400000, -0.0f 0x80000000, the quiet NaN 0x7fc00000.
   CHECK(text.find("[1036831949,1077936128],\n") != std::string::npos);
   CHECK(text.find("[2147483648,2143289344]\n") != std::string::npos);
+}
+
+TEST_CASE("JSON report: integers of 64 bits are written whole") {
+  Sample sample = sample_report();
+  const ValueId value = sample.scenario->program.outputs[0];
+  const auto text = [&](Dtype dtype, uint64_t bits) {
+    Tensor tensor(dtype, {1});
+    set_element_bits(tensor, 0, bits);
+    sample.report.values->at(value, LogicalId(0)) = tensor;
+    return json_text(sample.report, {{value}, Encoding::Values});
+  };
+  CHECK(text(Dtype::U64, ~uint64_t{0}).find("[18446744073709551615],\n") != std::string::npos);
+  CHECK(text(Dtype::S64, 0x8000000000000001U).find("[-9223372036854775807],\n") !=
+        std::string::npos);
+  CHECK(text(Dtype::S64, 0x20000000000001U).find("[9007199254740993],\n") != std::string::npos);
 }
 
 TEST_CASE("JSON report: a program that hangs has no times") {
