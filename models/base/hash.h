@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "models/base/int128.h"
+
 namespace orrery {
 
 /// Mixes 64 bits so that every input bit reaches every output bit (the finaliser of splitmix64).
@@ -15,6 +17,13 @@ constexpr uint64_t mix(uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
   z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
   return z ^ (z >> 31U);
+}
+
+/// Mixes two words into one with one multiplication: the two halves of their product, folded (as
+/// wyhash does). Give it words that are not 0 by construction.
+constexpr uint64_t fold(uint64_t a, uint64_t b) {
+  const UInt128 product = UInt128{a} * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64U);
 }
 
 /// An ordered hash of what is added to it. Two different sequences give different results, but for

@@ -25,7 +25,8 @@ class Digest {
     Halves(CollectiveId collective, Channel channel, Half half)
         : term_(((uint64_t{collective.index()} << 32U) | (uint64_t{channel.index()} << 1U) |
                  (half == Half::Send ? 1U : 0U)) *
-                0xd1342543de82ef95U) {}
+                    0xd1342543de82ef95U +
+                0xa0761d6478bd642fU) {}
 
    private:
     friend class Digest;
@@ -33,7 +34,7 @@ class Digest {
   };
   void add(Halves halves, StepRef ref, Bytes bytes) {
     const uint64_t place = (uint64_t{ref.node.index()} << 32U) | ref.index;
-    sum_ += mix(place * 0x9e3779b97f4a7c15U + halves.term_ + static_cast<uint64_t>(bytes.count()));
+    sum_ += fold(place ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
   }
 
   /// Adds what another part of the same walk did.

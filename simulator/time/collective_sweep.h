@@ -81,6 +81,7 @@ class CollectiveSweep {
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
+    /// Of another size where it does not know this one.
     const Cost& cost(int64_t count) const { return costs[costs[0].count == count ? 0 : 1]; }
   };
 
@@ -203,9 +204,9 @@ class CollectiveSweep {
     times.received = begin.at;
     times.received_origin = begin.origin;
     if (step.combine != Combine::None && reduce_rate_) {
-      const Lane& lane = lanes_[lane_of(ref)];
-      times.received = begin.at + lane.cost(step.count()).reduction;
-      pass.unknown |= !lane.knows(step.count());
+      const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
+      times.received = begin.at + cost.reduction;
+      pass.unknown |= cost.count != step.count();
     }
     pass.tally.digest.add(pass.receives, ref, digest_bytes(step, Half::Receive, itemsize_));
   }
@@ -217,9 +218,10 @@ class CollectiveSweep {
     times.sent_origin = begin.origin;
     if (step.to) {
       const Lane& lane = lanes_[lane_of(ref)];
-      times.sent = begin.at + lane.cost(step.count()).transfer;
+      const Cost& cost = lane.cost(step.count());
+      times.sent = begin.at + cost.transfer;
       times.arrived = times.sent + lane.latency;
-      pass.unknown |= lane.to != *step.to || !lane.knows(step.count());
+      pass.unknown |= lane.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
     }
     pass.tally.digest.add(pass.sends, ref, digest_bytes(step, Half::Send, itemsize_));
