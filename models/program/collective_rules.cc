@@ -63,7 +63,7 @@ TypeOutcome psum(const TypeContext& context) {
   return typed(dtype, operand.shape, exchanged_states(context, Exchange::Sum));
 }
 
-TypeOutcome pmax(const TypeContext& context) {
+TypeOutcome extremum(const TypeContext& context) {
   if (over_no_axes(context))
     return identity(context);
   const ValueType& operand = context.operands[0];
@@ -90,23 +90,35 @@ TypeOutcome all_gather(const TypeContext& context) {
   return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
 }
 
-/// What is wrong with cutting dimension `dimension` in as many parts as the group has members.
-std::optional<TypeFault> cut_fault(const TypeContext& context, std::string_view parameter,
-                                   int64_t dimension) {
+/// What is wrong with dimension `dimension` as one that has an entry for each member of the group.
+std::optional<TypeFault> entries_fault(const TypeContext& context, std::string_view parameter,
+                                       int64_t dimension, std::string_view hint) {
   const Shape& shape = context.operands[0].shape;
   if (auto fault = dimension_fault(parameter, dimension, shape.rank()))
     return fault;
   const int64_t extent = shape[static_cast<size_t>(dimension)];
-  if (context.attributes.boolean("tiled") && extent % context.group_size != 0)
+  if (extent != context.group_size)
+    return TypeFault{std::string(parameter),
+                     fmt::format("expected dimension {} to be the group size {}, got {}{}",
+                                 dimension, context.group_size, extent, hint)};
+  return std::nullopt;
+}
+
+/// What is wrong with cutting dimension `dimension` in as many parts as the group has members.
+std::optional<TypeFault> cut_fault(const TypeContext& context, std::string_view parameter,
+                                   int64_t dimension) {
+  if (!context.attributes.boolean("tiled"))
+    return entries_fault(context, parameter, dimension,
+                         "; a tiled one need only be divisible by it");
+  const Shape& shape = context.operands[0].shape;
+  if (auto fault = dimension_fault(parameter, dimension, shape.rank()))
+    return fault;
+  const int64_t extent = shape[static_cast<size_t>(dimension)];
+  if (extent % context.group_size != 0)
     return TypeFault{
         std::string(parameter),
         fmt::format("expected dimension {} to be divisible by the group size {}, got {}", dimension,
                     context.group_size, extent)};
-  if (!context.attributes.boolean("tiled") && extent != context.group_size)
-    return TypeFault{std::string(parameter),
-                     fmt::format("expected dimension {} to be the group size {}, got {}; a tiled "
-                                 "one need only be divisible by it",
-                                 dimension, context.group_size, extent)};
   return std::nullopt;
 }
 
@@ -148,8 +160,17 @@ TypeOutcome all_to_all(const TypeContext& context) {
   return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
 }
 
-std::optional<TypeFault> permutation_fault(const std::vector<std::vector<int64_t>>& pairs,
-                                           int64_t size) {
+TypeOutcome pswapaxes(const TypeContext& context) {
+  if (over_no_axes(context))
+    return identity(context);
+  const ValueType& operand = context.operands[0];
+  if (auto fault = entries_fault(context, "axis", context.attributes.integer("axis"), ""))
+    return *fault;
+  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
+}
+
+/// What is wrong with `perm`, pairs [source, destination], over a group of `size`.
+std::optional<TypeFault> pairs_fault(const std::vector<std::vector<int64_t>>& pairs, int64_t size) {
   std::vector<bool> sends(static_cast<size_t>(size), false);
   std::vector<bool> receives(static_cast<size_t>(size), false);
   for (const std::vector<int64_t>& pair : pairs) {
@@ -172,9 +193,22 @@ std::optional<TypeFault> permutation_fault(const std::vector<std::vector<int64_t
   return std::nullopt;
 }
 
-// JAX sorts the group of a ppermute by device, so ranks would silently mean another order than in
-// every other collective. Only the order in which both agree is accepted.
-TypeOutcome ppermute(const TypeContext& context) {
+/// What is wrong with `perm`, the source of each rank, over a group of `size`.
+std::optional<TypeFault> sources_fault(const std::vector<int64_t>& perm, int64_t size) {
+  std::vector<int64_t> sources = perm;
+  std::sort(sources.begin(), sources.end());
+  for (int64_t rank = 0; rank < size; ++rank)
+    if (static_cast<int64_t>(sources.size()) != size || sources[static_cast<size_t>(rank)] != rank)
+      return TypeFault{"perm", fmt::format("expected each of the ranks 0 to {} once, got [{}]",
+                                           size - 1, fmt::join(perm, ","))};
+  return std::nullopt;
+}
+
+// JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device, so ranks would
+// silently mean another order than in every other collective. Only the order in which both agree is
+// accepted.
+template <class PermFault>
+TypeOutcome permuted(const TypeContext& context, PermFault perm_fault) {
   if (over_no_axes(context))
     return identity(context);
   const std::vector<std::string>& names = context.attributes.names("axis_name");
@@ -182,10 +216,22 @@ TypeOutcome ppermute(const TypeContext& context) {
   if (!std::is_sorted(axes.begin(), axes.end()))
     return TypeFault{"axis_name", fmt::format("expected axes in the order of the mesh, got ({})",
                                               fmt::join(names, ", "))};
-  if (auto fault = permutation_fault(context.attributes.lists("perm"), context.group_size))
+  if (std::optional<TypeFault> fault = perm_fault())
     return *fault;
   const ValueType& operand = context.operands[0];
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
+}
+
+TypeOutcome ppermute(const TypeContext& context) {
+  return permuted(
+      context, [&] { return pairs_fault(context.attributes.lists("perm"), context.group_size); });
+}
+
+// JAX takes a perm of fewer ranks, and fills the others with zeros; that is a ppermute.
+TypeOutcome pshuffle(const TypeContext& context) {
+  return permuted(context, [&] {
+    return sources_fault(context.attributes.integers("perm"), context.group_size);
+  });
 }
 
 // Unlike the other exchanges it casts nothing to varying: copies that are equal already need no
@@ -220,6 +266,10 @@ size_t gather_dimension(const Attributes& given, const Shape& operand) {
   const int64_t result_rank =
       static_cast<int64_t>(operand.rank()) + (given.boolean("tiled") ? 0 : 1);
   return static_cast<size_t>(axis < 0 ? axis + result_rank : axis);
+}
+
+size_t swapped_dimension(const Attributes& given, const Shape& /*operand*/) {
+  return static_cast<size_t>(given.integer("axis"));
 }
 
 size_t scatter_dimension(const Attributes& given, const Shape& /*operand*/) {
@@ -271,8 +321,10 @@ std::vector<OpRules> collective_rules() {
       // enters, and the collective works in the dtype of its result.
       collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
                  GroupSizes::Any, {Combine::Add, nullptr, nullptr}),
-      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, pmax,
+      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, extremum,
                  GroupSizes::Any, {Combine::Max, nullptr, nullptr}),
+      collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group", {}, extremum,
+                 GroupSizes::Any, {Combine::Min, nullptr, nullptr}),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
                  {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal,
@@ -286,9 +338,17 @@ std::vector<OpRules> collective_rules() {
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
                  all_to_all, GroupSizes::Equal, {Combine::None, split_dimension, concat_dimension}),
+      collective(OpKind::Pswapaxes, "pswapaxes",
+                 "entry q of each operand goes to member q, which stacks them: mesh axis and "
+                 "dimension change places",
+                 {dimension("axis", Need::Required)}, pswapaxes, GroupSizes::Equal,
+                 {Combine::None, swapped_dimension, swapped_dimension}),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, ppermute,
+                 GroupSizes::Equal, {}),
+      collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
+                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}}, pshuffle,
                  GroupSizes::Equal, {}),
       collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                  {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, pbroadcast,

@@ -17,15 +17,19 @@ enum class OpKind : uint8_t {
   // collectives
   Psum,
   Pmax,
+  Pmin,
   AllGather,
   PsumScatter,
   AllToAll,
+  Pswapaxes,
   Ppermute,
+  Pshuffle,
   Pbroadcast,
   // the end of any started collective
   Done,
   // local
   AxisIndex,
+  AxisSize,
   Add,
   Sub,
   Mul,

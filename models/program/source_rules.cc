@@ -1,5 +1,5 @@
-// Local ops whose results are not made of operands: axis_index, full, and compute, which stands for
-// a computation that is not written out.
+// Local ops whose results are not made of operands: axis_index, axis_size, full, and compute, which
+// stands for a computation that is not written out.
 
 #include <limits>
 
@@ -26,12 +26,27 @@ TypeOutcome axis_index(const TypeContext& context) {
   return typed(Dtype::S32, Shape(), std::move(states));
 }
 
+Tensor s32_scalar(int64_t value) {
+  Tensor scalar(Dtype::S32, Shape());
+  set_element_from_int64(scalar, 0, value);
+  return scalar;
+}
+
+/// The mesh positions of `axis_name`.
+std::vector<size_t> axes_of(const LocalCall& call) {
+  return axis_positions(call.mesh, call.attributes.names("axis_name"));
+}
+
 Tensor axis_index_value(const LocalCall& call) {
-  Tensor index(Dtype::S32, Shape());
-  set_element_from_int64(
-      index, 0,
-      call.mesh.index(call.device, axis_positions(call.mesh, call.attributes.names("axis_name"))));
-  return index;
+  return s32_scalar(call.mesh.index(call.device, axes_of(call)));
+}
+
+TypeOutcome axis_size(const TypeContext& context) {
+  return typed(Dtype::S32, Shape(), invarying(context.mesh));
+}
+
+Tensor axis_size_value(const LocalCall& call) {
+  return s32_scalar(call.mesh.size(axes_of(call)));
 }
 
 TypeOutcome full(const TypeContext& context) {
@@ -106,6 +121,10 @@ std::vector<OpRules> source_rules() {
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
                  written, axis_index_value),
+          source(OpKind::AxisSize, "axis_size",
+                 "the number of devices along the axes, s32; known from the mesh, nothing is sent",
+                 {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_size,
+                 written, axis_size_value),
           source(OpKind::Full, "full", "every element the same",
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},

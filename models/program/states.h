@@ -35,7 +35,7 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 /// JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,         // varying or unreduced to invarying: psum
-  Extremum,    // varying to invarying: pmax
+  Extremum,    // varying to invarying: pmax, pmin
   SumScatter,  // varying or unreduced to varying: psum_scatter
   Move,        // varying to varying
 };

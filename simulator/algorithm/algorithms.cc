@@ -98,11 +98,15 @@ Made make_pairwise(const ScheduleRequest& request) {
 }
 
 Made make_permute(const ScheduleRequest& request) {
+  const Attributes& given = request.op.attributes;
   std::vector<SourceDestination> pairs;
-  if (request.op.attributes.names("axis_name").empty()) {
+  if (given.names("axis_name").empty()) {
     pairs = {{Node(0), Node(0)}};  // the identity, whatever `perm` says
+  } else if (request.op.kind == OpKind::Pshuffle) {
+    for (const int64_t source : given.integers("perm"))
+      pairs.push_back({Node(static_cast<size_t>(source)), Node(pairs.size())});
   } else {
-    for (const std::vector<int64_t>& pair : request.op.attributes.lists("perm"))
+    for (const std::vector<int64_t>& pair : given.lists("perm"))
       pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
   }
   return direct_permute(request.nodes, request.elements, pairs, request.transport);
@@ -136,14 +140,14 @@ std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> kTable = {
       {"ring",
        "each rank sends to the next, chunk by chunk",
-       {OpKind::Psum, OpKind::Pmax},
+       {OpKind::Psum, OpKind::Pmax, OpKind::Pmin},
        fits,
        make_ring,
        estimate_ring,
        {}},
       {"recursive_doubling",
        "ranks that differ in one bit exchange all they have, bit by bit",
-       {OpKind::Psum, OpKind::Pmax},
+       {OpKind::Psum, OpKind::Pmax, OpKind::Pmin},
        fits,
        make_recursive_doubling,
        estimate_recursive_doubling,
@@ -157,21 +161,21 @@ std::span<const Algorithm> algorithms() {
        {}},
       {"direct",
        "each rank sends to every other at once",
-       {OpKind::AllToAll},
+       {OpKind::AllToAll, OpKind::Pswapaxes},
        fits_direct,
        make_direct,
        nullptr,
        kFewRanks},
       {"pairwise",
        "each rank sends to one other at a time, in turns",
-       {OpKind::AllToAll},
+       {OpKind::AllToAll, OpKind::Pswapaxes},
        fits,
        make_pairwise,
        nullptr,
        {}},
       {"direct",
        "each source sends to its destination",
-       {OpKind::Ppermute},
+       {OpKind::Ppermute, OpKind::Pshuffle},
        fits,
        make_permute,
        nullptr,

@@ -96,6 +96,13 @@ TEST_CASE("pmax: the largest of each element, or for pred") {
   CHECK(result(collective(OpKind::Pmax), operands, 0, Dtype::Pred, {2}) == "false true");
 }
 
+TEST_CASE("pmin: the smallest of each element, and for pred") {
+  CHECK(result(collective(OpKind::Pmin), ranks(3, {2}), 2, Dtype::S32, {2}) == "0 1");
+  const std::vector<Tensor> operands = {numbers(Dtype::Pred, {2}, {1, 1}),
+                                        numbers(Dtype::Pred, {2}, {0, 1})};
+  CHECK(result(collective(OpKind::Pmin), operands, 0, Dtype::Pred, {2}) == "false true");
+}
+
 TEST_CASE("all_gather: tiled concatenates in rank order, untiled stacks") {
   const auto gather = [](int64_t axis, bool tiled) {
     return collective(OpKind::AllGather, {{"axis", axis}, {"tiled", tiled}});
@@ -147,9 +154,25 @@ TEST_CASE("all_to_all, untiled: stacks entry p of every rank") {
   CHECK(result(exchange(1, 0), ranks(2, {3, 2}), 0, Dtype::S32, {2, 3}) == "0 2 4 10 12 14");
 }
 
+TEST_CASE("pswapaxes: row p of every rank") {
+  const auto swap = [](int64_t axis) { return collective(OpKind::Pswapaxes, {{"axis", axis}}); };
+  // Operands [[0, 1], [2, 3]] and [[10, 11], [12, 13]].
+  CHECK(result(swap(0), ranks(2, {2, 2}), 0, Dtype::S32, {2, 2}) == "0 1 10 11");
+  CHECK(result(swap(0), ranks(2, {2, 2}), 1, Dtype::S32, {2, 2}) == "2 3 12 13");
+  // Column 0 of each, as columns.
+  CHECK(result(swap(1), ranks(2, {2, 2}), 0, Dtype::S32, {2, 2}) == "0 10 2 12");
+}
+
 TEST_CASE("ppermute: the source's operand, and zeros where none is named") {
   const Op op = collective(OpKind::Ppermute, {{"perm", Lists{{0, 1}, {1, 2}}}});
   CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "0 0");
+  CHECK(result(op, ranks(3, {2}), 1, Dtype::S32, {2}) == "0 1");
+  CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
+}
+
+TEST_CASE("pshuffle: the operand of rank perm[p]") {
+  const Op op = collective(OpKind::Pshuffle, {{"perm", std::vector<int64_t>{2, 0, 1}}});
+  CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "20 21");
   CHECK(result(op, ranks(3, {2}), 1, Dtype::S32, {2}) == "0 1");
   CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
 }

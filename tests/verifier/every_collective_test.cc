@@ -44,12 +44,16 @@ int64_t least_factor(int64_t n) {
 }
 
 bool reduces_to_all(OpKind kind) {
-  return kind == OpKind::Psum || kind == OpKind::Pmax;
+  return kind == OpKind::Psum || kind == OpKind::Pmax || kind == OpKind::Pmin;
 }
 
 /// Only these have a `tiled`.
 bool has_tiled(OpKind kind) {
   return kind == OpKind::AllGather || kind == OpKind::PsumScatter || kind == OpKind::AllToAll;
+}
+
+bool mesh_order_only(OpKind kind) {
+  return kind == OpKind::Ppermute || kind == OpKind::Pshuffle;
 }
 
 std::vector<Axis> axes_of(const Case& c) {
@@ -84,8 +88,8 @@ Parameters group_parameters(const Case& c, Random& random) {
     case Grouping::OneAxis:
     case Grouping::Strided:
       return {{"axis_name", Names{"x"}}};
-    case Grouping::TwoAxes:  // ppermute takes mesh order only
-      return {{"axis_name", c.kind == OpKind::Ppermute ? Names{"x", "y"} : Names{"y", "x"}}};
+    case Grouping::TwoAxes:
+      return {{"axis_name", mesh_order_only(c.kind) ? Names{"x", "y"} : Names{"y", "x"}}};
     case Grouping::Lists:
     case Grouping::UnequalLists: {
       const std::vector<int64_t> order = shuffled(axes_of(c).front().size, random);
@@ -134,6 +138,12 @@ Call random_call(const Case& c, Random& random) {
     add(c.kind == OpKind::AllToAll ? "split_axis" : "scatter_dimension", split);
     if (c.kind == OpKind::AllToAll)
       add("concat_axis", any_dimension());
+  } else if (c.kind == OpKind::Pswapaxes) {
+    const int64_t axis = any_dimension();
+    dims[static_cast<size_t>(axis)] = c.n;
+    add("axis", axis);
+  } else if (c.kind == OpKind::Pshuffle) {
+    add("perm", shuffled(c.n, random));
   } else if (c.kind == OpKind::Ppermute) {
     add("perm", permutation(c.n, random));
   } else if (c.kind == OpKind::Pbroadcast) {
@@ -253,6 +263,10 @@ TEST_CASE("pmax: every dtype, algorithm and grouping gives the definition's valu
   check_all(OpKind::Pmax);
 }
 
+TEST_CASE("pmin: every dtype, algorithm and grouping gives the definition's values") {
+  check_all(OpKind::Pmin);
+}
+
 TEST_CASE("all_gather: every dtype, algorithm and grouping gives the definition's values") {
   check_all(OpKind::AllGather);
 }
@@ -265,8 +279,16 @@ TEST_CASE("all_to_all: every dtype, algorithm and grouping gives the definition'
   check_all(OpKind::AllToAll);
 }
 
+TEST_CASE("pswapaxes: every dtype, algorithm and grouping gives the definition's values") {
+  check_all(OpKind::Pswapaxes);
+}
+
 TEST_CASE("ppermute: every dtype, algorithm and grouping gives the definition's values") {
   check_all(OpKind::Ppermute);
+}
+
+TEST_CASE("pshuffle: every dtype, algorithm and grouping gives the definition's values") {
+  check_all(OpKind::Pshuffle);
 }
 
 TEST_CASE("pbroadcast: every dtype, algorithm and grouping gives the definition's values") {

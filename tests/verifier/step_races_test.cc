@@ -21,10 +21,13 @@ Op some_op(OpKind kind, uint32_t nodes) {
   op.kind = kind;
   op.attributes.set("axis_name", std::vector<std::string>{"x"});
   op.attributes.set("source", int64_t{nodes - 1});
-  std::vector<std::vector<int64_t>> shift;
-  for (int64_t rank = 0; rank < nodes; ++rank)
-    shift.push_back({rank, (rank + 1) % nodes});
-  op.attributes.set("perm", shift);
+  std::vector<std::vector<int64_t>> pairs;
+  std::vector<int64_t> sources;
+  for (int64_t rank = 0; rank < nodes; ++rank) {
+    pairs.push_back({rank, (rank + 1) % nodes});
+    sources.push_back((rank + 1) % nodes);
+  }
+  op.attributes.set("perm", kind == OpKind::Pshuffle ? Attribute(sources) : Attribute(pairs));
   return op;
 }
 

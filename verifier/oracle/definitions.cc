@@ -151,8 +151,8 @@ Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>
   return definition;
 }
 
-/// The operand of the source, on every rank.
-Definition pbroadcast(const Shape& operand, Rank source) {
+/// The operand of one rank.
+Definition copy(const Shape& operand, Rank source) {
   PartList parts;
   parts.add(operand.elements(), source, 1, 0);
   return {Combine::None, parts.take()};
@@ -170,6 +170,8 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
       return reduce(Combine::Add, operand, group_size);
     case OpKind::Pmax:
       return reduce(Combine::Max, operand, group_size);
+    case OpKind::Pmin:
+      return reduce(Combine::Min, operand, group_size);
     case OpKind::AllGather: {
       const size_t result_rank = operand.rank() + (given.boolean("tiled") ? 0 : 1);
       return all_gather(operand, dimension(given.integer("axis"), result_rank), group_size);
@@ -183,10 +185,16 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
       return given.boolean("tiled") ? all_to_all_tiled(operand, split, concat, group_size, rank)
                                     : all_to_all_untiled(operand, split, concat, group_size, rank);
     }
+    case OpKind::Pswapaxes: {
+      const size_t axis = dimension(given.integer("axis"), operand.rank());
+      return all_to_all_untiled(operand, axis, axis, group_size, rank);
+    }
     case OpKind::Ppermute:
       return ppermute(operand, given.lists("perm"), rank);
+    case OpKind::Pshuffle:
+      return copy(operand, Rank(static_cast<size_t>(given.integers("perm")[rank.index()])));
     case OpKind::Pbroadcast:
-      return pbroadcast(operand, Rank(static_cast<size_t>(given.integer("source"))));
+      return copy(operand, Rank(static_cast<size_t>(given.integer("source"))));
     default:
       fail_check("a collective kind", "only collectives have a definition over a group", __FILE__,
                  __LINE__);

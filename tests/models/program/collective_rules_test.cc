@@ -12,6 +12,7 @@ namespace {
 using test::Given;
 using test::Lists;
 using test::Names;
+using test::Numbers;
 using test::outcome;
 using test::type;
 
@@ -29,6 +30,7 @@ TEST_CASE("collectives: shapes for every group size") {
     const Shape with_n = {3, n, 4};
     CHECK(over_x(n, OpKind::Psum, some, {{"axis_name", kX}}) == fmt::format("f32[3,{},4]", 2 * n));
     CHECK(over_x(n, OpKind::Pmax, some, {{"axis_name", kX}}) == fmt::format("f32[3,{},4]", 2 * n));
+    CHECK(over_x(n, OpKind::Pmin, some, {{"axis_name", kX}}) == fmt::format("f32[3,{},4]", 2 * n));
 
     // Untiled: n is inserted at the axis, which may be one past the last. Tiled: an extent grows.
     CHECK(over_x(n, OpKind::AllGather, {3, 4}, {{"axis_name", kX}}) ==
@@ -59,6 +61,10 @@ TEST_CASE("collectives: shapes for every group size") {
     CHECK(over_x(n, OpKind::AllToAll, some,
                  {{"axis_name", kX}, {"split_axis", 1}, {"concat_axis", 1}, {"tiled", true}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", 2 * n));
+
+    // A dimension of extent n, which changes places with the axis.
+    CHECK(over_x(n, OpKind::Pswapaxes, with_n, {{"axis_name", kX}, {"axis", 1}}) ==
+          fmt::format("f32[3,{},4]{{V:x}}", n));
 
     CHECK(over_x(n, OpKind::Ppermute, some, {{"axis_name", kX}, {"perm", Lists{{0, 1}}}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", 2 * n));
@@ -101,6 +107,13 @@ TEST_CASE("collectives: extents that the group does not divide are refused") {
         "concat_axis: expected a dimension from 0 to 1, got 2");
 }
 
+TEST_CASE("pswapaxes: the dimension has an entry for each rank") {
+  CHECK(over_x(4, OpKind::Pswapaxes, {8, 4}, {{"axis_name", kX}, {"axis", 0}}) ==
+        "axis: expected dimension 0 to be the group size 4, got 8");
+  CHECK(over_x(4, OpKind::Pswapaxes, {8, 4}, {{"axis_name", kX}, {"axis", 2}}) ==
+        "axis: expected a dimension from 0 to 1, got 2");
+}
+
 TEST_CASE("psum: pred is counted in s32, other dtypes are kept") {
   const Mesh mesh({{"x", 2}});
   CHECK(outcome(mesh, OpKind::Psum, {type(Dtype::Pred, {3}, "V")}, {{"axis_name", kX}}) ==
@@ -117,9 +130,10 @@ TEST_CASE("psum_scatter: pred has no sum to scatter") {
                 {{"axis_name", kX}}) == ": expected an operand of numbers, got pred");
 }
 
-TEST_CASE("pmax: pred is kept") {
-  CHECK(outcome(Mesh({{"x", 2}}), OpKind::Pmax, {type(Dtype::Pred, {2}, "V")},
-                {{"axis_name", kX}}) == "pred[2]");
+TEST_CASE("pmax, pmin: pred is kept") {
+  for (const OpKind kind : {OpKind::Pmax, OpKind::Pmin})
+    CHECK(outcome(Mesh({{"x", 2}}), kind, {type(Dtype::Pred, {2}, "V")}, {{"axis_name", kX}}) ==
+          "pred[2]");
 }
 
 TEST_CASE("collectives: over no axes each is the identity") {
@@ -131,7 +145,11 @@ TEST_CASE("collectives: over no axes each is the identity") {
   CHECK(outcome(mesh, OpKind::PsumScatter, {pred}, {{"axis_name", Names{}}}) == "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::AllToAll, {pred},
                 {{"axis_name", Names{}}, {"split_axis", 7}, {"concat_axis", 7}}) == "pred[5]{V:x}");
+  CHECK(outcome(mesh, OpKind::Pswapaxes, {pred}, {{"axis_name", Names{}}, {"axis", 7}}) ==
+        "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::Ppermute, {pred}, {{"axis_name", Names{}}, {"perm", Lists{}}}) ==
+        "pred[5]{V:x}");
+  CHECK(outcome(mesh, OpKind::Pshuffle, {pred}, {{"axis_name", Names{}}, {"perm", Numbers{7}}}) ==
         "pred[5]{V:x}");
 }
 
@@ -197,6 +215,28 @@ TEST_CASE("ppermute: axes in another order than the mesh's are refused") {
                 {{"axis_name", Names{"x", "y"}}, {"perm", Lists{{0, 5}}}}) == "f32[1]{V:(x,y)}");
   CHECK(outcome(mesh, OpKind::Ppermute, {operand},
                 {{"axis_name", Names{"y", "x"}}, {"perm", Lists{{0, 5}}}}) ==
+        "axis_name: expected axes in the order of the mesh, got (y, x)");
+}
+
+TEST_CASE("pshuffle: each rank of the group once") {
+  const auto pshuffle = [](Numbers perm) {
+    return over_x(3, OpKind::Pshuffle, {1}, {{"axis_name", kX}, {"perm", perm}});
+  };
+  CHECK(pshuffle({2, 0, 1}) == "f32[1]{V:x}");
+  CHECK(pshuffle({1, 0}) == "perm: expected each of the ranks 0 to 2 once, got [1,0]");
+  CHECK(pshuffle({1, 0, 2, 3}) == "perm: expected each of the ranks 0 to 2 once, got [1,0,2,3]");
+  CHECK(pshuffle({0, 1, 1}) == "perm: expected each of the ranks 0 to 2 once, got [0,1,1]");
+  CHECK(pshuffle({-1, 0, 1}) == "perm: expected each of the ranks 0 to 2 once, got [-1,0,1]");
+}
+
+TEST_CASE("pshuffle: axes in another order than the mesh's are refused") {
+  const Mesh mesh({{"x", 2}, {"y", 2}});
+  const ValueType operand = type(Dtype::F32, {1}, "VV");
+  CHECK(outcome(mesh, OpKind::Pshuffle, {operand},
+                {{"axis_name", Names{"x", "y"}}, {"perm", Numbers{3, 2, 1, 0}}}) ==
+        "f32[1]{V:(x,y)}");
+  CHECK(outcome(mesh, OpKind::Pshuffle, {operand},
+                {{"axis_name", Names{"y", "x"}}, {"perm", Numbers{3, 2, 1, 0}}}) ==
         "axis_name: expected axes in the order of the mesh, got (y, x)");
 }
 

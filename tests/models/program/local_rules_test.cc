@@ -217,10 +217,11 @@ TEST_CASE("cost: reshape renames its operand and touches nothing") {
   CHECK(rules(OpKind::Reshape).alias == Alias::FirstOperand);
 }
 
-TEST_CASE("cost: full and axis_index write their results") {
+TEST_CASE("cost: full, axis_index and axis_size write their results") {
   CHECK(cost(OpKind::Full, {}, {{"shape", Numbers{5}}, {"fill_value", 0.0}, {"dtype", Dtype::F64}})
             .bytes == Bytes(40));
   CHECK(cost(OpKind::AxisIndex, {}, {{"axis_name", Names{}}}).bytes == Bytes(4));
+  CHECK(cost(OpKind::AxisSize, {}, {{"axis_name", Names{}}}).bytes == Bytes(4));
 }
 
 TEST_CASE("cost: compute costs what it says") {

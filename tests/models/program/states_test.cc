@@ -99,7 +99,7 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
 
 TEST_CASE("reductions of parts of an axis: the result still varies along it") {
   const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
-  for (const OpKind kind : {OpKind::Psum, OpKind::Pmax}) {
+  for (const OpKind kind : {OpKind::Psum, OpKind::Pmax, OpKind::Pmin}) {
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "VI")}, parts) == "f32[2]{V:x}");
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "II")}, parts) == "f32[2]{V:x}");
   }
@@ -110,6 +110,11 @@ TEST_CASE("reductions of parts of an axis: the result still varies along it") {
 TEST_CASE("axis_index: varies along the axes it names") {
   CHECK(outcome(mesh(), OpKind::AxisIndex, {}, {{"axis_name", Names{"y"}}}) == "s32[]{V:y}");
   CHECK(outcome(mesh(), OpKind::AxisIndex, {}, {{"axis_name", Names{}}}) == "s32[]");
+}
+
+TEST_CASE("axis_size: the same everywhere") {
+  CHECK(outcome(mesh(), OpKind::AxisSize, {}, {{"axis_name", Names{"y", "x"}}}) == "s32[]");
+  CHECK(outcome(mesh(), OpKind::AxisSize, {}, {{"axis_name", Names{}}}) == "s32[]");
 }
 
 TEST_CASE("add: varying where an operand is; unreduced or reduced where both are") {

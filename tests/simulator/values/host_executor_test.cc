@@ -320,6 +320,17 @@ TEST_CASE("host: axis_index is the index over the named axes") {
   CHECK(rig.values(rig.run(), "i") == Table{{0}, {2}, {1}, {3}});
 }
 
+TEST_CASE("host: axis_size is the number of devices along the named axes") {
+  HostRig rig({{"x", 2}, {"y", 3}});
+  rig.op("axis_size", "y", {}, {{"axis_name", Names{"y"}}});
+  rig.op("axis_size", "all", {}, {{"axis_name", Names{"x", "y"}}});
+  rig.op("axis_size", "none", {}, {{"axis_name", Names{}}});
+  const HostRun run = rig.run();
+  CHECK(rig.values(run, "y") == Table(6, {3}));
+  CHECK(rig.values(run, "all") == Table(6, {6}));
+  CHECK(rig.values(run, "none") == Table(6, {1}));
+}
+
 TEST_CASE("host: a compute without a result leaves none") {
   HostRig rig({{"x", 1}});
   rig.op("compute", "c", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
