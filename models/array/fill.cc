@@ -4,6 +4,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/base/check.h"
 
 namespace orrery {
 
@@ -32,6 +33,14 @@ Tensor full(Dtype dtype, Shape shape, double value) {
 Tensor iota(Dtype dtype, Shape shape) {
   return filled(dtype, std::move(shape),
                 [](size_t i) { return arith::S64{static_cast<int64_t>(i)}; });
+}
+
+Tensor iota(Dtype dtype, Shape shape, size_t dimension) {
+  ORRERY_CHECK(dimension < shape.rank(), "indices run along a dimension of the shape");
+  const auto inner = static_cast<size_t>(shape.elements_from(dimension + 1));
+  const auto extent = static_cast<size_t>(shape[dimension]);
+  return filled(dtype, std::move(shape),
+                [=](size_t i) { return arith::S64{static_cast<int64_t>(i / inner % extent)}; });
 }
 
 IntegerBounds small_integers(Dtype dtype) {

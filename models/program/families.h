@@ -9,11 +9,19 @@
 
 namespace orrery {
 
-std::vector<OpRules> collective_rules();   // and done
-std::vector<OpRules> elementwise_rules();  // add, sub, mul, convert_element_type
-std::vector<OpRules> movement_rules();     // reshape, transpose, slice, concatenate
-std::vector<OpRules> dot_rules();          // dot_general
-std::vector<OpRules>
-source_rules();  // axis_index, axis_size, full, compute: results out of no operand
+// and done
+std::vector<OpRules> collective_rules();
+// add, sub, mul, convert_element_type
+std::vector<OpRules> elementwise_rules();
+// reshape, transpose, slice, concatenate, pad, broadcast_in_dim
+std::vector<OpRules> movement_rules();
+// dynamic_slice, dynamic_update_slice, take
+std::vector<OpRules> indexing_rules();
+// reduce_sum, reduce_max, reduce_min
+std::vector<OpRules> reduction_rules();
+// dot_general
+std::vector<OpRules> dot_rules();
+// axis_index, axis_size, full, iota, compute: results out of no operand
+std::vector<OpRules> source_rules();
 
 }  // namespace orrery

@@ -142,6 +142,103 @@ Tensor concatenated(const LocalCall& call) {
   return concatenate(parts, static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
+/// What an entry of a padding_config may be: sums and products of a few of these fit.
+constexpr int64_t kMostPadding = int64_t{1} << 60;
+
+std::vector<DimensionPadding> paddings(const Attributes& attributes) {
+  std::vector<DimensionPadding> paddings;
+  for (const std::vector<int64_t>& numbers : attributes.lists("padding_config"))
+    paddings.push_back({numbers[0], numbers[1], numbers[2]});
+  return paddings;
+}
+
+std::optional<TypeFault> padding_fault(const TypeContext& context) {
+  const Shape& from = context.operands[0].shape;
+  const std::vector<std::vector<int64_t>>& config = context.attributes.lists("padding_config");
+  const auto fault = [](std::string message) {
+    return TypeFault{"padding_config", std::move(message)};
+  };
+  if (config.size() != from.rank())
+    return fault(fmt::format("expected {} entries, one per dimension of {}, got {}", from.rank(),
+                             from.text(), config.size()));
+  for (size_t d = 0; d < config.size(); ++d) {
+    if (config[d].size() != 3)
+      return fault(fmt::format("expected [low, high, interior] for dimension {}, got {}", d,
+                               list(config[d])));
+    if (std::any_of(config[d].begin(), config[d].end(),
+                    [](int64_t number) { return number < -kMostPadding || number > kMostPadding; }))
+      return fault(fmt::format("expected numbers from -2^60 to 2^60 for dimension {}, got {}", d,
+                               list(config[d])));
+    const DimensionPadding padding = {config[d][0], config[d][1], config[d][2]};
+    if (padding.interior < 0)
+      return fault(fmt::format("expected an interior of at least 0 for dimension {}, got {}", d,
+                               padding.interior));
+    const int64_t extent = padded_extent(from[d], padding);
+    if (extent < 0)
+      return fault(
+          fmt::format("expected to take off no more than dimension {} has, got {} from an "
+                      "extent of {}, which leaves {}",
+                      d, list(config[d]), from[d], extent));
+  }
+  return std::nullopt;
+}
+
+TypeOutcome pad(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const ValueType& value = context.operands[1];
+  if (value.dtype != operand.dtype || value.shape.rank() != 0)
+    return TypeFault{"of", fmt::format("expected a scalar of {} to pad with, got {}{}",
+                                       name(operand.dtype), name(value.dtype), value.shape.text())};
+  if (auto fault = padding_fault(context))
+    return *fault;
+  std::vector<int64_t> dims;
+  for (const DimensionPadding& padding : paddings(context.attributes))
+    dims.push_back(padded_extent(operand.shape[dims.size()], padding));
+  return moved(context, Shape(std::move(dims)));
+}
+
+Tensor padded(const LocalCall& call) {
+  return pad(call.operand(0), call.operand(1), paddings(call.attributes));
+}
+
+TypeOutcome broadcast_in_dim(const TypeContext& context) {
+  constexpr std::string_view kDimensions = "broadcast_dimensions";
+  const Shape& from = context.operands[0].shape;
+  Shape shape(context.attributes.integers("shape"));
+  const std::vector<int64_t>& dimensions = context.attributes.integers(kDimensions);
+  const auto fault = [&](std::string message) {
+    return TypeFault{std::string(kDimensions), std::move(message)};
+  };
+  if (dimensions.size() != from.rank())
+    return fault(fmt::format("expected {} numbers, one per dimension of {}, got {}", from.rank(),
+                             from.text(), list(dimensions)));
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    const int64_t to = dimensions[d];
+    if (to < 0 || to >= static_cast<int64_t>(shape.rank()))
+      return fault(fmt::format("expected dimensions of {}, got {}", shape.text(), to));
+    if (d > 0 && to <= dimensions[d - 1])
+      return fault(fmt::format("expected ascending dimensions, got {}", list(dimensions)));
+    const int64_t extent = shape[static_cast<size_t>(to)];
+    if (from[d] != 1 && from[d] != extent)
+      return fault(
+          fmt::format("expected an extent of 1 or {} (dimension {} of {}), got {} "
+                      "(dimension {} of {})",
+                      extent, to, shape.text(), from[d], d, from.text()));
+  }
+  return moved(context, std::move(shape));
+}
+
+Tensor broadcast(const LocalCall& call) {
+  return broadcast_in_dim(call.operand(0), call.result.shape,
+                          call.attributes.integers("broadcast_dimensions"));
+}
+
+/// It reads its operands once, however often they are written.
+Cost filled_cost(const Attributes&, std::span<const ValueType> operands,
+                 std::span<const ValueType> results) {
+  return {Flops(0), touched(operands, results), operands[0].dtype};
+}
+
 Parameter sizes(std::string_view name, Need need) {
   return {name, ParameterKind::Integers, need, {}, 0, {}, {}};
 }
@@ -173,6 +270,21 @@ std::vector<OpRules> movement_rules() {
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
                concatenated);
   joined.most_operands = std::numeric_limits<size_t>::max();
+  OpRules padding =
+      movement(OpKind::Pad, "pad",
+               "the first operand with copies of the second, a scalar, around and between its "
+               "elements; negative low or high take elements off",
+               {{"padding_config", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
+               pad, padded);
+  padding.least_operands = 2;
+  padding.most_operands = 2;
+  padding.cost = filled_cost;
+  OpRules repeated =
+      movement(OpKind::BroadcastInDim, "broadcast_in_dim",
+               "the operand repeated: its dimension d becomes dimension broadcast_dimensions[d]",
+               {sizes("shape", Need::Required), sizes("broadcast_dimensions", Need::Required)},
+               broadcast_in_dim, broadcast);
+  repeated.cost = filled_cost;
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
@@ -181,7 +293,9 @@ std::vector<OpRules> movement_rules() {
                    {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
                     sizes("strides", Need::Optional)},
                    slice, sliced),
-          joined};
+          joined,
+          padding,
+          repeated};
 }
 
 }  // namespace orrery

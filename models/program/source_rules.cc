@@ -58,6 +58,24 @@ Tensor full_value(const LocalCall& call) {
   return full(call.result.dtype, call.result.shape, call.attributes.number("fill_value"));
 }
 
+TypeOutcome iota(const TypeContext& context) {
+  const Dtype dtype = context.attributes.dtype("dtype");
+  Shape shape(context.attributes.integers("shape"));
+  if (shape.rank() == 0)
+    return TypeFault{"shape", "expected a shape with dimensions, got []"};
+  if (auto fault =
+          dimension_fault("dimension", context.attributes.integer("dimension"), shape.rank()))
+    return *fault;
+  if (dtype == Dtype::Pred)
+    return TypeFault{"dtype", "expected a dtype of numbers, got pred"};
+  return typed(dtype, std::move(shape), invarying(context.mesh));
+}
+
+Tensor iota_value(const LocalCall& call) {
+  return iota(call.result.dtype, call.result.shape,
+              static_cast<size_t>(call.attributes.integer("dimension")));
+}
+
 /// It writes its result.
 Cost written(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
   return {Flops(0), results[0].size(), results[0].dtype};
@@ -130,6 +148,11 @@ std::vector<OpRules> source_rules() {
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
                   dtype},
                  full, written, full_value),
+          source(OpKind::Iota, "iota", "each element is its index along the dimension",
+                 {dtype,
+                  {"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
+                  {"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
+                 iota, written, iota_value),
           opaque};
 }
 

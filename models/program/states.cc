@@ -110,6 +110,26 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
   return states;
 }
 
+StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
+                             std::span<const ValueType> indices, Linearity linearity) {
+  const StatesOutcome joined = joined_states(mesh, moved, linearity);
+  if (std::holds_alternative<std::string>(joined))
+    return joined;
+  const AxisStates& states = std::get<AxisStates>(joined);
+  std::vector<ValueType> all(moved.begin(), moved.end());
+  for (const ValueType& index : indices) {
+    all.push_back(index);
+    for (size_t a = 0; a < states.size(); ++a) {
+      if (index.axes[a] == AxisState::Unreduced)
+        return fmt::format("expected indices that are nowhere unreduced, got {}",
+                           text(index, mesh));
+      if (index.axes[a] != AxisState::Varying)
+        all.back().axes[a] = states[a];
+    }
+  }
+  return joined_states(mesh, all, linearity);
+}
+
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   const Mesh& mesh = context.mesh;
   const ValueType& operand = context.operands[0];

@@ -31,6 +31,12 @@ enum class Linearity : uint8_t {
 StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
                             Linearity linearity);
 
+/// The states where integers, the `indices`, say which elements of the `moved` operands the result
+/// has. An index has no part in a sum of copies, and no cotangent: along an axis where its copies
+/// are the same it goes with any state of the others. It must not be unreduced.
+StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
+                             std::span<const ValueType> indices, Linearity linearity);
+
 /// What a collective does to the states along its axes. Invarying counts as varying everywhere:
 /// JAX inserts the cast.
 enum class Exchange : uint8_t {

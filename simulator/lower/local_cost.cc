@@ -64,7 +64,8 @@ std::vector<std::string> LocalCosts::labels() const {
     result.emplace_back("memory_bandwidth: not given; local ops are charged for flops only");
   for (const Dtype dtype : flops_not_charged_)
     result.push_back(fmt::format(
-        "flops: not given for {}; its elementwise ops are charged for bytes only", name(dtype)));
+        "flops: not given for {}; its elementwise ops and reductions are charged for bytes only",
+        name(dtype)));
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "verifier/oracle/bounds.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
@@ -188,11 +189,36 @@ class Bounds {
         return each(*errors[0], [&](double error, size_t i) {
           return error + format.unit_roundoff * r[i] + format.half_smallest;
         });
+      case OpKind::ReduceSum:
+        return sum_bound(op, *values[0], *errors[0], result);
+      case OpKind::ReduceMax:
+      case OpKind::ReduceMin:
+        return each(reduce(*errors[0], Combine::Max, op.attributes.integers("axes")),
+                    [](double error, size_t) { return std::max(error, 0.0); });
       case OpKind::DotGeneral:
         return dot_bound(op, values, errors, result);
       default:
         return Tensor(Dtype::F64, result.shape());
     }
+  }
+
+  Tensor sum_bound(const Op& op, const Tensor& value, const Tensor& error,
+                   const Tensor& result) const {
+    const std::vector<int64_t>& axes = op.attributes.integers("axes");
+    const Tensor terms = reduce(magnitudes(value), Combine::Add, axes);
+    const bool widened = itemsize(result.dtype()) < itemsize(Dtype::F32);
+    const FloatFormat accumulated = float_format(widened ? Dtype::F32 : result.dtype());
+    const FloatFormat format = float_format(result.dtype());
+    double count = 1;
+    for (const int64_t axis : axes)
+      count *= static_cast<double>(value.shape()[static_cast<size_t>(axis)]);
+    const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
+    const Tensor sizes = magnitudes(result);
+    return each(reduce(error, Combine::Add, axes), [&](double carried, size_t i) {
+      const double bound = carried + roundings * terms.as<double>()[i];
+      return widened ? bound + format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest
+                     : bound;
+    });
   }
 
   /// The errors go where their elements go; integers, which are exact, say where.

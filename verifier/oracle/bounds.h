@@ -6,6 +6,9 @@
 // With u the unit roundoff, e the bound of an operand's element and r the computed result:
 //  - arguments, full, axis_index, opaque results: 0; movement carries e, and zeros have 0;
 //  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max: the largest e_i;
+//  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
+//    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
+//    largest e_i;
 //  - add, sub: e_x + e_y + u |r|; mul: |x| e_y + |y| e_x + e_x e_y + u |r| + half_smallest;
 //  - convert to a float that does not hold every value of the operand's dtype: e + u |r| +
 //    half_smallest;

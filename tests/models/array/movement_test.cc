@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 
 #include <doctest/doctest.h>
@@ -203,6 +205,199 @@ TEST_CASE("concatenate: parts that do not fit are a bug of the caller") {
   CHECK_THROWS_AS(concatenate({a, wide}, 0), InternalError);
   CHECK_THROWS_AS(concatenate({a, flat}, 0), InternalError);
   CHECK(concatenate({a, wide}, 1).shape() == Shape({2, 5}));
+}
+
+TEST_CASE("pad: around, between and off the ends") {
+  const Tensor row = iota(Dtype::S32, {3});  // 0 1 2
+  const Tensor nine = full(Dtype::S32, {}, 9);
+  const auto padded = [&](int64_t low, int64_t high, int64_t interior) {
+    const DimensionPadding padding = {low, high, interior};
+    return values(pad(row, nine, std::span(&padding, 1)));
+  };
+  using Row = std::vector<int32_t>;
+  CHECK(padded(0, 0, 0) == Row{0, 1, 2});
+  CHECK(padded(2, 1, 0) == Row{9, 9, 0, 1, 2, 9});
+  CHECK(padded(0, 0, 2) == Row{0, 9, 9, 1, 9, 9, 2});
+  CHECK(padded(-1, 1, 0) == Row{1, 2, 9});
+  // The interior first: 0 9 1 9 2. Then two off the front: 1 9 2; or, of both ends, all but the 1.
+  CHECK(padded(-2, 0, 1) == Row{1, 9, 2});
+  CHECK(padded(-1, 0, 1) == Row{9, 1, 9, 2});
+  CHECK(padded(-2, -2, 1) == Row{1});
+  CHECK(padded(-1, -3, 1) == Row{9});
+  // More off one end than there is, and as much put to the other.
+  CHECK(padded(-4, 2, 0) == Row{9});
+  CHECK(padded(2, -4, 0) == Row{9});
+}
+
+TEST_CASE("pad: element i is where low + i * (interior + 1) is, and the padding everywhere else") {
+  test::holds_for_all("any tensor, any padding", [] {
+    const Shape shape = random_shape();
+    const Tensor tensor = random_tensor(shape);
+    Tensor value(tensor.dtype(), {});
+    std::vector<DimensionPadding> padding;
+    for (const int64_t extent : shape.dims()) {
+      DimensionPadding drawn;
+      drawn.interior = *rc::gen::inRange<int64_t>(0, 3);
+      drawn.low = *rc::gen::inRange<int64_t>(-4, 4);
+      drawn.high = *rc::gen::inRange<int64_t>(-4, 4);
+      drawn.high += std::max<int64_t>(0, -padded_extent(extent, drawn));
+      padding.push_back(drawn);
+    }
+    const Tensor result = pad(tensor, value, padding);
+    for (int64_t place = 0; place < result.elements(); ++place) {
+      const std::vector<int64_t> index = index_of(result.shape(), place);
+      std::vector<int64_t> from(shape.rank());
+      bool is_element = true;
+      for (size_t d = 0; d < shape.rank(); ++d) {
+        const int64_t step = padding[d].interior + 1;
+        const int64_t past = index[d] - padding[d].low;
+        from[d] = past / step;
+        is_element = is_element && past >= 0 && past % step == 0 && from[d] < shape[d];
+      }
+      RC_ASSERT(element_bits(result, place) ==
+                (is_element ? element_bits(tensor, place_of(shape, from)) : 0));
+    }
+  });
+}
+
+TEST_CASE("broadcast_in_dim: a row down a matrix, a column across it, a scalar everywhere") {
+  const Tensor row = iota(Dtype::S32, {3});
+  const std::vector<int64_t> across = {1};
+  const std::vector<int64_t> down = {0};
+  const std::vector<int64_t> both = {0, 1};
+  CHECK(values(broadcast_in_dim(row, {2, 3}, across)) == std::vector<int32_t>{0, 1, 2, 0, 1, 2});
+  CHECK(values(broadcast_in_dim(row, {3, 2}, down)) == std::vector<int32_t>{0, 0, 1, 1, 2, 2});
+  CHECK(values(broadcast_in_dim(reshape(row, {3, 1}), {3, 2}, both)) ==
+        std::vector<int32_t>{0, 0, 1, 1, 2, 2});
+  CHECK(broadcast_in_dim(full(Dtype::S32, {}, 7), {2, 2}, {}) == full(Dtype::S32, {2, 2}, 7));
+  CHECK_THROWS_AS(broadcast_in_dim(row, {2, 4}, across), InternalError);
+}
+
+TEST_CASE("broadcast_in_dim: element i is the operand's at i's places in the named dimensions") {
+  test::holds_for_all("any tensor, spread over any shape", [] {
+    const Shape shape = random_shape();
+    const Tensor tensor = random_tensor(shape);
+    std::vector<int64_t> dims;
+    std::vector<int64_t> dimensions;
+    for (const int64_t extent : shape.dims()) {
+      for (auto more = *rc::gen::inRange(0, 3); more > 0; --more)
+        dims.push_back(*rc::gen::inRange<int64_t>(0, 4));
+      dimensions.push_back(static_cast<int64_t>(dims.size()));
+      dims.push_back(extent == 1 ? *rc::gen::inRange<int64_t>(0, 4) : extent);
+    }
+    const Tensor result = broadcast_in_dim(tensor, Shape(dims), dimensions);
+    for (int64_t place = 0; place < result.elements(); ++place) {
+      const std::vector<int64_t> index = index_of(result.shape(), place);
+      std::vector<int64_t> from(shape.rank());
+      for (size_t d = 0; d < shape.rank(); ++d)
+        from[d] = shape[d] == 1 ? 0 : index[static_cast<size_t>(dimensions[d])];
+      RC_ASSERT(element_bits(result, place) == element_bits(tensor, place_of(shape, from)));
+    }
+  });
+}
+
+TEST_CASE("dynamic_slice: begins where it is asked to, or as near as it fits") {
+  const Tensor tensor = counting({5});
+  const auto from = [&](int64_t start) {
+    return values(dynamic_slice(tensor, std::span(&start, 1), {2}));
+  };
+  using Row = std::vector<int32_t>;
+  CHECK(from(0) == Row{0, 1});
+  CHECK(from(3) == Row{3, 4});
+  CHECK(from(4) == Row{3, 4});  // 5 - 2 is the last start
+  CHECK(from(INT64_MAX) == Row{3, 4});
+  CHECK(from(-1) == Row{0, 1});
+  CHECK(from(INT64_MIN) == Row{0, 1});
+}
+
+TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
+  test::holds_for_all("any tensor, any start", [] {
+    const Shape shape = random_shape();
+    const Tensor tensor = random_tensor(shape);
+    std::vector<int64_t> start;
+    std::vector<int64_t> sizes;
+    SliceBounds bounds;
+    for (const int64_t extent : shape.dims()) {
+      sizes.push_back(*rc::gen::inRange<int64_t>(0, extent + 1));
+      start.push_back(*rc::gen::inRange<int64_t>(-3, 8));
+      const int64_t clamped = std::max<int64_t>(0, std::min(start.back(), extent - sizes.back()));
+      bounds.start.push_back(clamped);
+      bounds.limit.push_back(clamped + sizes.back());
+    }
+    const Tensor part = dynamic_slice(tensor, start, Shape(sizes));
+    RC_ASSERT(identical(part, slice(tensor, bounds)));
+
+    // And an update in that place is found there, with everything else as it was.
+    const Tensor zeros(tensor.dtype(), Shape(sizes));
+    const Tensor updated = dynamic_update_slice(tensor, zeros, start);
+    RC_ASSERT(identical(dynamic_slice(updated, start, Shape(sizes)), zeros));
+    RC_ASSERT(identical(dynamic_update_slice(updated, part, start), tensor));
+  });
+}
+
+TEST_CASE("take: rows by index, and what an index outside gives") {
+  // Rows 0 1 / 2 3 / 4 5.
+  const Tensor table = counting({3, 2});
+  const Tensor ids = [] {
+    Tensor tensor(Dtype::S32, {4});
+    const int32_t numbers[] = {2, 0, -1, 3};
+    std::copy(std::begin(numbers), std::end(numbers), tensor.as<int32_t>().begin());
+    return tensor;
+  }();
+  const int32_t least = INT32_MIN;
+  CHECK(take(table, ids, 0, OutOfRange::Clip).shape() == Shape({4, 2}));
+  CHECK(values(take(table, ids, 0, OutOfRange::Clip)) ==
+        std::vector<int32_t>{4, 5, 0, 1, 0, 1, 4, 5});
+  CHECK(values(take(table, ids, 0, OutOfRange::Fill)) ==
+        std::vector<int32_t>{4, 5, 0, 1, 4, 5, least, least});
+  // Along the columns, of which there are two: column 2 and column 3 are outside.
+  CHECK(take(table, ids, 1, OutOfRange::Clip).shape() == Shape({3, 4}));
+  CHECK(values(take(table, ids, 1, OutOfRange::Clip)) ==
+        std::vector<int32_t>{1, 0, 0, 1, 3, 2, 2, 3, 5, 4, 4, 5});
+}
+
+TEST_CASE("take: fills with NaN, the smallest, the largest, or true") {
+  Tensor outside(Dtype::S32, {});
+  outside.as<int32_t>()[0] = 1;
+  const auto filled = [&](Dtype dtype) {
+    return element_text(take(Tensor(dtype, {1}), outside, 0, OutOfRange::Fill), 0);
+  };
+  CHECK(filled(Dtype::F32) == "NaN");
+  CHECK(filled(Dtype::BF16) == "NaN");
+  CHECK(filled(Dtype::S8) == "-128");
+  CHECK(filled(Dtype::U8) == "255");
+  CHECK(filled(Dtype::Pred) == "true");
+}
+
+TEST_CASE("take: element i of the result is the operand's at the row its index names") {
+  test::holds_for_all("any tensor, any indices", [] {
+    const Shape shape = random_shape().inserted(0, *rc::gen::inRange<int64_t>(1, 5));
+    const Tensor tensor = random_tensor(shape);
+    const auto axis = *rc::gen::inRange<size_t>(0, shape.rank());
+    const int64_t rows = shape[axis];
+    RC_PRE(rows > 0);
+    Tensor indices(Dtype::S8, {2, 3});
+    for (int64_t i = 0; i < 6; ++i)
+      set_element_from_int64(indices, i, *rc::gen::inRange<int64_t>(0, rows));
+
+    const Tensor result = take(tensor, indices, axis, OutOfRange::Fill);
+    RC_ASSERT(identical(result, take(tensor, indices, axis, OutOfRange::Clip)));
+    RC_ASSERT(result.shape() == shape.with(axis, 3).inserted(axis, 2));
+    for (int64_t place = 0; place < result.elements(); ++place) {
+      std::vector<int64_t> index = index_of(result.shape(), place);
+      const int64_t row = element_as_int64(indices, index[axis] * 3 + index[axis + 1]);
+      index.erase(index.begin() + static_cast<std::ptrdiff_t>(axis));
+      index[axis] = row;
+      RC_ASSERT(element_bits(result, place) == element_bits(tensor, place_of(shape, index)));
+    }
+  });
+}
+
+TEST_CASE("iota: each element is its index along the dimension") {
+  CHECK(values(iota(Dtype::S32, {2, 3}, 0)) == std::vector<int32_t>{0, 0, 0, 1, 1, 1});
+  CHECK(values(iota(Dtype::S32, {2, 3}, 1)) == std::vector<int32_t>{0, 1, 2, 0, 1, 2});
+  CHECK(element_text(iota(Dtype::BF16, {300}, 0), 257) == "256");  // 8 bits: ties to even
+  CHECK(iota(Dtype::F32, {2, 0}, 1).shape() == Shape({2, 0}));
 }
 
 TEST_CASE("reshape: the same elements in the same order") {

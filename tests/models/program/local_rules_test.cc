@@ -113,6 +113,128 @@ TEST_CASE("concatenate: extents add up along the dimension") {
         "dimension: expected a dimension from 0 to 1, got 2");
 }
 
+TEST_CASE("pad: low + extent + high, and the interior between") {
+  const auto pad = [](Lists config) {
+    return outcome(OpKind::Pad, {plain(Dtype::F32, {4, 3}), plain(Dtype::F32, {})},
+                   {{"padding_config", config}});
+  };
+  // 4 + 2 * 3 between + 1 + 1 = 12; 3 - 1 - 2 = 0.
+  CHECK(pad({{1, 1, 2}, {-1, -2, 0}}) == "f32[12,0]");
+  CHECK(pad({{1, 1, 2}}) ==
+        "padding_config: expected 2 entries, one per dimension of [4,3], got 1");
+  CHECK(pad({{1, 1, 2}, {0, 0}}) ==
+        "padding_config: expected [low, high, interior] for dimension 1, got [0,0]");
+  CHECK(pad({{1, 1, -1}, {0, 0, 0}}) ==
+        "padding_config: expected an interior of at least 0 for dimension 0, got -1");
+  CHECK(pad({{0, 0, 0}, {-2, -2, 0}}) ==
+        "padding_config: expected to take off no more than dimension 1 has, got [-2,-2,0] from an "
+        "extent of 3, which leaves -1");
+  CHECK(pad({{INT64_MIN, 0, 0}, {0, 0, 0}}) ==
+        "padding_config: expected numbers from -2^60 to 2^60 for dimension 0, got "
+        "[-9223372036854775808,0,0]");
+  CHECK(outcome(OpKind::Pad, {plain(Dtype::F32, {4}), plain(Dtype::F16, {})},
+                {{"padding_config", Lists{{0, 0, 0}}}}) ==
+        "of: expected a scalar of f32 to pad with, got f16[]");
+}
+
+TEST_CASE("broadcast_in_dim: extents of 1 and new dimensions are repeated") {
+  const auto broadcast = [](Numbers shape, Numbers dimensions) {
+    return outcome(OpKind::BroadcastInDim, {plain(Dtype::BF16, {1, 3})},
+                   {{"shape", shape}, {"broadcast_dimensions", dimensions}});
+  };
+  CHECK(broadcast({5, 2, 3}, {0, 2}) == "bf16[5,2,3]");
+  CHECK(broadcast({1, 3}, {0, 1}) == "bf16[1,3]");
+  CHECK(broadcast({5, 2, 3}, {0}) ==
+        "broadcast_dimensions: expected 2 numbers, one per dimension of [1,3], got [0]");
+  CHECK(broadcast({5, 2, 3}, {0, 3}) ==
+        "broadcast_dimensions: expected dimensions of [5,2,3], got 3");
+  CHECK(broadcast({5, 2, 3}, {2, 0}) ==
+        "broadcast_dimensions: expected ascending dimensions, got [2,0]");
+  CHECK(broadcast({5, 2, 3}, {0, 1}) ==
+        "broadcast_dimensions: expected an extent of 1 or 2 (dimension 1 of [5,2,3]), got 3 "
+        "(dimension 1 of [1,3])");
+}
+
+TEST_CASE("reductions: the axes go, the dtype stays") {
+  for (const OpKind kind : {OpKind::ReduceSum, OpKind::ReduceMax, OpKind::ReduceMin}) {
+    CAPTURE(rules(kind).name);
+    const ValueType operand = plain(Dtype::BF16, {2, 3, 4});
+    CHECK(outcome(kind, {operand}, {{"axes", Numbers{2, 0}}}) == "bf16[3]");
+    CHECK(outcome(kind, {operand}, {{"axes", Numbers{}}}) == "bf16[2,3,4]");
+    CHECK(outcome(kind, {operand}, {{"axes", Numbers{1, 1}}}) ==
+          "axes: expected each dimension once, got [1,1]");
+    CHECK(outcome(kind, {operand}, {{"axes", Numbers{3}}}) ==
+          "axes: expected a dimension from 0 to 2, got 3");
+  }
+  CHECK(outcome(OpKind::ReduceMax, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) == "pred[]");
+  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) ==
+        "of: expected an operand of numbers, got pred");
+}
+
+TEST_CASE("dynamic_slice: a start index for each dimension, and sizes that fit") {
+  const ValueType array = plain(Dtype::F32, {10, 7});
+  const ValueType start = plain(Dtype::S32, {});
+  const auto slice = [](const std::vector<ValueType>& operands, Numbers sizes) {
+    return outcome(OpKind::DynamicSlice, operands, {{"slice_sizes", sizes}});
+  };
+  CHECK(slice({array, start, start}, {3, 7}) == "f32[3,7]");
+  CHECK(slice({plain(Dtype::F32, {})}, {}) == "f32[]");
+  CHECK(slice({array, start}, {3, 7}) ==
+        "of: expected 2 start indices after the array, one per dimension of [10,7], got 1");
+  CHECK(slice({array, start, plain(Dtype::F32, {})}, {3, 7}) ==
+        "of: expected start indices that are integer scalars (s32[]), got f32[]");
+  CHECK(slice({array, start, plain(Dtype::S32, {1})}, {3, 7}) ==
+        "of: expected start indices that are integer scalars (s32[]), got s32[1]");
+  CHECK(slice({array, start, start}, {3}) ==
+        "slice_sizes: expected 2 numbers, one per dimension of [10,7], got [3]");
+  CHECK(slice({array, start, start}, {3, 8}) ==
+        "slice_sizes: expected at most 7 in dimension 1, got 8");
+}
+
+TEST_CASE("dynamic_update_slice: the array's type, of an update no larger") {
+  const ValueType array = plain(Dtype::F32, {10, 7});
+  const ValueType start = plain(Dtype::S32, {});
+  const auto update = [&](const ValueType& part) {
+    return outcome(OpKind::DynamicUpdateSlice, {array, part, start, start});
+  };
+  CHECK(update(plain(Dtype::F32, {3, 7})) == "f32[10,7]");
+  CHECK(update(plain(Dtype::F32, {3, 8})) ==
+        "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
+        "f32[3,8] for f32[10,7]");
+  CHECK(update(plain(Dtype::F16, {3, 7})) ==
+        "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
+        "f16[3,7] for f32[10,7]");
+  CHECK(outcome(OpKind::DynamicUpdateSlice, {array, array, start}) ==
+        "of: expected 2 start indices after both arrays, one per dimension of [10,7], got 1");
+}
+
+TEST_CASE("take: the dimensions of the indices stand where the axis was") {
+  const ValueType table = plain(Dtype::BF16, {100, 8});
+  const auto taken = [&](const ValueType& indices, int64_t axis, const std::string& mode) {
+    return outcome(OpKind::Take, {table, indices}, {{"axis", axis}, {"mode", mode}});
+  };
+  CHECK(taken(plain(Dtype::S32, {2, 5}), 0, "fill") == "bf16[2,5,8]");
+  CHECK(taken(plain(Dtype::U8, {}), 1, "clip") == "bf16[100]");
+  CHECK(taken(plain(Dtype::S32, {2}), 2, "clip") ==
+        "axis: expected a dimension from 0 to 1, got 2");
+  CHECK(taken(plain(Dtype::F32, {2}), 0, "clip") ==
+        "of: expected indices that are integers, got f32[2]");
+  CHECK(outcome(OpKind::Take, {plain(Dtype::F32, {0, 8}), plain(Dtype::S32, {2})},
+                {{"axis", 0}, {"mode", "clip"}}) ==
+        "of: expected rows to take along dimension 0, got f32[0,8]");
+}
+
+TEST_CASE("iota: a dimension of its shape") {
+  const auto iota = [](Dtype dtype, Numbers shape, int64_t dimension) {
+    return outcome(OpKind::Iota, {},
+                   {{"dtype", dtype}, {"shape", shape}, {"dimension", dimension}});
+  };
+  CHECK(iota(Dtype::S32, {2, 3}, 1) == "s32[2,3]");
+  CHECK(iota(Dtype::S32, {2, 3}, 2) == "dimension: expected a dimension from 0 to 1, got 2");
+  CHECK(iota(Dtype::S32, {}, 0) == "shape: expected a shape with dimensions, got []");
+  CHECK(iota(Dtype::Pred, {2}, 0) == "dtype: expected a dtype of numbers, got pred");
+}
+
 TEST_CASE("full: what it says") {
   CHECK(outcome(OpKind::Full, {},
                 {{"shape", Numbers{2, 3}}, {"fill_value", 1.5}, {"dtype", Dtype::S32}}) ==
@@ -209,6 +331,34 @@ TEST_CASE("cost: a slice reads only what it keeps") {
   const Cost of = cost(OpKind::Slice, {plain(Dtype::F32, {100})},
                        {{"start_indices", Numbers{0}}, {"limit_indices", Numbers{10}}});
   CHECK(of.bytes == Bytes(2 * 10 * 4));
+}
+
+TEST_CASE("cost: what selects by index reads what it keeps, and the indices") {
+  const ValueType start = plain(Dtype::S32, {});
+  CHECK(cost(OpKind::DynamicSlice, {plain(Dtype::F32, {100, 10}), start, start},
+             {{"slice_sizes", Numbers{5, 10}}})
+            .bytes == Bytes(2 * 50 * 4 + 2 * 4));
+  // A copy of the whole: the result has a buffer of its own.
+  CHECK(cost(OpKind::DynamicUpdateSlice, {plain(Dtype::F32, {100}), plain(Dtype::F32, {5}), start})
+            .bytes == Bytes(2 * 100 * 4 + 4));
+  CHECK(cost(OpKind::Take, {plain(Dtype::F16, {100, 10}), plain(Dtype::S32, {3})}, {{"axis", 0}})
+            .bytes == Bytes(2 * 3 * 10 * 2 + 3 * 4));
+}
+
+TEST_CASE("cost: pad and broadcast_in_dim read their operands once") {
+  CHECK(cost(OpKind::BroadcastInDim, {plain(Dtype::F32, {3})},
+             {{"shape", Numbers{10, 3}}, {"broadcast_dimensions", Numbers{1}}})
+            .bytes == Bytes(3 * 4 + 30 * 4));
+  CHECK(cost(OpKind::Pad, {plain(Dtype::F32, {3}), plain(Dtype::F32, {})},
+             {{"padding_config", Lists{{1, 0, 0}}}})
+            .bytes == Bytes(3 * 4 + 4 + 4 * 4));
+}
+
+TEST_CASE("cost: a reduction is one operation for each element that is folded in") {
+  const Cost of = cost(OpKind::ReduceSum, {plain(Dtype::BF16, {10, 6})}, {{"axes", Numbers{1}}});
+  CHECK(of.flops == Flops(60));
+  CHECK(of.bytes == Bytes(60 * 2 + 10 * 2));
+  CHECK(of.dtype == Dtype::BF16);
 }
 
 TEST_CASE("cost: reshape renames its operand and touches nothing") {

@@ -172,5 +172,48 @@ TEST_CASE("dot_general: an unreduced operand is refused") {
         ": expected no operand that is unreduced over x, got unreduced and reduced");
 }
 
+TEST_CASE("what selects by index: an index goes with any state where its copies are the same") {
+  const auto slice = [](const std::string& array, const std::string& index) {
+    return outcome(mesh(), OpKind::DynamicSlice,
+                   {type(Dtype::F32, {4}, array), type(Dtype::S32, {}, index)},
+                   {{"slice_sizes", Numbers{2}}});
+  };
+  CHECK(slice("UR", "II") == "f32[2]{U:x, R:y}");
+  CHECK(slice("UR", "RI") == "f32[2]{U:x, R:y}");
+  CHECK(slice("II", "RR") == "f32[2]");
+  CHECK(slice("II", "VI") == "f32[2]{V:x}");
+  CHECK(slice("RI", "VI") == "f32[2]{V:x}");  // reduced over just the axis that it lacks
+  CHECK(slice("UI", "VI") ==
+        ": expected operands that are all unreduced over x, got unreduced and varying");
+  CHECK(slice("VI", "UI") == ": expected indices that are nowhere unreduced, got s32[]{U:x}");
+}
+
+TEST_CASE("take: a sum of copies has rows only where nothing is filled in") {
+  const auto take = [](const std::string& mode) {
+    return outcome(mesh(), OpKind::Take, {type(Dtype::F32, {4}, "UI"), type(Dtype::S32, {3}, "II")},
+                   {{"axis", 0}, {"mode", mode}});
+  };
+  CHECK(take("clip") == "f32[3]{U:x}");
+  CHECK(take("fill") == ": expected no operand that is unreduced over x, got unreduced");
+}
+
+TEST_CASE("reductions: sums are linear, extremes are not") {
+  const Given axes = {{"axes", Numbers{0}}};
+  CHECK(local(OpKind::ReduceSum, {"UR"}, axes) == "f32[]{U:x, R:y}");
+  CHECK(local(OpKind::ReduceMax, {"VR"}, axes) == "f32[]{V:x, R:y}");
+  CHECK(local(OpKind::ReduceMax, {"UI"}, axes) ==
+        ": expected no operand that is unreduced over x, got unreduced");
+}
+
+TEST_CASE("pad: the padding of a sum of copies is itself a sum of copies") {
+  const auto pad = [](const std::string& array, const std::string& value) {
+    return outcome(mesh(), OpKind::Pad, {type(Dtype::F32, {4}, array), type(Dtype::F32, {}, value)},
+                   {{"padding_config", Lists{{1, 0, 0}}}});
+  };
+  CHECK(pad("UI", "UI") == "f32[5]{U:x}");
+  CHECK(pad("UI", "II") ==
+        ": expected operands that are all unreduced over x, got unreduced and invarying");
+}
+
 }  // namespace
 }  // namespace orrery

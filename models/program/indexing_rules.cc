@@ -1,0 +1,182 @@
+// Local ops that move elements, where integer operands say which: dynamic_slice and
+// dynamic_update_slice, under jax.lax's names, and take, under jax.numpy's.
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/array/kernels.h"
+#include "models/program/families.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+using Need = Parameter::Need;
+
+constexpr std::string_view kClip = "clip";
+constexpr std::string_view kFill = "fill";
+
+std::string text_of(const ValueType& type) {
+  return fmt::format("{}{}", name(type.dtype), type.shape.text());
+}
+
+/// The start indices that follow the arrays among the operands of a dynamic op: an integer scalar
+/// for each dimension of the first array.
+std::optional<TypeFault> starts_fault(const TypeContext& context, size_t arrays) {
+  const Shape& whole = context.operands[0].shape;
+  const std::span<const ValueType> starts = context.operands.subspan(arrays);
+  if (starts.size() != whole.rank())
+    return TypeFault{"of", fmt::format("expected {} start indices after {}, one per dimension of "
+                                       "{}, got {}",
+                                       whole.rank(), arrays == 1 ? "the array" : "both arrays",
+                                       whole.text(), starts.size())};
+  for (const ValueType& start : starts)
+    if (!is_integer(start.dtype) || start.shape.rank() != 0)
+      return TypeFault{
+          "of", fmt::format("expected start indices that are integer scalars (s32[]), got {}",
+                            text_of(start))};
+  return std::nullopt;
+}
+
+TypeOutcome dynamic_slice(const TypeContext& context) {
+  if (auto fault = starts_fault(context, 1))
+    return *fault;
+  const ValueType& whole = context.operands[0];
+  const std::vector<int64_t>& sizes = context.attributes.integers("slice_sizes");
+  if (sizes.size() != whole.shape.rank())
+    return TypeFault{"slice_sizes",
+                     fmt::format("expected {} numbers, one per dimension of {}, got [{}]",
+                                 whole.shape.rank(), whole.shape.text(), fmt::join(sizes, ","))};
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > whole.shape[d])
+      return TypeFault{"slice_sizes", fmt::format("expected at most {} in dimension {}, got {}",
+                                                  whole.shape[d], d, sizes[d])};
+  return typed(whole.dtype, Shape(sizes),
+               indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
+                              Linearity::Linear));
+}
+
+TypeOutcome dynamic_update_slice(const TypeContext& context) {
+  if (auto fault = starts_fault(context, 2))
+    return *fault;
+  const ValueType& whole = context.operands[0];
+  const ValueType& update = context.operands[1];
+  bool fits = update.dtype == whole.dtype && update.shape.rank() == whole.shape.rank();
+  for (size_t d = 0; fits && d < whole.shape.rank(); ++d)
+    fits = update.shape[d] <= whole.shape[d];
+  if (!fits)
+    return TypeFault{"of", fmt::format("expected an update of the operand's dtype and rank, and in "
+                                       "no dimension larger, got {} for {}",
+                                       text_of(update), text_of(whole))};
+  return typed(whole.dtype, whole.shape,
+               indexed_states(context.mesh, context.operands.first(2), context.operands.subspan(2),
+                              Linearity::Linear));
+}
+
+OutOfRange out_of_range(const Attributes& attributes) {
+  return attributes.text("mode") == kClip ? OutOfRange::Clip : OutOfRange::Fill;
+}
+
+TypeOutcome take(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const ValueType& indices = context.operands[1];
+  const int64_t given = context.attributes.integer("axis");
+  if (auto fault = dimension_fault("axis", given, operand.shape.rank()))
+    return *fault;
+  if (!is_integer(indices.dtype))
+    return TypeFault{"of",
+                     fmt::format("expected indices that are integers, got {}", text_of(indices))};
+  const auto axis = static_cast<size_t>(given);
+  const OutOfRange mode = out_of_range(context.attributes);
+  if (mode == OutOfRange::Clip && operand.shape[axis] == 0 && indices.shape.elements() > 0)
+    return TypeFault{"of", fmt::format("expected rows to take along dimension {}, got {}", axis,
+                                       text_of(operand))};
+  std::vector<int64_t> dims(operand.shape.dims().begin(), operand.shape.dims().end());
+  const auto at = dims.erase(dims.begin() + given);
+  dims.insert(at, indices.shape.dims().begin(), indices.shape.dims().end());
+  // The sum of what fills has no meaning.
+  return typed(operand.dtype, Shape(std::move(dims)),
+               indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
+                              mode == OutOfRange::Clip ? Linearity::Linear : Linearity::Nonlinear));
+}
+
+/// It reads of the arrays no more than it writes, and the indices, which follow them. An update is
+/// costed as a copy of what it updates, since its result has a buffer of its own.
+template <size_t kArrays>
+Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
+                   std::span<const ValueType> results) {
+  return {Flops(0), results[0].size() + touched(operands.subspan(kArrays), results),
+          operands[0].dtype};
+}
+
+std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
+  std::vector<int64_t> starts;
+  for (const Tensor* start : call.operands.subspan(arrays))
+    starts.push_back(element_as_index(*start, 0));
+  return starts;
+}
+
+Tensor dynamically_sliced(const LocalCall& call) {
+  return dynamic_slice(call.operand(0), starts(call, 1), call.result.shape);
+}
+
+Tensor dynamically_updated(const LocalCall& call) {
+  return dynamic_update_slice(call.operand(0), call.operand(1), starts(call, 2));
+}
+
+Tensor taken(const LocalCall& call) {
+  return take(call.operand(0), call.operand(1),
+              static_cast<size_t>(call.attributes.integer("axis")), out_of_range(call.attributes));
+}
+
+OpRules indexing(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
+                 CostRule cost, EvaluateRule evaluate) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.least_operands = 2;
+  rules.most_operands = 2;
+  rules.type = type;
+  rules.cost = cost;
+  rules.evaluate = evaluate;
+  rules.moves = true;
+  return rules;
+}
+
+}  // namespace
+
+std::vector<OpRules> indexing_rules() {
+  constexpr size_t kAny = std::numeric_limits<size_t>::max();
+  OpRules part = indexing(
+      OpKind::DynamicSlice, "dynamic_slice",
+      "the part of slice_sizes that begins at the start indices, the operands after the first; "
+      "clamped so that it fits",
+      dynamic_slice, selected_cost<1>, dynamically_sliced);
+  part.least_operands = 1;
+  part.most_operands = kAny;
+  part.parameters = {{"slice_sizes", ParameterKind::Integers, Need::Required, {}, 0, {}, {}}};
+  OpRules update = indexing(
+      OpKind::DynamicUpdateSlice, "dynamic_update_slice",
+      "the first operand, with the second in the place that begins at the start indices, the "
+      "operands after it; clamped so that it fits",
+      dynamic_update_slice, selected_cost<2>, dynamically_updated);
+  update.most_operands = kAny;
+  update.alias = Alias::DyingOperand;
+  OpRules rows = indexing(
+      OpKind::Take, "take",
+      "the rows of the first operand along the axis that the second, integers, names; an index "
+      "outside gives NaN (or the dtype's limit) with mode fill, where a negative one counts from "
+      "the end, and the nearest row with mode clip",
+      take, selected_cost<1>, taken);
+  rows.parameters = {
+      {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}},
+      {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {}, {}, {kFill, kClip}}};
+  return {part, update, rows};
+}
+
+}  // namespace orrery

@@ -1,0 +1,84 @@
+// Local ops that fold an array along some of its dimensions, under jax.lax's names. In which order,
+// and in which precision, is in models/array/kernels.h.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/array/kernels.h"
+#include "models/program/families.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+TypeOutcome reduced(const TypeContext& context, Linearity linearity) {
+  const ValueType& operand = context.operands[0];
+  const std::vector<int64_t>& axes = context.attributes.integers("axes");
+  std::vector<bool> folded(operand.shape.rank(), false);
+  for (const int64_t axis : axes) {
+    if (auto fault = dimension_fault("axes", axis, operand.shape.rank()))
+      return *fault;
+    if (folded[static_cast<size_t>(axis)])
+      return TypeFault{"axes",
+                       fmt::format("expected each dimension once, got [{}]", fmt::join(axes, ","))};
+    folded[static_cast<size_t>(axis)] = true;
+  }
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < operand.shape.rank(); ++d)
+    if (!folded[d])
+      dims.push_back(operand.shape[d]);
+  return typed(operand.dtype, Shape(std::move(dims)),
+               joined_states(context.mesh, context.operands, linearity));
+}
+
+TypeOutcome summed(const TypeContext& context) {
+  if (context.operands[0].dtype == Dtype::Pred)
+    return TypeFault{"of", "expected an operand of numbers, got pred"};
+  return reduced(context, Linearity::Linear);
+}
+
+TypeOutcome extreme(const TypeContext& context) {
+  return reduced(context, Linearity::Nonlinear);
+}
+
+/// One operation for each element that is folded in.
+Cost reduction_cost(const Attributes&, std::span<const ValueType> operands,
+                    std::span<const ValueType> results) {
+  return {Flops(operands[0].shape.elements()), touched(operands, results), operands[0].dtype};
+}
+
+template <Combine kCombine>
+Tensor reduced_value(const LocalCall& call) {
+  return reduce(call.operand(0), kCombine, call.attributes.integers("axes"));
+}
+
+OpRules reduction(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
+                  EvaluateRule evaluate) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.parameters = {{"axes", ParameterKind::Integers, Parameter::Need::Required, {}, {}, {}, {}}};
+  rules.type = type;
+  rules.cost = reduction_cost;
+  rules.evaluate = evaluate;
+  return rules;
+}
+
+}  // namespace
+
+std::vector<OpRules> reduction_rules() {
+  return {
+      reduction(OpKind::ReduceSum, "reduce_sum",
+                "sum along the axes, in row-major order; f16 and bf16 are summed in f32", summed,
+                reduced_value<Combine::Add>),
+      reduction(OpKind::ReduceMax, "reduce_max", "largest along the axes; NaN wins, and -0 < +0",
+                extreme, reduced_value<Combine::Max>),
+      reduction(OpKind::ReduceMin, "reduce_min", "smallest along the axes; NaN wins, and -0 < +0",
+                extreme, reduced_value<Combine::Min>)};
+}
+
+}  // namespace orrery
