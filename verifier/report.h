@@ -54,6 +54,7 @@ struct Report {
   const Scenario* scenario = nullptr;  // must outlive the report
   bool holds = true;
   std::string fingerprint;
+  std::vector<std::string> faults;       // of the scenario, each a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
   std::vector<PathEntry> critical_path;

@@ -15,11 +15,13 @@
 #include "models/scenario/quantity_text.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/critical_path.h"
+#include "simulator/lower/faults.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
 #include "verifier/check/resources.h"
+#include "verifier/check/routes.h"
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
@@ -77,16 +79,19 @@ class Run {
       : scenario_(scenario),
         options_(options),
         program_(scenario.program),
-        lowered_(lower_or_throw(scenario)) {
+        lowered_(lower_or_throw(scenario)),
+        conditions_(apply_faults(scenario.faults, program_, scenario.cluster.fabric, options.seed,
+                                 lowered_)) {
     report_.scenario = &scenario;
   }
 
   Report report() {
+    label_faults();
     label_figures();
     const StaticWalk walked = static_walk(program_, lowered_);
     report_.memory = profile(program_, lowered_, scenario_.memory);
     check_statically(walked.stop);
-    if (walked.stop.finished()) {
+    if (walked.stop.finished() && routes_are_left_) {
       digests_.emplace_back("static walk", walked.digest);
       compute_values();
       compute_times();
@@ -116,8 +121,19 @@ class Run {
   }
   void label(std::string text) { report_.labels.push_back(std::move(text)); }
 
+  const Fabric& fabric() const {
+    return conditions_.fabric ? *conditions_.fabric : scenario_.cluster.fabric;
+  }
+
+  void label_faults() {
+    for (const Fault& fault : scenario_.faults)
+      report_.faults.push_back(fault_text(fault, fabric(), options_.seed));
+    if (conditions_.fabric)
+      label("algorithms: chosen for the links without their faults");
+  }
+
   void label_figures() {
-    report_.labels = lowered_.labels;
+    report_.labels.insert(report_.labels.end(), lowered_.labels.begin(), lowered_.labels.end());
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
     // What a maker states or a tool reads off needs no warning; what was fitted does.
@@ -128,7 +144,7 @@ class Run {
   }
 
   void check_statically(const Stop& stop) {
-    check(deadlock_free(program_, lowered_, stop));
+    check_end(stop);
     check(order_agreed(program_, lowered_));
     check(race_free(program_));
     check(donations_respected(program_));
@@ -137,6 +153,20 @@ class Run {
     check(futures_used_by_done(program_));
     if (scenario_.cluster.device.memory)
       check(memory_capacity(program_, report_.memory, *scenario_.cluster.device.memory));
+  }
+
+  void check_end(const Stop& stop) {
+    const std::span<const Link> links = fabric().links();
+    const Check ends = deadlock_free(program_, lowered_, stop);
+    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
+      const Check routes =
+          routes_left(program_, lowered_, scenario_.cluster.fabric, *conditions_.fabric);
+      routes_are_left_ = routes.holds;
+      check(routes);
+    }
+    // What is cut off cannot end, whatever its order.
+    if (routes_are_left_ || !ends.holds)
+      check(ends);
   }
 
   /// Whether data is moved; otherwise a label, or, for expectations, why they are not decided.
@@ -183,7 +213,7 @@ class Run {
   }
 
   void compute_times() {
-    report_.completion = run_time(program_, lowered_, scenario_.cluster.fabric);
+    report_.completion = run_time(program_, lowered_, fabric(), conditions_.device_start);
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         report_.completion->digest);
@@ -333,9 +363,11 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
-  const Lowered lowered_;
+  Lowered lowered_;
+  const Conditions conditions_;
   Report report_;
   std::vector<std::pair<std::string, Digest>> digests_;
+  bool routes_are_left_ = true;
   std::string undecided_;         // why nothing that needs an end is known
   std::string undecided_values_;  // why there are no values
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
+#include <set>
 #include <tuple>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -25,10 +25,14 @@ using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directe
 }  // namespace
 
 struct Fabric::Graph {
-  Graph(size_t vertices, const std::vector<Link>& links) : graph(vertices), by_ends(links.size()) {
-    for (uint32_t i = 0; i < links.size(); ++i)
+  Graph(size_t vertices, const std::vector<Link>& links) : graph(vertices) {
+    by_ends.reserve(links.size());
+    for (uint32_t i = 0; i < links.size(); ++i) {
+      if (links[i].cut)
+        continue;
       boost::add_edge(links[i].from.index(), links[i].to.index(), LinkProperty{i}, graph);
-    std::iota(by_ends.begin(), by_ends.end(), 0U);
+      by_ends.push_back(i);
+    }
     const auto key = [&](uint32_t link) {
       return std::tuple(links[link].from, links[link].to, link);
     };
@@ -36,20 +40,21 @@ struct Fabric::Graph {
               [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   }
 
-  /// The lowest link from `from` straight to `to`.
-  std::optional<uint32_t> direct(const std::vector<Link>& links, VertexId from, VertexId to) const {
-    const auto ends = std::pair(from, to);
-    const auto at = std::lower_bound(by_ends.begin(), by_ends.end(), ends,
-                                     [&](uint32_t link, const auto& wanted) {
-                                       return std::pair(links[link].from, links[link].to) < wanted;
-                                     });
-    if (at == by_ends.end() || std::pair(links[*at].from, links[*at].to) != ends)
-      return std::nullopt;
-    return *at;
+  /// The links from `from` straight to `to`.
+  std::span<const uint32_t> direct(const std::vector<Link>& links, VertexId from,
+                                   VertexId to) const {
+    const auto ends = [&](uint32_t link) { return std::pair(links[link].from, links[link].to); };
+    const auto begin =
+        std::lower_bound(by_ends.begin(), by_ends.end(), std::pair(from, to),
+                         [&](uint32_t link, const auto& wanted) { return ends(link) < wanted; });
+    auto end = begin;
+    while (end != by_ends.end() && ends(*end) == std::pair(from, to))
+      ++end;
+    return {begin, end};
   }
 
   LinkGraph graph;
-  std::vector<uint32_t> by_ends;  // link ids in the order of (from, to, id)
+  std::vector<uint32_t> by_ends;  // ids of links that are not cut, in the order of (from, to, id)
 };
 
 Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
@@ -91,8 +96,8 @@ std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
   while (!queue.empty()) {
     const uint32_t vertex = queue.front();
     queue.pop_front();
-    if (const auto last = graph_->direct(links_, VertexId(vertex), to)) {
-      Route route = {LinkId(*last)};
+    if (const auto last = graph_->direct(links_, VertexId(vertex), to); !last.empty()) {
+      Route route = {LinkId(last.front())};
       for (uint32_t at = vertex; at != from.index();) {
         const uint32_t link = met_over.at(at);
         route.push_back(LinkId(link));
@@ -109,6 +114,19 @@ std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
     }
   }
   return std::nullopt;
+}
+
+std::vector<LinkId> Fabric::links_between(VertexId from, VertexId to) const {
+  const std::span<const uint32_t> direct = graph_->direct(links_, from, to);
+  return {direct.begin(), direct.end()};
+}
+
+std::vector<VertexId> Fabric::neighbours(VertexId from) const {
+  std::set<VertexId> targets;
+  const auto [begin, end] = boost::out_edges(from.index(), graph_->graph);
+  for (auto edge = begin; edge != end; ++edge)
+    targets.emplace(boost::target(*edge, graph_->graph));
+  return {targets.begin(), targets.end()};
 }
 
 std::string Fabric::vertex_text(VertexId id) const {

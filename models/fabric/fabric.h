@@ -22,6 +22,7 @@ struct Link {
   VertexId to;
   BytesPerSecond bandwidth;  // > 0
   Duration latency;          // >= 0, of this link alone
+  bool cut = false;          // no route passes it
   friend bool operator==(const Link&, const Link&) = default;
 };
 
@@ -50,6 +51,12 @@ class Fabric {
   /// a message on a ring passes the devices between. Costs no more than the vertices that are
   /// nearer than `to`, so neighbours are found at once however large the fabric is.
   std::optional<Route> route(VertexId from, VertexId to) const;
+
+  /// Those that are not cut, in id order.
+  std::vector<LinkId> links_between(VertexId from, VertexId to) const;
+
+  /// Where links that are not cut lead to from there, each once, in id order.
+  std::vector<VertexId> neighbours(VertexId from) const;
 
   /// "device 3", or "switch "s0"".
   std::string vertex_text(VertexId id) const;

@@ -38,12 +38,6 @@ std::string topology_of(const Fabric& fabric) {
   return "links";
 }
 
-JsonText vertex_text(const Fabric& fabric, VertexId id) {
-  if (id.index() < fabric.devices())
-    return JsonText::raw(fmt::format("{}", id.index()));
-  return JsonText::text(fabric.switches()[id.index() - fabric.devices()]);
-}
-
 /// The switches in the order in which the links first name them.
 std::vector<std::string> switches_by_links(const Fabric& fabric) {
   std::set<VertexId> seen;
@@ -142,6 +136,12 @@ class ClusterWriter {
 };
 
 }  // namespace
+
+JsonText vertex_text(const Fabric& fabric, VertexId id) {
+  if (id.index() < fabric.devices())
+    return JsonText::raw(fmt::format("{}", id.index()));
+  return JsonText::text(fabric.switches()[id.index() - fabric.devices()]);
+}
 
 JsonText cluster_text(const Cluster& cluster) {
   return ClusterWriter(cluster).write();

@@ -44,6 +44,20 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
   return false;
 }
 
+}  // namespace
+
+std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
+  const std::optional<DocumentNode> node = fields.optional("encoding");
+  if (!node)
+    return Encoding::Values;
+  if (node->kind() == DocumentNode::Kind::Text && node->text() == "values")
+    return Encoding::Values;
+  if (node->kind() == DocumentNode::Kind::Text && node->text() == "bits")
+    return Encoding::Bits;
+  expected(*node, "\"values\" or \"bits\"", faults);
+  return std::nullopt;
+}
+
 std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Diagnostics& faults) {
   const int64_t elements = form.shape.elements();
   const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
@@ -66,20 +80,6 @@ std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Di
     ++index;
   }
   return tensor;
-}
-
-}  // namespace
-
-std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
-  const std::optional<DocumentNode> node = fields.optional("encoding");
-  if (!node)
-    return Encoding::Values;
-  if (node->kind() == DocumentNode::Kind::Text && node->text() == "values")
-    return Encoding::Values;
-  if (node->kind() == DocumentNode::Kind::Text && node->text() == "bits")
-    return Encoding::Bits;
-  expected(*node, "\"values\" or \"bits\"", faults);
-  return std::nullopt;
 }
 
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,

@@ -26,6 +26,9 @@ struct LiteralForm {
   Encoding encoding;
   size_t devices;  // how many lists
 };
+/// The tensor that one list says; empty where a fault was added.
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Diagnostics& faults);
+
 /// One tensor per list; empty where a fault was added (the first one of each list).
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
                                                 Diagnostics& faults);

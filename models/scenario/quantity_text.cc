@@ -200,6 +200,14 @@ QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Di
   return scaled(*decimal, unit.scale, dimension, digits);
 }
 
+std::optional<int64_t> read_millionths(std::string_view digits) {
+  std::string_view rest = digits;
+  const std::optional<Decimal> decimal = take_decimal(rest);
+  if (!decimal || !rest.empty())
+    return std::nullopt;
+  return scaled(*decimal, kMega, Dimension::Time, digits).count;
+}
+
 std::string quantity_text(int64_t count, Dimension dimension) {
   ORRERY_CHECK(count >= 0, "a quantity that is written is not negative");
   std::string best = fmt::format("{} {}", count, base_unit(dimension));

@@ -41,6 +41,9 @@ QuantityReading read_quantity(std::string_view text, Dimension dimension);
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 
+/// Reads a decimal as a whole number of millionths; empty where it is none, or leaves 64 bits.
+std::optional<int64_t> read_millionths(std::string_view digits);
+
 /// "a rate such as "50 GB/s"".
 std::string_view example(Dimension dimension);
 

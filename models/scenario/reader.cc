@@ -14,6 +14,7 @@
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/document.h"
 #include "models/scenario/expect_reader.h"
+#include "models/scenario/fault_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
 
@@ -55,6 +56,9 @@ class ScenarioReader {
     if (const auto node = fields_.optional("expect"))
       expectations =
           read_expectations(*node, program && faults_.empty() ? &*program : nullptr, faults_);
+    std::vector<Fault> hardware_faults;
+    if (const auto node = fields_.optional("faults"); node && cluster && mesh)
+      hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, faults_);
     fields_.finish();
     faults_.throw_if_any();
     ORRERY_CHECK(cluster && program && arrays, "what is missing was reported");
@@ -67,7 +71,8 @@ class ScenarioReader {
                       .memory = memory,
                       .program = std::move(*program),
                       .arrays = {},
-                      .expectations = std::move(expectations)};
+                      .expectations = std::move(expectations),
+                      .faults = std::move(hardware_faults)};
     for (ArrayReading& reading : *arrays)
       scenario.arrays.push_back(std::move(*reading.array));
     return scenario;

@@ -13,6 +13,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
+#include "models/scenario/fault.h"
 
 namespace orrery {
 
@@ -86,6 +87,7 @@ struct Scenario {
   Program program;
   std::vector<Array> arrays;  // one per program.arguments, in that order
   std::vector<Expectation> expectations;
+  std::vector<Fault> faults = {};
 };
 
 }  // namespace orrery

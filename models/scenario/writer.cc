@@ -8,6 +8,7 @@
 #include "models/array/text.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/expect_reader.h"
+#include "models/scenario/fault_writer.h"
 #include "models/scenario/layout.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/property_name.h"
@@ -266,6 +267,8 @@ std::string write_scenario(const Scenario& scenario) {
                        JsonText::raw(scenario.checks == Checks::States ? "true" : "false"));
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
+  if (!scenario.faults.empty())
+    members.emplace_back("faults", faults_text(scenario.faults, scenario.cluster.fabric));
   Members arrays;
   for (const Array& array : scenario.arrays)
     arrays.emplace_back(array.name, array_text(array));

@@ -72,7 +72,8 @@ class Lowering {
       return {};
     }
     for (const Op& op : program_.ops)
-      lowered_.local.push_back(rules(op.kind).family == Family::Local ? costs_.of(op) : Duration());
+      lowered_.local.push_back(
+          {rules(op.kind).family == Family::Local ? costs_.of(op) : Duration(), {}});
     for (const Thread& thread : program_.threads)
       lowered_.tapes.push_back(tape(thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
@@ -209,28 +210,17 @@ class Lowering {
   /// Names the first pair that sends without a way, in the collectives from `first` on: those of
   /// one site.
   void check_routes(size_t first, const Op& op, const Pick& pick) {
+    const Fabric& fabric = cluster_.fabric;
     for (size_t i = first; i < lowered_.collectives.size(); ++i) {
-      const Collective& collective = lowered_.collectives[i];
-      if (reach_.mutual(collective.places))
+      const auto lost = first_unrouted(lowered_.collectives[i], fabric, reach_);
+      if (!lost)
         continue;
-      const Extent& extent = collective.schedule->extent();
-      for (uint32_t n = 0; n < extent.nodes; ++n) {
-        for (uint32_t c = 0; c < extent.channels; ++c) {
-          for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
-            const VertexId sender = collective.places[n];
-            const VertexId receiver = collective.places[to.index()];
-            if (cluster_.fabric.route(sender, receiver))
-              continue;
-            diagnostics_.add(
-                place(op, {}),
-                fmt::format("{}: expected a route from {} to {}, where {} sends, got none over "
-                            "the cluster's links",
-                            op_name(op.kind, op.issue), cluster_.fabric.vertex_text(sender),
-                            cluster_.fabric.vertex_text(receiver), pick.algorithm->name));
-            return;
-          }
-        }
-      }
+      diagnostics_.add(place(op, {}),
+                       fmt::format("{}: expected a route from {} to {}, where {} sends, got none "
+                                   "over the cluster's links",
+                                   op_name(op.kind, op.issue), fabric.vertex_text(lost->sender),
+                                   fabric.vertex_text(lost->receiver), pick.algorithm->name));
+      return;
     }
   }
 

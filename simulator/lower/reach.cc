@@ -10,7 +10,8 @@ namespace orrery {
 Reach::Reach(const Fabric& fabric) : component_(fabric.devices() + fabric.switches().size()) {
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(component_.size());
   for (const Link& link : fabric.links())
-    boost::add_edge(link.from.index(), link.to.index(), graph);
+    if (!link.cut)
+      boost::add_edge(link.from.index(), link.to.index(), graph);
   boost::strong_components(graph, boost::make_iterator_property_map(
                                       component_.begin(), boost::get(boost::vertex_index, graph)));
 }
@@ -19,6 +20,24 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
   return std::all_of(vertices.begin(), vertices.end(), [&](VertexId id) {
     return component_[id.index()] == component_[vertices.front().index()];
   });
+}
+
+std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
+                                       const Reach& reach) {
+  if (reach.mutual(collective.places))
+    return std::nullopt;
+  const Extent extent = collective.schedule->extent();
+  for (uint32_t n = 0; n < extent.nodes; ++n) {
+    for (uint32_t c = 0; c < extent.channels; ++c) {
+      for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
+        const VertexId sender = collective.places[n];
+        const VertexId receiver = collective.places[to.index()];
+        if (!fabric.route(sender, receiver))
+          return Unrouted{sender, receiver};
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace orrery

@@ -2,11 +2,13 @@
 
 // Which devices can reach each other, so that a group of them need not be searched pair by pair.
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
+#include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
@@ -20,5 +22,13 @@ class Reach {
  private:
   std::vector<size_t> component_;  // per vertex: its strongly connected component
 };
+
+/// The first member that sends where no route leads, by node and channel; empty where all arrives.
+/// `reach` is that of `fabric`.
+struct Unrouted {
+  VertexId sender, receiver;
+};
+std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
+                                       const Reach& reach);
 
 }  // namespace orrery

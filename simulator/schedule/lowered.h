@@ -62,14 +62,22 @@ struct Member {
   Node node;
 };
 
+/// How long a local op takes, launch included; zero for what is no local op.
+struct LocalTime {
+  Duration common;
+  /// Where devices differ: one for each device of the op's thread, in its order; else empty.
+  std::vector<Duration> by_place;
+
+  Duration at(size_t place) const { return by_place.empty() ? common : by_place[place]; }
+};
+
 struct Lowered {
   std::vector<std::unique_ptr<const Schedule>> schedules;
   std::vector<Collective> collectives;
-  std::vector<Tape> tapes;      // one per thread
-  std::vector<Choice> choices;  // one per site
-  std::vector<Duration>
-      local;        // one per op: of a local op on one device, launch included; else zero
-  Duration launch;  // of entering a collective
+  std::vector<Tape> tapes;       // one per thread
+  std::vector<Choice> choices;   // one per site
+  std::vector<LocalTime> local;  // one per op
+  Duration launch;               // of entering a collective
   std::optional<BytesPerSecond> reduce_rate;
   /// Per site and logical id; empty for devices that take no part.
   std::vector<std::vector<std::optional<Member>>> members;

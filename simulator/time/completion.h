@@ -41,7 +41,9 @@ struct Completion {
 };
 
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
+/// `device_start` has for each logical id when the device begins; empty: all begin at 0.
 /// Requires a program that ends (the static walk says so first).
-Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric);
+Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric,
+                    const std::vector<Instant>& device_start = {});
 
 }  // namespace orrery

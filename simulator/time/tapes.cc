@@ -84,7 +84,7 @@ void Tapes::run(LogicalId id, Entered entered) {
     OpSpan& op = span(instruction.op, device);
     if (instruction.kind == Instruction::Kind::Local) {
       op.reached = op.start = device.clock;
-      device.clock = device.clock + lowered_.local[instruction.op.index()];
+      device.clock = device.clock + lowered_.local[instruction.op.index()].at(device.place);
       close(op, device.clock);
       continue;
     }

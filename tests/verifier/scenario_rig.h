@@ -20,6 +20,7 @@ struct ScenarioParts {
   std::string arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
   std::string outputs = "[]";
   std::string expect = "[]";
+  std::string faults = "[]";
 };
 
 /// The report of a run, and the scenario it points to.

@@ -180,7 +180,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                     {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
   lowered.choices = {{algorithm.name, "it was given"}};
-  lowered.local = {Duration()};
+  lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
   lowered.reduce_rate = device.reduce_rate;
   lowered.members = {std::move(members)};

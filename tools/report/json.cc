@@ -123,9 +123,11 @@ Json values(const Report& report, const JsonOptions& options) {
         elements.push_back(element(tensor, i, options.encoding));
       per_device.push_back(std::move(elements));
     }
-    result[value.name] = {{"dtype", name(value.type.dtype)},
-                          {"shape", value.type.shape.dims()},
-                          {"per_device", std::move(per_device)}};
+    Json& entry = result[value.name];
+    entry = {{"dtype", name(value.type.dtype)}, {"shape", value.type.shape.dims()}};
+    if (options.encoding == Encoding::Bits)
+      entry["encoding"] = "bits";
+    entry["per_device"] = std::move(per_device);
   }
   return result;
 }
@@ -169,6 +171,7 @@ std::string json_text(const Report& report, const JsonOptions& options) {
   json["scenario"] = report.scenario->name;
   json["holds"] = report.holds;
   json["fingerprint"] = report.fingerprint;
+  json["faults"] = report.faults;
   json["labels"] = report.labels;
   json["time"] = time(report);
   json["ops"] = Json::array();

@@ -3,24 +3,22 @@
 // The JSON report. Its keys are a contract with readers of version 1: more may be added, none
 // changed. Same report, same bytes.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "models/base/id.h"
+#include "models/scenario/literal.h"
 #include "verifier/report.h"
 
 namespace orrery {
-
-/// How elements are written: as numbers (NaN and infinities as the strings "NaN", "Infinity",
-/// "-Infinity", pred as true and false), or as their bit patterns in unsigned integers.
-enum class Encoding : uint8_t { Values, Bits };
 
 struct JsonOptions {
   std::vector<ValueId> values;  // those to write out, in this order
   Encoding encoding = Encoding::Values;
 };
 
+/// Elements are numbers (NaN and infinities as the strings "NaN", "Infinity", "-Infinity", pred as
+/// true and false), or their bit patterns in unsigned integers, and "encoding" says so.
 /// Ends with a newline. What does not apply is null: the algorithm of a local op, the time of a
 /// program that hangs, the bandwidth of what took no time, a value on a device that never came to
 /// have it.

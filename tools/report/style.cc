@@ -104,6 +104,16 @@ std::string shortened(std::string_view text, size_t width, const Style& style) {
   return std::string(text.substr(0, at)) + std::string(ellipsis);
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t space = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, space - at));
+    at = space + 1;
+  }
+  return words;
+}
+
 std::string wrapped_words(const std::vector<std::string>& words, size_t width, size_t indent) {
   std::string result;
   size_t used = 0;

@@ -72,6 +72,9 @@ class Table {
 /// `text` cut to `width` columns, with an ellipsis where something was cut.
 std::string shortened(std::string_view text, size_t width, const Style& style);
 
+/// Split at each space.
+std::vector<std::string> words_of(const std::string& text);
+
 /// `words` in lines of at most `width` columns, each line after the first indented by `indent`.
 std::string wrapped_words(const std::vector<std::string>& words, size_t width, size_t indent);
 

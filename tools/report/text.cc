@@ -29,16 +29,6 @@ std::string mesh_text(const Mesh& mesh) {
   return text;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t space = std::min(text.find(' ', at), text.size());
-    words.push_back(text.substr(at, space - at));
-    at = space + 1;
-  }
-  return words;
-}
-
 /// Devices that hold the same: one thread, one capacity.
 struct DeviceGroup {
   std::vector<LogicalId> devices;
@@ -70,7 +60,7 @@ class TextReport {
       : report_(report), program_(report.scenario->program), style_(style) {}
 
   std::string text() const {
-    std::string text = header() + ops();
+    std::string text = header() + faults() + ops();
     if (report_.completion)
       text += timeline() + critical_path();
     return text + memory() + checks() + assumptions() + footer();
@@ -235,11 +225,14 @@ class TextReport {
     return heading(style_, "CHECKS") + checks_text(report_.checks, style_);
   }
 
-  std::string assumptions() const {
-    if (report_.labels.empty())
+  std::string faults() const { return listed("FAULTS", report_.faults); }
+  std::string assumptions() const { return listed("ASSUMED", report_.labels); }
+
+  std::string listed(const char* title, const std::vector<std::string>& sentences) const {
+    if (sentences.empty())
       return "";
-    std::string text = heading(style_, "ASSUMED");
-    for (const std::string& label : report_.labels)
+    std::string text = heading(style_, title);
+    for (const std::string& label : sentences)
       text += fmt::format("  {} {}\n", style_.dot(), wrapped_words(words_of(label), kWidth - 4, 4));
     return text;
   }

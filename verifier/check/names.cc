@@ -12,6 +12,8 @@ constexpr std::array kChecks = {
               "Every device reaches the end of its list."},
     CheckInfo{CheckKind::OrderAgreed, "ORDER.AGREED",
               "Devices that share collectives on one stream issue them in one order."},
+    CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
+              "Every message has a route over the links that are not cut."},
     CheckInfo{CheckKind::RaceFree, "RACE.FREE",
               "No storage is taken over while a collective in flight reads or writes it."},
     CheckInfo{CheckKind::DonationUse, "DONATION.USE", "No value is used after its donation."},

@@ -16,6 +16,7 @@ namespace orrery {
 enum class CheckKind : uint8_t {
   DeadlockFree,
   OrderAgreed,
+  RouteLeft,
   RaceFree,
   DonationUse,
   LeakFree,

@@ -60,6 +60,28 @@ TEST_CASE("route: the nearer way round a ring, and forward where both are equal"
   CHECK(ids(ring.route(VertexId(0), VertexId(4))) == std::vector<uint32_t>{0, 1, 2, 3});
 }
 
+TEST_CASE("route: a cut link is passed by, and keeps its id") {
+  const Fabric ring = ring_fabric(4, kLink);
+  std::vector<Link> links(ring.links().begin(), ring.links().end());
+  links[0].cut = true;
+  const Fabric cut(4, {}, links);
+  // The other way round: 7 leads from 0 to 3, 6 from 3 to 2, 5 from 2 to 1.
+  CHECK(ids(cut.route(VertexId(0), VertexId(1))) == std::vector<uint32_t>{7, 6, 5});
+  CHECK(ids(cut.route(VertexId(1), VertexId(2))) == std::vector<uint32_t>{1});
+  CHECK(cut.link_text(LinkId(0)) == "device 0 -> device 1");
+  links[7].cut = true;
+  CHECK_FALSE(Fabric(4, {}, links).route(VertexId(0), VertexId(1)).has_value());
+  CHECK(Fabric(4, {}, links).route(VertexId(1), VertexId(0)).has_value());
+}
+
+TEST_CASE("fabric: the links between two places, and the places that links lead to") {
+  const Fabric fabric(4, {}, {join(0, 2), join(0, 1), join(2, 0), join(0, 2)});
+  CHECK(fabric.links_between(VertexId(0), VertexId(2)) == std::vector{LinkId(0), LinkId(3)});
+  CHECK(fabric.links_between(VertexId(0), VertexId(3)).empty());
+  CHECK(fabric.neighbours(VertexId(0)) == std::vector{VertexId(1), VertexId(2)});
+  CHECK(fabric.neighbours(VertexId(3)).empty());
+}
+
 TEST_CASE("route: empty from a place to itself") {
   CHECK(ids(ring_fabric(3, kLink).route(VertexId(1), VertexId(1))).empty());
 }

@@ -93,6 +93,8 @@ inline std::string difference(const Scenario& a, const Scenario& b) {
     return "sites";
   if (p.outputs != q.outputs)
     return "outputs";
+  if (a.faults != b.faults)
+    return "faults";
   return all_same(a.expectations, b.expectations, same_expectation) ? "" : "expectations";
 }
 

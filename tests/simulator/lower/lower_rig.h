@@ -78,7 +78,7 @@ class LowerRig {
   Duration local(const std::string& name) const {
     for (size_t i = 0; i < program.ops.size(); ++i)
       if (program.ops[i].name == name)
-        return lowered.local[i];
+        return lowered.local[i].common;
     FAIL("no op " << name);
     return {};
   }

@@ -39,7 +39,7 @@ OpId Sketch::op(OpKind kind) {
 
 OpId Sketch::local(int64_t picoseconds) {
   const OpId id = op(OpKind::Compute);
-  lowered.local.back() = Duration(picoseconds);
+  lowered.local.back().common = Duration(picoseconds);
   lowered.tapes[thread_].push_back({Instruction::Kind::Local, id, id, StreamId()});
   return id;
 }

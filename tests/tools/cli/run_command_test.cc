@@ -164,6 +164,13 @@ TEST_CASE("run: the capacity that does not fit fails with the op, the device and
   CHECK(twin.out.find("MEMORY.CAPACITY") != std::string::npos);
 }
 
+TEST_CASE("run: a device that is cut off fails with the collective, the devices and the link") {
+  const Ran cut = ran({"run", in_tree("scenarios/cut-off-device.json")});
+  CHECK(cut.outcome == Outcome::Fails);
+  CHECK(cut.out.find("\"r\" cannot end: device 2 sends to device 0, and no route is left") !=
+        std::string::npos);
+}
+
 TEST_CASE("the binary: exit codes reach the shell") {
   const auto exit_code = [](const std::string& arguments) {
     const std::string command = std::string(ORRERY_BINARY) + " " + arguments + " >/dev/null 2>&1";

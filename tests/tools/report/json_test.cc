@@ -17,6 +17,7 @@ TEST_CASE("JSON report: the whole of it") {
   "scenario": "a scatter behind a computation",
   "holds": true,
   "fingerprint": "00112233445566778899aabbccddeeff",
+  "faults": [],
   "labels": ["launch: 0 (not given)"],
   "time": {
     "makespan_ps": 1500000,
@@ -120,6 +121,7 @@ TEST_CASE("JSON report: bit patterns") {
   const Sample sample = sample_report();
   const std::string text =
       json_text(sample.report, {sample.scenario->program.outputs, Encoding::Bits});
+  CHECK(text.find("\"encoding\": \"bits\",\n") != std::string::npos);
   // 0.1f is 0x3dcccccd, 3.0f 0x40400000, -0.0f 0x80000000, the quiet NaN 0x7fc00000.
   CHECK(text.find("[1036831949,1077936128],\n") != std::string::npos);
   CHECK(text.find("[2147483648,2143289344]\n") != std::string::npos);

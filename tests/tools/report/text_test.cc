@@ -43,6 +43,17 @@ ASSUMED
 )text");
 }
 
+TEST_CASE("text report: faults stand before what they changed") {
+  Sample sample = sample_report();
+  sample.report.faults = {"Device 1 starts late, at 5 us."};
+  CHECK(report_text(sample.report, Style()).find(R"text( 3 ops
+
+FAULTS
+  · Device 1 starts late, at 5 us.
+
+TIME )text") != std::string::npos);
+}
+
 TEST_CASE("text report: plain letters for a terminal that has no others") {
   const Sample sample = sample_report();
   const std::string text = report_text(sample.report, Style(Colours::Plain, Letters::Ascii));

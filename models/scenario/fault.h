@@ -1,0 +1,81 @@
+#pragma once
+
+// What is wrong with the hardware of a run: "faults" in a scenario. What is computed, which
+// messages carry it and what memory it takes do not depend on them; time does.
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+
+namespace orrery {
+
+/// How many times as much, in millionths.
+using Factor = Quantity<struct MillionthUnit>;
+inline constexpr Factor kOnce(1'000'000);
+inline constexpr Factor kMostFactor(int64_t{1'000'000} * 1'000'000);
+
+/// `factor` times as long, rounded up to a whole picosecond.
+constexpr Duration stretched(Duration time, Factor factor) {
+  return Duration(
+      checked_narrow(ceil_divide(Int128{time.count()} * factor.count(), Int128{kOnce.count()})));
+}
+
+/// `factor` times as slow, rounded down to a whole byte per second, and at least 1. Requires
+/// bandwidth > 0 and factor >= 1.
+constexpr BytesPerSecond slowed(BytesPerSecond bandwidth, Factor factor) {
+  const Int128 slow = Int128{bandwidth.count()} * kOnce.count() / factor.count();
+  return BytesPerSecond(slow > 0 ? checked_narrow(slow) : 1);
+}
+
+/// The device's local ops take `factor` (>= 1) times as long, launch included.
+struct SlowDevice {
+  LogicalId device;
+  Factor factor;
+  friend bool operator==(const SlowDevice&, const SlowDevice&) = default;
+};
+
+/// Each link from `from` straight to `to` has its bandwidth divided by `factor` (>= 1), or
+/// `bandwidth` where it had more, and `latency` where it had less. One of the first two at most.
+struct SlowLink {
+  VertexId from, to;
+  std::optional<Factor> factor;
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<Duration> latency;
+  friend bool operator==(const SlowLink&, const SlowLink&) = default;
+};
+
+/// No message passes a link from `from` straight to `to`: it goes another way, if there is one.
+struct CutLink {
+  VertexId from, to;
+  friend bool operator==(const CutLink&, const CutLink&) = default;
+};
+
+/// The device begins its list at `by`.
+struct LateStart {
+  LogicalId device;
+  Duration by;
+  friend bool operator==(const LateStart&, const LateStart&) = default;
+};
+
+/// Each local op that takes time takes longer on each device, and each link's latency is longer
+/// throughout the run, by amounts drawn evenly from 0 to these, ends included; from the run's seed.
+struct Jitter {
+  Duration ops;
+  Duration links;
+  friend bool operator==(const Jitter&, const Jitter&) = default;
+};
+
+using Fault = std::variant<SlowDevice, SlowLink, CutLink, LateStart, Jitter>;
+
+/// "1.5": the shortest decimal.
+std::string factor_text(Factor factor);
+
+/// A sentence: "Device 3 is slow: its local ops take 1.5 times as long." Vertices are those of
+/// `fabric`; `seed` is the run's.
+std::string fault_text(const Fault& fault, const Fabric& fabric, uint64_t seed);
+
+}  // namespace orrery

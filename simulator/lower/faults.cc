@@ -1,0 +1,140 @@
+#include "simulator/lower/faults.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "models/base/hash.h"
+#include "models/base/random.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+
+namespace {
+
+/// Between nothing and `most`, ends included.
+Duration draw(const Hasher& key, Duration most) {
+  return Duration(Random(key.word()).between(0, most.count()));
+}
+
+class Faults {
+ public:
+  Faults(const Program& program, const Fabric& healthy, uint64_t seed, Lowered& lowered)
+      : program_(program),
+        healthy_(healthy),
+        seed_(seed),
+        lowered_(lowered),
+        slowness_(program.mesh.devices(), kOnce) {}
+
+  Conditions apply(std::span<const Fault> faults) {
+    for (const Fault& fault : faults)
+      std::visit([&](const auto& one) { note(one); }, fault);
+    jitter_links();  // last, so that the order of the faults says nothing
+    if (slow_device_ || jitter_.ops > Duration())
+      lengthen_local_ops();
+    Conditions conditions;
+    if (!links_.empty())
+      conditions.fabric.emplace(
+          healthy_.devices(),
+          std::vector<std::string>(healthy_.switches().begin(), healthy_.switches().end()),
+          std::move(links_));
+    conditions.device_start = std::move(device_start_);
+    return conditions;
+  }
+
+ private:
+  void note(const SlowDevice& fault) {
+    slowness_[fault.device.index()] = fault.factor;
+    slow_device_ = true;
+  }
+
+  void note(const SlowLink& fault) {
+    for_each_link(fault.from, fault.to, [&](Link& link) {
+      if (fault.factor)
+        link.bandwidth = slowed(link.bandwidth, *fault.factor);
+      if (fault.bandwidth)
+        link.bandwidth = std::min(link.bandwidth, *fault.bandwidth);
+      if (fault.latency)
+        link.latency = std::max(link.latency, *fault.latency);
+    });
+  }
+
+  void note(const CutLink& fault) {
+    for_each_link(fault.from, fault.to, [](Link& link) { link.cut = true; });
+  }
+
+  void note(const LateStart& fault) {
+    device_start_.resize(program_.mesh.devices());
+    device_start_[fault.device.index()] = Instant() + fault.by;
+  }
+
+  void note(const Jitter& fault) { jitter_ = fault; }
+
+  void jitter_links() {
+    if (jitter_.links == Duration())
+      return;
+    for (size_t i = 0; i < links().size(); ++i) {
+      Hasher key;
+      key.add(seed_);
+      key.add(std::string_view("link"));
+      key.add(uint64_t{i});
+      links()[i].latency += draw(key, jitter_.links);
+    }
+  }
+
+  /// The healthy links, to be changed.
+  std::vector<Link>& links() {
+    if (links_.empty())
+      links_.assign(healthy_.links().begin(), healthy_.links().end());
+    return links_;
+  }
+
+  template <class Change>
+  void for_each_link(VertexId from, VertexId to, Change change) {
+    for (const LinkId id : healthy_.links_between(from, to))
+      change(links()[id.index()]);
+  }
+
+  void lengthen_local_ops() {
+    for (const Thread& thread : program_.threads) {
+      for (const OpId id : thread.issue_order) {
+        LocalTime& time = lowered_.local[id.index()];
+        if (time.common == Duration())
+          continue;
+        for (const LogicalId device : thread.devices)
+          time.by_place.push_back(on_device(program_.op(id), device, time.common));
+      }
+    }
+  }
+
+  Duration on_device(const Op& op, LogicalId device, Duration healthy) const {
+    const Duration slow = stretched(healthy, slowness_[device.index()]);
+    if (jitter_.ops == Duration())
+      return slow;
+    Hasher key;
+    key.add(seed_);
+    key.add(std::string_view("op"));
+    key.add(std::string_view(op.name));
+    key.add(device.index());
+    return slow + draw(key, jitter_.ops);
+  }
+
+  const Program& program_;
+  const Fabric& healthy_;
+  const uint64_t seed_;
+  Lowered& lowered_;
+  std::vector<Factor> slowness_;  // per logical id
+  bool slow_device_ = false;
+  Jitter jitter_;
+  std::vector<Link> links_;  // empty: as they were
+  std::vector<Instant> device_start_;
+};
+
+}  // namespace
+
+Conditions apply_faults(std::span<const Fault> faults, const Program& program,
+                        const Fabric& healthy, uint64_t seed, Lowered& lowered) {
+  return faults.empty() ? Conditions{} : Faults(program, healthy, seed, lowered).apply(faults);
+}
+
+}  // namespace orrery

@@ -1,0 +1,18 @@
+#pragma once
+
+// Whether every message still has a way where links are cut.
+
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// Every pair that exchanges a message has a route in `cut`, the fabric `healthy` with some links
+/// cut (ROUTE.LEFT). Otherwise the first collective that has not, the two devices, and the cut
+/// links of the way they had.
+Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
+                  const Fabric& cut);
+
+}  // namespace orrery
