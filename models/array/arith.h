@@ -9,10 +9,12 @@
 // Rules:
 //  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
 //    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
-//  - Integers wrap modulo 2^width.
-//  - Floats narrower than f32 compute in f32 and round each operation to nearest even. For +, -
-//    and * that is the correctly rounded result.
-//  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0.
+//  - Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all
+//    bits set, as XLA has it, and the smallest by -1 gives the smallest.
+//  - Floats narrower than f32 compute in f32 and round each operation to nearest even. For +, -, *
+//    and / that is the correctly rounded result.
+//  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing is equal to
+//    NaN, less or greater; -0 equals +0.
 //  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite, or NaN
 //    in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to integer truncates
 //    toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To pred: whether it is
@@ -20,11 +22,7 @@
 
 #include <stdint.h>
 
-#if defined(__CUDA__) || defined(__CUDACC__)
-#define ORRERY_HOST_DEVICE __attribute__((host)) __attribute__((device))
-#else
-#define ORRERY_HOST_DEVICE
-#endif
+#include "models/array/host_device.h"
 
 namespace orrery::arith {
 
@@ -359,6 +357,30 @@ ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
                                             static_cast<Wrapping<E>>(y.value))};
 }
 
+template <class E>
+ORRERY_HOST_DEVICE constexpr E negate(E x) {
+  static_assert(kIsNumber<E>);
+  if constexpr (kIsFloat<E>)
+    return round<E>(-widen(x));
+  else
+    return {static_cast<decltype(E::value)>(0 - static_cast<Wrapping<E>>(x.value))};
+}
+
+template <class E>
+ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
+  static_assert(kIsNumber<E>);
+  if constexpr (kIsFloat<E>) {
+    return round<E>(widen(x) / widen(y));
+  } else {
+    using Int = decltype(E::value);
+    if (y.value == 0)
+      return {static_cast<Int>(~Int{0})};
+    if (kIsSigned<Int> && y.value == static_cast<Int>(-1))
+      return negate(x);
+    return {static_cast<Int>(x.value / y.value)};
+  }
+}
+
 // Floats that compare equal have equal bits, except +0 and -0: `and` of those bits is +0, `or` is
 // -0.
 
@@ -395,6 +417,20 @@ ORRERY_HOST_DEVICE constexpr E minimum(E x, E y) {
     return y.value < x.value ? y : x;
 }
 
-}  // namespace orrery::arith
+template <class E>
+ORRERY_HOST_DEVICE constexpr bool equal(E x, E y) {
+  if constexpr (kIsFloat<E>)
+    return widen(x) == widen(y);
+  else
+    return x.value == y.value;
+}
 
-#undef ORRERY_HOST_DEVICE
+template <class E>
+ORRERY_HOST_DEVICE constexpr bool less(E x, E y) {
+  if constexpr (kIsFloat<E>)
+    return widen(x) < widen(y);
+  else
+    return x.value < y.value;
+}
+
+}  // namespace orrery::arith

@@ -25,17 +25,6 @@ void convert_all(To* target, const From* source, int64_t count) {
     target[i] = arith::convert<To>(source[i]);
 }
 
-/// Calls `use` with a tag of the element type, which must not be pred.
-template <class Use>
-void dispatch_number(Dtype dtype, Use use) {
-  dispatch(dtype, [&](auto tag) {
-    if constexpr (arith::kIsNumber<typename decltype(tag)::type>)
-      use(tag);
-    else
-      ORRERY_CHECK(false, "pred does not add, subtract or multiply");
-  });
-}
-
 }  // namespace
 
 void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
@@ -49,8 +38,12 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
     case Combine::None:
       break;
     case Combine::Add:
-      return dispatch_number(
-          dtype, [&](auto tag) { map(tag, [](auto x, auto y) { return arith::add(x, y); }); });
+      return dispatch(dtype, [&](auto tag) {
+        if constexpr (arith::kIsNumber<typename decltype(tag)::type>)
+          map(tag, [](auto x, auto y) { return arith::add(x, y); });
+        else
+          ORRERY_CHECK(false, "pred does not add");
+      });
     case Combine::Max:
       return dispatch(
           dtype, [&](auto tag) { map(tag, [](auto x, auto y) { return arith::maximum(x, y); }); });
@@ -59,28 +52,6 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
           dtype, [&](auto tag) { map(tag, [](auto x, auto y) { return arith::minimum(x, y); }); });
   }
   ORRERY_CHECK(false, "only a reduction combines");
-}
-
-Tensor elementwise(Elementwise op, const Tensor& left, const Tensor& right) {
-  ORRERY_CHECK(left.dtype() == right.dtype(), "operands have one dtype");
-  ORRERY_CHECK(left.shape() == right.shape(), "operands have one shape");
-  Tensor result(left.dtype(), left.shape());
-  dispatch_number(left.dtype(), [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    const auto map = [&](auto function) {
-      map_pairs(result.as<E>().data(), left.as<E>().data(), right.as<E>().data(), result.elements(),
-                function);
-    };
-    switch (op) {
-      case Elementwise::Add:
-        return map([](E x, E y) { return arith::add(x, y); });
-      case Elementwise::Sub:
-        return map([](E x, E y) { return arith::subtract(x, y); });
-      case Elementwise::Mul:
-        return map([](E x, E y) { return arith::multiply(x, y); });
-    }
-  });
-  return result;
 }
 
 Tensor convert(const Tensor& operand, Dtype dtype) {

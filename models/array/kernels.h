@@ -21,11 +21,6 @@ namespace orrery {
 void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
-enum class Elementwise : uint8_t { Add, Sub, Mul };
-
-/// Operands of one dtype (not pred) and one shape.
-Tensor elementwise(Elementwise op, const Tensor& left, const Tensor& right);
-
 /// The same elements under another dtype.
 Tensor convert(const Tensor& operand, Dtype dtype);
 

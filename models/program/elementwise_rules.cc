@@ -1,7 +1,11 @@
 // Local ops that work element by element, under jax.lax's names.
 
+#include <limits>
+#include <type_traits>
+
 #include <fmt/format.h>
 
+#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/type_checks.h"
@@ -10,42 +14,73 @@ namespace orrery {
 
 namespace {
 
-TypeOutcome arithmetic(const TypeContext& context, Linearity linearity) {
-  const ValueType& left = context.operands[0];
-  const ValueType& right = context.operands[1];
-  if (left.dtype != right.dtype || left.shape != right.shape)
-    return TypeFault{"of", fmt::format("expected operands of one dtype and shape (nothing is "
-                                       "broadcast or converted unasked), got {}{} and {}{}",
-                                       name(left.dtype), left.shape.text(), name(right.dtype),
-                                       right.shape.text())};
-  if (left.dtype == Dtype::Pred)
+/// What an op takes.
+enum class Takes : uint8_t { Any, Numbers, Floats };
+
+std::string described(const ValueType& type) {
+  return fmt::format("{}{}", name(type.dtype), type.shape.text());
+}
+
+/// That `operands` are of one dtype, which the op takes, and of one shape.
+std::optional<TypeFault> operands_fault(std::span<const ValueType> operands, Takes takes) {
+  const ValueType& first = operands[0];
+  for (const ValueType& other : operands)
+    if (other.dtype != first.dtype || other.shape != first.shape)
+      return TypeFault{"of", fmt::format("expected operands of one dtype and shape (nothing is "
+                                         "broadcast or converted unasked), got {} and {}",
+                                         described(first), described(other))};
+  if (takes == Takes::Floats && !is_float(first.dtype))
+    return TypeFault{"of", fmt::format("expected floats, got {}", name(first.dtype))};
+  if (takes == Takes::Numbers && first.dtype == Dtype::Pred)
     return TypeFault{"of", "expected operands of numbers, got pred"};
-  return typed(left.dtype, left.shape, joined_states(context.mesh, context.operands, linearity));
+  return std::nullopt;
 }
 
-TypeOutcome sum(const TypeContext& context) {
-  return arithmetic(context, Linearity::Linear);
+template <Takes takes, Linearity linearity>
+TypeOutcome alike(const TypeContext& context) {
+  if (auto fault = operands_fault(context.operands, takes))
+    return *fault;
+  const ValueType& first = context.operands[0];
+  return typed(first.dtype, first.shape, joined_states(context.mesh, context.operands, linearity));
 }
 
-TypeOutcome product(const TypeContext& context) {
-  return arithmetic(context, Linearity::Bilinear);
+TypeOutcome comparison(const TypeContext& context) {
+  if (auto fault = operands_fault(context.operands, Takes::Any))
+    return *fault;
+  return typed(Dtype::Pred, context.operands[0].shape,
+               joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
-/// One operation an element.
+TypeOutcome select_n(const TypeContext& context) {
+  const ValueType& which = context.operands[0];
+  const std::span<const ValueType> cases = context.operands.subspan(1);
+  if (auto fault = operands_fault(cases, Takes::Any))
+    return *fault;
+  if (which.dtype != Dtype::Pred && which.dtype != Dtype::S32)
+    return TypeFault{"of", fmt::format("expected a first operand of pred or s32, which says the "
+                                       "case, got {}",
+                                       name(which.dtype))};
+  if (which.dtype == Dtype::Pred && cases.size() > 2)
+    return TypeFault{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
+                                       cases.size())};
+  if (which.shape.rank() != 0 && which.shape != cases[0].shape)
+    return TypeFault{"of", fmt::format("expected a first operand that is a scalar or of the shape "
+                                       "of the cases, {}, got {}",
+                                       cases[0].shape.text(), which.shape.text())};
+  return typed(cases[0].dtype, cases[0].shape,
+               joined_states(context.mesh, context.operands, Linearity::Nonlinear));
+}
+
+/// One operation an element, at the rate of what is computed with.
 Cost arithmetic_cost(const Attributes&, std::span<const ValueType> operands,
                      std::span<const ValueType> results) {
-  return {Flops(results[0].shape.elements()), touched(operands, results), operands[0].dtype};
+  return {Flops(results[0].shape.elements()), touched(operands, results), operands.back().dtype};
 }
 
 // Rounding is not linear: the sum of the converted copies is not the converted sum.
 TypeOutcome convert(const TypeContext& context) {
   return typed(context.attributes.dtype("new_dtype"), context.operands[0].shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
-}
-
-template <Elementwise kOp>
-Tensor evaluated(const LocalCall& call) {
-  return elementwise(kOp, call.operand(0), call.operand(1));
 }
 
 /// No arithmetic: it reads and writes.
@@ -58,38 +93,97 @@ Tensor converted(const LocalCall& call) {
   return convert(call.operand(0), call.result.dtype);
 }
 
-OpRules binary(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
-               EvaluateRule evaluate) {
+Tensor selected(const LocalCall& call) {
+  return select_n(call.operand(0), call.operands.subspan(1));
+}
+
+OpRules local(OpKind kind, std::string_view name, std::string_view summary, size_t operands) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
   rules.summary = summary;
-  rules.least_operands = 2;
-  rules.most_operands = 2;
-  rules.type = type;
+  rules.least_operands = operands;
+  rules.most_operands = operands;
   rules.cost = arithmetic_cost;
-  rules.evaluate = evaluate;
   rules.alias = Alias::DyingOperand;
+  return rules;
+}
+
+template <auto kOp>
+Tensor evaluated(const LocalCall& call) {
+  return elementwise(kOp, call.operands);
+}
+
+template <auto kOp>
+OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summary,
+                       TypeRule type) {
+  OpRules rules = local(kind, name, summary, std::is_same_v<decltype(kOp), Unary> ? 1 : 2);
+  rules.type = type;
+  rules.evaluate = evaluated<kOp>;
+  rules.elementwise = kOp;
+  return rules;
+}
+
+OpRules conversion() {
+  OpRules rules = local(OpKind::ConvertElementType, "convert_element_type",
+                        "the same elements under another dtype", 1);
+  rules.parameters = {
+      {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
+  rules.type = convert;
+  rules.cost = convert_cost;
+  rules.evaluate = converted;
+  return rules;
+}
+
+OpRules selection() {
+  OpRules rules = local(OpKind::SelectN, "select_n",
+                        "elements of the case that the first operand, of pred or s32, says", 2);
+  rules.most_operands = std::numeric_limits<size_t>::max();
+  rules.type = select_n;
+  rules.evaluate = selected;
+  rules.moves = true;
   return rules;
 }
 
 }  // namespace
 
 std::vector<OpRules> elementwise_rules() {
-  OpRules conversion;
-  conversion.kind = OpKind::ConvertElementType;
-  conversion.name = "convert_element_type";
-  conversion.summary = "the same elements under another dtype";
-  conversion.parameters = {
-      {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
-  conversion.type = convert;
-  conversion.cost = convert_cost;
-  conversion.evaluate = converted;
-  conversion.alias = Alias::DyingOperand;
-  return {binary(OpKind::Add, "add", "elementwise sum", sum, evaluated<Elementwise::Add>),
-          binary(OpKind::Sub, "sub", "elementwise difference", sum, evaluated<Elementwise::Sub>),
-          binary(OpKind::Mul, "mul", "elementwise product", product, evaluated<Elementwise::Mul>),
-          conversion};
+  using enum OpKind;
+  constexpr TypeRule kLinear = alike<Takes::Numbers, Linearity::Linear>;
+  constexpr TypeRule kBilinear = alike<Takes::Numbers, Linearity::Bilinear>;
+  constexpr TypeRule kNumbers = alike<Takes::Numbers, Linearity::Nonlinear>;
+  constexpr TypeRule kFloats = alike<Takes::Floats, Linearity::Nonlinear>;
+  constexpr TypeRule kAny = alike<Takes::Any, Linearity::Nonlinear>;
+  return {
+      elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
+      elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
+      elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
+      elementwise_op<Binary::Div>(
+          Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
+      elementwise_op<Binary::Max>(Max, "max", "elementwise maximum; NaN wins, of pred it is or",
+                                  kAny),
+      elementwise_op<Binary::Min>(Min, "min", "elementwise minimum; NaN wins, of pred it is and",
+                                  kAny),
+      elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
+      elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kFloats),
+      elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kFloats),
+      elementwise_op<Unary::Sqrt>(Sqrt, "sqrt", "elementwise square root", kFloats),
+      elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kFloats),
+      elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
+                                      kFloats),
+      elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kFloats),
+      elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kFloats),
+      elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", comparison),
+      elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", comparison),
+      elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", comparison),
+      elementwise_op<Comparison::Le>(Le, "le", "whether those of the first are less or equal",
+                                     comparison),
+      elementwise_op<Comparison::Gt>(Gt, "gt", "whether those of the first are greater",
+                                     comparison),
+      elementwise_op<Comparison::Ge>(Ge, "ge", "whether those of the first are greater or equal",
+                                     comparison),
+      selection(),
+      conversion()};
 }
 
 }  // namespace orrery

@@ -11,7 +11,7 @@ namespace orrery {
 
 // and done
 std::vector<OpRules> collective_rules();
-// add, sub, mul, convert_element_type
+// add, exp, lt, select_n, convert_element_type, ...
 std::vector<OpRules> elementwise_rules();
 // reshape, transpose, slice, concatenate, pad, broadcast_in_dim
 std::vector<OpRules> movement_rules();

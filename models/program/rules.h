@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/array/elementwise.h"
 #include "models/array/tensor.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
@@ -51,7 +52,9 @@ using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
 /// What one device computes and touches in a local op. Bytes are what it reads of its operands (of
-/// one named twice, twice) and what it writes.
+/// one named twice, twice) and what it writes. An elementwise op is one flop per element, whichever
+/// it is: as XLA's cost analysis counts, which however keeps exp, log, sin, ... apart as
+/// "transcendentals", and has three more for logistic.
 struct Cost {
   Flops flops;
   Bytes bytes;               // read and written in device memory
@@ -127,6 +130,7 @@ struct OpRules {
   /// the others (the bounds of their errors).
   bool moves = false;
   Alias alias = Alias::Fresh;
+  std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   CollectiveForm form;                         // collectives only
   /// The op stands for a computation that is not written out. It has a cost and a result type; the

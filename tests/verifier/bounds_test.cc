@@ -1,5 +1,7 @@
 #include "verifier/oracle/bounds.h"
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -75,6 +77,74 @@ TEST_CASE("bounds: a product, to first and second order") {
                  {2 * 16 * kU + 16 * kU * kU + 16 * kU, 2 * 12 * kU + 36 * kU * kU + 4 * kU});
 }
 
+TEST_CASE("bounds: a quotient, by what the divisor can be at least") {
+  Bounded bounded;
+  bounded.rig.op("div", "q", {"s", "s"});
+  // (e_x + r e_y) / (|y| - e_y) + u r, for 4 / 4 with e = 4u and 2 / 2 with 6u.
+  check_close_to(bounded.of("q"), {8 * kU / (4 - 4 * kU) + kU, 12 * kU / (2 - 6 * kU) + kU});
+}
+
+TEST_CASE("bounds: a maximum, a negation and a selection add none of their own") {
+  Bounded bounded;
+  bounded.rig.op("neg", "n", {"s"});
+  bounded.rig.op("max", "m", {"s", "a"});
+  bounded.rig.op("lt", "l", {"a", "s"});  // 1 < 4, not 2 < -2
+  bounded.rig.op("select_n", "c", {"l", "a", "s"});
+  check_close_to(bounded.of("n"), {kU * 4, kU * 6});
+  check_close_to(bounded.of("m"), {kU * 4, kU * 6});
+  check_close_to(bounded.of("l"), {0, 0});
+  check_close_to(bounded.of("c"), {kU * 4, 0});
+}
+
+TEST_CASE("bounds: functions carry errors by their steepest slope nearby, and round once") {
+  Bounded bounded;
+  bounded.rig.op("mul", "x", {"s", "s"});  // 16, 4; their bounds are tested above
+  for (const char* op : {"exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos"})
+    bounded.rig.op(op, op, {"x"});
+  const std::vector<double> e = bounded.of("x");
+  const auto check = [&](const char* op, double (*carried)(double e, double x, double r)) {
+    CAPTURE(op);
+    const HostRun run = bounded.rig.run();
+    const std::vector<double> r =
+        numbers(run.values.at(bounded.rig.value(op), LogicalId(0)).value());
+    std::vector<double> expected;
+    for (size_t i = 0; i < e.size(); ++i)
+      expected.push_back(carried(e[i], i == 0 ? 16 : 4, std::abs(r[i])) + kU * std::abs(r[i]));
+    check_close_to(bounded.of(op), expected);
+  };
+  check("exp", [](double error, double, double r) { return r * error / (1 - error); });
+  check("log", [](double error, double x, double) { return error / (x - error); });
+  check("sqrt", [](double error, double, double r) { return error / r; });
+  check("rsqrt", [](double error, double x, double r) { return r * error / (2 * (x - error)); });
+  // The slope is at most 1/4, and at most the value itself: here it is 1 - 2^-23 and 0.98.
+  check("logistic", [](double error, double, double) { return error / 4; });
+  check("sin", [](double error, double, double) { return error; });
+  check("cos", [](double error, double, double) { return error; });
+}
+
+TEST_CASE("bounds: where the exact operand may be outside the domain there are none") {
+  Bounded bounded;
+  bounded.rig.op("sub", "zero", {"s", "s"});
+  bounded.rig.op("div", "q", {"a", "zero"});
+  bounded.rig.op("add", "later", {"q", "q"});
+  bounded.rig.op("mul", "no", {"q", "zero"});
+  const std::vector<double> infinite(2, std::numeric_limits<double>::infinity());
+  CHECK(bounded.of("q") == infinite);
+  CHECK(bounded.of("later") == infinite);
+  CHECK(bounded.of("no") == infinite);
+}
+
+TEST_CASE("bounds: a function of f64 is off by more than half a unit") {
+  Bounded bounded;
+  bounded.rig.op("convert_element_type", "wide", {"a"}, {{"new_dtype", Dtype::F64}});
+  bounded.rig.op("exp", "e", {"wide"});
+  bounded.rig.op("rsqrt", "r", {"wide"});
+  // One unit in the last place is 2^-52 of the value at most; rsqrt has 1.5 of them.
+  const double e = 2.718281828459045;
+  check_close_to(bounded.of("e"), {e * 0x1p-52, e * e * 0x1p-52});
+  check_close_to(bounded.of("r"), {1.5 * 0x1p-52, 1.5 * 0x1p-52 / std::sqrt(2.0)});
+}
+
 TEST_CASE("bounds: a dot product of K terms has K + 1 roundings more, and that of its result") {
   Bounded bounded;
   bounded.rig.op("dot_general", "d", {"s", "s"}, {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}});
@@ -91,6 +161,29 @@ TEST_CASE("bounds: conversion rounds where the dtype is narrower, and integers a
   check_close_to(bounded.of("wide"), {kU * 4, kU * 6});
   check_close_to(bounded.of("narrow"), {kU * 4 + 0x1p-8 * 4, kU * 6 + 0x1p-8 * 2});
   check_close_to(bounded.of("whole"), {0, 0});
+}
+
+TEST_CASE("bounds: conversion of an integer rounds where the float has fewer bits") {
+  const auto bound = [](Dtype from, Dtype to) {
+    HostRig made({{"x", 1}});
+    made.argument("i", std::vector<Tensor>{tensor(from, {1}, {1})});
+    made.op("convert_element_type", "f", {"i"}, {{"new_dtype", to}});
+    const HostRun run = made.run();
+    return numbers(
+        *error_bounds(made.program, made.lowered, run.values).at(made.value("f"), LogicalId(0)))[0];
+  };
+  CHECK(bound(Dtype::S64, Dtype::F64) > 0);
+  CHECK(bound(Dtype::U32, Dtype::F64) == 0);
+  CHECK(bound(Dtype::S32, Dtype::F32) > 0);
+  CHECK(bound(Dtype::U16, Dtype::F32) == 0);
+  CHECK(bound(Dtype::U16, Dtype::F16) > 0);
+  CHECK(bound(Dtype::U8, Dtype::BF16) == 0);
+  CHECK(bound(Dtype::S8, Dtype::F8E4M3FN) > 0);
+  CHECK(bound(Dtype::F8E4M3FN, Dtype::F8E5M2) > 0);
+  CHECK(bound(Dtype::F8E5M2, Dtype::F8E4M3FN) > 0);
+  CHECK(bound(Dtype::F8E5M2, Dtype::F16) == 0);
+  CHECK(bound(Dtype::BF16, Dtype::F16) > 0);
+  CHECK(bound(Dtype::Pred, Dtype::F8E5M2) == 0);
 }
 
 TEST_CASE("close: up to the sum of both bounds, and not beyond") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/definitions.h"
+#include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
 
 namespace orrery {
@@ -21,12 +23,15 @@ namespace {
 
 constexpr double kSlack = 1 + 0x1p-20;
 
-/// target[i] = next(target[i], i), enlarged; all bounds are made here.
+/// target[i] = next(target[i], i), enlarged; all bounds are made here. What is not a number, such
+/// as zero times infinite, is no bound: infinite.
 template <class Next>
 Tensor each(Tensor target, Next&& next) {
   const std::span<double> elements = target.as<double>();
-  for (size_t i = 0; i < elements.size(); ++i)
-    elements[i] = next(elements[i], i) * kSlack;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const double bound = next(elements[i], i) * kSlack;
+    elements[i] = std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
+  }
   return target;
 }
 
@@ -38,7 +43,7 @@ Tensor magnitudes(const Tensor& operand) {
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {
-  return elementwise(Elementwise::Add, a, b);
+  return elementwise(Binary::Add, a, b);
 }
 
 /// Whether every value of `from` is one of `to`, a float.
@@ -166,23 +171,11 @@ class Bounds {
     }
     if (rules(op.kind).moves)
       return moved_bound(op, values, errors, device);
+    if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
+      return elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
     const std::span<const double> r = sizes.as<double>();
     switch (op.kind) {
-      case OpKind::Add:
-      case OpKind::Sub:
-        return each(sum(*errors[0], *errors[1]),
-                    [&](double error, size_t i) { return error + format.unit_roundoff * r[i]; });
-      case OpKind::Mul: {
-        const Tensor x = magnitudes(*values[0]);
-        const Tensor y = magnitudes(*values[1]);
-        const std::span<const double> error_x = errors[0]->as<double>();
-        const std::span<const double> error_y = errors[1]->as<double>();
-        return each(x, [&](double size_x, size_t i) {
-          return size_x * error_y[i] + (y.as<double>()[i] + error_y[i]) * error_x[i] +
-                 format.unit_roundoff * r[i] + format.half_smallest;
-        });
-      }
       case OpKind::ConvertElementType:
         if (holds_every(result.dtype(), values[0]->dtype()))
           return *errors[0];
@@ -228,6 +221,23 @@ class Bounds {
       if (is_float(values[i]->dtype()))
         values[i] = errors[i];
     return evaluate_local(program_, op, values, device);
+  }
+
+  static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                                  const std::vector<const Tensor*>& errors, const Tensor& result) {
+    std::vector<Tensor> sizes;
+    for (const Tensor* value : values)
+      sizes.push_back(magnitudes(*value));
+    const auto operand = [&](size_t k, size_t i) {
+      return Approximate{sizes[k].as<double>()[i], errors[k]->as<double>()[i]};
+    };
+    return each(magnitudes(result), [&](double r, size_t i) {
+      if (const auto* unary = std::get_if<Unary>(&op))
+        return carried_error(*unary, operand(0, i), r) + own_rounding(*unary, r, result.dtype());
+      const Binary binary = std::get<Binary>(op);  // comparisons give pred
+      return carried_error(binary, operand(0, i), operand(1, i), r) +
+             own_rounding(binary, r, result.dtype());
+    });
   }
 
   Tensor dot_bound(const Op& op, const std::vector<const Tensor*>& values,

@@ -9,12 +9,11 @@
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
 //    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
 //    largest e_i;
-//  - add, sub: e_x + e_y + u |r|; mul: |x| e_y + |y| e_x + e_x e_y + u |r| + half_smallest;
+//  - elementwise ops: elementwise_bounds.h; select_n: that of the case it takes;
 //  - convert to a float that does not hold every value of the operand's dtype: e + u |r| +
 //    half_smallest;
-//  - dot_general with K terms, accumulated with roundoff v: sum (|x| e_y + |y| e_x + e_x e_y) + (K
-//  +
-//    1) v sum |x y| + u |r| + half_smallest;
+//  - dot_general with K terms, accumulated with roundoff v:
+//    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
 //  - integers and pred: 0, whatever made them, so that they are compared bit for bit.
 // Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
 // arithmetic in doubles.

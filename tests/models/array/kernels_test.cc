@@ -124,37 +124,6 @@ TEST_CASE("combine_into: what is no reduction is a bug of the caller") {
   CHECK_THROWS_AS(combine_into(Dtype::S8, Combine::None, data, data, data, 1), InternalError);
 }
 
-TEST_CASE("elementwise: sum, difference and product") {
-  const Tensor left = of(Dtype::F32, {1, 2.5, -3});
-  const Tensor right = of(Dtype::F32, {4, -0.5, 7});
-  CHECK(elementwise(Elementwise::Add, left, right) == of(Dtype::F32, {5, 2, 4}));
-  CHECK(elementwise(Elementwise::Sub, left, right) == of(Dtype::F32, {-3, 3, -10}));
-  CHECK(elementwise(Elementwise::Mul, left, right) == of(Dtype::F32, {4, -1.25, -21}));
-  // 100 + 100 = 200 = -56 modulo 256.
-  CHECK(elementwise(Elementwise::Add, of(Dtype::S8, {100}), of(Dtype::S8, {100})) ==
-        of(Dtype::S8, {-56}));
-  // f16 at 2048 has units of 2: 2048 + 1 is a tie, which goes to even.
-  CHECK(elementwise(Elementwise::Add, of(Dtype::F16, {2048, 2050}), of(Dtype::F16, {1, 1})) ==
-        of(Dtype::F16, {2048, 2052}));
-}
-
-TEST_CASE("elementwise: a product and a sum round twice, never once") {
-  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost in f32; a fused multiply-add would
-  // keep it.
-  const Tensor x = of(Dtype::F32, {1 + 0x1p-12});
-  const Tensor product = elementwise(Elementwise::Mul, x, x);
-  const Tensor rest = elementwise(Elementwise::Sub, product, of(Dtype::F32, {1 + 0x1p-11}));
-  CHECK(rest == of(Dtype::F32, {0}));
-}
-
-TEST_CASE("elementwise: operands that do not fit are a bug of the caller") {
-  const Tensor tensor(Dtype::F32, {2});
-  CHECK_THROWS_AS(elementwise(Elementwise::Add, tensor, Tensor(Dtype::F32, {3})), InternalError);
-  CHECK_THROWS_AS(elementwise(Elementwise::Add, tensor, Tensor(Dtype::S32, {2})), InternalError);
-  const Tensor pred(Dtype::Pred, {2});
-  CHECK_THROWS_AS(elementwise(Elementwise::Mul, pred, pred), InternalError);
-}
-
 TEST_CASE("convert: each element as arith.h has it, between all dtypes") {
   Random random(1);
   for (const Dtype from : all_dtypes()) {

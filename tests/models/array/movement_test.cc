@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
@@ -165,7 +166,7 @@ TEST_CASE("slice: bounds outside the operand are a bug of the caller") {
 TEST_CASE("concatenate: parts in order, along either dimension") {
   const Tensor a = counting({2, 2});  // 0 1 / 2 3
   const Tensor b =
-      elementwise(Elementwise::Add, counting({2, 2}), full(Dtype::S32, {2, 2}, 4));  // 4 5 / 6 7
+      elementwise(Binary::Add, counting({2, 2}), full(Dtype::S32, {2, 2}, 4));  // 4 5 / 6 7
   CHECK(values(concatenate({a, b}, 0)) == std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(values(concatenate({a, b}, 1)) == std::vector<int32_t>{0, 1, 4, 5, 2, 3, 6, 7});
   CHECK(concatenate({a, b}, 1).shape() == Shape({2, 4}));

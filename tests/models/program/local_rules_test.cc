@@ -31,8 +31,8 @@ Cost cost(OpKind kind, const std::vector<ValueType>& operands, Given given = {})
   return rules(kind).cost(attributes, operands, results);
 }
 
-TEST_CASE("add, sub, mul: operands of one dtype and shape") {
-  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul}) {
+TEST_CASE("add, sub, mul, div: operands of one dtype and shape, and of numbers") {
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Div}) {
     CAPTURE(rules(kind).name);
     CHECK(outcome(kind, {plain(Dtype::S8, {2, 3}), plain(Dtype::S8, {2, 3})}) == "s8[2,3]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {})}) ==
@@ -44,6 +44,56 @@ TEST_CASE("add, sub, mul: operands of one dtype and shape") {
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) ==
           "of: expected operands of numbers, got pred");
   }
+}
+
+TEST_CASE("max, min: of every dtype, pred too") {
+  for (const OpKind kind : {OpKind::Max, OpKind::Min}) {
+    CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
+    CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::U64, {})}) == "u64[]");
+    CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::S64, {})}) ==
+          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
+          "unasked), got u64[] and s64[]");
+  }
+}
+
+TEST_CASE("neg: of numbers; exp and its kin: of floats") {
+  CHECK(outcome(OpKind::Neg, {plain(Dtype::U8, {2})}) == "u8[2]");
+  CHECK(outcome(OpKind::Neg, {plain(Dtype::Pred, {2})}) ==
+        "of: expected operands of numbers, got pred");
+  for (const OpKind kind : {OpKind::Exp, OpKind::Log, OpKind::Sqrt, OpKind::Rsqrt, OpKind::Logistic,
+                            OpKind::Sin, OpKind::Cos}) {
+    CAPTURE(rules(kind).name);
+    CHECK(outcome(kind, {plain(Dtype::F8E5M2, {2, 3})}) == "f8e5m2[2,3]");
+    CHECK(outcome(kind, {plain(Dtype::S32, {2})}) == "of: expected floats, got s32");
+  }
+}
+
+TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
+  for (const OpKind kind :
+       {OpKind::Eq, OpKind::Ne, OpKind::Lt, OpKind::Le, OpKind::Gt, OpKind::Ge}) {
+    CAPTURE(rules(kind).name);
+    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {2})}) == "pred[2]");
+    CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
+    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {3})}) ==
+          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
+          "unasked), got f32[2] and f32[3]");
+  }
+}
+
+TEST_CASE("select_n: pred or s32 says which of the cases, together or element by element") {
+  const ValueType one = plain(Dtype::F32, {2});
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, one}) == "f32[2]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::S32, {}), one, one, one, one}) == "f32[2]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one}) == "f32[2]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, one, one}) ==
+        "of: expected at most 2 cases to be told apart by pred, got 3");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::S64, {2}), one, one}) ==
+        "of: expected a first operand of pred or s32, which says the case, got s64");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), one, one}) ==
+        "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, plain(Dtype::F16, {2})}) ==
+        "of: expected operands of one dtype and shape (nothing is broadcast or converted "
+        "unasked), got f32[2] and f16[2]");
 }
 
 TEST_CASE("convert_element_type: the dtype changes, the shape does not") {
@@ -308,6 +358,18 @@ TEST_CASE("cost: elementwise arithmetic is one operation an element") {
   CHECK(of.flops == Flops(12));
   CHECK(of.bytes == Bytes(3 * 12 * 2));  // two operands read, one result written
   CHECK(of.dtype == Dtype::F16);
+}
+
+TEST_CASE("cost: so is an exponential, a comparison and a selection") {
+  CHECK(cost(OpKind::Exp, {plain(Dtype::F16, {12})}).flops == Flops(12));
+  const Cost less = cost(OpKind::Lt, {plain(Dtype::F32, {10}), plain(Dtype::F32, {10})});
+  CHECK(less.flops == Flops(10));
+  CHECK(less.bytes == Bytes(2 * 40 + 10));  // pred is a byte
+  const ValueType one = plain(Dtype::BF16, {10});
+  const Cost select = cost(OpKind::SelectN, {plain(Dtype::S32, {10}), one, one, one});
+  CHECK(select.flops == Flops(10));
+  CHECK(select.bytes == Bytes(40 + 4 * 20));
+  CHECK(select.dtype == Dtype::BF16);  // not that of what says which
 }
 
 TEST_CASE("cost: conversion reads one dtype and writes another") {

@@ -159,6 +159,35 @@ TEST_CASE("ops of one operand: linear ones keep unreduced, rounding does not; re
         ": expected no operand that is unreduced over x, got unreduced");
 }
 
+TEST_CASE("neg: linear; exp, max, lt and select_n: not") {
+  CHECK(local(OpKind::Neg, {"UR"}) == "f32[2]{U:x, R:y}");
+  CHECK(local(OpKind::Exp, {"VR"}) == "f32[2]{V:x, R:y}");
+  CHECK(local(OpKind::Exp, {"UI"}) ==
+        ": expected no operand that is unreduced over x, got unreduced");
+  for (const OpKind kind : {OpKind::Div, OpKind::Max, OpKind::Min}) {
+    CHECK(local(kind, {"VI", "IV"}) == "f32[2]{V:(x,y)}");
+    CHECK(local(kind, {"UI", "UI"}) ==
+          ": expected no operand that is unreduced over x, got unreduced and unreduced");
+  }
+  CHECK(local(OpKind::Lt, {"RI", "VI"}) == "pred[2]{V:x}");
+  CHECK(local(OpKind::Lt, {"UI", "RI"}) ==
+        ": expected no operand that is unreduced over x, got unreduced and reduced");
+}
+
+TEST_CASE("select_n: varying where the choice or a case is") {
+  const auto select = [](const std::string& which, const std::string& left,
+                         const std::string& right) {
+    return outcome(
+        mesh(), OpKind::SelectN,
+        {type(Dtype::Pred, {2}, which), type(Dtype::F32, {2}, left), type(Dtype::F32, {2}, right)},
+        {});
+  };
+  CHECK(select("VI", "II", "IV") == "f32[2]{V:(x,y)}");
+  CHECK(select("II", "II", "II") == "f32[2]");
+  CHECK(select("II", "UI", "UI") ==
+        ": expected no operand that is unreduced over x, got invarying, unreduced and unreduced");
+}
+
 TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "UI"}, {{"dimension", 0}}) == "f32[6]{U:x}");
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==

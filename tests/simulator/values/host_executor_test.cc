@@ -269,6 +269,36 @@ TEST_CASE("host: local arithmetic") {
   CHECK(local("mul", {a, b}) == f32({2}, {10, 40}));
 }
 
+TEST_CASE("host: local ops of one operand") {
+  const Tensor a = f32({2}, {1, 4});
+  CHECK(local("neg", {a}) == f32({2}, {-1, -4}));
+  CHECK(local("sqrt", {a}) == f32({2}, {1, 2}));
+  CHECK(local("rsqrt", {a}) == f32({2}, {1, 0.5}));
+  CHECK(local("log", {f32({1}, {1})}) == f32({1}, {0}));
+  const Tensor zero = f32({1}, {0});
+  CHECK(local("exp", {zero}) == f32({1}, {1}));
+  CHECK(local("logistic", {zero}) == f32({1}, {0.5}));
+  CHECK(local("sin", {zero}) == zero);
+  CHECK(local("cos", {zero}) == f32({1}, {1}));
+}
+
+TEST_CASE("host: local choices") {
+  const Tensor a = f32({3}, {1, 2, 3});
+  const Tensor b = f32({3}, {3, 2, 1});
+  CHECK(local("div", {a, b}) == f32({3}, {1.0F / 3, 1, 3}));
+  CHECK(local("max", {a, b}) == f32({3}, {3, 2, 3}));
+  CHECK(local("min", {a, b}) == f32({3}, {1, 2, 1}));
+  const auto pred = [](const Numbers& numbers) { return tensor(Dtype::Pred, {3}, numbers); };
+  CHECK(local("eq", {a, b}) == pred({0, 1, 0}));
+  CHECK(local("ne", {a, b}) == pred({1, 0, 1}));
+  CHECK(local("lt", {a, b}) == pred({1, 0, 0}));
+  CHECK(local("le", {a, b}) == pred({1, 1, 0}));
+  CHECK(local("gt", {a, b}) == pred({0, 0, 1}));
+  CHECK(local("ge", {a, b}) == pred({0, 1, 1}));
+  CHECK(local("select_n", {pred({0, 1, 0}), a, b}) == f32({3}, {1, 2, 3}));
+  CHECK(local("select_n", {tensor(Dtype::S32, {3}, {2, 1, 0}), a, b, a}) == f32({3}, {1, 2, 3}));
+}
+
 TEST_CASE("host: local conversion") {
   CHECK(local("convert_element_type", {f32({2}, {1.5, -2.5})}, {{"new_dtype", Dtype::S32}}) ==
         tensor(Dtype::S32, {2}, {1, -2}));

@@ -1,0 +1,178 @@
+#include "models/array/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/array/dispatch.h"
+#include "models/array/transcendental.h"
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+// An iteration reads at i and writes at i of other memory, so that iterations are independent: that
+// is what `simd` asserts.
+
+template <class E, class Op>
+void map_each(Tensor& result, const Tensor& operand, Op op) {
+  E* const target = result.as<E>().data();
+  const E* const source = operand.as<E>().data();
+#pragma omp simd
+  for (int64_t i = 0; i < result.elements(); ++i)
+    target[i] = op(source[i]);
+}
+
+template <class To, class From, class Op>
+void map_pairs(Tensor& result, const Tensor& left, const Tensor& right, Op op) {
+  To* const target = result.as<To>().data();
+  const From* const x = left.as<From>().data();
+  const From* const y = right.as<From>().data();
+#pragma omp simd
+  for (int64_t i = 0; i < result.elements(); ++i)
+    target[i] = op(x[i], y[i]);
+}
+
+void check_alike(const Tensor& left, const Tensor& right) {
+  ORRERY_CHECK(left.dtype() == right.dtype(), "operands have one dtype");
+  ORRERY_CHECK(left.shape() == right.shape(), "operands have one shape");
+}
+
+template <class E>
+void map_float(Unary op, Tensor& result, const Tensor& operand) {
+  switch (op) {
+    case Unary::Neg:
+      return map_each<E>(result, operand, [](E x) { return arith::negate(x); });
+    case Unary::Exp:
+      return map_each<E>(result, operand, [](E x) { return arith::exp(x); });
+    case Unary::Log:
+      return map_each<E>(result, operand, [](E x) { return arith::log(x); });
+    case Unary::Sqrt:
+      return map_each<E>(result, operand, [](E x) { return arith::sqrt(x); });
+    case Unary::Rsqrt:
+      return map_each<E>(result, operand, [](E x) { return arith::rsqrt(x); });
+    case Unary::Logistic:
+      return map_each<E>(result, operand, [](E x) { return arith::logistic(x); });
+    case Unary::Sin:
+      return map_each<E>(result, operand, [](E x) { return arith::sin(x); });
+    case Unary::Cos:
+      return map_each<E>(result, operand, [](E x) { return arith::cos(x); });
+  }
+}
+
+template <class E>
+void map_number(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
+  const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
+  switch (op) {
+    case Binary::Add:
+      return map([](E x, E y) { return arith::add(x, y); });
+    case Binary::Sub:
+      return map([](E x, E y) { return arith::subtract(x, y); });
+    case Binary::Mul:
+      return map([](E x, E y) { return arith::multiply(x, y); });
+    case Binary::Div:
+      return map([](E x, E y) { return arith::divide(x, y); });
+    case Binary::Max:
+      return map([](E x, E y) { return arith::maximum(x, y); });
+    case Binary::Min:
+      return map([](E x, E y) { return arith::minimum(x, y); });
+  }
+}
+
+}  // namespace
+
+Tensor elementwise(Unary op, const Tensor& operand) {
+  Tensor result(operand.dtype(), operand.shape());
+  dispatch(operand.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsFloat<E>) {
+      map_float<E>(op, result, operand);
+    } else if constexpr (arith::kIsInteger<E>) {
+      ORRERY_CHECK(op == Unary::Neg, "of integers there is neg only");
+      map_each<E>(result, operand, [](E x) { return arith::negate(x); });
+    } else {
+      ORRERY_CHECK(false, "pred has no op of one operand");
+    }
+  });
+  return result;
+}
+
+Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
+  check_alike(left, right);
+  Tensor result(left.dtype(), left.shape());
+  dispatch(left.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsNumber<E>) {
+      map_number<E>(op, result, left, right);
+    } else {
+      ORRERY_CHECK(op == Binary::Max || op == Binary::Min, "pred is no number");
+      if (op == Binary::Max)
+        map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::maximum(x, y); });
+      else
+        map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::minimum(x, y); });
+    }
+  });
+  return result;
+}
+
+Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right) {
+  check_alike(left, right);
+  Tensor result(Dtype::Pred, left.shape());
+  dispatch(left.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    const auto map = [&](auto holds) {
+      map_pairs<arith::Pred, E>(result, left, right, [&](E x, E y) {
+        return arith::Pred{static_cast<uint8_t>(holds(x, y) ? 1 : 0)};
+      });
+    };
+    switch (op) {
+      case Comparison::Eq:
+        return map([](E x, E y) { return arith::equal(x, y); });
+      case Comparison::Ne:
+        return map([](E x, E y) { return !arith::equal(x, y); });
+      case Comparison::Lt:
+        return map([](E x, E y) { return arith::less(x, y); });
+      case Comparison::Le:
+        return map([](E x, E y) { return arith::less(x, y) || arith::equal(x, y); });
+      case Comparison::Gt:
+        return map([](E x, E y) { return arith::less(y, x); });
+      case Comparison::Ge:
+        return map([](E x, E y) { return arith::less(y, x) || arith::equal(x, y); });
+    }
+  });
+  return result;
+}
+
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands) {
+  if (const auto* unary = std::get_if<Unary>(&op))
+    return elementwise(*unary, *operands[0]);
+  if (const auto* binary = std::get_if<Binary>(&op))
+    return elementwise(*binary, *operands[0], *operands[1]);
+  return elementwise(std::get<Comparison>(op), *operands[0], *operands[1]);
+}
+
+Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases) {
+  ORRERY_CHECK(!cases.empty(), "there is a case to select");
+  ORRERY_CHECK(which.dtype() == Dtype::Pred || which.dtype() == Dtype::S32,
+               "cases are selected by pred or s32");
+  for (const Tensor* one : cases)
+    check_alike(*cases[0], *one);
+  Tensor result(cases[0]->dtype(), cases[0]->shape());
+  ORRERY_CHECK(which.shape().rank() == 0 || which.shape() == result.shape(),
+               "cases are selected by a scalar or element by element");
+  const auto last = static_cast<int64_t>(cases.size()) - 1;
+  const auto chosen = [&](int64_t i) {
+    const auto at = static_cast<size_t>(which.shape().rank() == 0 ? 0 : i);
+    const int64_t asked = which.dtype() == Dtype::Pred ? int64_t{which.as<uint8_t>()[at]}
+                                                       : int64_t{which.as<int32_t>()[at]};
+    return cases[static_cast<size_t>(std::clamp<int64_t>(asked, 0, last))];
+  };
+  const auto size = static_cast<size_t>(itemsize(result.dtype()).count());
+  for (int64_t i = 0; i < result.elements(); ++i) {
+    const size_t offset = static_cast<size_t>(i) * size;
+    std::memcpy(result.bytes().data() + offset, chosen(i)->bytes().data() + offset, size);
+  }
+  return result;
+}
+
+}  // namespace orrery

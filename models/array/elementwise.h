@@ -1,0 +1,36 @@
+#pragma once
+
+// Local ops that work element by element. What they make of an element is in arith.h and
+// transcendental.h. Callers have checked the operands; faults here are bugs.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "models/array/tensor.h"
+
+namespace orrery {
+
+/// Neg of numbers, the others of floats.
+enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
+/// Of numbers; Max and Min also of pred, as `or` and `and`.
+enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
+/// Of any dtype; the result is pred. false < true.
+enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
+
+Tensor elementwise(Unary op, const Tensor& operand);
+
+// Operands of one dtype and one shape.
+Tensor elementwise(Binary op, const Tensor& left, const Tensor& right);
+Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right);
+
+using Elementwise = std::variant<Unary, Binary, Comparison>;
+/// As many operands as the op has.
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands);
+
+/// Element by element that of cases[which]: the first where `which` is false or below 0, the last
+/// where it is larger than their number. `which` is of pred or s32, and of the shape of the cases
+/// or a scalar; the cases are of one dtype and shape.
+Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases);
+
+}  // namespace orrery
