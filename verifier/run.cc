@@ -317,10 +317,11 @@ class Run {
       device = exposed.device;
       took = exposed.took;
     }
-    const size_t group =
-        lowered_.collective(lowered_.member(program_, described.op, device).collective)
-            .members.size();
-    described.bytes = nccl_size(op.kind, program_.value(op.operands.front()).type.size(), group);
+    const Collective& collective =
+        lowered_.collective(lowered_.member(program_, described.op, device).collective);
+    const size_t group = collective.members.size();
+    const Shape& operand = program_.value(op.operands.front()).type.shape;
+    described.bytes = nccl_size(op.kind, itemsize(collective.work) * operand.elements(), group);
     if (took > Duration()) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;

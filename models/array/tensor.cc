@@ -15,6 +15,15 @@ Tensor::Tensor(Dtype dtype, Shape shape)
       elements_(shape_.elements()),
       bytes_(static_cast<size_t>((itemsize(dtype) * elements_).count())) {}
 
+Tensor::Tensor(Dtype dtype, Shape shape, Storage bytes)
+    : dtype_(dtype),
+      shape_(std::move(shape)),
+      elements_(shape_.elements()),
+      bytes_(std::move(bytes)) {
+  ORRERY_CHECK(bytes_.size() == static_cast<size_t>(size().count()),
+               "a tensor has the bytes of its elements");
+}
+
 Tensor Tensor::reshaped(Shape shape) const {
   ORRERY_CHECK(shape.elements() == elements_, "a reshape keeps the number of elements");
   Tensor result = *this;

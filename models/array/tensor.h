@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "models/array/dtype.h"
 #include "models/array/shape.h"
@@ -17,6 +18,8 @@ class Tensor {
  public:
   Tensor() = default;                // f32 scalar of value 0
   Tensor(Dtype dtype, Shape shape);  // zeros
+  /// Requires as many bytes as that dtype and shape have.
+  Tensor(Dtype dtype, Shape shape, Storage bytes);
 
   Dtype dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -34,6 +37,9 @@ class Tensor {
   std::span<const T> as() const {
     return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
+
+  /// The elements alone. The tensor is not used afterwards.
+  Storage take_bytes() && { return std::move(bytes_); }
 
   /// The same elements under another shape of as many. Requires equal element counts.
   Tensor reshaped(Shape shape) const;

@@ -1,6 +1,6 @@
 // The collectives, under JAX's names and parameters, and done. Every one of them can be started
 // instead of waited for. Over no axes (axis_name []) each is the identity, whatever its other
-// parameters say.
+// parameters say; but pmean has its float, and pargmax and pargmin want one axis.
 
 #include <algorithm>
 
@@ -61,6 +61,27 @@ TypeOutcome psum(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const Dtype dtype = operand.dtype == Dtype::Pred ? Dtype::S32 : operand.dtype;
   return typed(dtype, operand.shape, exchanged_states(context, Exchange::Sum));
+}
+
+/// The dtype of a sum divided by a number: JAX's, with 64-bit types enabled.
+Dtype mean_dtype(Dtype dtype) {
+  if (is_float(dtype))
+    return dtype;
+  return itemsize(dtype) == Bytes(8) ? Dtype::F64 : Dtype::F32;
+}
+
+TypeOutcome pmean(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  return typed(mean_dtype(operand.dtype), operand.shape, exchanged_states(context, Exchange::Mean));
+}
+
+// As in JAX, where the index along several axes would have no one meaning.
+TypeOutcome extremal_rank(const TypeContext& context) {
+  const std::vector<std::string>& names = context.attributes.names("axis_name");
+  if (names.size() != 1)
+    return TypeFault{"axis_name", fmt::format("expected one axis, got {}", names.size())};
+  return typed(Dtype::S32, context.operands[0].shape,
+               exchanged_states(context, Exchange::Extremum));
 }
 
 TypeOutcome extremum(const TypeContext& context) {
@@ -299,6 +320,16 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
+/// Every rank gets the whole fold.
+CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
+                         Leaving leaving = Leaving::Same) {
+  return {combine, entering, leaving, nullptr, nullptr};
+}
+
+CollectiveForm parts(Combine combine, PartsRule operand, PartsRule result) {
+  return {combine, Entering::Same, Leaving::Same, operand, result};
+}
+
 Parameter dimension(std::string_view name, Need need) {
   Parameter parameter{name, ParameterKind::Integer, need, {}, {}, {}, {}};
   if (need == Need::Optional)
@@ -317,32 +348,44 @@ std::vector<OpRules> collective_rules() {
   end.type = done;
   end.alias = Alias::FirstOperand;
   return {
-      // A sum of pred counts: each operand is converted to s32, element by element, as its device
-      // enters, and the collective works in the dtype of its result.
       collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
-                 GroupSizes::Any, {Combine::Add, nullptr, nullptr}),
+                 GroupSizes::Any, reduction(Combine::Add, Entering::Counted, Leaving::Same)),
+      collective(OpKind::Pmean, "pmean",
+                 "the sum over the group, divided by its size; f32 for integers, f64 for those of "
+                 "64 bits",
+                 {}, pmean, GroupSizes::Any,
+                 reduction(Combine::Add, Entering::Counted, Leaving::Mean)),
       collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, extremum,
-                 GroupSizes::Any, {Combine::Max, nullptr, nullptr}),
+                 GroupSizes::Any, reduction(Combine::Max)),
       collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group", {}, extremum,
-                 GroupSizes::Any, {Combine::Min, nullptr, nullptr}),
+                 GroupSizes::Any, reduction(Combine::Min)),
+      collective(OpKind::Pargmax, "pargmax",
+                 "the lowest rank that has the elementwise maximum; 2147483647 where any has a NaN",
+                 {}, extremal_rank, GroupSizes::Any,
+                 reduction(Combine::Max, Entering::Ranked, Leaving::ItsRank)),
+      collective(OpKind::Pargmin, "pargmin",
+                 "the lowest rank that has the elementwise minimum; 2147483647 where any has a NaN",
+                 {}, extremal_rank, GroupSizes::Any,
+                 reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank)),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
                  {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal,
-                 {Combine::None, nullptr, gather_dimension}),
+                 parts(Combine::None, nullptr, gather_dimension)),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
                  {dimension("scatter_dimension", Need::Optional), tiled()}, psum_scatter,
-                 GroupSizes::Equal, {Combine::Add, scatter_dimension, nullptr}),
+                 GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr)),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
-                 all_to_all, GroupSizes::Equal, {Combine::None, split_dimension, concat_dimension}),
+                 all_to_all, GroupSizes::Equal,
+                 parts(Combine::None, split_dimension, concat_dimension)),
       collective(OpKind::Pswapaxes, "pswapaxes",
                  "entry q of each operand goes to member q, which stacks them: mesh axis and "
                  "dimension change places",
                  {dimension("axis", Need::Required)}, pswapaxes, GroupSizes::Equal,
-                 {Combine::None, swapped_dimension, swapped_dimension}),
+                 parts(Combine::None, swapped_dimension, swapped_dimension)),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, ppermute,

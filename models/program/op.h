@@ -16,8 +16,11 @@ namespace orrery {
 enum class OpKind : uint8_t {
   // collectives
   Psum,
+  Pmean,
   Pmax,
   Pmin,
+  Pargmax,
+  Pargmin,
   AllGather,
   PsumScatter,
   AllToAll,

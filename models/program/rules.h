@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "models/array/combine.h"
 #include "models/array/elementwise.h"
 #include "models/array/tensor.h"
+#include "models/array/work.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
 #include "models/program/op.h"
@@ -94,19 +94,19 @@ struct Parameter {
   std::vector<std::string_view> choices;  // of a Text; empty: any
 };
 
-/// A collective works in the dtype of its result: an operand of another (pred, for psum) is
-/// converted element by element as its device enters. Over no axes (axis_name []) it is the
-/// identity, whatever its other parameters say.
+/// Over no axes (axis_name []) a collective is over groups of one.
 enum class Family : uint8_t { Local, Collective, Done };
 
 /// The dimension along which a tensor has a part for each rank of the group: of the operand, whose
 /// shape it is given, or of the result.
 using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 
-/// How a collective exchanges. A tensor without a parts rule is whole: each rank has, or gets, all
-/// of it.
+/// How a collective exchanges: operands become work elements, which are folded or moved, and become
+/// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it.
 struct CollectiveForm {
-  Combine combine = Combine::None;  // what folds the ranks' elements; None: elements are moved
+  Combine combine = Combine::None;  // what folds the work elements; None: they are moved
+  Entering entering = Entering::Same;
+  Leaving leaving = Leaving::Same;
   PartsRule operand_parts = nullptr;
   PartsRule result_parts = nullptr;
 };

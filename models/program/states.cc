@@ -135,12 +135,18 @@ StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   const ValueType& operand = context.operands[0];
   const std::vector<size_t> axes = axis_positions(mesh, context.attributes.names("axis_name"));
   const bool parts = context.attributes.has("axis_index_groups");
-  const bool sums = exchange == Exchange::Sum || exchange == Exchange::SumScatter;
+  const bool sums =
+      exchange == Exchange::Sum || exchange == Exchange::Mean || exchange == Exchange::SumScatter;
   AxisStates states = operand.axes;
   if (exchange == Exchange::Extremum &&
       std::find(states.begin(), states.end(), AxisState::Unreduced) != states.end())
     return fmt::format("expected an operand that is nowhere unreduced, got {}",
                        text(operand, mesh));
+  for (size_t axis = 0; exchange == Exchange::Mean && axis < states.size(); ++axis)
+    if (states[axis] == AxisState::Unreduced &&
+        std::find(axes.begin(), axes.end(), axis) == axes.end())
+      return fmt::format("expected an operand that is unreduced over no other axis, got {}",
+                         text(operand, mesh));
   for (const size_t axis : axes) {
     const std::string& name = mesh.axes()[axis].name;
     const AxisState state = operand.axes[axis];
@@ -156,7 +162,7 @@ StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
           "expected an operand of one state over its axes, got {} over {} and {} "
           "over {}",
           word(operand.axes[axes[0]]), mesh.axes()[axes[0]].name, word(state), name);
-    const bool reduced_whole = exchange == Exchange::Sum || exchange == Exchange::Extremum;
+    const bool reduced_whole = exchange != Exchange::SumScatter && exchange != Exchange::Move;
     states[axis] = reduced_whole && !parts ? AxisState::Invarying : AxisState::Varying;
   }
   return states;

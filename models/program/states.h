@@ -41,15 +41,16 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
 /// JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,         // varying or unreduced to invarying: psum
-  Extremum,    // varying to invarying: pmax, pmin
+  Mean,        // so too, and rounds: pmean
+  Extremum,    // varying to invarying: pmax, pmin, pargmax, pargmin
   SumScatter,  // varying or unreduced to varying: psum_scatter
   Move,        // varying to varying
 };
 
-/// The states of a collective's result. The other axes keep theirs, but for Extremum, which is not
-/// linear and refuses unreduced ones. With axis_index_groups a reduction is over a part of an axis,
-/// so the result still varies along it, and an unreduced operand is refused. With Checks::States
-/// the axes of a sum must agree in their state before it, as JAX demands.
+/// The states of a collective's result. The other axes keep theirs, but for Mean and Extremum,
+/// which are not linear and refuse unreduced ones. With axis_index_groups a reduction is over a
+/// part of an axis, so the result still varies along it, and an unreduced operand is refused. With
+/// Checks::States the axes of a sum must agree in their state before it, as JAX demands.
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange);
 
 }  // namespace orrery

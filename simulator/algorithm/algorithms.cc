@@ -137,17 +137,19 @@ Made make_broadcast(const ScheduleRequest& request) {
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
+  static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
+                                                  OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
   static const std::vector<Algorithm> kTable = {
       {"ring",
        "each rank sends to the next, chunk by chunk",
-       {OpKind::Psum, OpKind::Pmax, OpKind::Pmin},
+       kReductions,
        fits,
        make_ring,
        estimate_ring,
        {}},
       {"recursive_doubling",
        "ranks that differ in one bit exchange all they have, bit by bit",
-       {OpKind::Psum, OpKind::Pmax, OpKind::Pmin},
+       kReductions,
        fits,
        make_recursive_doubling,
        estimate_recursive_doubling,

@@ -34,6 +34,8 @@ uint64_t count_messages(const Schedule& schedule);
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
 /// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one
 /// rank keeps or sends to one other) and for ppermute; n times the operand for all_gather.
+/// `operand` is the size of one rank's work elements, which are what moves: of a psum of pred, 4
+/// bytes each.
 Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size);
 
 /// For display only; GB = 10^9 bytes.

@@ -48,6 +48,19 @@ Transport transport_of(const Op& op) {
   return transport;
 }
 
+/// What a member holds besides its operand and its result: the schedule's scratch, and each area
+/// whose work elements that tensor's memory cannot hold. The input area is the operand, which stays
+/// as it is, or with `in_place` lies where the result will.
+Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) {
+  const Bytes item = itemsize(work);
+  int64_t elements = extent.scratch;
+  if (!extent.in_place && work != WorkType{operand, false})
+    elements += extent.input;
+  if (item > itemsize(result))
+    elements += extent.in_place ? extent.input : extent.output;
+  return item * elements;
+}
+
 /// Ranks x vertices that the figures of one distance may take to find.
 constexpr size_t kMostSearched = size_t{1} << 18U;
 /// Ranks up to which algorithms are compared by their estimates.
@@ -110,7 +123,6 @@ class Lowering {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
     const ValueType& operand = program_.value(op.operands.front()).type;
-    const ValueType& result = program_.value(op.results.front()).type;
     lowered_.members.emplace_back(program_.mesh.devices());
 
     SiteFigures figures;
@@ -119,7 +131,7 @@ class Lowering {
       figures.asked_for = op.attributes.text("algorithm");
     figures.channels = transport_of(op).channels;
     figures.elements = operand.shape.elements();
-    figures.itemsize = itemsize(result.dtype);
+    figures.itemsize = itemsize(work_type(rules(op.kind).form.entering, operand.dtype));
     for (const Group& group : site.groups)
       figures.groups.push_back({static_cast<uint32_t>(group.size()), hops_of(group)});
     const auto picked = pick_algorithm(figures);
@@ -147,19 +159,21 @@ class Lowering {
   }
 
   void add_collective(SiteId site, const Op& op, const Group& group, const Schedule& schedule) {
-    CollectiveViews views = collective_views(op, program_.value(op.operands.front()).type.shape,
-                                             program_.value(op.results.front()).type.shape,
-                                             static_cast<int64_t>(group.size()));
+    const ValueType& operand = program_.value(op.operands.front()).type;
+    const ValueType& result = program_.value(op.results.front()).type;
+    CollectiveViews views =
+        collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
     const CollectiveId id(lowered_.collectives.size());
     Collective collective;
     collective.site = site;
     collective.kind = op.kind;
-    collective.dtype = program_.value(op.results.front()).type.dtype;
+    collective.work = work_type(rules(op.kind).form.entering, operand.dtype);
     collective.schedule = &schedule;
     collective.members = group;
     collective.input = std::move(views.input);
     collective.output = std::move(views.output);
     collective.stream = stream_of(op);
+    collective.scratch = scratch(schedule.extent(), collective.work, operand.dtype, result.dtype);
     for (size_t rank = 0; rank < group.size(); ++rank) {
       collective.places.push_back(vertex_of(group[rank]));
       lowered_.members[site.index()][group[rank].index()] = Member{id, Node(rank)};

@@ -128,7 +128,7 @@ class Ledger {
     Bytes most;
     for (const LogicalId device : thread_.devices) {
       const Member& member = lowered_.member(program_, id, device);
-      most = std::max(most, lowered_.scratch(lowered_.collective(member.collective)));
+      most = std::max(most, lowered_.collective(member.collective).scratch);
     }
     if (most == Bytes())
       return;

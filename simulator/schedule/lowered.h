@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/array/dtype.h"
+#include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
@@ -47,13 +47,14 @@ struct Choice {
 struct Collective {
   SiteId site;
   OpKind kind = OpKind::Psum;
-  Dtype dtype = Dtype::F32;
+  WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; groups of one site share it
   std::vector<LogicalId> members;      // rank r is node r
   std::vector<VertexId> places;        // where each node is in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
+  Bytes scratch;  // that a member holds from start to done besides its operand and its result
 };
 
 /// A device's part in a site.
@@ -89,11 +90,6 @@ struct Lowered {
   /// The collective that `device` enters by `op`, a collective of a thread that has the device.
   const Member& member(const Program& program, OpId op, LogicalId device) const {
     return *members[program.op(op).site->index()][device.index()];
-  }
-
-  /// Scratch that one member holds from start to done.
-  Bytes scratch(const Collective& collective) const {
-    return itemsize(collective.dtype) * collective.schedule->extent().scratch;
   }
 };
 

@@ -31,7 +31,7 @@ struct StepRef {
 /// sends. A step that sends nothing has an empty send half that retires with its receive half.
 enum class Half : uint8_t { Receive, Send };
 
-/// A node's memory during the collective. Offsets are in elements of the collective's dtype.
+/// A node's memory during the collective. Offsets are in work elements (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };
 
 struct Slice {

@@ -31,7 +31,7 @@ class CollectiveSweep {
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
-        itemsize_(itemsize(collective.dtype)),
+        itemsize_(itemsize(collective.work)),
         entries_(entries),
         reduce_rate_(reduce_rate),
         paths_(paths),

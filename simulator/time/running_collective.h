@@ -53,7 +53,7 @@ class CollectiveRun final : public RunningCollective {
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
-        itemsize_(itemsize(collective.dtype)),
+        itemsize_(itemsize(collective.work)),
         reduce_rate_(reduce_rate),
         paths_(paths),
         host_(host),

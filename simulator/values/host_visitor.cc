@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "models/array/kernels.h"
+#include "models/array/work.h"
 #include "models/base/check.h"
 #include "simulator/values/host_executor.h"
 
@@ -59,9 +59,9 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
   if (!running)
     running.emplace(collective);
   const LogicalId device = collective.members[node.index()];
-  running->members[node.index()].emplace(collective,
+  running->members[node.index()].emplace(collective, node,
                                          values_.at(op.operands.front(), device).value(),
-                                         program_.value(op.results.front()).type.shape);
+                                         program_.value(op.results.front()).type);
 }
 
 void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
@@ -70,7 +70,7 @@ void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
   borrowed_.reset();
 
   const Collective& collective = lowered_.collective(id);
-  const Bytes item = itemsize(collective.dtype);
+  const Bytes item = itemsize(collective.work);
   const int64_t size = (item * step.count()).count();
   digest_.add(id, ref, Half::Receive, digest_bytes(step, Half::Receive, item));
 
@@ -112,7 +112,7 @@ void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
 void HostVisitor::send(CollectiveId id, StepRef ref, const Step& step) {
   settle_borrowed();
   const Collective& collective = lowered_.collective(id);
-  const Bytes item = itemsize(collective.dtype);
+  const Bytes item = itemsize(collective.work);
   digest_.add(id, ref, Half::Send, digest_bytes(step, Half::Send, item));
   if (!step.to)
     return;
@@ -174,14 +174,14 @@ void HostVisitor::settle_borrowed() {
 
 void HostVisitor::combine(const Collective& collective, const Step& step, std::byte* target,
                           const std::byte* left, const std::byte* right) {
-  const int64_t size = (itemsize(collective.dtype) * step.count()).count();
+  const int64_t size = (itemsize(collective.work) * step.count()).count();
   if (!overlap_in_part(target, left, size) && !overlap_in_part(target, right, size)) {
-    combine_into(collective.dtype, step.combine, target, left, right, step.count());
+    combine_into(collective.work, step.combine, target, left, right, step.count());
     return;
   }
   const uint32_t block = blocks_.take(size);
   move_bytes(blocks_.data(block), left, size);
-  combine_into(collective.dtype, step.combine, blocks_.data(block), blocks_.data(block), right,
+  combine_into(collective.work, step.combine, blocks_.data(block), blocks_.data(block), right,
                step.count());
   move_bytes(target, blocks_.data(block), size);
   blocks_.give_back(block);

@@ -3,8 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "models/array/kernels.h"
+#include "models/array/work.h"
 #include "models/base/check.h"
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -12,39 +13,42 @@ namespace {
 
 enum class Direction : uint8_t { ToCanonical, FromCanonical };
 
-/// Moves all elements of `view` between a tensor's order and the canonical one.
-void rearrange(const View& view, Direction direction, const Tensor& from, Tensor& to) {
-  const int64_t item = itemsize(from.dtype()).count();
-  const std::byte* source = from.bytes().data();
-  std::byte* target = to.bytes().data();
+/// The elements of `from`, all those of `view`, moved between a tensor's order and the canonical
+/// one.
+Storage rearranged(const View& view, Direction direction, Bytes itemsize, const std::byte* from) {
+  const int64_t item = itemsize.count();
+  Storage to(static_cast<size_t>(view.elements() * item));
   view.for_each_run(0, view.elements(), [&](int64_t canonical, int64_t place, int64_t count) {
     const bool gather = direction == Direction::ToCanonical;
-    std::memcpy(target + (gather ? canonical : place) * item,
-                source + (gather ? place : canonical) * item, static_cast<size_t>(count * item));
+    std::memcpy(to.data() + (gather ? canonical : place) * item,
+                from + (gather ? place : canonical) * item, static_cast<size_t>(count * item));
   });
+  return to;
+}
+
+const CollectiveForm& form_of(const Collective& collective) {
+  return rules(collective.kind).form;
 }
 
 }  // namespace
 
-MemberMemory::MemberMemory(const Collective& collective, const Tensor& operand, Shape result)
-    : collective_(collective), result_(std::move(result)), itemsize_(itemsize(collective.dtype)) {
+MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor& operand,
+                           ValueType result)
+    : collective_(collective), result_(std::move(result)), itemsize_(itemsize(collective.work)) {
   const Extent& extent = collective.schedule->extent();
   ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
-                   result_.elements() == (extent.in_place ? extent.input : extent.output),
+                   result_.shape.elements() == (extent.in_place ? extent.input : extent.output),
                "a schedule's areas are as large as its operand and result");
-  if (operand.dtype() != collective.dtype)
-    input_ = convert(operand, collective.dtype);
-  if (!collective.input.contiguous()) {
-    Tensor canonical(collective.dtype, Shape{extent.input});
-    rearrange(collective.input, Direction::ToCanonical, input_ ? *input_ : operand, canonical);
-    input_ = std::move(canonical);
-  }
+  if (collective.work != WorkType{operand.dtype(), false})
+    input_ = enter(form_of(collective).entering, operand, Rank(node.index()));
+  if (!collective.input.contiguous())
+    input_ = rearranged(collective.input, Direction::ToCanonical, itemsize_,
+                        input_ ? input_->data() : operand.bytes().data());
   if (!input_)
     borrowed_ = &operand;
   if (!extent.in_place)
-    output_ =
-        Tensor(collective.dtype, collective.output.contiguous() ? result_ : Shape{extent.output});
-  scratch_.resize(static_cast<size_t>((itemsize_ * extent.scratch).count()));
+    output_ = Storage(static_cast<size_t>((itemsize_ * extent.output).count()));
+  scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
 }
 
 Area MemberMemory::place(const Slice& slice) const {
@@ -62,9 +66,9 @@ const std::byte* MemberMemory::read(const Slice& slice) const {
   const int64_t offset = (itemsize_ * slice.first).count();
   switch (place(slice)) {
     case Area::Input:
-      return (input_ ? *input_ : *borrowed_).bytes().data() + offset;
+      return (input_ ? input_->data() : borrowed_->bytes().data()) + offset;
     case Area::Output:
-      return output_.bytes().data() + offset;
+      return output_.data() + offset;
     case Area::Scratch:
       break;
   }
@@ -76,9 +80,9 @@ std::byte* MemberMemory::write(const Slice& slice) {
   switch (place(slice)) {
     case Area::Input:
       own_input();
-      return input_->bytes().data() + offset;
+      return input_->data() + offset;
     case Area::Output:
-      return output_.bytes().data() + offset;
+      return output_.data() + offset;
     case Area::Scratch:
       break;
   }
@@ -87,19 +91,18 @@ std::byte* MemberMemory::write(const Slice& slice) {
 
 void MemberMemory::own_input() {
   if (!input_)
-    input_ = *borrowed_;
+    input_ = Tensor(*borrowed_).take_bytes();
 }
 
 Tensor MemberMemory::take_result() && {
   if (collective_.schedule->extent().in_place) {
     own_input();
-    output_ = input_->reshaped(result_);
+    output_ = std::move(*input_);
   }
-  if (collective_.output.contiguous())
-    return std::move(output_);
-  Tensor result(collective_.dtype, result_);
-  rearrange(collective_.output, Direction::FromCanonical, output_, result);
-  return result;
+  if (!collective_.output.contiguous())
+    output_ = rearranged(collective_.output, Direction::FromCanonical, itemsize_, output_.data());
+  return leave(form_of(collective_).leaving, collective_.work, std::move(output_), result_.dtype,
+               std::move(result_.shape), static_cast<int64_t>(collective_.members.size()));
 }
 
 }  // namespace orrery

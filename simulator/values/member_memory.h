@@ -1,22 +1,23 @@
 #pragma once
 
-// The areas of one member of a collective, in canonical order. Where the member's operand lies in
-// that order already, its input area is the operand itself, until a step writes to it.
+// The areas of one member of a collective: work elements (models/array/work.h) in canonical order.
+// Where the member's operand is that already, its input area is the operand itself, until a step
+// writes to it.
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
+#include "models/array/storage.h"
 #include "models/array/tensor.h"
+#include "models/program/value.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
 class MemberMemory {
  public:
-  /// `operand` must outlive the memory. The collective's dtype may differ from the operand's (a sum
-  /// of pred is one of s32): then the input is the operand converted.
-  MemberMemory(const Collective& collective, const Tensor& operand, Shape result);
+  /// Of the member of rank `node`. `operand` must outlive the memory.
+  MemberMemory(const Collective& collective, Node node, const Tensor& operand, ValueType result);
 
   const std::byte* read(const Slice& slice) const;
   std::byte* write(const Slice& slice);
@@ -29,12 +30,12 @@ class MemberMemory {
   void own_input();
 
   const Collective& collective_;
-  Shape result_;
+  ValueType result_;
   Bytes itemsize_;
   const Tensor* borrowed_ = nullptr;  // the input area, while nothing has written to it
-  std::optional<Tensor> input_;
-  Tensor output_;
-  std::vector<std::byte> scratch_;
+  std::optional<Storage> input_;
+  Storage output_;
+  Storage scratch_;
 };
 
 }  // namespace orrery

@@ -47,6 +47,17 @@ TEST_CASE("bounds: arguments have none, and a sum one rounding less than it has 
   check_close_to(Bounded().of("s"), {kU * 4, kU * 6});  // u sum |x_i|
 }
 
+TEST_CASE("bounds: a mean has a rounding for each term, of which one is the division's") {
+  Bounded bounded;
+  bounded.rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("convert_element_type", "whole", {"a"}, {{"new_dtype", Dtype::S32}});
+  bounded.rig.op("pmean", "n", {"whole"}, {{"axis_name", Names{"x"}}});
+  // 2 u sum |x_i| / 2. Integers: one rounding for the conversion of their sum, one for the
+  // division.
+  check_close_to(bounded.of("m"), {kU * 4, kU * 6});
+  check_close_to(bounded.of("n"), {kU * 4, kU * 6});
+}
+
 TEST_CASE("bounds: movement carries them, and a permutation's zeros have none") {
   Bounded bounded;
   bounded.rig.op("slice", "first", {"s"},

@@ -19,15 +19,15 @@ Tensor scalar(Dtype dtype, double value) {
 
 /// The sum (or another reduction) of one element of each operand, against `got`.
 std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
-                                double expected, double got) {
+                                double expected, double got, Gives gives = Gives::Fold) {
   std::vector<Tensor> tensors;
   std::vector<const Tensor*> pointers;
   for (const double operand : operands)
     tensors.push_back(scalar(dtype, operand));
   for (const Tensor& tensor : tensors)
     pointers.push_back(&tensor);
-  const Definition definition{combine,
-                              {{0, 1, Rank(0), static_cast<uint32_t>(operands.size()), 0}}};
+  const Definition definition{
+      combine, {{0, 1, Rank(0), static_cast<uint32_t>(operands.size()), 0}}, gives};
   return first_mismatch(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
 }
 
@@ -57,6 +57,31 @@ TEST_CASE("comparing float sums: the bound is 2 (n - 1) u times the sum of magni
 
 TEST_CASE("comparing float sums: one term has no rounding") {
   CHECK(compare(Combine::Add, Dtype::F32, {4}, 4, 4 + 0x1p-21));
+}
+
+TEST_CASE("comparing float means: the bound of the sums over n, and a rounding of each quotient") {
+  // f32, three terms of magnitude 4, whose sums are off by 48 x 2^-24 (above): 16 x 2^-24 of their
+  // thirds, and u x 4/3 for each of two quotients, 8/3 x 2^-24. Next to 4/3 the spacing is 2^-23:
+  // nine are allowed (18 < 18.67), and ten are not.
+  const double third = 0x1.555556p0;
+  CHECK_FALSE(
+      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 9 * 0x1p-23, Gives::Mean));
+  const auto mismatch =
+      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 10 * 0x1p-23, Gives::Mean);
+  REQUIRE(mismatch);
+  CHECK(*mismatch->bound == doctest::Approx((16 + 8.0 / 3) * 0x1p-24).epsilon(1e-5));
+}
+
+TEST_CASE("comparing means whose sums can overflow in one order and not in another") {
+  CHECK_FALSE(compare(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, 40000.0 / 3,
+                      Gives::Mean));
+}
+
+TEST_CASE("exactness: sums and means of floats have bounds, of integers none") {
+  const Definition mean{Combine::Add, {}, Gives::Mean};
+  CHECK(exactness(mean, Dtype::F32) == Exactness::FoldBound);
+  CHECK(exactness(mean, Dtype::S32) == Exactness::Bitwise);
+  CHECK(exactness({Combine::Max, {}, Gives::LowestRank}, Dtype::F32) == Exactness::Bitwise);
 }
 
 TEST_CASE("comparing maxima: bitwise, so that +0 and -0 differ") {

@@ -1,5 +1,6 @@
 #include "verifier/oracle/definitions.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,10 +40,9 @@ std::string result(const Op& op, const std::vector<Tensor>& operands, size_t ran
   std::vector<const Tensor*> pointers;
   for (const Tensor& operand : operands)
     pointers.push_back(&operand);
-  const GroupOperands group(pointers, dtype);
   const Definition definition =
       define(op, operands.front().shape(), static_cast<uint32_t>(operands.size()), Rank(rank));
-  const Tensor tensor = apply(definition, group.tensors(), dtype, shape);
+  const Tensor tensor = apply(definition, pointers, dtype, shape);
   std::string text;
   for (int64_t i = 0; i < tensor.elements(); ++i)
     text += (i == 0 ? "" : " ") + element_text(tensor, i);
@@ -87,6 +87,39 @@ TEST_CASE("psum of f32: folds from the left in rank order, and rounds each addit
   const Tensor one = numbers(Dtype::F32, {1}, {1});
   CHECK(result(collective(OpKind::Psum), {big, one, minus}, 0, Dtype::F32, {1}) == "0");
   CHECK(result(collective(OpKind::Psum), {big, minus, one}, 0, Dtype::F32, {1}) == "1");
+}
+
+TEST_CASE("pmean: the sum divided by the size of the group") {
+  const Op op = collective(OpKind::Pmean);
+  // (0 + 10 + 20) / 3, (1 + 11 + 21) / 3
+  CHECK(result(op, ranks(3, {2}), 1, Dtype::F32, {2}) == "10 11");
+  const std::vector<Tensor> preds = {numbers(Dtype::Pred, {2}, {1, 0}),
+                                     numbers(Dtype::Pred, {2}, {1, 1})};
+  CHECK(result(op, preds, 0, Dtype::F32, {2}) == "1 0.5");
+  // The sum wraps as psum's does: 200 - 256 = -56.
+  const std::vector<Tensor> narrow = {numbers(Dtype::S8, {1}, {100}),
+                                      numbers(Dtype::S8, {1}, {100})};
+  CHECK(result(op, narrow, 0, Dtype::F32, {1}) == "-28");
+  const std::vector<Tensor> halves = {numbers(Dtype::F16, {1}, {1}), numbers(Dtype::F16, {1}, {2})};
+  CHECK(result(op, halves, 0, Dtype::F16, {1}) == "1.5");
+}
+
+TEST_CASE("pmean over no axes: the operand as a float") {
+  Op op = collective(OpKind::Pmean);
+  op.attributes.set("axis_name", std::vector<std::string>{});
+  CHECK(result(op, ranks(1, {2}), 0, Dtype::F32, {2}) == "0 1");
+}
+
+TEST_CASE("pargmax, pargmin: the lowest rank that has the extremum") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  // Columns: one largest; a tie; zeros of both signs; a NaN.
+  const std::vector<Tensor> operands = {numbers(Dtype::F32, {4}, {1, 5, 0.0, 1}),
+                                        numbers(Dtype::F32, {4}, {3, 2, -0.0, nan}),
+                                        numbers(Dtype::F32, {4}, {2, 5, -0.0, 2})};
+  CHECK(result(collective(OpKind::Pargmax), operands, 0, Dtype::S32, {4}) == "1 0 0 2147483647");
+  CHECK(result(collective(OpKind::Pargmin), operands, 2, Dtype::S32, {4}) == "0 1 0 2147483647");
+  CHECK(result(collective(OpKind::Pargmax), ranks(3, {2}), 0, Dtype::S32, {2}) == "2 2");
+  CHECK(result(collective(OpKind::Pargmin), ranks(3, {2}), 0, Dtype::S32, {2}) == "0 0");
 }
 
 TEST_CASE("pmax: the largest of each element, or for pred") {

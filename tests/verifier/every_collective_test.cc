@@ -1,10 +1,18 @@
-// The big differential: every collective x dtype x algorithm x kind of group x tiled or not x sync
-// or started x 2..17 ranks, on random shapes and data. The host executor's results are those of the
-// definitions, every walk runs every step, and every schedule is proved.
+// The big differential: every collective x dtype x kind of group x tiled or not x rank 1 to 4
+// x 2..17 members, by each algorithm, waited for and started, on random shapes and data. The host
+// executor's results are those of the definitions, every walk runs every step, and every schedule
+// is proved.
+//
+// A case takes every third dtype, each dtype in its turn; with ORRERY_EVERY_DTYPE set, all of them.
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,6 +20,7 @@
 
 #include "models/array/kernels.h"
 #include "models/base/hash.h"
+#include "models/program/groups.h"
 #include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
@@ -23,18 +32,42 @@ using orrery::test::HostRig;
 namespace {
 
 enum class Grouping : uint8_t { OneAxis, Strided, TwoAxes, Lists, UnequalLists };
+constexpr std::array kGroupings = {Grouping::OneAxis, Grouping::Strided, Grouping::TwoAxes,
+                                   Grouping::Lists, Grouping::UnequalLists};
+
+const char* name_of(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::OneAxis:
+      return "one axis";
+    case Grouping::Strided:
+      return "an outer axis";
+    case Grouping::TwoAxes:
+      return "two axes";
+    case Grouping::Lists:
+      return "groups";
+    case Grouping::UnequalLists:
+      return "unequal groups";
+  }
+  return "";
+}
 
 struct Case {
   OpKind kind;
-  int64_t n;
+  int64_t n;  // members
   Grouping grouping;
   bool tiled;
-  uint64_t draw;  // of shapes, groups and data
+  int64_t rank;  // of the operand
 };
 
-constexpr uint64_t kDraws = 4;
-
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
+
+std::vector<OpKind> collectives() {
+  std::vector<OpKind> kinds;
+  for (const OpRules& rules : all_rules())
+    if (rules.family == Family::Collective)
+      kinds.push_back(rules.kind);
+  return kinds;
+}
 
 int64_t least_factor(int64_t n) {
   int64_t factor = 2;
@@ -43,8 +76,15 @@ int64_t least_factor(int64_t n) {
   return factor;
 }
 
-bool reduces_to_all(OpKind kind) {
-  return kind == OpKind::Psum || kind == OpKind::Pmax || kind == OpKind::Pmin;
+/// Why there is no such collective, where there is none.
+std::optional<std::string> refused(OpKind kind, Dtype dtype, Grouping grouping) {
+  if (grouping == Grouping::UnequalLists && rules(kind).group_sizes == GroupSizes::Equal)
+    return "what has a part or an operand for each member wants groups of one size";
+  if (grouping == Grouping::TwoAxes && (kind == OpKind::Pargmax || kind == OpKind::Pargmin))
+    return "an index is along one axis";
+  if (dtype == Dtype::Pred && kind == OpKind::PsumScatter)
+    return "pred has no sum to scatter";
+  return std::nullopt;
 }
 
 /// Only these have a `tiled`.
@@ -119,8 +159,8 @@ struct Call {
 
 Call random_call(const Case& c, Random& random) {
   std::vector<int64_t> dims;
-  for (int64_t rank = random.between(1, 3); rank > 0; --rank)
-    dims.push_back(random.below(16) == 0 ? 0 : random.between(1, 5));
+  for (int64_t d = 0; d < c.rank; ++d)
+    dims.push_back(random.below(16) == 0 ? 0 : random.between(1, c.rank < 3 ? 5 : 3));
   const auto any_dimension = [&] { return static_cast<int64_t>(random.below(dims.size())); };
   Call call{Shape(), group_parameters(c, random)};
   call.parameters.emplace_back("channels", random.between(1, 3));
@@ -153,61 +193,85 @@ Call random_call(const Case& c, Random& random) {
   return call;
 }
 
-std::vector<std::string> algorithms_of(const Case& c) {
-  std::vector<std::string> names;
+std::vector<Case> cases_of(OpKind kind) {
+  std::vector<Case> cases;
+  for (int64_t n = 2; n <= 17; ++n)
+    for (const Grouping grouping : kGroupings)
+      if (!(grouping == Grouping::TwoAxes && least_factor(n) == n) &&
+          !refused(kind, Dtype::F32, grouping))
+        for (const bool tiled : {false, true})
+          if (!tiled || has_tiled(kind))
+            for (int64_t rank = 1; rank <= 4; ++rank)
+              cases.push_back({kind, n, grouping, tiled, rank});
+  return cases;
+}
+
+/// One collective of a case.
+struct Trial {
+  Dtype dtype;
+  Issue issue;
+  std::string algorithm;
+};
+
+/// Sync and started, and the algorithms, take turns, so that each dtype meets each of them.
+std::vector<Trial> trials_of(const Case& c) {
+  static const bool every_dtype = std::getenv("ORRERY_EVERY_DTYPE") != nullptr;
+  std::vector<std::string> algorithms;
   for (const Algorithm* algorithm : algorithms_for(c.kind))
-    if (algorithm->fits(static_cast<uint32_t>(c.n), 3).holds &&
-        (c.grouping != Grouping::UnequalLists || algorithm->fits(1, 3).holds))
-      names.emplace_back(algorithm->name);
-  return names;
+    algorithms.emplace_back(algorithm->name);
+  std::vector<Trial> trials;
+  for (size_t d = 0; d < all_dtypes().size(); ++d) {
+    const Dtype dtype = all_dtypes()[d];
+    const size_t turn = d + static_cast<size_t>(c.n + c.rank);
+    if (refused(c.kind, dtype, c.grouping) || (!every_dtype && turn % 3 != 0))
+      continue;
+    trials.push_back({dtype, turn / 3 % 2 == 0 ? Issue::Sync : Issue::Start,
+                      algorithms[turn / 6 % algorithms.size()]});
+  }
+  return trials;
 }
 
-std::string text(const Case& c) {
-  return fmt::format("{} over {} ranks, grouping {}, {}, draw {}", rules(c.kind).name, c.n,
-                     static_cast<int>(c.grouping), c.tiled ? "tiled" : "untiled", c.draw);
+uint64_t seed(const Case& c) {
+  return mix((((static_cast<uint64_t>(c.kind) * 20 + static_cast<uint64_t>(c.n)) * 8 +
+               static_cast<uint64_t>(c.grouping)) *
+                  2 +
+              (c.tiled ? 1 : 0)) *
+                 8 +
+             static_cast<uint64_t>(c.rank));
 }
 
-/// Every other dtype, the others in the next draw; and f32, which is proved.
-bool takes_part(Dtype dtype, uint64_t draw) {
-  return dtype == Dtype::F32 || (static_cast<uint64_t>(dtype) + draw) % 2 == 0;
-}
-
-/// Runs the case with its dtypes and every algorithm, sync and started. Returns how many
-/// collectives were compared, and adds those proved to `proved`.
-size_t check_case(const Case& c, size_t& proved) {
-  Random random(mix(c.draw * 10'000 + static_cast<uint64_t>(c.kind) * 1000 +
-                    static_cast<uint64_t>(c.n) * 20 + static_cast<uint64_t>(c.grouping) * 2 +
-                    (c.tiled ? 1 : 0)));
+/// Runs the trials of the case, and compares and proves each. Returns how many there were.
+size_t check_case(const Case& c) {
+  Random random(seed(c));
   HostRig rig(axes_of(c));
   const uint32_t devices = Mesh(axes_of(c)).devices();
   const Call call = random_call(c, random);
-  std::vector<std::string> to_prove;
-  for (const Dtype dtype : all_dtypes()) {
-    if (!takes_part(dtype, c.draw) || (dtype == Dtype::Pred && c.kind == OpKind::PsumScatter))
-      continue;
-    const std::string operand = "a." + std::string(name(dtype));
+  const std::string op(rules(c.kind).name);
+  std::set<std::string> proofs;  // by algorithm: the views and steps of all dtypes are the same
+  std::set<std::string> to_prove;
+  for (const Trial& trial : trials_of(c)) {
+    const std::string id(name(trial.dtype));
     std::vector<Tensor> data;
     for (uint32_t d = 0; d < devices; ++d)
-      data.push_back(random_normalish(dtype, call.operand, random));
-    rig.argument(operand, std::move(data));
-    for (const std::string& algorithm : algorithms_of(c)) {
-      Parameters parameters = call.parameters;
-      parameters.emplace_back("algorithm", algorithm);
-      const std::string id = std::string(name(dtype)) + "." + algorithm;
-      const std::string op(rules(c.kind).name);
-      rig.op(op, id, {operand}, parameters);
-      rig.op(op + "_start", id + ".start", {operand}, parameters);
-      rig.op("done", id + ".done", {id + ".start"});
-      if (dtype == Dtype::F32)
-        to_prove.push_back(id);
+      data.push_back(random_normalish(trial.dtype, call.operand, random));
+    rig.argument("a." + id, std::move(data));
+    Parameters parameters = call.parameters;
+    parameters.emplace_back("algorithm", trial.algorithm);
+    if (trial.issue == Issue::Sync) {
+      rig.op(op, id, {"a." + id}, parameters);
+    } else {
+      rig.op(op + "_start", id, {"a." + id}, parameters);
+      rig.op("done", id + ".done", {id});
     }
+    if (proofs.insert(trial.algorithm).second)
+      to_prove.insert(id);
   }
   const HostRun run = rig.run();
-  INFO(text(c));
+  INFO(fmt::format("{} over {} members, {}, {}, rank {}", op, c.n, name_of(c.grouping),
+                   c.tiled ? "tiled" : "untiled", c.rank));
   REQUIRE(run.stop.finished());
   CHECK(run.digest == rig.digest());
 
-  size_t compared = 0;
   Prover prover(rig.program, rig.lowered);
   for (size_t s = 0; s < rig.program.sites.size(); ++s) {
     const SiteId site(s);
@@ -215,82 +279,96 @@ size_t check_case(const Case& c, size_t& proved) {
     REQUIRE(values);
     if (!values->holds)
       FAIL_CHECK(values->message);
-    ++compared;
-    const Op& op = rig.program.op(rig.program.site(site).ops.front());
-    if (std::find(to_prove.begin(), to_prove.end(), op.name) == to_prove.end())
-      continue;  // the views and steps of other dtypes are the same
+    if (to_prove.count(rig.program.op(rig.program.site(site).ops.front()).name) == 0)
+      continue;
     const Check proof = prover.prove_site(site);
     if (!proof.holds)
       FAIL_CHECK(proof.message);
-    ++proved;
   }
-  return compared;
+  return rig.program.sites.size();
 }
 
-void check_all(OpKind kind) {
-  size_t compared = 0;
-  size_t proved = 0;
-  for (int64_t n = 2; n <= 17; ++n) {
-    std::vector<Grouping> groupings = {Grouping::OneAxis, Grouping::Strided, Grouping::Lists};
-    if (least_factor(n) < n)
-      groupings.push_back(Grouping::TwoAxes);
-    if (reduces_to_all(kind))
-      groupings.push_back(Grouping::UnequalLists);
-    for (const Grouping grouping : groupings) {
-      for (uint64_t draw = 0; draw < kDraws; ++draw) {
-        compared += check_case({kind, n, grouping, true, draw}, proved);
-        if (has_tiled(kind))
-          compared += check_case({kind, n, grouping, false, draw}, proved);
+/// Whether the rules refuse the collective of a case, in whatever words.
+bool refuses(const Case& c, Dtype dtype) {
+  Random random(seed(c));
+  const Mesh mesh(axes_of(c));
+  const Call call = random_call(c, random);
+  Attributes attributes;
+  for (const auto& [name, value] : call.parameters)
+    attributes.set(name, value);
+  const auto groups = replica_groups(mesh, attributes, rules(c.kind).group_sizes);
+  if (std::holds_alternative<TypeFault>(groups))
+    return true;
+  const std::vector<ValueType> operands = {
+      {dtype, call.operand, AxisStates(mesh.axes().size(), AxisState::Varying), false}};
+  const auto size = static_cast<int64_t>(std::get<std::vector<Group>>(groups).front().size());
+  return std::holds_alternative<TypeFault>(
+      rules(c.kind).type({mesh, Checks::States, attributes, operands, size}));
+}
+
+/// How many collectives the differential compares, of an op x groups x dtype: sync and started.
+struct Count {
+  size_t sync = 0;
+  size_t started = 0;
+};
+using Coverage = std::map<std::tuple<OpKind, Grouping, Dtype>, Count>;
+
+Coverage coverage() {
+  Coverage counts;
+  for (const OpKind kind : collectives()) {
+    for (const Case& c : cases_of(kind)) {
+      for (const Trial& trial : trials_of(c)) {
+        Count& count = counts[{kind, c.grouping, trial.dtype}];
+        ++(trial.issue == Issue::Sync ? count.sync : count.started);
       }
     }
   }
-  // 16 sizes, of which 4, 6, 8, 9, 10, 12, 14, 15 and 16 have two factors: 57 groupings of equal
-  // sizes, and 16 unequal ones. At least one algorithm; in a pair of draws 15 dtypes that are not
-  // pred, f32 being in both; sync and started.
-  const size_t cases =
-      (57U + (reduces_to_all(kind) ? 16U : 0U)) * (has_tiled(kind) ? 2U : 1U) * kDraws;
-  CHECK(compared >= cases * 15);
-  CHECK(proved >= cases);
+  return counts;
 }
 
 }  // namespace
 
-TEST_CASE("psum: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Psum);
+TEST_CASE("every collective gives the values of its definition, and is proved") {
+  for (const OpKind kind : collectives()) {
+    SUBCASE(std::string(rules(kind).name).c_str()) {
+      for (const Case& c : cases_of(kind))
+        CHECK(check_case(c) == trials_of(c).size());
+    }
+  }
 }
 
-TEST_CASE("pmax: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Pmax);
-}
-
-TEST_CASE("pmin: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Pmin);
-}
-
-TEST_CASE("all_gather: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::AllGather);
-}
-
-TEST_CASE("psum_scatter: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::PsumScatter);
-}
-
-TEST_CASE("all_to_all: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::AllToAll);
-}
-
-TEST_CASE("pswapaxes: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Pswapaxes);
-}
-
-TEST_CASE("ppermute: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Ppermute);
-}
-
-TEST_CASE("pshuffle: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Pshuffle);
-}
-
-TEST_CASE("pbroadcast: every dtype, algorithm and grouping gives the definition's values") {
-  check_all(OpKind::Pbroadcast);
+// The table of what the differential above covers. Each cell is op x groups x dtype: the
+// collectives that are waited for + those that are started, or the letter of the reason for which
+// there are none.
+TEST_CASE(
+    "every collective x groups x dtype x sync or started is compared, or refused for a reason") {
+  const Coverage counts = coverage();
+  std::vector<std::string> reasons;
+  std::string table = fmt::format("\n{:<13} {:<15}", "op", "groups");
+  for (const Dtype dtype : all_dtypes())
+    table += fmt::format(" {:>8}", name(dtype));
+  for (const OpKind kind : collectives()) {
+    for (const Grouping grouping : kGroupings) {
+      table += fmt::format("\n{:<13} {:<15}", rules(kind).name, name_of(grouping));
+      for (const Dtype dtype : all_dtypes()) {
+        INFO(fmt::format("{} over {} of {}", rules(kind).name, name_of(grouping), name(dtype)));
+        const auto found = counts.find({kind, grouping, dtype});
+        if (const auto reason = refused(kind, dtype, grouping)) {
+          CHECK(refuses({kind, 4, grouping, true, 2}, dtype));
+          auto known = std::find(reasons.begin(), reasons.end(), *reason);
+          if (known == reasons.end())
+            known = reasons.insert(known, *reason);
+          table += fmt::format(" {:>8}", static_cast<char>('a' + (known - reasons.begin())));
+          continue;
+        }
+        const Count count = found == counts.end() ? Count() : found->second;
+        CHECK(count.sync > 0);
+        CHECK(count.started > 0);
+        table += fmt::format(" {:>8}", fmt::format("{}+{}", count.sync, count.started));
+      }
+    }
+  }
+  for (size_t r = 0; r < reasons.size(); ++r)
+    table += fmt::format("\n{}: {}", static_cast<char>('a' + r), reasons[r]);
+  MESSAGE(table);
 }

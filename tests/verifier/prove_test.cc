@@ -66,7 +66,7 @@ class SkippingExecutor {
  private:
   void add(CollectiveId id, StepRef ref, Half half, const Step& step) {
     if (halves_++ != skips_)
-      digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).dtype)));
+      digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).work)));
   }
 
   const Lowered& lowered_;

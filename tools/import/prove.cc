@@ -164,7 +164,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   OneOp result{one_op_program(algorithm, extent.input), {}};
   Collective collective;
   collective.kind = OpKind::Psum;
-  collective.dtype = kDtype;
+  collective.work = {kDtype};
   collective.schedule = schedule.get();
   collective.input = View::whole(extent.input);
   collective.output = View::whole(extent.in_place ? extent.input : extent.output);

@@ -31,7 +31,7 @@ class DigestOnly {
 
  private:
   void add(CollectiveId id, StepRef ref, Half half, const Step& step) {
-    digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).dtype)));
+    digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).work)));
   }
 
   const Lowered& lowered_;

@@ -75,7 +75,7 @@ Digest whole_digest(const Lowered& lowered) {
   Digest digest;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    add_all(digest, CollectiveId(c), *collective.schedule, itemsize(collective.dtype));
+    add_all(digest, CollectiveId(c), *collective.schedule, itemsize(collective.work));
   }
   return digest;
 }

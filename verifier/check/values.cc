@@ -74,7 +74,6 @@ std::optional<Check> values_match_definition(const Program& program, const Lower
     std::vector<const Tensor*> given;
     for (const LogicalId member : collective.members)
       given.push_back(&*values.at(parts[member.index()].op->operands.front(), member));
-    const GroupOperands operands(given, collective.dtype);
     const auto size = static_cast<uint32_t>(given.size());
 
     std::optional<Definition> last;  // reductions to all have one result for all
@@ -87,12 +86,12 @@ std::optional<Check> values_match_definition(const Program& program, const Lower
       const Tensor& got = *values.at(*part.result, member);
       Definition definition = define(*part.op, given[r]->shape(), size, Rank(r));
       if (!last || *last != definition) {
-        expected = apply(definition, operands.tensors(), collective.dtype,
-                         program.value(*part.result).type.shape);
-        compared = exactness(definition, collective.dtype);
+        const ValueType& type = program.value(*part.result).type;
+        expected = apply(definition, given, type.dtype, type.shape);
+        compared = exactness(definition, given[r]->dtype());
         last = std::move(definition);
       }
-      if (const auto mismatch = first_mismatch(*last, operands.tensors(), expected, got))
+      if (const auto mismatch = first_mismatch(*last, given, expected, got))
         return differs(*part.op, member, *mismatch);
     }
   }

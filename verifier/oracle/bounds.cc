@@ -121,10 +121,15 @@ class Bounds {
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
     Tensor bound = apply(definition, errors, Dtype::F64, type.shape);
     if (definition.combine == Combine::Add) {
+      // A sum of integers is exact, and is rounded once to become a mean's float.
+      const bool mean = definition.gives == Gives::Mean;
+      const bool exact = !is_float(program_.value(op.operands.front()).type.dtype);
+      const FloatFormat format = float_format(type.dtype);
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
-      const double roundings = (count - 1) * float_format(type.dtype).unit_roundoff;
+      const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
       bound = each(std::move(bound), [&](double error, size_t i) {
-        return error + roundings * terms.as<double>()[i];
+        return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
+               (mean ? format.half_smallest : 0);
       });
     }
     set(result, device, std::move(bound));

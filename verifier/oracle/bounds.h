@@ -5,7 +5,10 @@
 //
 // With u the unit roundoff, e the bound of an operand's element and r the computed result:
 //  - arguments, full, axis_index, opaque results: 0; movement carries e, and zeros have 0;
-//  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max: the largest e_i;
+//  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max, min: the
+//    largest e_i;
+//  - a mean of n elements: (n u sum |x_i| + sum e_i) / n + half_smallest, where integers, which add
+//    exactly and are converted once, have 2 in place of n;
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
 //    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
 //    largest e_i;

@@ -40,13 +40,23 @@ double fold_bound(const Part& part, const Terms& terms, double unit_roundoff) {
   return part.ranks < 2 ? 0 : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kSlack;
 }
 
+/// On the difference of two quotients of sums that are off by `sums`.
 template <class E>
-bool same_sum(E a, E b, const Terms& terms, double bound, const FloatFormat& format) {
+double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& format) {
+  const double sizes = std::fabs(static_cast<double>(arith::widen(a))) +
+                       std::fabs(static_cast<double>(arith::widen(b)));
+  return (sums / part.ranks + format.unit_roundoff * sizes + 2 * format.half_smallest) * kSlack;
+}
+
+/// Whether sums, or what is made of them, differ by no more than `bound`; where they are not
+/// finite, whether the sums may have overflowed.
+template <class E>
+bool same_sum(E a, E b, const Terms& terms, double sums, double bound, const FloatFormat& format) {
   const auto x = static_cast<double>(arith::widen(a));
   const auto y = static_cast<double>(arith::widen(b));
   if (std::isfinite(x) && std::isfinite(y) && terms.finite)
     return std::fabs(x - y) <= bound;
-  return terms.magnitude + bound >= format.largest;
+  return terms.magnitude + sums >= format.largest;
 }
 
 template <class E>
@@ -63,11 +73,14 @@ std::optional<Mismatch> compare_part(const Definition& definition, const Part& p
     Mismatch mismatch{part.first + i, element_text(expected, part.first + i),
                       element_text(got, part.first + i), std::nullopt};
     if constexpr (arith::kIsFloat<E>) {
-      if (exactness(definition, expected.dtype()) == Exactness::FoldBound) {
+      if (exactness(definition, operands[0]->dtype()) == Exactness::FoldBound) {
         const FloatFormat format = float_format(expected.dtype());
         const Terms terms = terms_of<E>(part, operands, i);
-        const double bound = fold_bound(part, terms, format.unit_roundoff);
-        if (same_sum(want[i], have[i], terms, bound, format))
+        const double sums = fold_bound(part, terms, format.unit_roundoff);
+        const double bound = definition.gives == Gives::Mean
+                                 ? mean_bound(part, want[i], have[i], sums, format)
+                                 : sums;
+        if (same_sum(want[i], have[i], terms, sums, bound, format))
           continue;
         mismatch.bound = bound;
       }
@@ -79,9 +92,9 @@ std::optional<Mismatch> compare_part(const Definition& definition, const Part& p
 
 }  // namespace
 
-Exactness exactness(const Definition& definition, Dtype dtype) {
-  return definition.combine == Combine::Add && is_float(dtype) ? Exactness::FoldBound
-                                                               : Exactness::Bitwise;
+Exactness exactness(const Definition& definition, Dtype operand) {
+  return definition.combine == Combine::Add && is_float(operand) ? Exactness::FoldBound
+                                                                 : Exactness::Bitwise;
 }
 
 std::optional<Mismatch> first_mismatch(const Definition& definition,

@@ -1,13 +1,18 @@
 #pragma once
 
 // How close a result must be to the one that its definition gives, by exactness class:
-//  - integers, pred, moved elements, maximum and minimum: every bit;
+//  - integers, pred, moved elements, maximum and minimum (and their ranks), means of integers:
+//  every
+//    bit;
 //  - sums of floats: |a - b| <= 2 (n - 1) u sum |x_i|, where n is the number of terms and u the
 //  unit
 //    roundoff. A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|
 //    (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 //    SIAM J. Matrix Anal. Appl. 34, 2013; no limit on n), and both folds differ from the exact sum
-//    by no more.
+//    by no more;
+//  - means of n floats: each sum's error is divided by n too, and each quotient is rounded once
+//  more,
+//    by at most u |a| + half_smallest.
 
 #include <cstdint>
 #include <optional>
@@ -19,9 +24,9 @@
 
 namespace orrery {
 
-/// Whether the definition's results must agree bit for bit.
+/// Whether the definition's results for operands of a dtype must agree bit for bit.
 enum class Exactness : uint8_t { Bitwise, FoldBound };
-Exactness exactness(const Definition& definition, Dtype dtype);
+Exactness exactness(const Definition& definition, Dtype operand);
 
 /// The first element that is not as it must be.
 struct Mismatch {

@@ -1,8 +1,10 @@
 #include "verifier/oracle/definitions.h"
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
 
@@ -74,10 +76,10 @@ int64_t place(const std::vector<int64_t>& index, const Shape& shape) {
 }
 
 /// Every element is the fold of all ranks' elements at its own place.
-Definition reduce(Combine combine, const Shape& operand, uint32_t n) {
+Definition reduce(Combine combine, const Shape& operand, uint32_t n, Gives gives = Gives::Fold) {
   PartList parts;
   parts.add(operand.elements(), Rank(0), n, 0);
-  return {combine, parts.take()};
+  return {combine, parts.take(), gives};
 }
 
 /// The operands one after the other along `axis`. Stacked at a new dimension (untiled) or
@@ -158,20 +160,81 @@ Definition copy(const Shape& operand, Rank source) {
   return {Combine::None, parts.take()};
 }
 
+/// The folds of all parts, in the dtype of the terms.
+Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
+            const Shape& shape) {
+  const Dtype dtype = terms[0]->dtype();
+  Tensor result(dtype, shape);
+  const auto item = static_cast<size_t>(itemsize(dtype).count());
+  std::byte* const to = result.bytes().data();
+  for (const Part& part : definition.parts) {
+    std::byte* const target = to + static_cast<size_t>(part.first) * item;
+    const size_t source = static_cast<size_t>(part.source) * item;
+    for (uint32_t r = 0; r < part.ranks; ++r) {
+      const std::byte* const from = terms[part.rank.index() + r]->bytes().data() + source;
+      if (r == 0)
+        std::memcpy(target, from, static_cast<size_t>(part.count) * item);
+      else
+        combine_into(dtype, definition.combine, target, target, from, part.count);
+    }
+  }
+  return result;
+}
+
+/// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
+/// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
+Tensor mean(const Definition& definition, const Tensor& sums) {
+  Tensor wide = convert(sums, Dtype::F64);
+  for (const Part& part : definition.parts)
+    for (double& sum : wide.as<double>().subspan(static_cast<size_t>(part.first),
+                                                 static_cast<size_t>(part.count)))
+      sum /= part.ranks;
+  return convert(wide, sums.dtype());
+}
+
+/// Per element, the lowest rank whose term is the extremum.
+Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> terms,
+                const Tensor& extrema) {
+  Tensor result(Dtype::S32, extrema.shape());
+  dispatch(extrema.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (const Part& part : definition.parts) {
+      for (int64_t i = 0; i < part.count; ++i) {
+        const auto at = static_cast<size_t>(part.first + i);
+        int32_t& rank = result.as<int32_t>()[at];
+        rank = std::numeric_limits<int32_t>::max();
+        for (uint32_t r = part.ranks; r-- > 0;) {
+          const E x = terms[part.rank.index() + r]->as<E>()[static_cast<size_t>(part.source + i)];
+          if (arith::equal(x, extrema.as<E>()[at]))
+            rank = static_cast<int32_t>(part.rank.index() + r);
+        }
+      }
+    }
+  });
+  return result;
+}
+
 }  // namespace
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
-  // Over no axes, every collective is the identity, whatever its other parameters say.
+  // Over no axes, every collective is the identity, whatever its other parameters say. (pmean's is
+  // one in another dtype.)
   if (given.names("axis_name").empty())
     return reduce(Combine::None, operand, 1);
   switch (op.kind) {
     case OpKind::Psum:
       return reduce(Combine::Add, operand, group_size);
+    case OpKind::Pmean:
+      return reduce(Combine::Add, operand, group_size, Gives::Mean);
     case OpKind::Pmax:
       return reduce(Combine::Max, operand, group_size);
     case OpKind::Pmin:
       return reduce(Combine::Min, operand, group_size);
+    case OpKind::Pargmax:
+      return reduce(Combine::Max, operand, group_size, Gives::LowestRank);
+    case OpKind::Pargmin:
+      return reduce(Combine::Min, operand, group_size, Gives::LowestRank);
     case OpKind::AllGather: {
       const size_t result_rank = operand.rank() + (given.boolean("tiled") ? 0 : 1);
       return all_gather(operand, dimension(given.integer("axis"), result_rank), group_size);
@@ -203,28 +266,25 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
 
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
              const Shape& shape) {
-  Tensor result(dtype, shape);
-  const auto item = static_cast<size_t>(itemsize(dtype).count());
-  std::byte* const to = result.bytes().data();
-  for (const Part& part : definition.parts) {
-    std::byte* const target = to + static_cast<size_t>(part.first) * item;
-    const size_t source = static_cast<size_t>(part.source) * item;
-    for (uint32_t r = 0; r < part.ranks; ++r) {
-      const std::byte* const from = operands[part.rank.index() + r]->bytes().data() + source;
-      if (r == 0)
-        std::memcpy(target, from, static_cast<size_t>(part.count) * item);
-      else
-        combine_into(dtype, definition.combine, target, target, from, part.count);
-    }
+  std::vector<Tensor> counted;
+  std::vector<const Tensor*> terms(operands.begin(), operands.end());
+  if (definition.combine == Combine::Add && operands[0]->dtype() == Dtype::Pred) {
+    for (const Tensor* operand : operands)
+      counted.push_back(convert(*operand, Dtype::S32));
+    for (size_t r = 0; r < counted.size(); ++r)
+      terms[r] = &counted[r];
   }
-  return result;
-}
-
-GroupOperands::GroupOperands(std::span<const Tensor* const> operands, Dtype dtype) {
-  converted_.reserve(operands.size());  // tensors_ points into it
-  for (const Tensor* operand : operands)
-    tensors_.push_back(
-        operand->dtype() == dtype ? operand : &converted_.emplace_back(convert(*operand, dtype)));
+  const Tensor folded = fold(definition, terms, shape);
+  switch (definition.gives) {
+    case Gives::Fold:
+      return folded.dtype() == dtype ? folded : convert(folded, dtype);
+    case Gives::Mean:
+      return mean(definition, convert(folded, dtype));
+    case Gives::LowestRank:
+      return ranks_of(definition, terms, folded);
+  }
+  fail_check("gives is an enumerator", "a definition gives one of the enumeration", __FILE__,
+             __LINE__);
 }
 
 }  // namespace orrery

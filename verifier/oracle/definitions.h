@@ -26,10 +26,19 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
+/// What a result element is.
+enum class Gives : uint8_t {
+  Fold,
+  Mean,        // the fold, converted to the result's dtype, divided by the number of ranks
+  LowestRank,  // the lowest rank whose element equals the fold; 2147483647 where none does, as with
+               // NaN
+};
+
 /// The result of one rank. Parts are ascending, cover the result, and are as few as can be.
 struct Definition {
   Combine combine = Combine::None;  // with None, a part has at most one rank
   std::vector<Part> parts;
+  Gives gives = Gives::Fold;
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
@@ -37,24 +46,10 @@ struct Definition {
 /// shape `operand`. Requires an op that satisfies its type rule.
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank);
 
-/// The values that the definition gives, as a tensor of `dtype` and `shape`. Folds run from the
-/// left in rank order, each step rounded to `dtype`. `operands` has one tensor of `dtype` per rank:
-/// those of a psum of pred are converted to s32 first (GroupOperands).
+/// The values that the definition gives, as a tensor of `dtype` and `shape`. `operands` has one
+/// tensor per rank, all of one dtype. Folds run from the left in rank order, each step rounded to
+/// that dtype; pred adds as s32.
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
              const Shape& shape);
-
-/// The operands of a group in the dtype that its collective works in.
-class GroupOperands {
- public:
-  GroupOperands(std::span<const Tensor* const> operands, Dtype dtype);
-  GroupOperands(const GroupOperands&) = delete;
-  GroupOperands& operator=(const GroupOperands&) = delete;
-
-  std::span<const Tensor* const> tensors() const { return tensors_; }
-
- private:
-  std::vector<Tensor> converted_;  // those that had another dtype
-  std::vector<const Tensor*> tensors_;
-};
 
 }  // namespace orrery

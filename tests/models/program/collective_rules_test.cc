@@ -125,6 +125,30 @@ TEST_CASE("psum: pred is counted in s32, other dtypes are kept") {
   }
 }
 
+TEST_CASE("pmean: floats are kept, integers become f32, and those of 64 bits f64") {
+  const Mesh mesh({{"x", 2}});
+  for (const Dtype dtype : all_dtypes()) {
+    const Dtype wide = itemsize(dtype) == Bytes(8) ? Dtype::F64 : Dtype::F32;
+    CHECK(outcome(mesh, OpKind::Pmean, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
+          fmt::format("{}[3]", name(is_float(dtype) ? dtype : wide)));
+  }
+  // Over no axes too, where it divides by 1.
+  CHECK(outcome(mesh, OpKind::Pmean, {type(Dtype::Pred, {3}, "V")}, {{"axis_name", Names{}}}) ==
+        "f32[3]{V:x}");
+}
+
+TEST_CASE("pargmax, pargmin: s32, along one axis") {
+  const Mesh mesh({{"x", 2}, {"y", 2}});
+  const ValueType operand = type(Dtype::F64, {3}, "VV");
+  for (const OpKind kind : {OpKind::Pargmax, OpKind::Pargmin}) {
+    CHECK(outcome(mesh, kind, {operand}, {{"axis_name", Names{"y"}}}) == "s32[3]{V:x}");
+    CHECK(outcome(mesh, kind, {operand}, {{"axis_name", Names{"x", "y"}}}) ==
+          "axis_name: expected one axis, got 2");
+    CHECK(outcome(mesh, kind, {operand}, {{"axis_name", Names{}}}) ==
+          "axis_name: expected one axis, got 0");
+  }
+}
+
 TEST_CASE("psum_scatter: pred has no sum to scatter") {
   CHECK(outcome(Mesh({{"x", 2}}), OpKind::PsumScatter, {type(Dtype::Pred, {2}, "V")},
                 {{"axis_name", kX}}) == ": expected an operand of numbers, got pred");

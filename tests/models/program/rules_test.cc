@@ -27,7 +27,7 @@ TEST_CASE("rules: every name reads back as its kind, and a start as a start") {
 }
 
 TEST_CASE("rules: what is no op has no name") {
-  CHECK_FALSE(op_named("pmean").has_value());
+  CHECK_FALSE(op_named("pmedian").has_value());
   CHECK_FALSE(op_named("_start").has_value());
   CHECK_FALSE(op_named("psum_start_start").has_value());
 }

@@ -99,12 +99,28 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
 
 TEST_CASE("reductions of parts of an axis: the result still varies along it") {
   const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
-  for (const OpKind kind : {OpKind::Psum, OpKind::Pmax, OpKind::Pmin}) {
+  for (const OpKind kind : {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin}) {
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "VI")}, parts) == "f32[2]{V:x}");
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "II")}, parts) == "f32[2]{V:x}");
   }
   CHECK(outcome(mesh(), OpKind::Psum, {type(Dtype::F32, {2}, "UI")}, parts) ==
         ": expected no axis_index_groups for an operand that is unreduced over x, got f32[2]{U:x}");
+}
+
+TEST_CASE("pmean: reduces like psum, but rounds, so that nothing stays unreduced") {
+  const Given over_x = {{"axis_name", Names{"x"}}};
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")}, over_x) == "f32[2]{R:y}");
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "UI")}, over_x) == "f32[2]");
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+        ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}");
+}
+
+TEST_CASE("pargmax: as pmax, an operand that is nowhere unreduced") {
+  const Given over_x = {{"axis_name", Names{"x"}}};
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+        ": expected an operand that is nowhere unreduced, got f32[2]{V:x, U:y}");
 }
 
 TEST_CASE("axis_index: varies along the axes it names") {

@@ -55,6 +55,9 @@ TEST_CASE("bandwidths: as nccl-tests defines them") {
   CHECK(reduced == operand);
   CHECK(bandwidths(OpKind::Psum, reduced, 4, time).algbw_GBps == 8.0);
   CHECK(bandwidths(OpKind::Psum, reduced, 4, time).busbw_GBps == 12.0);
+  // So are all reductions to all.
+  for (const OpKind kind : {OpKind::Pmean, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin})
+    CHECK(bandwidths(kind, nccl_size(kind, operand, 4), 4, time).busbw_GBps == 12.0);
   // all_gather: S is the result, 32 MB.
   const Bytes gathered = nccl_size(OpKind::AllGather, operand, 4);
   CHECK(gathered == Bytes(32'000'000));
@@ -63,6 +66,9 @@ TEST_CASE("bandwidths: as nccl-tests defines them") {
   CHECK(nccl_size(OpKind::PsumScatter, operand, 4) == operand);
   CHECK(nccl_size(OpKind::AllToAll, operand, 4) == operand);
   CHECK(bandwidths(OpKind::AllToAll, operand, 4, time).busbw_GBps == 6.0);
+  CHECK(nccl_size(OpKind::Pswapaxes, operand, 4) == operand);
+  CHECK(bandwidths(OpKind::Pswapaxes, operand, 4, time).busbw_GBps == 6.0);
   // sendrecv: factor 1.
   CHECK(bandwidths(OpKind::Ppermute, operand, 4, time).busbw_GBps == 8.0);
+  CHECK(bandwidths(OpKind::Pshuffle, operand, 4, time).busbw_GBps == 8.0);
 }

@@ -45,6 +45,27 @@ TEST_CASE("lower: a sync collective enters and waits, a started one waits at its
         "enter s/s on 3, local b, enter p/p on 0, wait p/p on 0, wait d/s on 3");
 }
 
+TEST_CASE("lower: work elements move, and what no tensor can hold of them is scratch") {
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  LowerRig rig(2);
+  rig.argument("p", Dtype::Pred, Shape{8})
+      .argument("h", Dtype::F16, Shape{8})
+      .op("psum", "sum", {"p"}, ring)
+      .op("pmean", "mean", {"h"}, ring)
+      .op("pargmax", "rank", {"h"}, ring);
+  const Lowered& lowered = rig.lower();
+  // A ring needs no scratch of its own. The pred of the operand are not the s32 counts, which take
+  // 32 bytes; their sum fits the result.
+  CHECK(itemsize(lowered.collectives[0].work) == Bytes(4));
+  CHECK(lowered.collectives[0].scratch == Bytes(32));
+  // Sums of f16 are what operand and result hold.
+  CHECK(itemsize(lowered.collectives[1].work) == Bytes(2));
+  CHECK(lowered.collectives[1].scratch == Bytes(0));
+  // An f16 and its rank are 6 bytes: neither the f16 operand nor the s32 result has room for them.
+  CHECK(itemsize(lowered.collectives[2].work) == Bytes(6));
+  CHECK(lowered.collectives[2].scratch == Bytes(96));
+}
+
 TEST_CASE("lower: each group of a site is a collective, and equal groups share a schedule") {
   LowerRig rig(5);
   rig.argument("a", Dtype::F32, Shape{8})
@@ -98,7 +119,7 @@ TEST_CASE("lower: two threads that meet at a site are members of one collective"
 TEST_CASE("lower: a sum of pred works in s32") {
   LowerRig rig(2);
   rig.argument("a", Dtype::Pred, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(rig.lower().collectives[0].dtype == Dtype::S32);
+  CHECK(rig.lower().collectives[0].work == WorkType{Dtype::S32});
 }
 
 TEST_CASE("lower: the scenario's transport reaches the schedule") {

@@ -86,7 +86,7 @@ class HandProgram {
         members[group[r].index()] = Member{CollectiveId(lowered.collectives.size()), Node(r)};
       Collective& collective = lowered.collectives.emplace_back();
       collective.site = site;
-      collective.dtype = Dtype::U8;
+      collective.scratch = Bytes(bytes);
       collective.schedule = lowered.schedules.back().get();
       collective.members = group;
     }

@@ -53,7 +53,7 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
   for (const std::vector<uint32_t>& group : groups) {
     Collective collective;
     collective.site = id;
-    collective.dtype = dtype;
+    collective.work = {dtype};
     collective.schedule = schedule.get();
     collective.stream = StreamId(stream);
     for (uint32_t rank = 0; rank < group.size(); ++rank) {

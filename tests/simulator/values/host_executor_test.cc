@@ -64,6 +64,20 @@ TEST_CASE("host: pmax takes the largest over the group") {
   CHECK(collective("pmax", {2}, {{1, 5}, {3, 4}}) == Table{{3, 5}, {3, 5}});
 }
 
+TEST_CASE("host: pmean divides the sum by the size of its group") {
+  CHECK(collective("pmean", {2}, kTwo) == Table{{2, 3}, {2, 3}});
+  CHECK(collective("pmean", {1}, {{1}, {2}, {3}, {7}},
+                   {{"axis_index_groups", Lists{{0, 1, 2}, {3}}}}) == Table{{2}, {2}, {2}, {7}});
+}
+
+TEST_CASE("host: pargmax by every algorithm") {
+  const Table inputs = {{1, 5, 7}, {3, 5, 8}, {2, 4, 9}};
+  const Numbers ranks = {1, 0, 2};
+  for (const char* algorithm : {"ring", "recursive_doubling"})
+    CHECK(collective("pargmax", {3}, inputs, {{"algorithm", std::string(algorithm)}}) ==
+          Table{ranks, ranks, ranks});
+}
+
 TEST_CASE("host: all_gather stacks along a new dimension") {
   CHECK(collective("all_gather", {2}, kTwo) == Table{{1, 2, 3, 4}, {1, 2, 3, 4}});
 }
