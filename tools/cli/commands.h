@@ -33,6 +33,15 @@ struct RunCommand {
   RunOptions options;
 };
 
+/// Two runs, A and B: each a scenario or a saved JSON report.
+struct DiffCommand {
+  std::string a;
+  std::string b;
+  Format format = Format::Text;
+  std::optional<std::string> output;  // a file in the place of stdout
+  RunOptions options;                 // of the scenarios
+};
+
 struct ProveCommand {
   std::string file;
   std::optional<std::string> cluster;  // of the catalog
@@ -54,13 +63,14 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, ProveCommand, ShowCommand, Message>;
+using Command = std::variant<RunCommand, DiffCommand, ProveCommand, ShowCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
 
 // Each throws InputError for what it cannot read.
 Outcome execute(const RunCommand& command, const Terminal& terminal);
+Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);

@@ -64,7 +64,8 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<Encoding>(command, "--encoding", run.encoding,
                        {{"values", Encoding::Values}, {"bits", Encoding::Bits}},
                        "How elements are written");
-  command.add_option("--seed", run.options.seed, "Of random initial data")->type_name("N");
+  command.add_option("--seed", run.options.seed, "Of random initial data and jitter")
+      ->type_name("N");
   add_choice<Data>(command, "--data", run.options.data,
                    {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
                    "Whether to move data; auto: when it is small");
@@ -74,6 +75,27 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n" +
       std::string(kExitCodes));
+}
+
+void add_diff(CLI::App& app, DiffCommand& diff) {
+  CLI::App& command = *app.add_subcommand("diff", "Where two runs first differ, and in what");
+  command.add_option("A", diff.a, "A scenario, or a JSON report of one run")->required();
+  command.add_option("B", diff.b, "What it is compared with")->required();
+  add_choice<Format>(command, "--format", diff.format,
+                     {{"text", Format::Text}, {"json", Format::Json}}, "The form of the answer");
+  command.add_option("-o,--output", diff.output, "Write the answer to this file")
+      ->type_name("FILE");
+  command.add_option("--seed", diff.options.seed, "Of random initial data and jitter")
+      ->type_name("N");
+  add_choice<Data>(command, "--data", diff.options.data,
+                   {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
+                   "Whether scenarios move data; auto: when it is small");
+  command.footer(
+      "Examples:\n"
+      "  orrery diff scenarios/quickstart.json scenarios/slow-device.json\n"
+      "  orrery run scenarios/quickstart.json --format json --values all -o before.json\n"
+      "  orrery diff before.json scenarios/quickstart.json\n"
+      "Exit codes: 0 the same, 1 they differ, 2 the input is wrong, 3 a bug in orrery.\n");
 }
 
 void add_prove(CLI::App& app, ProveCommand& prove) {
@@ -137,9 +159,11 @@ Command parse_command_line(std::vector<std::string> arguments) {
   app.footer("Examples:\n  orrery run scenarios/quickstart.json\n  orrery show catalog\n" +
              std::string(kExitCodes));
   RunCommand run;
+  DiffCommand diff;
   ProveCommand prove;
   ShowCommand show;
   add_run(app, run);
+  add_diff(app, diff);
   add_prove(app, prove);
   add_show(app, show);
   try {
@@ -153,6 +177,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
   }
   if (app.got_subcommand("run"))
     return run;
+  if (app.got_subcommand("diff"))
+    return diff;
   if (app.got_subcommand("prove"))
     return prove;
   return show;

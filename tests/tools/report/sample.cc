@@ -72,6 +72,8 @@ Sample sample_report() {
   report.completion->messages = 2;
   report.completion->by = TimedBy::Sweep;
   report.completion->because = "no link can be asked for more than it has";
+  for (const OpReport& op : ops())
+    report.completion->spans.emplace_back(2, OpSpan{op.start, op.start, op.end});
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();

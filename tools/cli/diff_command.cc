@@ -1,0 +1,44 @@
+// orrery diff: where two runs begin to differ. Each is a scenario, which is run, or a saved report.
+
+#include <ostream>
+
+#include "models/scenario/document.h"
+#include "models/scenario/reader.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/difference_report.h"
+#include "tools/report/saved_report.h"
+#include "verifier/run.h"
+
+namespace orrery {
+namespace {
+
+RunRecord record_from(const std::string& file, const RunOptions& options) {
+  const std::string text = read_file(file);
+  Diagnostics faults(file);
+  const Document document(text, faults);
+  const std::optional<DocumentNode> root = document.root();
+  if (root && is_report(*root))
+    return read_saved_report(*root, faults);
+  const Scenario scenario = read_scenario(file, text);
+  return record_of(run(scenario, options));
+}
+
+}  // namespace
+
+Outcome execute(const DiffCommand& command, const Terminal& terminal) {
+  const RunRecord a = record_from(command.a, command.options);
+  const RunRecord b = record_from(command.b, command.options);
+  const Comparison comparison = compare(a, b);
+  const std::string text =
+      command.format == Format::Json
+          ? difference_json(comparison, a, b)
+          : difference_text(comparison, a, b, command.output ? Style() : terminal.style);
+  if (command.output)
+    write_file(*command.output, text);
+  else
+    terminal.out << text;
+  return comparison.same() ? Outcome::Holds : Outcome::Fails;
+}
+
+}  // namespace orrery

@@ -1,0 +1,329 @@
+#include "tools/report/difference.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/array/text.h"
+#include "models/scenario/quantity_text.h"
+#include "tools/report/tensor_difference.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+
+namespace {
+
+/// Where a place stands in the order of compare().
+struct Key {
+  enum class Part : uint8_t { Arguments, Ops, Memory, Verdicts } part = Part::Ops;
+  Instant end;
+  size_t position = 0;
+  uint32_t device = 0;
+  Aspect aspect = Aspect::Op;
+
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+/// What is known of one aspect so far.
+struct Found {
+  Key first_key;
+  Difference first;
+  std::map<std::pair<Key::Part, size_t>, std::string> places;  // by position
+};
+
+std::string type_text(const RecordedValue& value) {
+  return fmt::format("{}{}", name(value.dtype), value.shape.text());
+}
+
+std::string ulps_text(uint64_t ulps) {
+  return fmt::format("{} ulp{}", ulps, ulps == 1 ? "" : "s");
+}
+
+std::string note(const TensorDifference& difference, int64_t elements) {
+  std::string text;
+  if (difference.ulps)
+    text = ulps_text(*difference.ulps) + " apart; ";
+  text += fmt::format("{} of {} element{} differ{}", difference.count, elements,
+                      elements == 1 ? "" : "s", difference.count == 1 ? "s" : "");
+  if (difference.count > 1 && difference.most_ulps)
+    text += fmt::format(", by at most {}", ulps_text(*difference.most_ulps));
+  return text;
+}
+
+std::string no_values_text(std::string_view which) {
+  return fmt::format(
+      "Values: {} has none. (A saved report has what `run --format json --values all` "
+      "kept; a program that does not end has none.)",
+      which);
+}
+
+class Comparer {
+ public:
+  Comparer(const RunRecord& a, const RunRecord& b) : a_(a), b_(b) {
+    for (const RecordedOp& op : b.ops)
+      ops_of_b_.emplace(op.id, &op);
+    for (size_t i = 0; i < a.ops.size(); ++i)
+      positions_.emplace(a.ops[i].id, i);
+  }
+
+  Comparison run() {
+    compare_ops();
+    compare_values();
+    compare_devices();
+    compare_checks();
+    std::vector<const decltype(found_)::value_type*> in_order;
+    for (const auto& entry : found_)
+      in_order.push_back(&entry);
+    std::sort(in_order.begin(), in_order.end(), [](const auto* x, const auto* y) {
+      return x->second.first_key < y->second.first_key;
+    });
+    for (const auto* entry : in_order) {
+      Finding& finding =
+          result_.findings.emplace_back(Finding{entry->first, entry->second.first, {}});
+      for (const auto& [position, place] : entry->second.places)
+        finding.places.push_back(place);
+    }
+    result_.unexplained = result_.same() && a_.fingerprint != b_.fingerprint;
+    return std::move(result_);
+  }
+
+ private:
+  /// `make` gives the difference at the key; it is asked for where nothing comes before.
+  template <class Make>
+  void add(Aspect aspect, Key key, const std::string& place, Make make) {
+    key.aspect = aspect;
+    const auto [at, is_new] = found_.try_emplace(aspect);
+    Found& found = at->second;
+    found.places.emplace(std::pair(key.part, key.position), place);
+    if (!is_new && found.first_key < key)
+      return;
+    found.first_key = key;
+    found.first = make();
+  }
+
+  /// Of an op of A that ends on a device, or on all, at `end`.
+  static Key op_key(size_t position, std::optional<LogicalId> device, Instant end) {
+    return {Key::Part::Ops, end, position, device ? device->index() : 0, {}};
+  }
+  /// Before all that is told of its devices.
+  Key op_key(size_t position) const {
+    const RecordedOp& op = a_.ops[position];
+    Instant end = op.span ? op.span->end : Instant();
+    for (const auto& [device, span] : op.by_device)
+      end = std::min(end, span.end);
+    return op_key(position, std::nullopt, end);
+  }
+
+  void compare_ops() {
+    for (size_t i = 0; i < a_.ops.size(); ++i) {
+      const auto found = ops_of_b_.find(a_.ops[i].id);
+      if (found == ops_of_b_.end())
+        result_.only_in_a.push_back(a_.ops[i].id);
+      else
+        compare_op(i, *found->second);
+    }
+    for (const RecordedOp& op : b_.ops)
+      if (positions_.find(op.id) == positions_.end())
+        result_.only_in_b.push_back(op.id);
+  }
+
+  void compare_op(size_t position, const RecordedOp& b) {
+    const RecordedOp& a = a_.ops[position];
+    if (a.op != b.op)
+      add(Aspect::Op, op_key(position), a.id,
+          [&] { return Difference{a.id, std::nullopt, "op", a.op, b.op, ""}; });
+    if (a.algorithm != b.algorithm || a.messages != b.messages) {
+      const auto text = [](const RecordedOp& op) {
+        return fmt::format("{}, {} messages", op.algorithm.value_or("none"), op.messages);
+      };
+      add(Aspect::Algorithm, op_key(position), a.id,
+          [&] { return Difference{a.id, std::nullopt, "algorithm", text(a), text(b), ""}; });
+    }
+    if (a.by_device.empty() || b.by_device.empty()) {
+      if (a.span && b.span)
+        compare_span(position, std::nullopt, *a.span, *b.span);
+      return;
+    }
+    auto in_b = b.by_device.begin();
+    for (const auto& [device, span] : a.by_device) {
+      while (in_b != b.by_device.end() && in_b->first < device)
+        ++in_b;
+      if (in_b != b.by_device.end() && in_b->first == device)
+        compare_span(position, device, span, in_b->second);
+    }
+  }
+
+  void compare_span(size_t position, std::optional<LogicalId> device, const RecordedSpan& a,
+                    const RecordedSpan& b) {
+    const auto differ = [&](const char* what, Instant in_a, Instant in_b) {
+      const std::string& id = a_.ops[position].id;
+      add(Aspect::Time, op_key(position, device, a.end), id, [&] {
+        return Difference{id,
+                          device,
+                          what,
+                          quantity_text(in_a - Instant()),
+                          quantity_text(in_b - Instant()),
+                          in_a < in_b ? time_text(in_b - in_a, true) + " later"
+                                      : time_text(in_a - in_b, true) + " earlier"};
+      });
+    };
+    if (a.start != b.start)
+      differ("start", a.start, b.start);
+    else if (a.end != b.end)
+      differ("end", a.end, b.end);
+  }
+
+  void compare_values() {
+    if (a_.values.empty() || b_.values.empty()) {
+      if (a_.values.empty() != b_.values.empty())
+        result_.not_compared.push_back(no_values_text(a_.values.empty() ? "A" : "B"));
+      return;
+    }
+    std::map<std::string, const RecordedValue*> of_b;
+    for (const RecordedValue& value : b_.values)
+      of_b.emplace(value.name, &value);
+    size_t argument = 0;
+    std::string missing;
+    for (const RecordedValue& value : a_.values) {
+      const auto op = positions_.find(value.name);
+      const bool is_op = op != positions_.end();
+      const auto other = of_b.find(value.name);
+      if (other != of_b.end())
+        compare_value(is_op ? std::optional(op->second) : std::nullopt, argument, value,
+                      *other->second);
+      else if (!is_op || ops_of_b_.find(value.name) != ops_of_b_.end())
+        missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", value.name);
+      argument += is_op ? 0 : 1;
+    }
+    if (!missing.empty())
+      result_.not_compared.push_back(fmt::format("Values that B does not have: {}.", missing));
+  }
+
+  void compare_value(std::optional<size_t> op, size_t argument, const RecordedValue& a,
+                     const RecordedValue& b) {
+    const Key whole = op ? op_key(*op) : Key{Key::Part::Arguments, {}, argument, 0, {}};
+    if (a.dtype != b.dtype || a.shape != b.shape)
+      add(Aspect::Type, whole, a.name,
+          [&] { return Difference{a.name, std::nullopt, "type", type_text(a), type_text(b), ""}; });
+    if (a.shape != b.shape)
+      return;
+    for (uint32_t d = 0; d < std::min(a.per_device.size(), b.per_device.size()); ++d) {
+      const std::optional<Tensor>& in_a = a.per_device[d];
+      const std::optional<Tensor>& in_b = b.per_device[d];
+      if (!in_a || !in_b)
+        continue;
+      const std::optional<TensorDifference> difference = first_difference(*in_a, *in_b);
+      if (!difference)
+        continue;
+      Key key = whole;
+      key.device = d;
+      if (op)
+        key.end = end_on(a_.ops[*op], LogicalId(d));
+      add(Aspect::Value, key, a.name, [&] {
+        return Difference{a.name,
+                          LogicalId(d),
+                          fmt::format("element {}", difference->element),
+                          element_text(*in_a, difference->element),
+                          element_text(*in_b, difference->element),
+                          note(*difference, in_a->elements())};
+      });
+    }
+  }
+
+  static Instant end_on(const RecordedOp& op, LogicalId device) {
+    const auto at =
+        std::lower_bound(op.by_device.begin(), op.by_device.end(), device,
+                         [](const auto& entry, LogicalId wanted) { return entry.first < wanted; });
+    if (at != op.by_device.end() && at->first == device)
+      return at->second.end;
+    return op.span ? op.span->end : Instant();
+  }
+
+  void compare_devices() {
+    std::map<LogicalId, const RecordedDevice*> of_b;
+    for (const RecordedDevice& device : b_.devices)
+      of_b.emplace(device.id, &device);
+    if (a_.devices.size() != b_.devices.size())
+      result_.not_compared.push_back(
+          fmt::format("Devices: A has {}, B has {}; those of both are "
+                      "compared.",
+                      a_.devices.size(), b_.devices.size()));
+    for (const RecordedDevice& a : a_.devices) {
+      const auto found = of_b.find(a.id);
+      if (found == of_b.end())
+        continue;
+      const RecordedDevice& b = *found->second;
+      const Key key{Key::Part::Memory, {}, a.id.index(), a.id.index(), {}};
+      const std::string place = std::to_string(a.id.index());
+      const auto peak = [](const RecordedDevice& device) {
+        return quantity_text(device.peak) + (device.peak_at ? " at " + *device.peak_at : "");
+      };
+      if (a.peak != b.peak)
+        add(Aspect::Memory, key, place,
+            [&] { return Difference{"", a.id, "peak", peak(a), peak(b), ""}; });
+      else if (a.arena != b.arena)
+        add(Aspect::Memory, key, place, [&] {
+          return Difference{"", a.id, "arena", quantity_text(a.arena), quantity_text(b.arena), ""};
+        });
+    }
+  }
+
+  /// Checks that one run has and the other has not count where they do not hold.
+  void compare_checks() {
+    std::map<std::pair<std::string, std::string>, const RecordedCheck*> of_b;
+    for (const RecordedCheck& check : b_.checks)
+      of_b.emplace(std::pair(check.name, check.of), &check);
+    size_t position = 0;
+    const auto differ = [&](const RecordedCheck* in_a, const RecordedCheck* in_b) {
+      const RecordedCheck& check = in_a != nullptr ? *in_a : *in_b;
+      const std::string place = fmt::format("{} {}", check.name, check.of);
+      const auto verdict = [](const RecordedCheck* of) {
+        return of == nullptr ? "not checked" : of->holds ? "holds" : "does not hold";
+      };
+      add(Aspect::Verdict, Key{Key::Part::Verdicts, {}, position, 0, {}}, place, [&] {
+        const RecordedCheck& broken = in_a != nullptr && !in_a->holds ? *in_a : *in_b;
+        return Difference{place,         std::nullopt,  "verdict",
+                          verdict(in_a), verdict(in_b), broken.message};
+      });
+    };
+    for (const RecordedCheck& a : a_.checks) {
+      const auto found = of_b.find({a.name, a.of});
+      const RecordedCheck* const b = found == of_b.end() ? nullptr : found->second;
+      if (b != nullptr ? a.holds != b->holds : !a.holds)
+        differ(&a, b);
+      if (b != nullptr)
+        of_b.erase(found);
+      ++position;
+    }
+    for (const RecordedCheck& b : b_.checks) {
+      const auto left = of_b.find({b.name, b.of});
+      if (left != of_b.end() && left->second == &b && !b.holds)
+        differ(nullptr, &b);
+      ++position;
+    }
+  }
+
+  const RunRecord& a_;
+  const RunRecord& b_;
+  std::map<std::string, const RecordedOp*> ops_of_b_;
+  std::map<std::string, size_t> positions_;  // of the ops of A
+  std::map<Aspect, Found> found_;
+  Comparison result_;
+};
+
+}  // namespace
+
+std::string_view name(Aspect aspect) {
+  static constexpr std::array<std::string_view, 7> kNames = {"op",   "type",   "algorithm", "value",
+                                                             "time", "memory", "verdict"};
+  return kNames[static_cast<size_t>(aspect)];
+}
+
+Comparison compare(const RunRecord& a, const RunRecord& b) {
+  return Comparer(a, b).run();
+}
+
+}  // namespace orrery

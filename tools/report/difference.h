@@ -1,0 +1,64 @@
+#pragma once
+
+// Where two runs differ, A and B: for each aspect the first place, and how far the difference goes.
+// Ops and values are matched by id, devices by number, checks by name and place.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/report/run_record.h"
+
+namespace orrery {
+
+/// What may differ. Where one op differs in several, this is their order: what is likelier to be
+/// the reason comes first.
+enum class Aspect : uint8_t {
+  Op,         // what the op is
+  Type,       // of a value: dtype or shape
+  Algorithm,  // with its messages
+  Value,      // elements
+  Time,       // start or end
+  Memory,     // peak or arena of a device
+  Verdict,    // whether a check holds
+};
+
+/// "op", "type", "algorithm", "value", "time", "memory", "verdict".
+std::string_view name(Aspect aspect);
+
+/// One place where the runs differ.
+struct Difference {
+  std::string at;                   // an op's or array's id; a check's name; empty for memory
+  std::optional<LogicalId> device;  // where the records tell devices apart
+  std::string what;                 // "element 3", "end", "peak", "dtype"
+  std::string a, b;
+  std::string note;  // "1 ulp apart; 5 of 16 elements differ", "5 us later"; or empty
+};
+
+struct Finding {
+  Aspect aspect = Aspect::Op;
+  Difference first;
+  std::vector<std::string> places;  // all ids (devices, checks) that differ, in A's order
+};
+
+struct Comparison {
+  std::vector<Finding> findings;                  // one an aspect; by what comes first
+  std::vector<std::string> only_in_a, only_in_b;  // ops
+  std::vector<std::string> not_compared;          // sentences: what only one record has
+  /// The fingerprints differ, and nothing else that both records have.
+  bool unexplained = false;
+
+  bool same() const {
+    return findings.empty() && only_in_a.empty() && only_in_b.empty() && !unexplained;
+  }
+};
+
+/// What comes first: results in the order in which they come to be in A (by their ends, and what
+/// ends together in issue order, by device), arguments before all ops; then memory; then verdicts.
+/// A result never depends on one that comes later in this order, so the first value that differs is
+/// where the difference comes from. A program that does not end is taken in issue order.
+Comparison compare(const RunRecord& a, const RunRecord& b);
+
+}  // namespace orrery

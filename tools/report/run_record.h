@@ -1,0 +1,67 @@
+#pragma once
+
+// What two runs are compared by: of a run just made, or read back from its JSON report
+// (saved_report.h), which has less.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+struct RecordedSpan {
+  Instant start;
+  Instant end;
+};
+
+struct RecordedOp {
+  std::string id;
+  std::string op;                        // "psum_start"
+  std::optional<std::string> algorithm;  // of a collective
+  Bytes bytes;
+  uint64_t messages = 0;
+  std::optional<RecordedSpan> span;  // of all devices; empty: the program does not end
+  /// Ascending by device; a saved report does not have them.
+  std::vector<std::pair<LogicalId, RecordedSpan>> by_device;
+};
+
+struct RecordedDevice {
+  LogicalId id;
+  Bytes peak;
+  std::optional<std::string> peak_at;
+  Bytes arena;
+};
+
+struct RecordedCheck {
+  std::string name;
+  std::string of;
+  bool holds = true;
+  std::string message;
+};
+
+struct RecordedValue {
+  std::string name;
+  Dtype dtype = Dtype::F32;
+  Shape shape;
+  std::vector<std::optional<Tensor>> per_device;  // by logical id
+};
+
+struct RunRecord {
+  std::string file;
+  bool holds = true;
+  std::string fingerprint;
+  std::vector<std::string> faults;
+  std::optional<Instant> makespan;
+  std::vector<RecordedOp> ops;  // in issue order, thread by thread
+  std::vector<RecordedDevice> devices;
+  std::vector<RecordedCheck> checks;
+  std::vector<RecordedValue> values;  // those that were kept, arguments first
+};
+
+/// Takes the values out of the report, those that some device holds.
+RunRecord record_of(Report report);
+
+}  // namespace orrery

@@ -1,0 +1,164 @@
+#include "tools/report/saved_report.h"
+
+#include <limits>
+#include <utility>
+
+#include "models/scenario/bounds.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/literal.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+class SavedReportReader {
+ public:
+  SavedReportReader(DocumentNode root, Diagnostics& faults) : root_(root), faults_(faults) {}
+
+  RunRecord read() {
+    Fields fields(root_, faults_);
+    if (const auto version = fields.required("report"))
+      if (version->kind() != DocumentNode::Kind::Number || version->number() != "1")
+        expected(*version, "version 1 of the report", faults_);
+    RunRecord record;
+    record.file = faults_.file();
+    if (const auto node = fields.required("holds"))
+      record.holds = read_boolean(*node, faults_).value_or(true);
+    record.fingerprint = text(fields, "fingerprint", "a fingerprint").value_or("");
+    if (const auto node = fields.optional("faults"))
+      record.faults = read_names(*node, "a sentence", faults_).value_or(std::vector<std::string>());
+    if (const auto node = fields.required("time"); node && !is_null(*node))
+      record.makespan = read_makespan(*node);
+    each(fields, "ops", "an op, an object",
+         [&](DocumentNode node) { record.ops.push_back(read_op(node)); });
+    each(fields, "devices", "a device, an object",
+         [&](DocumentNode node) { record.devices.push_back(read_device(node)); });
+    each(fields, "checks", "a check, an object",
+         [&](DocumentNode node) { record.checks.push_back(read_check(node)); });
+    if (const auto node = fields.optional("values");
+        node && is_object(*node, "an object with an entry for each value", faults_))
+      for (const DocumentNode member : *node)
+        if (is_object(member, "a value, an object", faults_))
+          if (auto value = read_value(member))
+            record.values.push_back(std::move(*value));
+    faults_.throw_if_any();
+    return record;
+  }
+
+ private:
+  static bool is_null(DocumentNode node) { return node.kind() == DocumentNode::Kind::Null; }
+
+  template <class Read>
+  void each(Fields& fields, std::string_view key, std::string_view what, Read read) {
+    const auto list = fields.required(key);
+    if (!list || !is_list(*list, "a list", faults_))
+      return;
+    for (const DocumentNode node : *list)
+      if (is_object(node, what, faults_))
+        read(node);
+  }
+
+  std::optional<std::string> text(Fields& fields, std::string_view key, std::string_view what) {
+    const auto node = fields.required(key);
+    return node ? read_text(*node, what, faults_) : std::nullopt;
+  }
+
+  std::optional<std::string> text_or_null(Fields& fields, std::string_view key,
+                                          std::string_view what) {
+    const auto node = fields.required(key);
+    return node && !is_null(*node) ? read_text(*node, what, faults_) : std::nullopt;
+  }
+
+  /// Not negative; 0 where a fault was added.
+  int64_t count(Fields& fields, std::string_view key) {
+    const auto node = fields.required(key);
+    return node ? read_integer(*node, "a whole number", {0, kMost}, faults_).value_or(0) : 0;
+  }
+
+  std::optional<Instant> read_makespan(DocumentNode node) {
+    if (!is_object(node, "an object or null", faults_))
+      return std::nullopt;
+    Fields fields(node, faults_);
+    return Instant(count(fields, "makespan_ps"));
+  }
+
+  RecordedOp read_op(DocumentNode node) {
+    Fields fields(node, faults_);
+    RecordedOp op;
+    op.id = text(fields, "id", "an id").value_or("");
+    op.op = text(fields, "op", "an op").value_or("");
+    op.algorithm = text_or_null(fields, "algorithm", "an algorithm or null");
+    op.bytes = Bytes(count(fields, "bytes"));
+    op.messages = static_cast<uint64_t>(count(fields, "messages"));
+    if (const auto start = fields.required("start_ps"); start && !is_null(*start))
+      op.span = RecordedSpan{Instant(count(fields, "start_ps")), Instant(count(fields, "end_ps"))};
+    return op;
+  }
+
+  RecordedDevice read_device(DocumentNode node) {
+    Fields fields(node, faults_);
+    RecordedDevice device;
+    if (const auto id = fields.required("id"))
+      device.id = LogicalId(static_cast<size_t>(
+          read_integer(*id, "a device", {0, kMostDevices - 1}, faults_).value_or(0)));
+    device.peak = Bytes(count(fields, "peak_bytes"));
+    device.peak_at = text_or_null(fields, "peak_at", "an id or null");
+    device.arena = Bytes(count(fields, "arena_bytes"));
+    return device;
+  }
+
+  RecordedCheck read_check(DocumentNode node) {
+    Fields fields(node, faults_);
+    RecordedCheck check;
+    check.name = text(fields, "name", "a check").value_or("");
+    check.of = text(fields, "of", "what was checked").value_or("");
+    if (const auto holds = fields.required("holds"))
+      check.holds = read_boolean(*holds, faults_).value_or(true);
+    check.message = text(fields, "message", "a sentence").value_or("");
+    return check;
+  }
+
+  std::optional<RecordedValue> read_value(DocumentNode member) {
+    Fields fields(member, faults_);
+    const auto dtype_node = fields.required("dtype");
+    const auto shape_node = fields.required("shape");
+    const auto lists = fields.required("per_device");
+    const std::optional<Encoding> encoding = read_encoding(fields, faults_);
+    if (!dtype_node || !shape_node || !lists || !encoding)
+      return std::nullopt;
+    const std::optional<Dtype> dtype = read_dtype(*dtype_node, faults_);
+    const auto dims = read_integers(*shape_node, "an extent", {0, kMost}, faults_);
+    if (!dtype || !dims || !is_list(*lists, "one list of elements per device", faults_))
+      return std::nullopt;
+    RecordedValue value{member.key(), *dtype, Shape(*dims), {}};
+    for (const DocumentNode list : *lists) {
+      value.per_device.emplace_back();
+      if (!is_null(list))
+        value.per_device.back() = read_tensor(list, {*dtype, value.shape, *encoding, 1}, faults_);
+    }
+    return value;
+  }
+
+  DocumentNode root_;
+  Diagnostics& faults_;
+};
+
+}  // namespace
+
+bool is_report(DocumentNode root) {
+  return root.find("report") || root.find("reports");
+}
+
+RunRecord read_saved_report(DocumentNode root, Diagnostics& faults) {
+  if (const auto several = root.find("reports")) {
+    faults.add(several->key_origin(),
+               "expected the report of one run, got a list of several (`run` of one file writes "
+               "one)");
+    faults.throw_if_any();
+  }
+  return SavedReportReader(root, faults).read();
+}
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+#include "tools/report/tensor_difference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/array/text.h"
+#include "models/base/int128.h"
+
+namespace orrery {
+
+namespace {
+
+bool is_nan(const Tensor& tensor, int64_t element) {
+  return is_float(tensor.dtype()) && std::isnan(element_as_double(tensor, element));
+}
+
+/// The place of a float among all of its dtype in the order of their values; 0 for both zeros.
+Int128 ordinal(const Tensor& tensor, int64_t element) {
+  const auto width = static_cast<unsigned>(8 * itemsize(tensor.dtype()).count());
+  const uint64_t sign = uint64_t{1} << (width - 1);
+  const uint64_t bits = element_bits(tensor, element);
+  const auto magnitude = static_cast<Int128>(bits & (sign - 1));
+  return (bits & sign) != 0 ? -magnitude : magnitude;
+}
+
+bool same(const Tensor& a, const Tensor& b, int64_t element) {
+  if (is_nan(a, element) || is_nan(b, element))
+    return is_nan(a, element) && is_nan(b, element);
+  if (a.dtype() == b.dtype())
+    return element_bits(a, element) == element_bits(b, element);
+  // Every dtype but 64-bit integers fits f64, and those fit int64 where they may be equal at all.
+  return element_as_double(a, element) == element_as_double(b, element) &&
+         (is_float(a.dtype()) || is_float(b.dtype()) ||
+          element_as_int64(a, element) == element_as_int64(b, element));
+}
+
+}  // namespace
+
+std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b) {
+  std::optional<TensorDifference> difference;
+  const bool counts_ulps = is_float(a.dtype()) && a.dtype() == b.dtype();
+  for (int64_t i = 0; i < a.elements(); ++i) {
+    if (same(a, b, i))
+      continue;
+    std::optional<uint64_t> ulps;
+    if (counts_ulps && !is_nan(a, i) && !is_nan(b, i)) {
+      const Int128 apart = ordinal(a, i) - ordinal(b, i);
+      ulps = static_cast<uint64_t>(apart < 0 ? -apart : apart);
+    }
+    if (!difference)
+      difference = TensorDifference{i, 0, ulps, ulps};
+    ++difference->count;
+    if (!ulps || !difference->most_ulps)
+      difference->most_ulps = std::nullopt;
+    else
+      difference->most_ulps = std::max(*difference->most_ulps, *ulps);
+  }
+  return difference;
+}
+
+}  // namespace orrery
