@@ -29,7 +29,7 @@ RunRecord record_from(const std::string& file, const RunOptions& options) {
 Outcome execute(const DiffCommand& command, const Terminal& terminal) {
   const RunRecord a = record_from(command.a, command.options);
   const RunRecord b = record_from(command.b, command.options);
-  const Comparison comparison = compare(a, b);
+  const RunComparison comparison = compare(a, b);
   const std::string text =
       command.format == Format::Json
           ? difference_json(comparison, a, b)

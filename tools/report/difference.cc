@@ -69,7 +69,7 @@ class Comparer {
       positions_.emplace(a.ops[i].id, i);
   }
 
-  Comparison run() {
+  RunComparison run() {
     compare_ops();
     compare_values();
     compare_devices();
@@ -311,7 +311,7 @@ class Comparer {
   std::map<std::string, const RecordedOp*> ops_of_b_;
   std::map<std::string, size_t> positions_;  // of the ops of A
   std::map<Aspect, Found> found_;
-  Comparison result_;
+  RunComparison result_;
 };
 
 }  // namespace
@@ -322,7 +322,7 @@ std::string_view name(Aspect aspect) {
   return kNames[static_cast<size_t>(aspect)];
 }
 
-Comparison compare(const RunRecord& a, const RunRecord& b) {
+RunComparison compare(const RunRecord& a, const RunRecord& b) {
   return Comparer(a, b).run();
 }
 

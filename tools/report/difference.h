@@ -43,7 +43,7 @@ struct Finding {
   std::vector<std::string> places;  // all ids (devices, checks) that differ, in A's order
 };
 
-struct Comparison {
+struct RunComparison {
   std::vector<Finding> findings;                  // one an aspect; by what comes first
   std::vector<std::string> only_in_a, only_in_b;  // ops
   std::vector<std::string> not_compared;          // sentences: what only one record has
@@ -59,6 +59,6 @@ struct Comparison {
 /// ends together in issue order, by device), arguments before all ops; then memory; then verdicts.
 /// A result never depends on one that comes later in this order, so the first value that differs is
 /// where the difference comes from. A program that does not end is taken in issue order.
-Comparison compare(const RunRecord& a, const RunRecord& b);
+RunComparison compare(const RunRecord& a, const RunRecord& b);
 
 }  // namespace orrery

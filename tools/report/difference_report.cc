@@ -65,7 +65,7 @@ std::string makespan_text(const RunRecord& record, const Style& style) {
 
 class DifferenceText {
  public:
-  DifferenceText(const Comparison& comparison, const RunRecord& a, const RunRecord& b,
+  DifferenceText(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                  const Style& style)
       : comparison_(comparison), a_(a), b_(b), style_(style) {}
 
@@ -115,7 +115,7 @@ class DifferenceText {
         wrapped_words(words_of(text), kWidth - kColumn, kColumn));
   }
 
-  const Comparison& comparison_;
+  const RunComparison& comparison_;
   const RunRecord& a_;
   const RunRecord& b_;
   const Style& style_;
@@ -143,12 +143,13 @@ Json finding_json(const Finding& finding) {
 
 }  // namespace
 
-std::string difference_text(const Comparison& comparison, const RunRecord& a, const RunRecord& b,
+std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                             const Style& style) {
   return DifferenceText(comparison, a, b, style).text();
 }
 
-std::string difference_json(const Comparison& comparison, const RunRecord& a, const RunRecord& b) {
+std::string difference_json(const RunComparison& comparison, const RunRecord& a,
+                            const RunRecord& b) {
   Json json;
   json["diff"] = 1;
   json["same"] = comparison.same();

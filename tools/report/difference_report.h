@@ -9,10 +9,11 @@
 
 namespace orrery {
 
-std::string difference_text(const Comparison& comparison, const RunRecord& a, const RunRecord& b,
+std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                             const Style& style);
 
 /// Its keys are a contract with readers of version 1, as are the report's.
-std::string difference_json(const Comparison& comparison, const RunRecord& a, const RunRecord& b);
+std::string difference_json(const RunComparison& comparison, const RunRecord& a,
+                            const RunRecord& b);
 
 }  // namespace orrery

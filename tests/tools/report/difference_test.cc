@@ -48,14 +48,14 @@ RunRecord record() {
 
 /// The only finding.
 Finding only(const RunRecord& a, const RunRecord& b) {
-  const Comparison comparison = compare(a, b);
+  const RunComparison comparison = compare(a, b);
   REQUIRE(comparison.findings.size() == 1);
   CHECK_FALSE(comparison.same());
   return comparison.findings.front();
 }
 
 TEST_CASE("diff: the same") {
-  const Comparison comparison = compare(record(), record());
+  const RunComparison comparison = compare(record(), record());
   CHECK(comparison.same());
   CHECK(comparison.not_compared.empty());
 }
@@ -221,7 +221,7 @@ TEST_CASE("diff: where one op differs in several, the likelier reason comes firs
   b.ops[0].by_device[0].second.end = Instant(11);
   b.ops[0].algorithm = "direct";
   b.values[1].per_device[0] = floats(5, 2);
-  const Comparison comparison = compare(record(), b);
+  const RunComparison comparison = compare(record(), b);
   std::vector<Aspect> order;
   for (const Finding& finding : comparison.findings)
     order.push_back(finding.aspect);
@@ -233,7 +233,7 @@ TEST_CASE("diff: ops of one run alone") {
   RunRecord b = record();
   b.ops[1].id = "r";
   b.values.pop_back();
-  const Comparison comparison = compare(record(), b);
+  const RunComparison comparison = compare(record(), b);
   CHECK(comparison.only_in_a == Names{"q"});
   CHECK(comparison.only_in_b == Names{"r"});
   CHECK(comparison.findings.empty());
@@ -244,7 +244,7 @@ TEST_CASE("diff: ops of one run alone") {
 TEST_CASE("diff: what one record does not have is told, and is no difference") {
   RunRecord b = record();
   b.values.clear();
-  Comparison comparison = compare(record(), b);
+  RunComparison comparison = compare(record(), b);
   CHECK(comparison.same());
   CHECK(comparison.not_compared ==
         Names{"Values: B has none. (A saved report has what `run --format json --values all` kept; "

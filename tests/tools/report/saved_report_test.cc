@@ -49,7 +49,7 @@ TEST_CASE("saved report: what is written reads back as the same run, in both enc
     CHECK(saved.checks.size() == 2);
     REQUIRE(saved.values.size() == 1);
     CHECK(saved.values[0].per_device == made.values[0].per_device);
-    const Comparison comparison = compare(made, saved);
+    const RunComparison comparison = compare(made, saved);
     CHECK(comparison.same());
     CHECK(comparison.not_compared.empty());
   }
