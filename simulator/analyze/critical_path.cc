@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/base/check.h"
+#include "simulator/analyze/device_runs.h"
 
 namespace orrery {
 
@@ -24,15 +25,28 @@ class Backtrack {
       : program_(program),
         lowered_(lowered),
         completion_(completion),
-        thread_of_(threads_by_device(program)),
-        place_in_thread_(program.mesh.devices(), 0) {
-    for (const Thread& thread : program.threads)
-      for (size_t i = 0; i < thread.devices.size(); ++i)
-        place_in_thread_[thread.devices[i].index()] = i;
+        runs_(program, lowered, completion) {}
+
+  std::vector<PathEntry> to_the_end() {
+    std::vector<PathEntry> path = back_from(last());
+    path.erase(std::remove_if(path.begin(), path.end(),
+                              [](const PathEntry& entry) { return entry.start == entry.end; }),
+               path.end());
+    return path;
   }
 
-  std::vector<PathEntry> run() {
-    std::optional<Place> place = last();
+  std::vector<PathEntry> to(OpId op, LogicalId device) {
+    if (program_.op(op).site)
+      return back_from(Place{device, 0, op});
+    const Tape& tape = runs_.tape(device);
+    size_t after = 0;
+    while (tape[after++].op != op) {
+    }
+    return back_from(Place{device, after, std::nullopt});
+  }
+
+ private:
+  std::vector<PathEntry> back_from(std::optional<Place> place) {
     while (place)
       place = place->collective ? through_collective(place->device, *place->collective)
                                 : through_tape(place->device, place->before);
@@ -40,47 +54,28 @@ class Backtrack {
     return std::move(path_);
   }
 
- private:
-  const Tape& tape(LogicalId device) const {
-    return lowered_.tapes[thread_of_[device.index()]->index()];
-  }
-  const OpSpan& span(OpId op, LogicalId device) const {
-    return completion_.spans[op.index()][place_in_thread_[device.index()]];
-  }
-
-  /// When the device's compute stream has run the instruction; it takes no time to issue an Enter.
-  Instant passed(const Instruction& instruction, LogicalId device) const {
-    const OpSpan& at = span(instruction.op, device);
-    return instruction.kind == Instruction::Kind::Enter ? at.reached : at.end;
-  }
-
   /// What ends at the makespan: a compute stream, or else a collective that nothing waits for.
   std::optional<Place> last() const {
-    for (uint32_t d = 0; d < thread_of_.size(); ++d)
-      if (thread_of_[d] && !tape(LogicalId(d)).empty() &&
-          passed(tape(LogicalId(d)).back(), LogicalId(d)) == completion_.makespan)
-        return Place{LogicalId(d), tape(LogicalId(d)).size(), std::nullopt};
-    for (uint32_t d = 0; d < thread_of_.size(); ++d)
-      if (thread_of_[d])
-        for (const Instruction& instruction : tape(LogicalId(d)))
-          if (span(instruction.op, LogicalId(d)).end == completion_.makespan)
-            return Place{LogicalId(d), 0, instruction.op};
+    for (uint32_t d = 0; d < runs_.devices(); ++d) {
+      const Tape& tape = runs_.tape(LogicalId(d));
+      if (!tape.empty() && runs_.passed(tape.back(), LogicalId(d)) == completion_.makespan)
+        return Place{LogicalId(d), tape.size(), std::nullopt};
+    }
+    for (uint32_t d = 0; d < runs_.devices(); ++d)
+      for (const Instruction& instruction : runs_.tape(LogicalId(d)))
+        if (runs_.span(instruction.op, LogicalId(d)).end == completion_.makespan)
+          return Place{LogicalId(d), 0, instruction.op};
     return std::nullopt;
-  }
-
-  void add(OpId op, LogicalId device, Instant start, Instant end) {
-    if (start < end)
-      path_.push_back({op, device, start, end});
   }
 
   std::optional<Place> through_tape(LogicalId device, size_t before) {
     while (before-- > 0) {
-      const Instruction& instruction = tape(device)[before];
-      const OpSpan& at = span(instruction.op, device);
+      const Instruction& instruction = runs_.tape(device)[before];
+      const OpSpan& at = runs_.span(instruction.op, device);
       if (instruction.kind == Instruction::Kind::Local) {
-        add(instruction.op, device, at.start, at.end);
+        path_.push_back({instruction.op, device, at.start, at.end});
       } else if (instruction.kind == Instruction::Kind::Wait &&
-                 at.reached < span(instruction.collective, device).end) {
+                 at.reached < runs_.span(instruction.collective, device).end) {
         return Place{device, 0, instruction.collective};
       }
     }
@@ -94,23 +89,23 @@ class Backtrack {
     const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];
     const LogicalId device = collective.members[origin.index()];
     const size_t enters = enters_at(device, collective.site);
-    const OpId op = tape(device)[enters].op;
-    const OpSpan& at = span(op, device);
+    const OpId op = runs_.tape(device)[enters].op;
+    const OpSpan& at = runs_.span(op, device);
 
     std::optional<OpId> before;  // on the communication stream
     for (size_t i = 0; i < enters; ++i)
-      if (const Instruction& instruction = tape(device)[i];
+      if (const Instruction& instruction = runs_.tape(device)[i];
           instruction.kind == Instruction::Kind::Enter && instruction.stream == collective.stream)
         before = instruction.op;
-    const Instant freed = before ? span(*before, device).end : at.reached;
-    add(op, device, std::max(at.reached, freed), span(ended, ended_on).end);
+    const Instant freed = before ? runs_.span(*before, device).end : at.reached;
+    path_.push_back({op, device, std::max(at.reached, freed), runs_.span(ended, ended_on).end});
     if (before && freed > at.reached)
       return Place{device, 0, before};
     return Place{device, enters, std::nullopt};
   }
 
   size_t enters_at(LogicalId device, SiteId site) const {
-    const Tape& instructions = tape(device);
+    const Tape& instructions = runs_.tape(device);
     for (size_t i = 0; i < instructions.size(); ++i)
       if (instructions[i].kind == Instruction::Kind::Enter &&
           program_.op(instructions[i].op).site == site)
@@ -121,8 +116,7 @@ class Backtrack {
   const Program& program_;
   const Lowered& lowered_;
   const Completion& completion_;
-  std::vector<std::optional<ThreadId>> thread_of_;
-  std::vector<size_t> place_in_thread_;
+  const DeviceRuns runs_;
   std::vector<PathEntry> path_;  // last to first
 };
 
@@ -130,7 +124,12 @@ class Backtrack {
 
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion) {
-  return Backtrack(program, lowered, completion).run();
+  return Backtrack(program, lowered, completion).to_the_end();
+}
+
+std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
+                               const Completion& completion, OpId op, LogicalId device) {
+  return Backtrack(program, lowered, completion).to(op, device);
 }
 
 }  // namespace orrery

@@ -31,4 +31,10 @@ struct PathEntry {
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion);
 
+/// The chain that ends with `op` on `device` instead of at the makespan, with the entries that take
+/// no time. A collective's entry ends on the device of the entry after it. Requires that the device
+/// runs the op. A done is not an entry: the chain of what it waited for is its own.
+std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
+                               const Completion& completion, OpId op, LogicalId device);
+
 }  // namespace orrery

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/quantity.h"
+#include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
@@ -23,10 +24,11 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `reduce_rate` empty: reductions take no time.
+  /// `entries` has when each node enters. `reduce_rate` empty: reductions take no time. `log`,
+  /// where there is one, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, std::optional<BytesPerSecond> reduce_rate,
-                  Paths& paths)
+                  Paths& paths, EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
@@ -35,6 +37,7 @@ class CollectiveSweep {
         entries_(entries),
         reduce_rate_(reduce_rate),
         paths_(paths),
+        log_(log),
         row_mask_(std::bit_ceil(size_t{extent_.window} + 1) - 1),
         width_(size_t{extent_.nodes} * extent_.channels),
         lanes_(width_),
@@ -128,6 +131,8 @@ class CollectiveSweep {
       }
       for (uint32_t c = 0; again && c < extent_.channels; ++c)
         run_row(*this, times_.data(), Channel(c), row);
+      if (log_ != nullptr)
+        log_row(row);
     }
   }
 
@@ -169,6 +174,25 @@ class CollectiveSweep {
     });
   }
 
+  void log_row(uint32_t row) const {
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
+      for_each_in_row(Channel(c), row, [&](StepRef ref) {
+        log_half({ref, Half::Receive});
+        log_half({ref, Half::Send});
+      });
+    }
+  }
+
+  void log_half(HalfRef ref) const {
+    const Step step = schedule_.step(ref.step);
+    Pass unused(id_, ref.step.channel);
+    const Instant begin = begins(times_.data(), ref.step, ref.half, step, unused).at;
+    const StepTimes& times = times_[place(ref.step)];
+    const Instant end = ref.half == Half::Receive ? times.received : times.sent;
+    const bool sends = ref.half == Half::Send && step.to.has_value();
+    log_->add({id_, ref.step, ref.half, begin, end, sends ? times.arrived : end});
+  }
+
   template <class Visit>
   void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
@@ -193,6 +217,8 @@ class CollectiveSweep {
       else
         send(times_.data(), half.step, step, pass);
       ORRERY_CHECK(!pass.unknown, "a cost that was learnt is known");
+      if (log_ != nullptr)
+        log_half(half);
       tally_.add(pass.tally);
       progress.retire(half, push);
     }
@@ -283,6 +309,7 @@ class CollectiveSweep {
   std::span<const Instant> entries_;
   std::optional<BytesPerSecond> reduce_rate_;
   Paths& paths_;
+  EventLog* const log_;
   const size_t row_mask_;
   const size_t width_;       // steps of a row
   std::vector<Lane> lanes_;  // per channel, node

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/base/check.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 
@@ -25,6 +26,25 @@ Completion run_time(const Program& program, const Lowered& lowered, const Fabric
   Completion completion = simulate(program, lowered, fabric, options);
   completion.because = std::move(*forced);
   return completion;
+}
+
+void record(const Program& program, const Lowered& lowered, const Fabric& fabric,
+            const Completion& completion, EventLog& log) {
+  Completion again;
+  if (completion.by == TimedBy::Sweep) {
+    SweepOptions options;
+    options.device_start = completion.device_start;
+    options.log = &log;
+    again = std::get<Completion>(sweep(program, lowered, fabric, options));
+  } else {
+    EngineOptions options;
+    options.device_start = completion.device_start;
+    options.log = &log;
+    again = simulate(program, lowered, fabric, options);
+  }
+  log.flush();
+  ORRERY_CHECK(again.spans == completion.spans && again.digest == completion.digest,
+               "what is recorded is what was timed");
 }
 
 }  // namespace orrery

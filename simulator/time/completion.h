@@ -9,6 +9,7 @@
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
+#include "simulator/event/event_log.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 
@@ -30,6 +31,7 @@ enum class TimedBy : uint8_t { Sweep, Engine };
 struct Completion {
   /// Per op, per device of its thread (in the order of Thread::devices).
   std::vector<std::vector<OpSpan>> spans;
+  std::vector<Instant> device_start;  // as given to run_time
   /// Per collective and node: the node whose entry began the chain of last-met causes that ended
   /// here.
   std::vector<std::vector<Node>> held_up_by;
@@ -45,5 +47,10 @@ struct Completion {
 /// Requires a program that ends (the static walk says so first).
 Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric,
                     const std::vector<Instant>& device_start = {});
+
+/// The run that `completion` is of, once more by the same executor, with each half of each step
+/// into `log`. That nothing differs is checked.
+void record(const Program& program, const Lowered& lowered, const Fabric& fabric,
+            const Completion& completion, EventLog& log);
 
 }  // namespace orrery

@@ -27,7 +27,9 @@ class Engine {
         paths_(fabric),
         network_(fabric.links()),
         tapes_(program, lowered, options.device_start),
+        log_(options.log),
         running_(lowered.collectives.size()) {
+    completion_.device_start = options.device_start;
     if (options.shuffle_seed)
       shuffle_.emplace(*options.shuffle_seed);
     for (const Collective& collective : lowered.collectives)
@@ -176,7 +178,7 @@ class Engine {
                          [&](const auto& schedule) -> std::unique_ptr<RunningCollective> {
                            using S = std::remove_cvref_t<decltype(schedule)>;
                            return std::make_unique<CollectiveRun<S, Engine>>(
-                               schedule, collective, id, lowered_.reduce_rate, paths_, *this);
+                               schedule, collective, id, lowered_.reduce_rate, paths_, *this, log_);
                          });
   }
 
@@ -207,6 +209,7 @@ class Engine {
   Paths paths_;
   MaxMin network_;
   Tapes tapes_;
+  EventLog* log_;
   std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;

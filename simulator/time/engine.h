@@ -10,6 +10,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/event/event_log.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -18,6 +19,7 @@ namespace orrery {
 struct EngineOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
+  EventLog* log = nullptr;  // gets every half that runs
 
   // None of these changes a result; tests hold the engine to that.
   /// Permutes the order in which what happens at one instant is done.

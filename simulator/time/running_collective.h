@@ -11,6 +11,7 @@
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
+#include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
@@ -47,8 +48,9 @@ class RunningCollective {
 template <class S, class Host>
 class CollectiveRun final : public RunningCollective {
  public:
+  /// `log`, where there is one, gets every half.
   CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
-                std::optional<BytesPerSecond> reduce_rate, Paths& paths, Host& host)
+                std::optional<BytesPerSecond> reduce_rate, Paths& paths, Host& host, EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
@@ -57,10 +59,12 @@ class CollectiveRun final : public RunningCollective {
         reduce_rate_(reduce_rate),
         paths_(paths),
         host_(host),
+        log_(log),
         progress_(schedule),
         times_(extent_, StepTimes{}),
         entries_(extent_.nodes),
         connections_(size_t{extent_.nodes} * extent_.channels),
+        begun_(log == nullptr ? 0 : connections_.size()),
         nodes_left_(extent_.nodes) {}
 
   State enter(Node node) override {
@@ -72,7 +76,7 @@ class CollectiveRun final : public RunningCollective {
   }
 
   State reduced(StepRef ref) override {
-    retire({ref, Half::Receive});
+    retire({ref, Half::Receive}, host_.now());
     return begin_ready();
   }
 
@@ -114,6 +118,8 @@ class CollectiveRun final : public RunningCollective {
           return met.at != now;
         });
     ORRERY_CHECK(!none_now, "a half begins when its last cause is met");
+    if (log_ != nullptr)
+      begun_[channel_of(ref)] = now;
     StepTimes& times = times_.at(ref);
     (half == Half::Receive ? times.received_origin : times.sent_origin) = origin;
     host_.tally(id_, ref, half, digest_bytes(step, half, itemsize_),
@@ -125,9 +131,9 @@ class CollectiveRun final : public RunningCollective {
       if (reduction > Duration())
         host_.reduce(id_, ref, reduction);
       else
-        retire({ref, half});
+        retire({ref, half}, host_.now());
     } else if (!step.to) {
-      retire({ref, half});
+      retire({ref, half}, host_.now());
     } else {
       transmit(ref, *step.to, itemsize_ * step.count());
     }
@@ -154,12 +160,15 @@ class CollectiveRun final : public RunningCollective {
     const Instant arrival = host_.now() + connection(ref).path->latency;
     times_.at(ref).arrived = arrival;
     host_.deliver(id_, schedule_.peer(ref, Half::Send), arrival);
-    retire({ref, Half::Send});
+    retire({ref, Half::Send}, arrival);
   }
 
-  void retire(HalfRef half) {
+  /// `arrival`: of the message that it sent; now where it sent none.
+  void retire(HalfRef half, Instant arrival) {
     StepTimes& times = times_.at(half.step);
     (half.half == Half::Receive ? times.received : times.sent) = host_.now();
+    if (log_ != nullptr)
+      log_->add({id_, half.step, half.half, begun_[channel_of(half.step)], host_.now(), arrival});
     progress_.retire(half, [&](HalfRef next) { ready_.push_back(next); });
     if (half.half == Half::Send && progress_.ended(half.step.node))
       end(half.step.node);
@@ -179,9 +188,11 @@ class CollectiveRun final : public RunningCollective {
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
 
-  Connection& connection(StepRef ref) {
-    return connections_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
+  size_t channel_of(StepRef ref) const {
+    return size_t{ref.node.index()} * extent_.channels + ref.channel.index();
   }
+
+  Connection& connection(StepRef ref) { return connections_[channel_of(ref)]; }
 
   const Connection& connect(StepRef ref, Node to, Bytes size) {
     Connection& way = connection(ref);
@@ -203,10 +214,12 @@ class CollectiveRun final : public RunningCollective {
   const std::optional<BytesPerSecond> reduce_rate_;
   Paths& paths_;
   Host& host_;
+  EventLog* const log_;
   Progress<S, Arrival::Told> progress_;
   StepTable<StepTimes> times_;
   std::vector<Instant> entries_;         // per node
   std::vector<Connection> connections_;  // per node and channel
+  std::vector<Instant> begun_;           // with a log, per node and channel: its half at work
   std::vector<HalfRef> ready_;           // halves whose causes are met
   uint32_t nodes_left_;
 };

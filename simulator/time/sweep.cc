@@ -21,7 +21,9 @@ class ProgramSweep {
         lowered_(lowered),
         paths_(fabric),
         tapes_(program, lowered, options.device_start),
+        log_(options.log),
         gathering_(lowered.collectives.size()) {
+    completion_.device_start = options.device_start;
     for (const Collective& collective : lowered.collectives)
       completion_.held_up_by.emplace_back(collective.members.size());
   }
@@ -63,7 +65,7 @@ class ProgramSweep {
   void sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
-                                  lowered_.reduce_rate, paths_);
+                                  lowered_.reduce_rate, paths_, log_);
     collective.run();
     completion_.messages += collective.messages();
     completion_.digest.add(collective.digest());
@@ -78,6 +80,7 @@ class ProgramSweep {
   const Lowered& lowered_;
   Paths paths_;
   Tapes tapes_;
+  EventLog* log_;
   std::vector<Gathering> gathering_;    // per collective
   std::vector<CollectiveId> complete_;  // in the order in which their last member entered
   Completion completion_;

@@ -13,6 +13,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/event/event_log.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -26,6 +27,7 @@ std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& f
 struct SweepOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
+  EventLog* log = nullptr;  // gets every half that runs, collective by collective
 };
 
 /// Takes one collective at a time, once the entries of all its members are known. Gives the reason

@@ -1,0 +1,233 @@
+#include "simulator/analyze/why.h"
+
+#include <algorithm>
+
+#include "models/base/check.h"
+#include "simulator/analyze/critical_path.h"
+#include "simulator/analyze/device_runs.h"
+#include "simulator/event/recording.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/schedule/progress.h"
+#include "simulator/time/origins.h"
+
+namespace orrery {
+
+namespace {
+
+using What = Reason::What;
+using After = Reason::After;
+
+After after(const Cause& cause, const HalfRef& half) {
+  switch (cause.kind) {
+    case CauseKind::Enter:
+      return cause.step.node == half.step.node ? After::Entry : After::PeerEntry;
+    case CauseKind::Order:
+      return After::StepBefore;
+    case CauseKind::After:
+      return After::OtherStep;
+    case CauseKind::Message:
+      return After::Message;
+    case CauseKind::Credit:
+      return After::SlotFree;
+  }
+  fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
+}
+
+/// The inside of one collective, from the end of a member back to the entry that held it up.
+class Inside {
+ public:
+  Inside(const Collective& collective, CollectiveId id, const DeviceRuns& runs,
+         const Recording& recording, std::vector<Reason>& reasons)
+      : collective_(collective),
+        schedule_(*collective_.schedule),
+        id_(id),
+        runs_(runs),
+        recording_(recording),
+        reasons_(reasons),
+        outside_(reasons.size()) {}
+
+  /// Adds the stretches, last to first.
+  void back_from(Node node) {
+    for (std::optional<HalfRef> half = last_of(node); half;) {
+      const StepRecord& ran = recording_.at(id_, half->step);
+      const Step step = schedule_.step(half->step);
+      if (half->half == Half::Receive)
+        add(What::Reduce, half->step.node, std::nullopt, step, ran.receive_begin, ran.received);
+      else
+        add(What::Send, half->step.node, step.to, step, ran.send_begin, ran.sent);
+
+      const Cause cause = last_met(*half, step);
+      begins_after(after(cause, *half));
+      if (cause.kind == CauseKind::Enter)
+        return;
+      if (cause.kind == CauseKind::Message) {
+        const StepRecord& sent = recording_.at(id_, cause.step);
+        add(What::Flight, cause.step.node, half->step.node, step, sent.sent, sent.arrived);
+        begins_after(After::Sent);
+      }
+      half = HalfRef{cause.step, cause.half};
+    }
+  }
+
+ private:
+  std::optional<HalfRef> last_of(Node node) const {
+    std::optional<HalfRef> last;
+    Instant at;
+    for (uint32_t c = 0; c < schedule_.extent().channels; ++c) {
+      const uint32_t steps = schedule_.steps(node, Channel(c));
+      if (steps == 0)
+        continue;
+      const StepRef ref{node, Channel(c), steps - 1};
+      const Instant sent = recording_.at(id_, ref).sent;
+      if (!last || sent > at) {
+        last = HalfRef{ref, Half::Send};
+        at = sent;
+      }
+    }
+    return last;
+  }
+
+  Cause last_met(const HalfRef& half, const Step& step) const {
+    std::optional<Cause> last;
+    Instant at;
+    for_each_cause(schedule_, schedule_.extent(), half.step, half.half, step,
+                   [&](const Cause& cause) {
+                     const Instant met = when(cause);
+                     if (!last || met > at) {
+                       last = cause;
+                       at = met;
+                     }
+                     return true;
+                   });
+    ORRERY_CHECK(last.has_value(), "every half has a cause");
+    return *last;
+  }
+
+  Instant when(const Cause& cause) const {
+    if (cause.kind == CauseKind::Enter)
+      return entry(cause.step.node);
+    const StepRecord& ran = recording_.at(id_, cause.step);
+    if (cause.kind == CauseKind::Message)
+      return ran.arrived;
+    return cause.half == Half::Receive ? ran.received : ran.sent;
+  }
+
+  LogicalId device(Node node) const { return collective_.members[node.index()]; }
+
+  Instant entry(Node node) const {
+    return runs_.span(runs_.own_op(collective_, device(node)), device(node)).start;
+  }
+
+  void add(What what, Node at, std::optional<Node> to, const Step& step, Instant begin,
+           Instant end) {
+    if (begin == end)
+      return;
+    Reason reason;
+    reason.what = what;
+    reason.op = runs_.own_op(collective_, device(at));
+    reason.device = device(at);
+    if (to)
+      reason.to = device(*to);
+    reason.bytes = itemsize(collective_.work) * step.count();
+    reason.begin = begin;
+    reason.end = end;
+    reason.because = After::StepBefore;
+    reasons_.push_back(reason);
+  }
+
+  /// Of the causes between one stretch and the next, some of which took no time, the first that is
+  /// more than the order of a channel.
+  void begins_after(After cause) {
+    if (reasons_.size() > outside_ && reasons_.back().because == After::StepBefore)
+      reasons_.back().because = cause;
+  }
+
+  const Collective& collective_;
+  const Schedule& schedule_;
+  const CollectiveId id_;
+  const DeviceRuns& runs_;
+  const Recording& recording_;
+  std::vector<Reason>& reasons_;
+  const size_t outside_;  // those of what came after the collective
+};
+
+class Chain {
+ public:
+  Chain(const Program& program, const Lowered& lowered, const Completion& completion,
+        const Recording& recording)
+      : program_(program),
+        lowered_(lowered),
+        recording_(recording),
+        runs_(program, lowered, completion) {}
+
+  std::vector<Reason> along(const std::vector<PathEntry>& path, LogicalId ends_on) {
+    for (size_t e = path.size(); e-- > 0;) {
+      const PathEntry& entry = path[e];
+      if (program_.op(entry.op).site)
+        add_inside(entry, e + 1 < path.size() ? path[e + 1].device : ends_on);
+      add_first(entry, e > 0 ? &path[e - 1] : nullptr);
+    }
+    std::reverse(reasons_.begin(), reasons_.end());
+    return std::move(reasons_);
+  }
+
+ private:
+  void add_inside(const PathEntry& entry, LogicalId ends_on) {
+    const CollectiveId id = lowered_.member(program_, entry.op, entry.device).collective;
+    const Collective& collective = lowered_.collective(id);
+    const OpId ended = runs_.own_op(collective, ends_on);
+    Inside(collective, id, runs_, recording_, reasons_)
+        .back_from(lowered_.member(program_, ended, ends_on).node);
+  }
+
+  /// The computation, or the entry of the member that held the collective up.
+  void add_first(const PathEntry& entry, const PathEntry* before) {
+    const OpSpan& span = runs_.span(entry.op, entry.device);
+    const bool enters = program_.op(entry.op).site.has_value();
+    Reason reason;
+    reason.what = enters ? What::Enter : What::Compute;
+    reason.op = entry.op;
+    reason.device = entry.device;
+    reason.begin = entry.start;
+    reason.end = enters ? span.start : span.end;
+    if (before != nullptr) {
+      const bool ends = program_.op(before->op).site.has_value();
+      reason.because = !ends                        ? After::Computed
+                       : span.reached < entry.start ? After::StreamFree
+                                                    : After::Ended;
+      reason.after = before->op;
+      if (ends) {
+        const Member& member = lowered_.member(program_, before->op, before->device);
+        reason.after = runs_.own_op(lowered_.collective(member.collective), entry.device);
+      }
+    }
+    reasons_.push_back(reason);
+  }
+
+  const Program& program_;
+  const Lowered& lowered_;
+  const Recording& recording_;
+  const DeviceRuns runs_;
+  std::vector<Reason> reasons_;  // last to first
+};
+
+}  // namespace
+
+std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
+                        const Completion& completion, OpId op, LogicalId device) {
+  std::vector<PathEntry> path = path_to(program, lowered, completion, op, device);
+  std::vector<CollectiveId> collectives;
+  const auto nothing = [&](const PathEntry& entry) {
+    return !program.op(entry.op).site && entry.start == entry.end;
+  };
+  path.erase(std::remove_if(path.begin(), path.end(), nothing), path.end());
+  for (const PathEntry& entry : path)
+    if (program.op(entry.op).site)
+      collectives.push_back(lowered.member(program, entry.op, entry.device).collective);
+  Recording recording(lowered, collectives);
+  EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
+  record(program, lowered, fabric, completion, log);
+  return Chain(program, lowered, completion, recording).along(path, device);
+}
+
+}  // namespace orrery

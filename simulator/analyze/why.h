@@ -1,0 +1,61 @@
+#pragma once
+
+// Why an op ended when it did: the chain of what took time, back to the beginning, and what each
+// stretch of it waited for.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+/// A stretch of time on the chain.
+struct Reason {
+  enum class What : uint8_t {
+    Compute,  // a local op
+    Enter,    // from where the device could enter the collective to its entry: the launch
+    Reduce,   // a receive half
+    Send,     // a send half
+    Flight,   // a message after it was sent, until it arrived
+  };
+  /// What the stretch began with, the last of its causes to be met.
+  enum class After : uint8_t {
+    Beginning,   // of the device's list
+    Computed,    // its compute stream had run `after`
+    Ended,       // its compute stream had waited for `after`, a collective
+    StreamFree,  // its communication stream had ended `after`
+    Entry,       // the device had entered the collective
+    PeerEntry,   // the receiver had entered the collective (rendezvous)
+    StepBefore,  // the step before it on the channel, or its own receive half, was over
+    OtherStep,   // a step of another channel, which it names, was over
+    Message,     // the message that it takes had arrived
+    SlotFree,    // the slot that its message takes was free
+    Sent,        // Flight: the message was sent
+  };
+  What what = What::Compute;
+  OpId op;
+  LogicalId device;
+  std::optional<LogicalId> to;  // Send, Flight
+  Bytes bytes;                  // Reduce, Send, Flight
+  Instant begin;
+  Instant end;
+  After because = After::Beginning;
+  std::optional<OpId> after;  // Computed, Ended, StreamFree
+};
+
+/// First to last, contiguous, from the beginning to the end of `op` on `device`; stretches that
+/// take no time are left out, but for entries. Of causes met at one instant, the first that
+/// for_each_cause names; of the streams of a device, the compute stream. Runs the timing once more,
+/// and keeps the steps of the collectives on the chain in memory. Requires that the device runs the
+/// op.
+std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
+                        const Completion& completion, OpId op, LogicalId device);
+
+}  // namespace orrery

@@ -1,0 +1,57 @@
+#pragma once
+
+// What the executors of time record when they are asked to: every half of every step, with its
+// instants. The trace, the slack of ops and the explanations read it. Ops have their instants in
+// Completion. Events come in batches, so that recording costs no call per step.
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// A half as it ran: from the instant at which its last cause was met to its retirement.
+struct HalfEvent {
+  CollectiveId collective;
+  StepRef step;
+  Half half = Half::Receive;
+  Instant begin;
+  Instant end;
+  /// Of a send half that sends: when its message is at the receiver. Of any other: `end`.
+  Instant arrival;
+  friend bool operator==(const HalfEvent&, const HalfEvent&) = default;
+};
+
+/// Hands events on in the order in which they were added: those of one channel in the order of its
+/// halves, those of different channels in an order that depends on the executor.
+class EventLog {
+ public:
+  using Sink = std::function<void(std::span<const HalfEvent>)>;
+
+  explicit EventLog(Sink sink) : sink_(std::move(sink)) { batch_.reserve(kBatch); }
+
+  void add(const HalfEvent& event) {
+    batch_.push_back(event);
+    if (batch_.size() == kBatch)
+      flush();
+  }
+
+  /// Hands on what is left.
+  void flush() {
+    sink_(batch_);
+    batch_.clear();
+  }
+
+ private:
+  static constexpr size_t kBatch = 4096;
+
+  Sink sink_;
+  std::vector<HalfEvent> batch_;
+};
+
+}  // namespace orrery

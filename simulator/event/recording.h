@@ -1,0 +1,50 @@
+#pragma once
+
+// The halves of some collectives in memory, to be asked for one by one.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "simulator/event/event_log.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// When a step ran: HalfEvent of both of its halves.
+struct StepRecord {
+  Instant receive_begin;
+  Instant received;
+  Instant send_begin;
+  Instant sent;
+  Instant arrived;
+};
+
+class Recording {
+ public:
+  /// Keeps the events of the collectives in `wanted`, 40 bytes a step.
+  Recording(const Lowered& lowered, std::span<const CollectiveId> wanted);
+
+  /// Sink of an EventLog.
+  void add(std::span<const HalfEvent> events);
+
+  /// Requires a wanted collective, and that the step ran.
+  const StepRecord& at(CollectiveId collective, StepRef step) const;
+
+ private:
+  struct Table {
+    uint32_t channels = 0;
+    std::vector<size_t> first;  // per node and channel: where its steps begin
+    std::vector<StepRecord> steps;
+
+    size_t place(StepRef ref) const {
+      return first[size_t{ref.node.index()} * channels + ref.channel.index()] + ref.index;
+    }
+  };
+
+  std::vector<std::optional<Table>> tables_;  // per collective
+};
+
+}  // namespace orrery

@@ -1,0 +1,156 @@
+#include "simulator/analyze/slack.h"
+
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/ring.h"
+#include "simulator/time/sweep.h"
+#include "tests/simulator/time/random_programs.h"
+
+namespace orrery::test {
+namespace {
+
+/// Every device with a link of 1 GB/s and 1 us to every other.
+Fabric fabric(uint32_t devices) {
+  return fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
+}
+
+/// A ring psum of 2,000 bytes over two devices: two hops of 1 us + 1,000 B at 1 GB/s, 4 us.
+SiteId psum(Sketch& sketch, uint32_t stream = 0) {
+  return sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000,
+                                                    Combine::Add, Transport{}),
+                     stream);
+}
+
+struct Swept {
+  Completion completion;
+  std::vector<std::optional<Duration>> slacks;
+};
+
+/// Empty where the sweep does not time the program.
+std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
+                           const std::vector<Instant>& device_start = {}) {
+  std::vector<CollectiveId> all;
+  for (size_t c = 0; c < sketch.lowered.collectives.size(); ++c)
+    all.emplace_back(c);
+  Recording recording(sketch.lowered, all);
+  EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
+  SweepOptions options;
+  options.device_start = device_start;
+  options.log = &log;
+  const auto result = sweep(sketch.program, sketch.lowered, on, options);
+  if (std::holds_alternative<std::string>(result))
+    return std::nullopt;
+  log.flush();
+  const Completion& completion = std::get<Completion>(result);
+  return Swept{completion, slacks(sketch.program, sketch.lowered, completion, recording)};
+}
+
+Duration slack(const Sketch& sketch, OpId op) {
+  return *swept(sketch, fabric(sketch.program.mesh.devices()))->slacks[op.index()];
+}
+
+TEST_CASE("slack: none on the critical path") {
+  Sketch sketch(2);
+  const OpId before = sketch.local(1'000'000);
+  const OpId reduced = sketch.sync(psum(sketch));
+  const OpId after = sketch.local(2'000'000);
+  CHECK(slack(sketch, before) == Duration());
+  CHECK(slack(sketch, reduced) == Duration());
+  CHECK(slack(sketch, after) == Duration());
+}
+
+TEST_CASE("slack: a hidden collective has what computation takes longer") {
+  Sketch sketch(2);
+  const OpId started = sketch.start(psum(sketch));
+  const OpId computed = sketch.local(10'000'000);
+  const OpId done = sketch.done(started);
+  CHECK(slack(sketch, started) == Duration(6'000'000));  // 4 us, done at 10 us
+  CHECK(slack(sketch, computed) == Duration());
+  CHECK(slack(sketch, done) == Duration());
+}
+
+TEST_CASE("slack: computation behind an exposed collective has what that takes longer") {
+  Sketch sketch(2);
+  const OpId started = sketch.start(psum(sketch));
+  const OpId computed = sketch.local(3'000'000);
+  sketch.done(started);
+  CHECK(slack(sketch, started) == Duration());
+  CHECK(slack(sketch, computed) == Duration(1'000'000));
+}
+
+TEST_CASE("slack: a device that enters early may enter as late as its messages are needed") {
+  // Device 1 enters at 5 us: its first message arrives at 7, device 0 answers until 8, device 1 has
+  // the answer at 9. That is the end. Device 1's own answer is sent from 6 to 7 us, and would be in
+  // time from 7 to 8, since it is taken, 1 us later, by the last step of device 0. It answers
+  // device 0's first message, which takes 2 us: device 0 may enter at 5 us.
+  Sketch sketch(2);
+  sketch.thread({0});
+  sketch.thread({1});
+  const SiteId site = psum(sketch);
+  sketch.back_to_thread(0);
+  const OpId early = sketch.local(0);
+  sketch.sync(site);
+  sketch.back_to_thread(1);
+  const OpId late = sketch.local(5'000'000);
+  sketch.sync(site);
+  CHECK(slack(sketch, late) == Duration());
+  CHECK(slack(sketch, early) == Duration(5'000'000));
+}
+
+TEST_CASE("slack: of an op that ends the program early, up to the makespan") {
+  Sketch sketch(2);
+  sketch.thread({0});
+  sketch.thread({1});
+  sketch.back_to_thread(0);
+  const OpId brief = sketch.local(1'000'000);
+  sketch.back_to_thread(1);
+  sketch.local(7'000'000);
+  CHECK(slack(sketch, brief) == Duration(6'000'000));
+}
+
+/// The makespan when `op` lasts `more` longer.
+Instant makespan_with(Sketch& sketch, const RandomProgram& program, OpId op, Duration more) {
+  Duration& lasts = sketch.lowered.local[op.index()].common;
+  lasts += more;
+  const auto result = sweep(sketch.program, sketch.lowered, program.fabric, {program.device_start});
+  lasts -= more;
+  return std::get<Completion>(result).makespan;
+}
+
+TEST_CASE("slack: a local op may last so much longer and no picosecond more, 300 random programs") {
+  Random random(11);
+  int ops = 0;
+  int with_slack = 0;
+  for (int programs = 0; programs < 300;) {
+    RandomProgram program = random_program(random, {random.below(2) == 0});
+    Sketch& sketch = program.sketch;
+    if (sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
+      continue;
+    const std::optional<Swept> found = swept(sketch, program.fabric, program.device_start);
+    if (!found)
+      continue;
+    ++programs;
+    for (uint32_t o = 0; o < sketch.program.ops.size(); ++o) {
+      const OpId op(o);
+      if (sketch.program.op(op).kind != OpKind::Compute)
+        continue;
+      CAPTURE(programs);
+      const Duration slack = *found->slacks[o];
+      const Instant makespan = found->completion.makespan;
+      REQUIRE(makespan_with(sketch, program, op, slack) == makespan);
+      REQUIRE(makespan_with(sketch, program, op, slack + Duration(1)) == makespan + Duration(1));
+      ++ops;
+      with_slack += slack > Duration() ? 1 : 0;
+    }
+  }
+  CHECK(ops > 300);
+  CHECK(with_slack > ops / 20);
+}
+
+}  // namespace
+}  // namespace orrery::test

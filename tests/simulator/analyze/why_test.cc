@@ -1,0 +1,124 @@
+#include "simulator/analyze/why.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "simulator/algorithm/ring.h"
+#include "tests/simulator/time/random_programs.h"
+
+namespace orrery::test {
+namespace {
+
+/// Every device with a link of 1 GB/s and 1 us to every other.
+Fabric fabric(uint32_t devices) {
+  return fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
+}
+
+/// Over two devices, of 2,000 bytes: each sends 1,000 in 1 us, which fly 1 us, twice.
+std::unique_ptr<const Schedule> all_reduce() {
+  return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000, Combine::Add,
+                                        Transport{});
+}
+
+/// "send@1 5-6 entry, ...", in microseconds.
+std::string text(const std::vector<Reason>& chain) {
+  static constexpr std::array<const char*, 5> kWhat = {"compute", "enter", "reduce", "send",
+                                                       "flight"};
+  static constexpr std::array<const char*, 11> kAfter = {
+      "beginning", "computed", "ended",   "stream", "entry", "peer",
+      "before",    "other",    "message", "slot",   "sent"};
+  std::string text;
+  for (const Reason& reason : chain)
+    text += fmt::format(
+        "{}{}@{} {}-{} {}", text.empty() ? "" : ", ", kWhat[static_cast<size_t>(reason.what)],
+        reason.device.index(), reason.begin.picoseconds() / 1'000'000,
+        reason.end.picoseconds() / 1'000'000, kAfter[static_cast<size_t>(reason.because)]);
+  return text;
+}
+
+std::string why_text(const Sketch& sketch, OpId op, uint32_t device) {
+  const Fabric on = fabric(sketch.program.mesh.devices());
+  const Completion completion = run_time(sketch.program, sketch.lowered, on);
+  return text(why(sketch.program, sketch.lowered, on, completion, op, LogicalId(device)));
+}
+
+TEST_CASE("why: through the messages to the member that came last, and through its list") {
+  Sketch sketch(2);
+  sketch.thread({0});
+  sketch.thread({1});
+  const SiteId site = sketch.site(all_reduce());
+  sketch.back_to_thread(0);
+  sketch.sync(site);
+  sketch.back_to_thread(1);
+  sketch.local(5'000'000);
+  const OpId late = sketch.sync(site);
+  CHECK(why_text(sketch, late, 1) ==
+        "compute@1 0-5 beginning, enter@1 5-5 computed, send@1 5-6 entry, flight@1 6-7 sent, "
+        "send@0 7-8 message, flight@0 8-9 sent");
+}
+
+TEST_CASE("why: a launch, and what a compute stream waited for") {
+  Sketch sketch(2);
+  sketch.lowered.launch = Duration(3'000'000);
+  sketch.sync(sketch.site(all_reduce()));
+  const OpId after = sketch.local(2'000'000);
+  CHECK(why_text(sketch, after, 0) ==
+        "enter@0 0-3 beginning, send@0 3-4 entry, flight@0 4-5 sent, send@1 5-6 message, "
+        "flight@1 6-7 sent, compute@0 7-9 ended");
+}
+
+TEST_CASE("why: a collective that waits for the one before it on its stream") {
+  Sketch sketch(2);
+  sketch.start(sketch.site(all_reduce()));
+  const OpId second = sketch.start(sketch.site(all_reduce()));
+  CHECK(why_text(sketch, second, 0) ==
+        "enter@0 0-0 beginning, send@0 0-1 entry, flight@0 1-2 sent, send@1 2-3 message, "
+        "flight@1 3-4 sent, enter@0 4-4 stream, send@0 4-5 entry, flight@0 5-6 sent, "
+        "send@1 6-7 message, flight@1 7-8 sent");
+}
+
+TEST_CASE("why: a reduction takes its time, and the next send waits for it") {
+  Sketch sketch(2);
+  sketch.lowered.reduce_rate = BytesPerSecond(500'000'000);  // 1,000 bytes in 2 us
+  const OpId op = sketch.sync(sketch.site(all_reduce()));
+  CHECK(why_text(sketch, op, 0) ==
+        "enter@0 0-0 beginning, send@0 0-1 entry, flight@0 1-2 sent, reduce@1 2-4 message, "
+        "send@1 4-5 before, flight@1 5-6 sent");
+}
+
+TEST_CASE("why: contiguous from 0 to the end of the op, of 200 random programs by both executors") {
+  Random random(13);
+  int by_sweep = 0;
+  int by_engine = 0;
+  for (int programs = 0; programs < 200;) {
+    const RandomProgram program = random_program(random, {});
+    const Sketch& sketch = program.sketch;
+    if (!ends(sketch))
+      continue;
+    ++programs;
+    const Completion completion = run_time(sketch.program, sketch.lowered, program.fabric);
+    (completion.by == TimedBy::Sweep ? by_sweep : by_engine) += 1;
+    for (const Thread& thread : sketch.program.threads) {
+      for (const OpId op : thread.issue_order) {
+        const std::vector<Reason> chain = why(sketch.program, sketch.lowered, program.fabric,
+                                              completion, op, thread.devices.back());
+        Instant at;
+        for (const Reason& reason : chain) {
+          REQUIRE(reason.begin == at);
+          at = reason.end;
+        }
+        REQUIRE(at == completion.spans[op.index()].back().end);
+      }
+    }
+  }
+  CHECK(by_sweep > 20);
+  CHECK(by_engine > 20);
+}
+
+}  // namespace
+}  // namespace orrery::test
