@@ -10,8 +10,11 @@
 #include "models/array/tensor.h"
 #include "models/scenario/scenario.h"
 #include "simulator/analyze/critical_path.h"
+#include "simulator/analyze/device_times.h"
+#include "simulator/lower/faults.h"
 #include "simulator/lower/lower.h"
 #include "simulator/memory/profile.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 
@@ -38,6 +41,7 @@ struct OpReport {
   Instant end;                   // last device
   Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
+  std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
   /// For display only, of collectives that took time: over the time on the device where the op took
   /// longest.
   std::optional<double> algbw_GBps;
@@ -48,10 +52,19 @@ struct DeviceReport {
   LogicalId device;
   ThreadId thread;
   std::optional<Bytes> capacity;
+  DeviceTimes times;
+};
+
+/// A link that carries something.
+struct LinkReport {
+  LinkId link;
+  Bytes bytes;
 };
 
 struct Report {
   const Scenario* scenario = nullptr;  // must outlive the report
+  Lowered lowered;                     // what was run
+  Conditions conditions;               // and with which faults
   bool holds = true;
   std::string fingerprint;
   std::vector<std::string> faults;       // of the scenario, each a sentence
@@ -61,8 +74,14 @@ struct Report {
   std::vector<OpReport> ops;  // in issue order, thread by thread
   MemoryProfile memory;
   std::vector<DeviceReport> devices;
+  std::vector<LinkReport> links;  // by id; none without times
   std::vector<Check> checks;
   std::optional<DeviceValues> values;  // when data was run
+
+  /// The links as they were for this run.
+  const Fabric& fabric() const {
+    return conditions.fabric ? *conditions.fabric : scenario->cluster.fabric;
+  }
 };
 
 }  // namespace orrery

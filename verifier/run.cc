@@ -15,6 +15,10 @@
 #include "models/scenario/quantity_text.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/critical_path.h"
+#include "simulator/analyze/device_times.h"
+#include "simulator/analyze/slack.h"
+#include "simulator/analyze/traffic.h"
+#include "simulator/event/recording.h"
 #include "simulator/lower/faults.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
@@ -104,6 +108,8 @@ class Run {
     describe_ops();
     describe_devices();
     report_.fingerprint = fingerprint(report_);
+    report_.lowered = std::move(lowered_);
+    report_.conditions = std::move(conditions_);
     return std::move(report_);
   }
 
@@ -218,6 +224,27 @@ class Run {
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         report_.completion->digest);
     report_.critical_path = critical_path(program_, lowered_, *report_.completion);
+    compute_slacks();
+  }
+
+  void compute_slacks() {
+    uint64_t steps = 0;
+    std::vector<CollectiveId> all;
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
+      steps += count_steps(*lowered_.collectives[c].schedule);
+      all.emplace_back(c);
+    }
+    if (steps > options_.slack_budget) {
+      label(fmt::format("slack: not computed ({} steps, and the budget is {})", steps,
+                        options_.slack_budget));
+      return;
+    }
+    Recording recording(lowered_, all);
+    EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
+    record(program_, lowered_, fabric(), *report_.completion, log);
+    slacks_ = slacks(program_, lowered_, *report_.completion, recording);
+    if (report_.completion->by == TimedBy::Engine)
+      label("slack: modelled (messages that share a link keep the time they took)");
   }
 
   bool proof_is_asked_for() const {
@@ -276,7 +303,14 @@ class Run {
     for (size_t i = 0; i < program_.ops.size(); ++i)
       if (program_.ops[i].kind == OpKind::Done)
         done_of.emplace(program_.ops[i].operands.front(), OpId(i));
-    const std::vector<uint64_t> messages = messages_by_site();
+    const Traffic traffic =
+        orrery::traffic(lowered_, routes_are_left_ ? fabric() : scenario_.cluster.fabric);
+    std::vector<uint64_t> messages(program_.sites.size(), 0);
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c)
+      messages[lowered_.collectives[c].site.index()] += traffic.messages[c];
+    for (size_t l = 0; report_.completion && l < traffic.links.size(); ++l)
+      if (traffic.links[l] > Bytes())
+        report_.links.push_back({LinkId(l), traffic.links[l]});
     for (const Thread& thread : program_.threads) {
       for (const OpId id : thread.issue_order) {
         const Op& op = program_.op(id);
@@ -284,6 +318,8 @@ class Run {
         described.op = id;
         if (report_.completion)
           describe_span(described);
+        if (!slacks_.empty())
+          described.slack = slacks_[id.index()];
         if (op.site) {
           described.messages = messages[op.site->index()];
           const auto done = op.results.empty() ? done_of.end() : done_of.find(op.results.front());
@@ -342,35 +378,28 @@ class Run {
     return cost(op.attributes, operands, results).bytes;
   }
 
-  std::vector<uint64_t> messages_by_site() const {
-    std::map<const Schedule*, uint64_t> known;  // looked up only
-    std::vector<uint64_t> messages(program_.sites.size(), 0);
-    for (const Collective& collective : lowered_.collectives) {
-      const auto [at, added] = known.emplace(collective.schedule, 0);
-      if (added)
-        at->second = count_messages(*collective.schedule);
-      messages[collective.site.index()] += at->second;
-    }
-    return messages;
-  }
-
   void describe_devices() {
     const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program_);
+    std::vector<DeviceTimes> times(thread_of.size());
+    if (report_.completion)
+      times = device_times(program_, lowered_, *report_.completion);
     for (uint32_t d = 0; d < thread_of.size(); ++d)
       if (thread_of[d])
-        report_.devices.push_back({LogicalId(d), *thread_of[d], scenario_.cluster.device.memory});
+        report_.devices.push_back(
+            {LogicalId(d), *thread_of[d], scenario_.cluster.device.memory, times[d]});
   }
 
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
   Lowered lowered_;
-  const Conditions conditions_;
+  Conditions conditions_;
   Report report_;
   std::vector<std::pair<std::string, Digest>> digests_;
   bool routes_are_left_ = true;
-  std::string undecided_;         // why nothing that needs an end is known
-  std::string undecided_values_;  // why there are no values
+  std::vector<std::optional<Duration>> slacks_;  // per op
+  std::string undecided_;                        // why nothing that needs an end is known
+  std::string undecided_values_;                 // why there are no values
 };
 
 }  // namespace

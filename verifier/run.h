@@ -20,6 +20,8 @@ struct RunOptions {
   Bytes data_limit = Bytes(int64_t{4} << 30);
   /// Steps up to which a schedule is proved without being asked to.
   uint64_t proof_budget = 1'000'000;
+  /// Steps of the whole program up to which the slack of its ops is worked out.
+  uint64_t slack_budget = 1'000'000;
 };
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate, overflow).

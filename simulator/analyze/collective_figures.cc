@@ -37,16 +37,6 @@ Exposure exposure(const Thread& thread, const Completion& completion, Issue issu
   return result;
 }
 
-uint64_t count_messages(const Schedule& schedule) {
-  uint64_t messages = 0;
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
-    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
-      for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
-        if (schedule.step({Node(n), Channel(c), i}).to)
-          ++messages;
-  return messages;
-}
-
 Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size) {
   const CollectiveForm& form = rules(kind).form;
   const bool grows = form.operand_parts == nullptr && form.result_parts != nullptr;

@@ -8,7 +8,6 @@
 
 #include "models/base/quantity.h"
 #include "models/program/program.h"
-#include "simulator/schedule/schedule.h"
 #include "simulator/time/completion.h"
 
 namespace orrery {
@@ -27,9 +26,6 @@ struct Exposure {
 /// `op` is a collective of `thread`; `done` ends it where it was started.
 Exposure exposure(const Thread& thread, const Completion& completion, Issue issue, OpId op,
                   std::optional<OpId> done);
-
-/// Messages of one run of the schedule.
-uint64_t count_messages(const Schedule& schedule);
 
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
 /// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one

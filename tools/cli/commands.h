@@ -10,6 +10,7 @@
 
 #include "tools/cli/terminal.h"
 #include "tools/report/json.h"
+#include "tools/report/trace.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -27,8 +28,11 @@ enum class Format : uint8_t { Text, Json };
 struct RunCommand {
   std::vector<std::string> paths;  // files, and folders: all scenarios below them
   Format format = Format::Text;
-  std::optional<std::string> output;  // a file in the place of stdout
-  std::vector<std::string> values;    // ids, or "all" alone
+  std::optional<std::string> output;   // a file in the place of stdout
+  std::vector<std::string> values;     // ids, or "all" alone
+  std::optional<std::string> explain;  // an id of an op or a value
+  std::optional<std::string> trace;    // a file for the Chrome trace
+  TraceOptions trace_options;
   Encoding encoding = Encoding::Values;
   RunOptions options;
 };
@@ -50,8 +54,15 @@ struct ProveCommand {
 };
 
 struct ShowCommand {
-  enum class What : uint8_t { Program, Schedule, Catalog, Ops, Algorithms } what = What::Ops;
-  std::string file;   // Program, Schedule
+  enum class What : uint8_t {
+    Program,
+    Schedule,
+    CriticalPath,
+    Catalog,
+    Ops,
+    Algorithms
+  } what = What::Ops;
+  std::string file;   // Program, Schedule, CriticalPath
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
   std::string entry;  // Catalog: one of its names, or empty for the list

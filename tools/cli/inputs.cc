@@ -43,12 +43,27 @@ std::string read_file(const std::string& path) {
   return std::move(text).str();
 }
 
-void write_file(const std::string& path, std::string_view text) {
+void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (file)
-    file << text << std::flush;
+  if (file) {
+    write(file);
+    file.flush();
+  }
   if (!file)
     refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  write_file(path, [&](std::ostream& file) { file << text; });
+}
+
+void keep_inputs(std::string_view option, const std::string& path,
+                 const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (std::filesystem::equivalent(path, input, error))
+      refuse(option, fmt::format("would overwrite the scenario {}", input));
+  }
 }
 
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {

@@ -2,10 +2,12 @@
 
 // What commands are given: files, folders, names. Every fault is an InputError.
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "models/base/function_ref.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 
@@ -16,8 +18,13 @@ namespace orrery {
 
 std::string read_file(const std::string& path);
 
-/// Writes the whole text, or throws InputError and says why not.
+/// Writes what `write` puts into the stream, or throws InputError and says why not.
+void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
 void write_file(const std::string& path, std::string_view text);
+
+/// Refuses to write `option`'s file where it is one of `inputs`.
+void keep_inputs(std::string_view option, const std::string& path,
+                 const std::vector<std::string>& inputs);
 
 /// The files as given, and for each folder all *.json below it but schemas (*.schema.json), sorted.
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);

@@ -69,10 +69,26 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<Data>(command, "--data", run.options.data,
                    {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
                    "Whether to move data; auto: when it is small");
+  command
+      .add_option("--explain", run.explain,
+                  "Add why this op ran when it did, and why this value lives from when to when")
+      ->type_name("ID");
+  command
+      .add_option("--trace", run.trace,
+                  "Write a Chrome trace to this file; it opens in Perfetto (ui.perfetto.dev)")
+      ->type_name("FILE");
+  command
+      .add_option("--trace-messages", run.trace_options.most_messages,
+                  "The most messages in a trace, all by default; collectives beyond are written "
+                  "without theirs")
+      ->needs("--trace")
+      ->type_name("N");
   command.footer(
       "Examples:\n"
       "  orrery run scenarios/quickstart.json\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
+      "  orrery run scenarios/quickstart.json --trace trace.json\n"
+      "  orrery run scenarios/quickstart.json --explain r\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n" +
       std::string(kExitCodes));
 }
@@ -118,7 +134,8 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
 
 void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
-      "show", "Show a program, a schedule, the catalog, the ops, the algorithms");
+      "show",
+      "Show a program, a schedule, the critical path, the catalog, the ops, the algorithms");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -133,6 +150,12 @@ void add_show(CLI::App& app, ShowCommand& show) {
       ->type_name("N");
   schedule->callback([&show] { show.what = ShowCommand::What::Schedule; });
   schedule->footer("Example:\n  orrery show schedule scenarios/quickstart.json r --node 1\n");
+
+  CLI::App* const path = command->add_subcommand(
+      "critical-path", "The ops that the makespan is made of, and the slack of the others");
+  path->add_option("FILE", show.file, "A scenario")->required();
+  path->callback([&show] { show.what = ShowCommand::What::CriticalPath; });
+  path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
 
   CLI::App* const catalog = command->add_subcommand("catalog", "The clusters that are built in");
   catalog->add_option("NAME", show.entry, "One of them, with its figures and their sources");

@@ -11,6 +11,7 @@
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
 #include "verifier/run.h"
@@ -54,6 +55,17 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
   return chosen;
 }
 
+/// Refuses an id that cannot be explained.
+void check_known(const Scenario& scenario, const std::string& id) {
+  const std::vector<std::string_view> known = explainable(scenario.program);
+  if (std::find(known.begin(), known.end(), id) != known.end())
+    return;
+  const std::string_view near = near_miss(id, known);
+  refuse("--explain",
+         fmt::format("{} has no op or value \"{}\"{}", scenario.file, id,
+                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+}
+
 class Runner {
  public:
   Runner(const RunCommand& command, const Terminal& terminal)
@@ -73,6 +85,7 @@ class Runner {
   Outcome run() {
     const std::vector<std::string> files = scenario_files(command_.paths);
     several_ = files.size() > 1;
+    check_outputs(files);
     for (size_t f = 0; f < files.size(); ++f) {
       if (several_ && terminal_.progress)
         terminal_.err << fmt::format("\r\033[K{} of {}: {}", f + 1, files.size(), files[f])
@@ -86,17 +99,55 @@ class Runner {
   }
 
  private:
+  void check_outputs(const std::vector<std::string>& files) const {
+    if (command_.output)
+      keep_inputs("--output", *command_.output, files);
+    if (command_.trace)
+      keep_inputs("--trace", *command_.trace, files);
+    if (command_.trace && command_.output == command_.trace)
+      refuse("--trace", "is the file of --output");
+    if (several_ && command_.trace)
+      refuse("--trace", fmt::format("expected one scenario, got {}", files.size()));
+    if (several_ && command_.explain)
+      refuse("--explain", fmt::format("expected one scenario, got {}", files.size()));
+  }
+
+  void write_trace_of(const Report& report) {
+    if (!report.completion) {
+      terminal_.err << fmt::format("{}: no trace is written: the program does not end\n",
+                                   *command_.trace);
+      return;
+    }
+    TraceSize size;
+    write_file(*command_.trace, [&](std::ostream& file) {
+      size = write_trace(report, file, command_.trace_options);
+    });
+    if (size.messages_left_out > 0)
+      terminal_.err << fmt::format("{}: {} of {} messages are left out\n", *command_.trace,
+                                   size.messages_left_out, report.completion->messages);
+  }
+
   void run_file(const std::string& file) {
     try {
       const Scenario scenario = load_scenario(file);
+      if (command_.explain)
+        check_known(scenario, *command_.explain);
       const Report report = orrery::run(scenario, options_);
+      std::optional<Explanation> explanation;
+      if (command_.explain)
+        explanation = explain(report, *command_.explain);
       if (command_.format == Format::Json)
         reports_.push_back(
-            json_text(report, {chosen_values(report, command_.values), command_.encoding}));
+            json_text(report, {chosen_values(report, command_.values), command_.encoding,
+                               explanation ? &*explanation : nullptr}));
       else if (several_)
         summary_.push_back(summary_line(report, style_));
       else
-        reports_.push_back(report_text(report, style_));
+        reports_.push_back(
+            report_text(report, style_) +
+            (explanation ? explanation_text(report, *explanation, style_) : std::string()));
+      if (command_.trace)
+        write_trace_of(report);
       worst(report.holds ? Outcome::Holds : Outcome::Fails);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";

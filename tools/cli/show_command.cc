@@ -13,6 +13,7 @@
 #include "simulator/lower/lower.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/report/critical_path.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
 
@@ -170,12 +171,24 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
          steps_text(*first->schedule, node, style);
 }
 
+std::string show_critical_path(const ShowCommand& command, const Style& style) {
+  const Scenario scenario = load_scenario(command.file);
+  RunOptions options;
+  options.data = Data::Off;
+  const Report report = run(scenario, options);
+  if (!report.completion)
+    refuse(command.file, "the program does not end, so it has no critical path");
+  return style.bold(scenario.name) + "\n\n" + critical_path_text(report, style);
+}
+
 std::string shown(const ShowCommand& command, const Style& style) {
   switch (command.what) {
     case ShowCommand::What::Program:
       return show_program(command, style);
     case ShowCommand::What::Schedule:
       return show_schedule(command, style);
+    case ShowCommand::What::CriticalPath:
+      return show_critical_path(command, style);
     case ShowCommand::What::Catalog:
       return show_catalog(command, style);
     case ShowCommand::What::Algorithms:

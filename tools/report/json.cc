@@ -1,5 +1,6 @@
 #include "tools/report/json.h"
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "models/array/text.h"
 #include "models/program/rules.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
 
 namespace orrery {
@@ -18,6 +20,15 @@ using Json = nlohmann::ordered_json;
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+Json exposed_communication(const Report& report) {
+  const std::optional<Exposed> most = most_exposed(report);
+  if (!most)
+    return nullptr;
+  return {{"device", most->device.index()},
+          {"exposed_ps", most->exposed.count()},
+          {"share_of_makespan", most->share}};
 }
 
 Json time(const Report& report) {
@@ -35,6 +46,7 @@ Json time(const Report& report) {
           {"by", name(completion.by)},
           {"because", completion.because},
           {"messages", completion.messages},
+          {"exposed_communication", exposed_communication(report)},
           {"critical_path", std::move(path)}};
 }
 
@@ -53,8 +65,35 @@ Json op(const Report& report, const OpReport& entry) {
   result["end_ps"] = picoseconds(entry.end.picoseconds());
   result["exposed_ps"] = picoseconds(entry.exposed.count());
   result["hidden_ps"] = picoseconds(entry.hidden.count());
+  result["slack_ps"] = entry.slack ? Json(entry.slack->count()) : Json(nullptr);
   result["algbw_GBps"] = or_null(entry.algbw_GBps);
   result["busbw_GBps"] = or_null(entry.busbw_GBps);
+  return result;
+}
+
+Json streams(const DeviceTimes& times) {
+  Json streams = Json::array();
+  for (const StreamTime& each : times.streams)
+    streams.push_back({{"stream", each.stream.index()}, {"busy_ps", each.busy.count()}});
+  return streams;
+}
+
+/// A device by its number, a switch by its name, as in the scenario's `links`.
+Json vertex(const Fabric& fabric, VertexId id) {
+  if (id.index() < fabric.devices())
+    return id.index();
+  return fabric.switches()[id.index() - fabric.devices()];
+}
+
+Json link(const Report& report, const LinkReport& entry) {
+  const Fabric& fabric = report.fabric();
+  const Link& link = fabric.link(entry.link);
+  Json result;
+  result["link"] = fabric.link_text(entry.link);
+  result["from"] = vertex(fabric, link.from);
+  result["to"] = vertex(fabric, link.to);
+  result["bytes"] = entry.bytes.count();
+  result["utilization"] = or_null(utilization(report, entry));
   return result;
 }
 
@@ -73,6 +112,10 @@ Json device(const Report& report, const DeviceReport& entry) {
   result["reserved_bytes"] = memory.reserved.count();
   result["capacity_bytes"] = entry.capacity ? Json(entry.capacity->count()) : Json(nullptr);
   result["live_at_peak"] = std::move(live);
+  const bool timed = report.completion.has_value();
+  result["computing_ps"] = timed ? Json(entry.times.computing.count()) : Json(nullptr);
+  result["exposed_ps"] = timed ? Json(entry.times.exposed.count()) : Json(nullptr);
+  result["streams"] = timed ? streams(entry.times) : Json(nullptr);
   return result;
 }
 
@@ -132,6 +175,53 @@ Json values(const Report& report, const JsonOptions& options) {
   return result;
 }
 
+Json explanation(const Report& report, const Explanation& explanation) {
+  static constexpr std::array<const char*, 5> kWhat = {"compute", "enter", "reduce", "send",
+                                                       "flight"};
+  static constexpr std::array<const char*, 11> kBecause = {
+      "beginning",   "computed",   "ended",   "stream_free", "entry", "peer_entry",
+      "step_before", "other_step", "message", "slot_free",   "sent"};
+  const Program& program = report.scenario->program;
+  const auto name_of = [&](const std::optional<OpId>& op) {
+    return op ? Json(program.op(*op).name) : Json(nullptr);
+  };
+  Json chain = Json::array();
+  for (const Reason& reason : explanation.chain) {
+    Json link;
+    link["what"] = kWhat[static_cast<size_t>(reason.what)];
+    link["op"] = program.op(reason.op).name;
+    link["device"] = reason.device.index();
+    link["to"] = reason.to ? Json(reason.to->index()) : Json(nullptr);
+    link["bytes"] = reason.bytes.count();
+    link["begin_ps"] = reason.begin.picoseconds();
+    link["end_ps"] = reason.end.picoseconds();
+    link["because"] = kBecause[static_cast<size_t>(reason.because)];
+    link["after"] = name_of(reason.after);
+    link["text"] = sentence(report, reason);
+    chain.push_back(std::move(link));
+  }
+  static constexpr std::array<const char*, 7> kUntil = {
+      "argument", "output", "in_flight", "donation", "last_use", "taken_over", "never_used"};
+  Json lives = Json::array();
+  for (const ValueLife& life : explanation.lives) {
+    Json together = Json::array();
+    for (const ValueId value : life.together)
+      together.push_back(program.value(value).name);
+    lives.push_back({{"thread", program.thread(life.thread).name},
+                     {"bytes", life.size.count()},
+                     {"from", name_of(life.from)},
+                     {"to", name_of(life.to)},
+                     {"because", kUntil[static_cast<size_t>(life.until)]},
+                     {"together", std::move(together)},
+                     {"text", sentence(report, life, Style())}});
+  }
+  const bool ran = explanation.op && report.completion;
+  return {{"id", explanation.id},
+          {"device", ran ? Json(explanation.device.index()) : Json(nullptr)},
+          {"chain", std::move(chain)},
+          {"value", std::move(lives)}};
+}
+
 /// Whether the value reads well on one line: numbers however many, or a small object.
 bool fits_a_line(const Json& json) {
   if (!json.is_structured())
@@ -180,13 +270,22 @@ std::string json_text(const Report& report, const JsonOptions& options) {
   json["devices"] = Json::array();
   for (const DeviceReport& entry : report.devices)
     json["devices"].push_back(device(report, entry));
+  json["links"] = Json::array();
+  for (const LinkReport& entry : report.links)
+    json["links"].push_back(link(report, entry));
   json["checks"] = Json::array();
   for (const Check& entry : report.checks)
     json["checks"].push_back(check(entry));
+  if (options.explanation != nullptr)
+    json["explanation"] = explanation(report, *options.explanation);
   json["values"] = values(report, options);
   std::string text;
   write(json, 0, text);
   return text + "\n";
+}
+
+std::string json_quoted(std::string_view text) {
+  return Json(text).dump();
 }
 
 std::string json_list(const std::vector<std::string>& reports, bool holds) {

@@ -4,10 +4,12 @@
 // changed. Same report, same bytes.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/id.h"
 #include "models/scenario/literal.h"
+#include "tools/report/explain.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -15,6 +17,7 @@ namespace orrery {
 struct JsonOptions {
   std::vector<ValueId> values;  // those to write out, in this order
   Encoding encoding = Encoding::Values;
+  const Explanation* explanation = nullptr;  // goes in where there is one
 };
 
 /// Elements are numbers (NaN and infinities as the strings "NaN", "Infinity", "-Infinity", pred as
@@ -23,6 +26,9 @@ struct JsonOptions {
 /// program that hangs, the bandwidth of what took no time, a value on a device that never came to
 /// have it.
 std::string json_text(const Report& report, const JsonOptions& options);
+
+/// The text as a JSON string, in its quotes.
+std::string json_quoted(std::string_view text);
 
 /// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.
 std::string json_list(const std::vector<std::string>& reports, bool holds);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
 #include "models/program/rules.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
 
@@ -16,6 +18,7 @@ namespace {
 constexpr size_t kWidth = 100;
 constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
+constexpr size_t kLinksShown = 4;
 constexpr size_t kTimelineRows = 48;  // more than a screen shows nothing at a glance
 
 std::string heading(const Style& style, std::string_view text) {
@@ -62,7 +65,7 @@ class TextReport {
   std::string text() const {
     std::string text = header() + faults() + ops();
     if (report_.completion)
-      text += timeline() + critical_path();
+      text += timeline() + critical_path() + links();
     return text + memory() + checks() + assumptions() + footer();
   }
 
@@ -93,6 +96,12 @@ class TextReport {
       text +=
           fmt::format("  {}\n", style_.dim(fmt::format("by {}: {}", name(report_.completion->by),
                                                        report_.completion->because)));
+    if (const std::optional<Exposed> most = most_exposed(report_))
+      text += "  " +
+              style_.dim(
+                  fmt::format("communication exposed for {} on device {}, {} of the makespan",
+                              time(most->exposed), most->device.index(), share_text(most->share))) +
+              "\n";
     text += table().text(style_, 2);
     return text;
   }
@@ -100,8 +109,9 @@ class TextReport {
   Table table() const {
     using Align = Table::Align;
     Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
-                 Align::Right, Align::Right, Align::Right});
-    table.row({"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden"});
+                 Align::Right, Align::Right, Align::Right, Align::Right});
+    table.row(
+        {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
     for (const OpReport& entry : report_.ops) {
       const Op& op = program_.op(entry.op);
       const bool timed = report_.completion.has_value();
@@ -113,7 +123,8 @@ class TextReport {
                  entry.bytes.count() > 0 ? size_text(entry.bytes) : "", rate(entry.algbw_GBps),
                  rate(entry.busbw_GBps),
                  timed && entry.exposed.count() > 0 ? time(entry.exposed) : "",
-                 timed && entry.hidden.count() > 0 ? time(entry.hidden) : ""});
+                 timed && entry.hidden.count() > 0 ? time(entry.hidden) : "",
+                 entry.slack ? time(*entry.slack) : ""});
       if (entry.choice)
         table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
                                           entry.choice->algorithm, entry.choice->because,
@@ -173,6 +184,43 @@ class TextReport {
                                          style_.dim(time(entry.end - entry.start))));
     }
     return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kWidth - 2, 2) + "\n";
+  }
+
+  /// Links that carry as many bytes at the same bandwidth, on one line; the busiest first.
+  std::string links() const {
+    struct Used {
+      const LinkReport* link;
+      double share;
+    };
+    const Fabric& fabric = report_.fabric();
+    std::vector<Used> used;
+    for (const LinkReport& link : report_.links)
+      if (const std::optional<double> share = utilization(report_, link))
+        used.push_back({&link, *share});
+    if (used.empty())
+      return "";
+    const auto order = [](const Used& use) {
+      return std::make_tuple(-use.share, -use.link->bytes.count());
+    };
+    std::stable_sort(used.begin(), used.end(),
+                     [&](const Used& a, const Used& b) { return order(a) < order(b); });
+    std::string text =
+        heading(style_, "LINKS  bytes, and the share of what the makespan has room for");
+    size_t kinds = 0;
+    for (size_t first = 0, next = 0; first < used.size(); first = next, ++kinds) {
+      while (next < used.size() && order(used[next]) == order(used[first]))
+        ++next;
+      if (kinds >= kLinksShown)
+        continue;
+      const std::string more =
+          next - first > 1 ? fmt::format(" and {} like it", next - first - 1) : "";
+      text += fmt::format("  {}{}  {} ({})\n", fabric.link_text(used[first].link->link),
+                          style_.dim(more), size_text(used[first].link->bytes),
+                          share_text(used[first].share));
+    }
+    if (kinds > kLinksShown)
+      text += style_.dim(fmt::format("  and {} kinds that are used less\n", kinds - kLinksShown));
+    return text;
   }
 
   std::string memory() const {

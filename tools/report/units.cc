@@ -65,6 +65,10 @@ std::string percent_text(Bytes part, Bytes whole) {
                      static_cast<int64_t>(tenths % 10));
 }
 
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", share * 100);
+}
+
 std::string grouped(uint64_t number) {
   const std::string digits = std::to_string(number);
   std::string text;

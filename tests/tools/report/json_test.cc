@@ -24,6 +24,7 @@ TEST_CASE("JSON report: the whole of it") {
     "by": "sweep",
     "because": "no link can be asked for more than it has",
     "messages": 2,
+    "exposed_communication": {"device":0,"exposed_ps":500000,"share_of_makespan":0.3333333333333333},
     "critical_path": [
       {"op":"c","device":0,"start_ps":0,"end_ps":1000000},
       {"op":"s","device":1,"start_ps":1000000,"end_ps":1500000}
@@ -41,6 +42,7 @@ TEST_CASE("JSON report: the whole of it") {
       "end_ps": 1500000,
       "exposed_ps": 500000,
       "hidden_ps": 1000000,
+      "slack_ps": 0,
       "algbw_GBps": 0.25,
       "busbw_GBps": 0.125
     },
@@ -55,6 +57,7 @@ TEST_CASE("JSON report: the whole of it") {
       "end_ps": 1000000,
       "exposed_ps": 0,
       "hidden_ps": 0,
+      "slack_ps": 500000,
       "algbw_GBps": null,
       "busbw_GBps": null
     },
@@ -69,6 +72,7 @@ TEST_CASE("JSON report: the whole of it") {
       "end_ps": 1500000,
       "exposed_ps": 0,
       "hidden_ps": 0,
+      "slack_ps": null,
       "algbw_GBps": null,
       "busbw_GBps": null
     }
@@ -84,6 +88,11 @@ TEST_CASE("JSON report: the whole of it") {
       "live_at_peak": [
         {"value":"a","bytes":256,"kind":"argument"},
         {"value":"s","bytes":256,"kind":"in_flight"}
+      ],
+      "computing_ps": 1000000,
+      "exposed_ps": 500000,
+      "streams": [
+        {"stream":0,"busy_ps":1500000}
       ]
     },
     {
@@ -96,8 +105,17 @@ TEST_CASE("JSON report: the whole of it") {
       "live_at_peak": [
         {"value":"a","bytes":256,"kind":"argument"},
         {"value":"s","bytes":256,"kind":"in_flight"}
+      ],
+      "computing_ps": 1000000,
+      "exposed_ps": 500000,
+      "streams": [
+        {"stream":0,"busy_ps":1500000}
       ]
     }
+  ],
+  "links": [
+    {"link":"device 0 -> device 1","from":0,"to":1,"bytes":7500,"utilization":0.1},
+    {"link":"device 1 -> device 0","from":1,"to":0,"bytes":7500,"utilization":0.1}
   ],
   "checks": [
     {"name":"DEADLOCK.FREE","holds":true,"of":"","message":"the program ends","witness":{}},

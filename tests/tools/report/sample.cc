@@ -36,12 +36,14 @@ std::vector<OpReport> ops() {
   scatter.end = at(1'500'000);
   scatter.exposed = Duration(500'000);
   scatter.hidden = Duration(1'000'000);
+  scatter.slack = Duration();
   scatter.algbw_GBps = 0.25;
   scatter.busbw_GBps = 0.125;
   OpReport compute;
   compute.op = OpId(1);
   compute.bytes = Bytes(16);
   compute.end = at(1'000'000);
+  compute.slack = Duration(500'000);
   OpReport done;
   done.op = OpId(2);
   done.start = at(1'000'000);
@@ -79,7 +81,13 @@ Sample sample_report() {
   report.ops = ops();
   report.memory.threads = {memory()};
   for (uint32_t d = 0; d < 2; ++d)
-    report.devices.push_back({LogicalId(d), ThreadId(0), Bytes(1024)});
+    report.devices.push_back(
+        {LogicalId(d),
+         ThreadId(0),
+         Bytes(1024),
+         {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
+  // 50 GB/s for 1.5 us: room for 75,000 bytes.
+  report.links = {{LinkId(0), Bytes(7'500)}, {LinkId(1), Bytes(7'500)}};
   report.checks = {{"DEADLOCK.FREE", true, "", "the program ends", {}},
                    {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
 

@@ -14,10 +14,11 @@ TEST_CASE("text report: the whole of it, for a reader without colours") {
 
 TIME  1.5 µs
   by sweep: no link can be asked for more than it has
-  id  op                  start     end  bytes  algbw  busbw  exposed  hidden
-  s   psum_scatter_start    0 s  1.5 µs   16 B    0.2    0.1   500 ns    1 µs
+  communication exposed for 500 ns on device 0, 33.3 % of the makespan
+  id  op                  start     end  bytes  algbw  busbw  exposed  hidden   slack
+  s   psum_scatter_start    0 s  1.5 µs   16 B    0.2    0.1   500 ns    1 µs     0 s
   └ ring: the only one for two; 2 messages
-  c   compute               0 s    1 µs   16 B
+  c   compute               0 s    1 µs   16 B                                 500 ns
   p   done                 1 µs  1.5 µs
 
 TIMELINE
@@ -26,6 +27,9 @@ TIMELINE
 
 CRITICAL PATH
   device 0: c 1 µs → device 1: s 500 ns
+
+LINKS  bytes, and the share of what the makespan has room for
+  device 0 -> device 1 and 1 like it  7.324 KiB (10.0 %)
 
 MEMORY  live bytes at the peak
   devices 0-1  ████████████░░░░░░░░░░░░  512 B of 1 KiB (50.0 %), at s

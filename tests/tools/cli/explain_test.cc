@@ -1,0 +1,139 @@
+// Why an op ran then, why a value lives then, and what the makespan is made of: as the user sees
+// it.
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Two devices, 1 GB/s and 1 us each way, 1 TFLOP/s. A ring psum of 2,000 bytes takes two hops of
+/// 1 us + 1 us.
+std::string scenario(const std::string& program, const std::string& more = "") {
+  return R"({"orrery": 1, "name": "small",
+    "cluster": {"devices": 2, "topology": "fully_connected", "bandwidth": "1 GB/s", "latency": "1 us",
+                "memory": "1 MiB", "memory_bandwidth": "1 TB/s", "flops": {"f32": "1 TFLOP/s"}},
+    "mesh": {"x": 2},
+    "arrays": {"alpha": {"shape": [1000], "dtype": "f32", "spec": ["x"], "init": "iota"},
+               "beta": {"shape": [1000], "dtype": "f32", "spec": ["x"], "init": "iota"}},
+    "program": [)" +
+         program + R"(], "outputs": ["total"])" + more + "}\n";
+}
+
+const char* const kPlain = R"(
+    {"id": "work", "op": "compute", "flops": "3 MFLOP", "bytes": "0 B", "dtype": "f32"},
+    {"id": "sum", "op": "psum", "of": "alpha", "axis_name": "x", "algorithm": "ring"},
+    {"id": "total", "op": "add", "of": ["sum", "beta"], "donate": ["beta"]})";
+
+Json explained(const std::string& file, const std::string& id) {
+  const Ran run = ran({"run", file, "--format", "json", "--explain", id});
+  REQUIRE(run.outcome == Outcome::Holds);
+  return Json::parse(run.out)["explanation"];
+}
+
+TEST_CASE("explain: the causes of an op, back to the beginning") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", scenario(kPlain));
+  const Json why = explained(file, "sum");
+  CHECK(why["device"] == 0);
+  std::string sentences;
+  for (const Json& link : why["chain"])
+    sentences += link["text"].get<std::string>() + "\n";
+  CHECK(sentences ==
+        "device 0 runs work, with which its list begins\n"
+        "device 0 enters sum, once it has run work\n"
+        "device 0 sends 1000 B of sum to device 1, as soon as it has entered\n"
+        "device 0 has 1000 B of sum on the way to device 1, for the latency of the links\n"
+        "device 1 sends 1000 B of sum to device 0, once the message for it has arrived\n"
+        "device 1 has 1000 B of sum on the way to device 0, for the latency of the links\n");
+  // 3 us of work, then 1 us and 1 us, twice.
+  CHECK(why["chain"].front()["begin_ps"] == 0);
+  CHECK(why["chain"].back()["end_ps"] == 7'000'000);
+  const Ran text = ran({"run", file, "--explain", "sum"});
+  CHECK(text.out.find("WHY sum  psum on device 0, where it ends last: from 3 µs to 7 µs\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("explain: why a value lives from when to when") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", scenario(kPlain));
+  const auto sentence = [&](const std::string& id) {
+    return explained(file, id)["value"][0]["text"].get<std::string>();
+  };
+  // 2,000 bytes, rounded up to 256.
+  CHECK(
+      sentence("alpha") ==
+      "devices 0-1: 2 KiB held from before the first op to the end of the program, as an argument "
+      "that is not donated");
+  CHECK(sentence("beta").find("devices 0-1: 2 KiB held from before the first op to its last use by "
+                              "total, since it is donated (0 s to ") == 0);
+  CHECK(sentence("sum").find("devices 0-1: 2 KiB held from sum, which makes it, to its last use by "
+                             "total (3 µs to ") == 0);
+  CHECK(sentence("total").find("to the end of the program, as an output") != std::string::npos);
+}
+
+TEST_CASE("explain: an operand in flight lives to the done, and taken-over storage to its taker") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("flight.json", scenario(R"(
+    {"id": "copy", "op": "add", "of": ["alpha", "alpha"]},
+    {"id": "start", "op": "psum_start", "of": "copy", "axis_name": "x", "algorithm": "ring"},
+    {"id": "end", "op": "done", "of": "start"},
+    {"id": "total", "op": "add", "of": ["end", "alpha"]})",
+                                                               R"(, "memory": {"reuse": "xla"})"));
+  CHECK(explained(file, "copy")["value"][0]["because"] == "last_use");
+  CHECK(explained(file, "copy")["value"][0]["to"] == "end");
+  CHECK(explained(file, "end")["value"][0]["because"] == "taken_over");
+  CHECK(explained(file, "end")["value"][0]["to"] == "total");
+  CHECK(explained(file, "end")["value"][0]["together"] == Json({"start"}));
+}
+
+TEST_CASE("explain: what there is not, with the near miss; one scenario") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", scenario(kPlain));
+  const Ran unknown = ran({"run", file, "--explain", "totl"});
+  CHECK(unknown.outcome == Outcome::WrongInput);
+  CHECK(unknown.out == "");
+  CHECK(unknown.err.find(file + " has no op or value \"totl\"; did you mean \"total\"?") !=
+        std::string::npos);
+  CHECK(ran({"run", file, file, "--explain", "sum"}).err.find("expected one scenario, got 2") !=
+        std::string::npos);
+}
+
+TEST_CASE("explain: a program that hangs has no instants, and says so") {
+  const Ran run = ran({"run", in_tree("scenarios/two-programs-hang.json"), "--explain", "q1"});
+  CHECK(run.outcome == Outcome::Fails);
+  CHECK(run.out.find("WHY q1\n  the program does not end, so nothing has an instant\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("show critical-path: what the makespan is made of, and the slack of the others") {
+  const Ran shown = ran({"show", "critical-path", in_tree("scenarios/quickstart.json")});
+  CHECK(shown.outcome == Outcome::Holds);
+  CHECK(shown.out == R"(psum_scatter then all_gather is psum
+
+CRITICAL PATH  35.57 µs by sweep
+      from        to     takes   share  device  id  op
+       0 s  23.12 µs  23.12 µs  65.0 %       6  c   compute
+  23.12 µs  28.24 µs  5.115 µs  14.4 %       6  g   all_gather by ring
+  28.24 µs  35.57 µs  7.329 µs  20.6 %       4  r   psum by ring
+
+OFF THE PATH  how much longer an op could last
+     slack  id  op
+  18.01 µs  s   psum_scatter_start
+
+communication exposed for 12.44 µs on device 0, 35.0 % of the makespan
+)");
+  const std::string hangs = in_tree("scenarios/two-programs-hang.json");
+  CHECK(ran({"show", "critical-path", hangs})
+            .err.find("the program does not end, so it has no critical path") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,193 @@
+// The trace, looked at from outside: all that the report says of time, links and memory can be
+// rebuilt from the file by someone who knows the format alone.
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli/chrome_trace.h"
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Every scenario of the project.
+std::vector<std::string> scenarios() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
+    if (entry.path().extension() == ".json")
+      files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Traced {
+  Json report;
+  std::string text;
+};
+
+Traced traced(const std::string& file, const std::vector<std::string>& more = {}) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  std::vector<std::string> arguments = {"run", file, "--format", "json", "--trace", path};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ran run = ran(arguments);
+  REQUIRE(run.outcome != Outcome::WrongInput);
+  return {Json::parse(run.out), text_of(path)};
+}
+
+/// The scenarios that end, traced.
+std::vector<Traced> all_traced() {
+  std::vector<Traced> all;
+  for (const std::string& file : scenarios())
+    if (Traced run = traced(file); !run.report["time"].is_null())
+      all.push_back(std::move(run));
+  REQUIRE(all.size() >= 7);
+  return all;
+}
+
+int64_t makespan(const ChromeTrace& trace) {
+  int64_t last = 0;
+  for (const Slice& slice : trace.slices)
+    last = std::max(last, slice.end_ps);
+  return last;
+}
+
+/// Of the slices of one category on one thread.
+int64_t busy(const ChromeTrace& trace, const std::string& process, const std::string& thread,
+             const std::string& category) {
+  int64_t sum = 0;
+  for (const Slice& slice : trace.slices)
+    if (slice.process == process && slice.thread == thread && slice.category == category)
+      sum += slice.end_ps - slice.begin_ps;
+  return sum;
+}
+
+std::map<std::string, int64_t> link_bytes(const ChromeTrace& trace) {
+  std::map<std::string, int64_t> bytes;
+  for (const Slice& slice : trace.slices)
+    if (slice.category == "link")
+      bytes[slice.thread] += slice.arguments.at("bytes").get<int64_t>();
+  return bytes;
+}
+
+TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and peaks") {
+  for (const Traced& run : all_traced()) {
+    CAPTURE(run.report["scenario"].get<std::string>());
+    const ChromeTrace trace(run.text);
+    CHECK(makespan(trace) == run.report["time"]["makespan_ps"].get<int64_t>());
+    for (const Json& device : run.report["devices"]) {
+      const std::string process = fmt::format("device {}", device["id"].get<int64_t>());
+      CAPTURE(process);
+      CHECK(busy(trace, process, "compute", "compute") == device["computing_ps"].get<int64_t>());
+      CHECK(busy(trace, process, "compute", "wait") == device["exposed_ps"].get<int64_t>());
+      for (const Json& stream : device["streams"])
+        CHECK(busy(trace, process,
+                   fmt::format("communication [{}]", stream["stream"].get<int64_t>()),
+                   "collective") == stream["busy_ps"].get<int64_t>());
+      const std::vector<int64_t>& live = trace.counters.at({process, "live"});
+      CHECK(*std::max_element(live.begin(), live.end()) == device["peak_bytes"].get<int64_t>());
+      if (!device["capacity_bytes"].is_null())
+        CHECK(trace.counters.at({process, "capacity"}).front() ==
+              device["capacity_bytes"].get<int64_t>());
+    }
+    std::map<std::string, int64_t> links;
+    for (const Json& link : run.report["links"])
+      links[link["link"]] = link["bytes"];
+    CHECK(link_bytes(trace) == links);
+    CHECK(trace.flows.size() == run.report["time"]["messages"].get<size_t>());
+  }
+}
+
+TEST_CASE("trace: slices of a thread do not overlap, and each arrow has two ends") {
+  for (const Traced& run : all_traced()) {
+    CAPTURE(run.report["scenario"].get<std::string>());
+    ChromeTrace trace(run.text);
+    std::stable_sort(trace.slices.begin(), trace.slices.end(), [](const Slice& a, const Slice& b) {
+      return std::tie(a.row, a.begin_ps, a.end_ps) < std::tie(b.row, b.begin_ps, b.end_ps);
+    });
+    int overlaps = 0;
+    for (size_t s = 1; s < trace.slices.size(); ++s)
+      overlaps += trace.slices[s].row == trace.slices[s - 1].row &&
+                          trace.slices[s].begin_ps < trace.slices[s - 1].end_ps
+                      ? 1
+                      : 0;
+    CHECK(overlaps == 0);
+    int wrong = 0;
+    for (const auto& [id, flow] : trace.flows)
+      wrong += flow.starts == 1 && flow.ends == 1 && flow.start_ps <= flow.end_ps ? 0 : 1;
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("trace: the critical path is one row, without gaps, from 0 to the makespan") {
+  const Traced run = traced(in_tree("scenarios/quickstart.json"));
+  int64_t at = 0;
+  for (const Slice& slice : ChromeTrace(run.text).slices) {
+    if (slice.category != "critical_path")
+      continue;
+    CHECK(slice.begin_ps == at);
+    at = slice.end_ps;
+  }
+  CHECK(at == run.report["time"]["makespan_ps"].get<int64_t>());
+}
+
+TEST_CASE("trace: twice the same bytes") {
+  const std::string file = in_tree("scenarios/quickstart.json");
+  CHECK(traced(file).text == traced(file).text);
+}
+
+TEST_CASE("trace: collectives whose messages would be too many are written without them") {
+  // The quickstart has 24, 24 and 48 messages: 50 are room for the first two.
+  const std::string file = in_tree("scenarios/quickstart.json");
+  const ChromeTrace trace(traced(file, {"--trace-messages", "50"}).text);
+  CHECK(trace.flows.size() == 48);
+  CHECK(busy(trace, "device 0", "communication [0]", "collective") ==
+        busy(ChromeTrace(traced(file).text), "device 0", "communication [0]", "collective"));
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  CHECK(ran({"run", file, "--trace", path, "--trace-messages", "50"}).err ==
+        path + ": 48 of 96 messages are left out\n");
+}
+
+TEST_CASE("trace: a program that hangs has none, and says so") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  const Ran run = ran({"run", in_tree("scenarios/two-programs-hang.json"), "--trace", path});
+  CHECK(run.outcome == Outcome::Fails);
+  CHECK(run.err == path + ": no trace is written: the program does not end\n");
+  CHECK(!std::filesystem::exists(path));
+}
+
+TEST_CASE("trace: one scenario, a file that can be written, and none that is read") {
+  const TemporaryFolder folder;
+  const std::string scenario =
+      folder.file("quickstart.json", text_of(in_tree("scenarios/quickstart.json")));
+  const std::string trace = folder.path() + "/trace.json";
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& why) {
+    const Ran run = ran(arguments);
+    CAPTURE(run.err);
+    CHECK(run.outcome == Outcome::WrongInput);
+    CHECK(run.err.find(why) != std::string::npos);
+  };
+  const std::string nowhere = folder.path() + "/no/such";
+  refused({"run", scenario, scenario, "--trace", trace}, "expected one scenario, got 2");
+  refused({"run", scenario, "--trace", scenario}, "would overwrite the scenario " + scenario);
+  refused({"run", scenario, "-o", scenario}, "would overwrite the scenario " + scenario);
+  refused({"run", scenario, "-o", trace, "--trace", trace}, "is the file of --output");
+  refused({"run", scenario, "--trace", nowhere}, "cannot be written: No such file or directory");
+  refused({"run", scenario, "--trace", "/dev/full"}, "cannot be written: No space left on device");
+  CHECK(text_of(scenario) == text_of(in_tree("scenarios/quickstart.json")));
+}
+
+}  // namespace
+}  // namespace orrery::test

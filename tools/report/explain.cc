@@ -1,0 +1,230 @@
+#include "tools/report/explain.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "simulator/analyze/device_runs.h"
+#include "tools/report/names.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+namespace {
+
+constexpr size_t kLinksShown = 40;  // of a longer chain, half of them at each end
+
+const std::string& name_of(const Report& report, OpId op) {
+  return report.scenario->program.op(op).name;
+}
+
+std::string because(const Report& report, const Reason& reason) {
+  const auto after = [&] { return name_of(report, *reason.after); };
+  switch (reason.because) {
+    case Reason::After::Beginning:
+      return "with which its list begins";
+    case Reason::After::Computed:
+      return fmt::format("once it has run {}", after());
+    case Reason::After::Ended:
+      return fmt::format("once {} has ended there", after());
+    case Reason::After::StreamFree:
+      return fmt::format("once {} has left its communication stream", after());
+    case Reason::After::Entry:
+      return "as soon as it has entered";
+    case Reason::After::PeerEntry:
+      return "once the receiver has entered";
+    case Reason::After::StepBefore:
+      return "after its step before";
+    case Reason::After::OtherStep:
+      return "after the step of another channel that it names";
+    case Reason::After::Message:
+      return "once the message for it has arrived";
+    case Reason::After::SlotFree:
+      return "once the receiver has a free slot";
+    case Reason::After::Sent:
+      return "for the latency of the links";
+  }
+  fail_check("an enumerator", "every cause has words", __FILE__, __LINE__);
+}
+
+std::string what(const Report& report, const Reason& reason) {
+  const std::string& op = name_of(report, reason.op);
+  const std::string size = size_text(reason.bytes);
+  switch (reason.what) {
+    case Reason::What::Compute:
+      return "runs " + op;
+    case Reason::What::Enter:
+      return (reason.begin < reason.end ? "launches " : "enters ") + op;
+    case Reason::What::Reduce:
+      return fmt::format("combines {} of {}", size, op);
+    case Reason::What::Send:
+      return fmt::format("sends {} of {} to device {}", size, op, reason.to->index());
+    case Reason::What::Flight:
+      return fmt::format("has {} of {} on the way to device {}", size, op, reason.to->index());
+  }
+  fail_check("an enumerator", "every stretch has words", __FILE__, __LINE__);
+}
+
+std::string value_names(const Program& program, const std::vector<ValueId>& values) {
+  std::string names;
+  for (const ValueId value : values)
+    names += (names.empty() ? "" : ", ") + program.value(value).name;
+  return names;
+}
+
+std::string until(const Report& report, const ValueLife& life) {
+  const auto to = [&] { return name_of(report, *life.to); };
+  switch (life.until) {
+    case ValueLife::Until::EndAsArgument:
+      return "to the end of the program, as an argument that is not donated";
+    case ValueLife::Until::EndAsOutput:
+      return "to the end of the program, as an output";
+    case ValueLife::Until::EndInFlight:
+      return "to the end of the program, as a started collective that has it is never done";
+    case ValueLife::Until::Donation:
+      return fmt::format("to its last use by {}, since it is donated", to());
+    case ValueLife::Until::LastUse:
+      return fmt::format("to its last use by {}", to());
+    case ValueLife::Until::TakenOver:
+      return fmt::format("until {} takes its storage over (reuse: xla)", to());
+    case ValueLife::Until::NeverUsed:
+      return "no further: nothing uses it";
+  }
+  fail_check("an enumerator", "every end has words", __FILE__, __LINE__);
+}
+
+/// The first device to be the last on which the op ended.
+LogicalId last_device(const Report& report, OpId op) {
+  const std::vector<OpSpan>& spans = report.completion->spans[op.index()];
+  size_t last = 0;
+  for (size_t i = 1; i < spans.size(); ++i)
+    if (spans[i].end > spans[last].end)
+      last = i;
+  for (const Thread& thread : report.scenario->program.threads)
+    if (std::find(thread.issue_order.begin(), thread.issue_order.end(), op) !=
+        thread.issue_order.end())
+      return thread.devices[last];
+  fail_check("found", "every op is issued by a thread", __FILE__, __LINE__);
+}
+
+std::string chain_text(const Report& report, const Explanation& explanation, const Style& style) {
+  const auto time = [&](Instant at) { return time_text(at - Instant(), style.ascii()); };
+  const Op& op = report.scenario->program.op(*explanation.op);
+  std::string head = fmt::format("WHY {}", op.name);
+  if (!report.completion)
+    return style.bold(head) + "\n  the program does not end, so nothing has an instant\n";
+  const DeviceRuns runs(report.scenario->program, report.lowered, *report.completion);
+  const OpSpan& span = runs.span(*explanation.op, explanation.device);
+  std::string text =
+      style.bold(head) + fmt::format("  {} on device {}, where it ends last: from {} to {}\n",
+                                     op_name(op.kind, op.issue), explanation.device.index(),
+                                     time(span.start), time(span.end));
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Right, Align::Left, Align::Left});
+  table.row({"from", "to", "", ""});
+  const size_t links = explanation.chain.size();
+  for (size_t l = 0; l < links; ++l) {
+    if (links > kLinksShown && l == kLinksShown / 2) {
+      l = links - kLinksShown / 2;
+      table.note(
+          style.dim(fmt::format("  ... {} more, all in the JSON report", links - kLinksShown)));
+    }
+    const Reason& reason = explanation.chain[l];
+    table.row({time(reason.begin), time(reason.end),
+               fmt::format("device {}", reason.device.index()),
+               what(report, reason) + ", " + because(report, reason)});
+  }
+  if (links == 0)
+    return text + "  nothing before it takes time\n";
+  return text + table.text(style, 2);
+}
+
+std::string lives_text(const Report& report, const Explanation& explanation, const Style& style) {
+  const Program& program = report.scenario->program;
+  const Value& value = program.value(*explanation.value);
+  std::string text =
+      style.bold("VALUE " + value.name) + "  " + orrery::text(value.type, program.mesh) + "\n";
+  for (const ValueLife& life : explanation.lives)
+    text += "  " + sentence(report, life, style) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string_view> explainable(const Program& program) {
+  std::vector<std::string_view> ids;
+  for (const Op& op : program.ops)
+    ids.push_back(op.name);
+  for (const Argument& argument : program.arguments)
+    ids.push_back(program.value(argument.value).name);
+  return ids;
+}
+
+Explanation explain(const Report& report, const std::string& id) {
+  const Program& program = report.scenario->program;
+  Explanation explanation;
+  explanation.id = id;
+  for (size_t o = 0; o < program.ops.size(); ++o)
+    if (program.ops[o].name == id)
+      explanation.op = OpId(o);
+  for (size_t v = 0; v < program.values.size(); ++v)
+    if (program.values[v].name == id)
+      explanation.value = ValueId(v);
+  if (explanation.op && report.completion) {
+    explanation.device = last_device(report, *explanation.op);
+    explanation.chain = why(program, report.lowered, report.fabric(), *report.completion,
+                            *explanation.op, explanation.device);
+  }
+  if (explanation.value)
+    explanation.lives =
+        value_lives(program, report.lowered, report.scenario->memory, *explanation.value);
+  return explanation;
+}
+
+std::string sentence(const Report& report, const Reason& reason) {
+  return fmt::format("device {} {}, {}", reason.device.index(), what(report, reason),
+                     because(report, reason));
+}
+
+std::string sentence(const Report& report, const ValueLife& life, const Style& style) {
+  const Program& program = report.scenario->program;
+  const std::vector<LogicalId>& devices = program.thread(life.thread).devices;
+  std::string text = fmt::format(
+      "{} {}: {} held from {} {}", devices.size() == 1 ? "device" : "devices", ranges_text(devices),
+      size_text(life.size),
+      life.from ? name_of(report, *life.from) + ", which makes it," : "before the first op",
+      until(report, life));
+  if (report.completion && (life.from || life.to)) {
+    const auto time = [&](Instant at) { return time_text(at - Instant(), style.ascii()); };
+    Instant from;
+    Instant to = report.completion->makespan;
+    if (life.from) {
+      const std::vector<OpSpan>& spans = report.completion->spans[life.from->index()];
+      from = std::min_element(spans.begin(), spans.end(), [](const OpSpan& a, const OpSpan& b) {
+               return a.reached < b.reached;
+             })->reached;
+    }
+    if (life.to) {
+      const std::vector<OpSpan>& spans = report.completion->spans[life.to->index()];
+      to = std::max_element(spans.begin(), spans.end(), [](const OpSpan& a, const OpSpan& b) {
+             return a.end < b.end;
+           })->end;
+    }
+    text += fmt::format(" ({} to {})", time(from), time(to));
+  }
+  if (!life.together.empty())
+    text += "; in one storage with " + value_names(program, life.together);
+  return text;
+}
+
+std::string explanation_text(const Report& report, const Explanation& explanation,
+                             const Style& style) {
+  std::string text;
+  if (explanation.op)
+    text += "\n" + chain_text(report, explanation, style);
+  if (explanation.value)
+    text += "\n" + lives_text(report, explanation, style);
+  return text;
+}
+
+}  // namespace orrery

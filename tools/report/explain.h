@@ -1,0 +1,43 @@
+#pragma once
+
+// Why an op ran when it did, and why a value lives from when to when: in plain sentences.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/analyze/value_life.h"
+#include "simulator/analyze/why.h"
+#include "tools/report/style.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// An op and the value that it makes have one id.
+struct Explanation {
+  std::string id;
+  std::optional<OpId> op;
+  /// Of the device on which the op ended last, among equals the lowest id.
+  LogicalId device;
+  std::vector<Reason> chain;  // empty where the program does not end
+  std::optional<ValueId> value;
+  std::vector<ValueLife> lives;
+};
+
+/// The ids that can be asked for.
+std::vector<std::string_view> explainable(const Program& program);
+
+/// Requires an id that can be asked for.
+Explanation explain(const Report& report, const std::string& id);
+
+/// "device 6 sends 8 KiB of g to device 0, as it has entered".
+std::string sentence(const Report& report, const Reason& reason);
+/// "on devices 0-7 it is held from g to the end of the program, since it is an output".
+std::string sentence(const Report& report, const ValueLife& life, const Style& style);
+
+/// The whole of it as text; of a long chain the beginning and the end.
+std::string explanation_text(const Report& report, const Explanation& explanation,
+                             const Style& style);
+
+}  // namespace orrery

@@ -1,0 +1,430 @@
+#include "tools/report/trace.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "simulator/analyze/device_runs.h"
+#include "simulator/analyze/traffic.h"
+#include "simulator/event/event_log.h"
+#include "simulator/network/paths.h"
+#include "tools/report/json.h"
+
+namespace orrery {
+namespace {
+
+/// The file: events one a line, passed on a block at a time.
+class TraceFile {
+ public:
+  explicit TraceFile(std::ostream& out) : out_(out) {
+    text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
+  }
+
+  /// An event of which `format` gives all but the braces.
+  template <class... Arguments>
+  void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    text_ += events_++ == 0 ? "\n{" : ",\n{";
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    text_ += '}';
+    if (text_.size() > kBlock)
+      pass_on();
+  }
+
+  void end(const std::string& other_data) {
+    text_ += fmt::format("\n],\"otherData\":{{{}}}}}\n", other_data);
+    pass_on();
+  }
+
+  uint64_t events() const { return events_; }
+
+ private:
+  static constexpr size_t kBlock = size_t{1} << 16U;
+
+  void pass_on() {
+    out_ << text_;
+    text_.clear();
+  }
+
+  std::ostream& out_;
+  std::string text_;
+  uint64_t events_ = 0;
+};
+
+/// A thread of the trace, with the process that it belongs to.
+struct Row {
+  uint32_t process = 0;
+  uint32_t thread = 0;
+};
+
+/// From when to when, in the digits of the format.
+struct Stretch {
+  Instant begin;
+  Instant end;
+};
+
+std::string microseconds(int64_t picoseconds) {
+  return fmt::format("{}.{:06}", picoseconds / 1'000'000, picoseconds % 1'000'000);
+}
+std::string microseconds(Duration duration) {
+  return microseconds(duration.count());
+}
+std::string microseconds(Instant instant) {
+  return microseconds(instant.picoseconds());
+}
+
+/// A communication stream of a device: a row for its collectives, and after it one for each
+/// channel.
+struct StreamRows {
+  StreamId stream;
+  uint32_t channels = 0;
+  uint32_t first_thread = 0;
+};
+
+class Trace {
+ public:
+  Trace(const Report& report, std::ostream& out, const TraceOptions& options)
+      : report_(report),
+        program_(report.scenario->program),
+        lowered_(report.lowered),
+        fabric_(report.fabric()),
+        runs_(program_, lowered_, *report.completion),
+        paths_(fabric_),
+        file_(out),
+        reports_(program_.ops.size()),
+        streams_(runs_.devices()),
+        collectives_(lowered_.collectives.size()),
+        named_links_(fabric_.links().size(), false) {
+    for (const Op& op : program_.ops)
+      names_.push_back(json_quoted(op.name));
+    for (const OpReport& op : report.ops)
+      reports_[op.op.index()] = &op;
+    choose_collectives(options);
+    lay_out_rows();
+  }
+
+  TraceSize write() {
+    name_rows();
+    for (const PathEntry& entry : report_.critical_path)
+      file_.event(R"({},"args":{{"device":{}}})",
+                  complete(critical_path_row(), "critical_path", names_[entry.op.index()],
+                           {entry.start, entry.end}),
+                  entry.device.index());
+    for (const DeviceReport& device : report_.devices) {
+      write_ops(device.device);
+      write_memory(device);
+    }
+    EventLog log([&](std::span<const HalfEvent> events) {
+      for (const HalfEvent& event : events)
+        write_half(event);
+    });
+    record(program_, lowered_, fabric_, *report_.completion, log);
+    file_.end(fmt::format(
+        R"("scenario":{},"fingerprint":"{}","times":"microseconds; six decimals are whole picoseconds","messages_left_out":{})",
+        json_quoted(report_.scenario->name), report_.fingerprint, left_out_));
+    return {file_.events(), left_out_};
+  }
+
+ private:
+  /// What is remembered of a collective whose messages are written.
+  struct Shown {
+    uint64_t first_message = 0;     // the number of its first message
+    uint64_t steps = 0;             // the most of any channel
+    std::vector<Instant> went_on;   // per node and channel: when its last half retired
+    std::vector<uint32_t> threads;  // per node: of the row of its first channel
+    std::vector<OpId> ops;          // per node
+  };
+
+  // Perfetto writes each number after the name, so that a device's process reads "device 3", and
+  // puts the thread that has its process's number first. Threads sort by number; no others are
+  // alike.
+  uint32_t process_of(LogicalId device) const { return device.index(); }
+  uint32_t links_process() const { return runs_.devices(); }
+  Row critical_path_row() const { return {runs_.devices() + 1, runs_.devices() + 1}; }
+  Row compute_row(LogicalId device) const { return {process_of(device), process_of(device)}; }
+
+  /// The beginning of an event that takes time; `name` is quoted.
+  static std::string complete(Row row, const char* category, const std::string& name,
+                              Stretch stretch) {
+    return fmt::format(R"("ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{})",
+                       category, name, row.process, row.thread, microseconds(stretch.begin),
+                       microseconds(stretch.end - stretch.begin));
+  }
+
+  void choose_collectives(const TraceOptions& options) {
+    const std::vector<uint64_t> messages = traffic(lowered_, fabric_).messages;
+    uint64_t written = 0;
+    uint64_t first = 0;
+    bool fits = true;
+    for (size_t c = 0; c < messages.size(); ++c) {
+      fits = fits && messages[c] <= options.most_messages - written;
+      if (!fits) {
+        left_out_ += messages[c];
+        continue;
+      }
+      written += messages[c];
+      const Schedule& schedule = *lowered_.collectives[c].schedule;
+      const Extent& extent = schedule.extent();
+      Shown& shown = collectives_[c].emplace();
+      shown.first_message = first;
+      for (uint32_t n = 0; n < extent.nodes; ++n)
+        for (uint32_t channel = 0; channel < extent.channels; ++channel)
+          shown.steps = std::max<uint64_t>(shown.steps, schedule.steps(Node(n), Channel(channel)));
+      first += shown.steps * extent.nodes * extent.channels;
+    }
+  }
+
+  void lay_out_rows() {
+    for (size_t c = 0; c < collectives_.size(); ++c) {
+      const Collective& collective = lowered_.collectives[c];
+      const uint32_t channels = collectives_[c] ? collective.schedule->extent().channels : 0;
+      for (const LogicalId device : collective.members) {
+        StreamRows& rows = stream(device, collective.stream);
+        rows.channels = std::max(rows.channels, channels);
+      }
+    }
+    next_thread_ = runs_.devices() + 2;
+    for (std::vector<StreamRows>& streams : streams_) {
+      std::sort(streams.begin(), streams.end(),
+                [](const StreamRows& a, const StreamRows& b) { return a.stream < b.stream; });
+      for (StreamRows& rows : streams) {
+        rows.first_thread = next_thread_;
+        next_thread_ += 1 + rows.channels;
+      }
+    }
+    first_link_thread_ = next_thread_;
+    next_thread_ += static_cast<uint32_t>(fabric_.links().size());
+    for (size_t c = 0; c < collectives_.size(); ++c)
+      if (collectives_[c])
+        prepare(*collectives_[c], lowered_.collectives[c]);
+  }
+
+  void prepare(Shown& shown, const Collective& collective) {
+    const uint32_t channels = collective.schedule->extent().channels;
+    for (const LogicalId device : collective.members) {
+      shown.threads.push_back(stream(device, collective.stream).first_thread + 1);
+      const OpId own = runs_.own_op(collective, device);
+      shown.ops.push_back(own);
+      shown.went_on.insert(shown.went_on.end(), channels, runs_.span(own, device).start);
+    }
+  }
+
+  StreamRows& stream(LogicalId device, StreamId id) {
+    std::vector<StreamRows>& streams = streams_[device.index()];
+    for (StreamRows& rows : streams)
+      if (rows.stream == id)
+        return rows;
+    return streams.emplace_back(StreamRows{id, 0, 0});
+  }
+
+  void name_process(uint32_t process, const std::string& name, uint32_t place) {
+    file_.event(R"("ph":"M","name":"process_name","pid":{},"args":{{"name":{}}})", process,
+                json_quoted(name));
+    file_.event(R"("ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}})",
+                process, place);
+  }
+
+  void name_thread(Row row, const std::string& name, uint32_t place) {
+    file_.event(R"("ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}})",
+                row.process, row.thread, json_quoted(name));
+    file_.event(
+        R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}})",
+        row.process, row.thread, place);
+  }
+
+  void name_rows() {
+    name_process(critical_path_row().process, "critical path", 0);
+    name_thread(critical_path_row(), "ops", 0);
+    for (const DeviceReport& device : report_.devices) {
+      const uint32_t process = process_of(device.device);
+      name_process(process, "device", 1 + process);
+      name_thread(compute_row(device.device), "compute", 0);
+      uint32_t place = 0;
+      for (const StreamRows& rows : streams_[device.device.index()]) {
+        const std::string name = fmt::format("communication [{}]", rows.stream.index());
+        name_thread({process, rows.first_thread}, name, ++place);
+        for (uint32_t c = 0; c < rows.channels; ++c)
+          name_thread({process, rows.first_thread + 1 + c}, fmt::format("{} channel [{}]", name, c),
+                      ++place);
+      }
+    }
+    name_process(links_process(), "links", 1 + links_process());
+  }
+
+  std::string op_figures(OpId id) const {
+    const Op& op = program_.op(id);
+    const OpReport& figures = *reports_[id.index()];
+    std::string text =
+        fmt::format(R"("op":"{}","bytes":{})", op_name(op.kind, op.issue), figures.bytes.count());
+    if (figures.choice)
+      text += fmt::format(R"(,"algorithm":{},"because":{},"messages":{})",
+                          json_quoted(figures.choice->algorithm),
+                          json_quoted(figures.choice->because), figures.messages);
+    return text;
+  }
+
+  void write_ops(LogicalId device) {
+    const Row compute = compute_row(device);
+    std::map<StreamId, Instant> free;
+    for (const Instruction& instruction : runs_.tape(device)) {
+      const OpSpan& span = runs_.span(instruction.op, device);
+      const std::string& name = names_[instruction.op.index()];
+      if (instruction.kind == Instruction::Kind::Local) {
+        file_.event(R"({},"args":{{{}}})",
+                    complete(compute, "compute", name, {span.start, span.end}),
+                    op_figures(instruction.op));
+      } else if (instruction.kind == Instruction::Kind::Wait) {
+        if (span.reached < span.end)
+          file_.event("{}", complete(compute, "wait", waits_for(instruction.collective),
+                                     {span.reached, span.end}));
+      } else {
+        const Row row{compute.process, stream(device, instruction.stream).first_thread};
+        Instant& freed = free[instruction.stream];
+        const Instant called = std::max(span.reached, freed);
+        if (called < span.start)
+          file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.start}));
+        file_.event(R"({},"args":{{{}}})",
+                    complete(row, "collective", name, {span.start, span.end}),
+                    op_figures(instruction.op));
+        freed = span.end;
+      }
+    }
+  }
+
+  std::string waits_for(OpId collective) const {
+    return json_quoted("wait for " + program_.op(collective).name);
+  }
+
+  /// While an op of the list is at work, what it holds counts; so each op sets the counter.
+  void write_memory(const DeviceReport& device) {
+    const ThreadMemory& memory = report_.memory.threads[device.thread.index()];
+    const std::vector<OpId>& ops = program_.thread(device.thread).issue_order;
+    std::optional<Bytes> shown;
+    for (size_t p = 0; p < ops.size(); ++p) {
+      const Bytes live = memory.live[p] + memory.reserved;
+      if (live == shown)
+        continue;
+      shown = live;
+      std::string capacity;
+      if (device.capacity)
+        capacity = fmt::format(",\"capacity\":{}", device.capacity->count());
+      file_.event(R"("ph":"C","name":"memory","pid":{},"ts":{},"args":{{"live":{}{}}})",
+                  process_of(device.device),
+                  microseconds(runs_.span(ops[p], device.device).reached), live.count(), capacity);
+    }
+  }
+
+  void write_half(const HalfEvent& event) {
+    std::optional<Shown>& shown = collectives_[event.collective.index()];
+    if (!shown)
+      return;
+    const Collective& collective = lowered_.collective(event.collective);
+    const Schedule& schedule = *collective.schedule;
+    const StepRef ref = event.step;
+    const Step step = schedule.step(ref);
+    const Row row{process_of(collective.members[ref.node.index()]),
+                  shown->threads[ref.node.index()] + ref.channel.index()};
+    Instant& went_on =
+        shown->went_on[size_t{ref.node.index()} * schedule.extent().channels + ref.channel.index()];
+    const std::string what =
+        fmt::format(R"("op":{},"step":{},"bytes":{})", names_[shown->ops[ref.node.index()].index()],
+                    ref.index, (itemsize(collective.work) * step.count()).count());
+    const std::optional<Node> other = event.half == Half::Receive ? step.from : step.to;
+    const auto device_at = [&](Node node) { return collective.members[node.index()].index(); };
+    if (went_on < event.begin)
+      file_.event(R"({},"args":{{{}}})",
+                  complete(row, "wait",
+                           other ? fmt::format("\"wait for {}\"", device_at(*other)) : "\"wait\"",
+                           {went_on, event.begin}),
+                  what);
+    went_on = event.end;
+    if (!other) {
+      if (event.begin < event.end)
+        file_.event(R"({},"args":{{{}}})",
+                    complete(row, "step", "\"reduce\"", {event.begin, event.end}), what);
+      return;
+    }
+    const bool receives = event.half == Half::Receive;
+    file_.event(
+        R"({},"args":{{{}}})",
+        complete(row, receives ? "receive" : "send",
+                 fmt::format("\"{} {}\"", receives ? "receive from" : "send to", device_at(*other)),
+                 {event.begin, event.end}),
+        what);
+    const StepRef receiver = receives ? ref : schedule.peer(ref, Half::Send);
+    file_.event(R"("ph":"{}",{}"cat":"message","name":"message","id":{},"pid":{},"tid":{},"ts":{})",
+                receives ? "f" : "s", receives ? "\"bp\":\"e\"," : "",
+                message_number(*shown, schedule.extent(), receiver), row.process, row.thread,
+                microseconds(event.begin));
+    if (!receives && event.begin < event.end)
+      write_links(collective, event, *step.to, what);
+  }
+
+  static uint64_t message_number(const Shown& shown, const Extent& extent, StepRef receiver) {
+    const uint64_t channel =
+        uint64_t{receiver.node.index()} * extent.channels + receiver.channel.index();
+    return shown.first_message + channel * shown.steps + receiver.index;
+  }
+
+  void write_links(const Collective& collective, const HalfEvent& event, Node to,
+                   const std::string& what) {
+    const VertexId from = collective.places[event.step.node.index()];
+    for (const LinkId link : paths_.between(from, collective.places[to.index()]).links) {
+      const LogicalId receiver = collective.members[to.index()];
+      file_.event(
+          R"({},"args":{{{},"from":{},"to":{}}})",
+          complete(
+              {links_process(), link_thread(link, from, collective.stream, event.step.channel)},
+              "link",
+              names_[collectives_[event.collective.index()]->ops[event.step.node.index()].index()],
+              {event.begin, event.end}),
+          what, collective.members[event.step.node.index()].index(), receiver.index());
+    }
+  }
+
+  /// Messages share a link, and intervals of one thread must not overlap: there is a thread for
+  /// each link and (device, stream, channel), which sends one message after the other. All of a
+  /// link's have its name.
+  uint32_t link_thread(LinkId link, VertexId from, StreamId stream, Channel channel) {
+    const auto [known, is_new] = link_threads_.try_emplace({link, from, stream, channel}, 0);
+    if (is_new) {
+      // Links in the order of their ids; the further rows of some after them.
+      known->second =
+          named_links_[link.index()] ? next_thread_++ : first_link_thread_ + link.index();
+      named_links_[link.index()] = true;
+      name_thread({links_process(), known->second}, fabric_.link_text(link), link.index());
+    }
+    return known->second;
+  }
+
+  const Report& report_;
+  const Program& program_;
+  const Lowered& lowered_;
+  const Fabric& fabric_;
+  const DeviceRuns runs_;
+  Paths paths_;
+  TraceFile file_;
+  std::vector<std::string> names_;                 // of ops, quoted
+  std::vector<const OpReport*> reports_;           // per op
+  std::vector<std::vector<StreamRows>> streams_;   // per device
+  std::vector<std::optional<Shown>> collectives_;  // those whose messages are written
+  std::map<std::tuple<LinkId, VertexId, StreamId, Channel>, uint32_t> link_threads_;
+  std::vector<bool> named_links_;  // per link: that it has a row
+  uint32_t first_link_thread_ = 0;
+  uint32_t next_thread_ = 0;
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace
+
+TraceSize write_trace(const Report& report, std::ostream& out, const TraceOptions& options) {
+  return Trace(report, out, options).write();
+}
+
+}  // namespace orrery
