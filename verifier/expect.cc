@@ -12,6 +12,7 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
+#include "verifier/oracle/folds.h"
 
 namespace orrery {
 
@@ -149,12 +150,27 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) co
   return passed(kKind, of, fmt::format("{} are bitwise equal.", list_text(expected.values)));
 }
 
+/// Where values that are to be close can differ.
+std::string Expectations::sums_text(const std::vector<std::string>& names) const {
+  std::string text;
+  for (size_t i = 1; i < names.size(); ++i) {
+    const std::string sums =
+        different_sums(evidence_.scenario.program, values_by_name_.at(names.front()),
+                       values_by_name_.at(names[i]));
+    if (!sums.empty())
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", sums);
+  }
+  return text.empty() ? "All their sums have the same lengths."
+                      : fmt::format("Sums that only one of them makes: {}.", text);
+}
+
 Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   constexpr CheckKind kKind = CheckKind::ValuesClose;
   if (!evidence_.values)
     return failed(kKind, of, evidence_.undecided);
   const std::string& first = expected.values.front();
   size_t compared = 0;
+  Difference largest;
   for (const std::string& other : expected.values) {
     for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
       const LogicalId device(d);
@@ -166,8 +182,12 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
       const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
       const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
       const std::optional<int64_t> element = first_not_close(*a, bound_a, *b, bound_b);
-      if (!element)
+      if (!element) {
+        const Difference difference = largest_difference(*a, bound_a, *b, bound_b);
+        if (difference.found > largest.found)
+          largest = difference;
         continue;
+      }
       const auto i = static_cast<size_t>(*element);
       const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
       return differs(kKind, of, device, *element, {quoted(first), element_text(*a, *element)},
@@ -178,9 +198,12 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
       return failed(kKind, of,
                     fmt::format("No device has both {} and {}.", quoted(first), quoted(other)));
   }
-  return passed(
-      kKind, of,
-      fmt::format("{} differ by no more than their roundings allow.", list_text(expected.values)));
+  if (largest.found == 0)
+    return passed(kKind, of, fmt::format("{} are equal.", list_text(expected.values)));
+  return passed(kKind, of,
+                fmt::format("{} differ by at most {:.3g}, where their roundings allow {:.3g}. {}",
+                            list_text(expected.values), largest.found, largest.allowed,
+                            sums_text(expected.values)));
 }
 
 Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {

@@ -45,6 +45,7 @@ class Expectations {
 
   const std::optional<Tensor>& tensor(const std::string& name, LogicalId device) const;
   const DeviceValues& bounds();
+  std::string sums_text(const std::vector<std::string>& names) const;
 
   const Evidence& evidence_;
   std::map<std::string, ValueId> values_by_name_;

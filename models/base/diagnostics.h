@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace orrery {
@@ -42,8 +43,23 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   void add(Origin origin, std::string message) {
-    faults_.push_back({std::move(origin), std::move(message)});
+    faults_.push_back({std::move(origin), std::move(message) + note_});
   }
+
+  /// While it lives, what is added ends in `text`: which of several readings of one place it is of.
+  class Note {
+   public:
+    Note(Diagnostics& faults, std::string text)
+        : faults_(faults), outer_(std::exchange(faults.note_, std::move(text))) {}
+    ~Note() { faults_.note_ = std::move(outer_); }
+    Note(const Note&) = delete;
+    Note& operator=(const Note&) = delete;
+
+   private:
+    Diagnostics& faults_;
+    std::string outer_;
+  };
+
   bool empty() const { return faults_.empty(); }
   size_t size() const { return faults_.size(); }
   const std::string& file() const { return file_; }
@@ -55,6 +71,7 @@ class Diagnostics {
  private:
   std::string file_;
   std::vector<Diagnostic> faults_;
+  std::string note_;
 };
 
 /// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits,

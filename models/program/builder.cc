@@ -206,7 +206,9 @@ std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, cons
                                                    std::optional<ThreadId> thread) {
   const auto found = defined_.find(name);
   if (found == defined_.end()) {
-    undefined_.push_back({at, name});
+    // A body that is read once for each iteration says the same thing each time.
+    if (undefined_uses_.emplace(at.pointer, name).second)
+      undefined_.push_back({at, name});
     return std::nullopt;
   }
   const Definition& definition = found->second;
@@ -368,6 +370,21 @@ void ProgramBuilder::op(OpRequest request) {
   definition->is_void = results.empty();
   if (!results.empty())
     definition->value = results.front();
+}
+
+std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {
+  const auto value = value_named(name, at, ThreadId(program_.threads.size() - 1));
+  return value ? std::optional(program_.value(*value).type) : std::nullopt;
+}
+
+void ProgramBuilder::name_also(const std::string& of, std::string name,
+                               std::optional<Origin> origin) {
+  const auto found = defined_.find(of);
+  ORRERY_CHECK(found != defined_.end() && found->second.value, "there is a value to name");
+  Definition definition = found->second;
+  definition.origin = origin;
+  if (define(name, place_of(name, origin), definition) != nullptr)
+    program_.other_names.emplace(std::move(name), *definition.value);
 }
 
 void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {

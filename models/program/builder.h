@@ -5,8 +5,10 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/base/diagnostics.h"
@@ -36,6 +38,13 @@ class ProgramBuilder {
 
   /// Requires that a thread has begun.
   void op(OpRequest request);
+
+  /// The type of what `name` stands for in the thread begun last, which must have begun. Empty
+  /// where that is no value: a use of the name at `at`, to be reported, unless its op was.
+  std::optional<ValueType> type_of(const std::string& name, const Origin& at);
+
+  /// Lets `name` too stand for the value that `of` stands for. Requires that it stands for one.
+  void name_also(const std::string& of, std::string name, std::optional<Origin> origin);
 
   void output(std::string name, std::optional<Origin> origin = std::nullopt);
 
@@ -80,6 +89,7 @@ class ProgramBuilder {
   SiteBuilder sites_;
   std::map<std::string, Definition, std::less<>> defined_;
   std::vector<Undefined> undefined_;
+  std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each
 };
 
 }  // namespace orrery

@@ -44,7 +44,7 @@ TypeOutcome reshape(const TypeContext& context) {
 /// Its result is the operand's storage.
 Cost reshape_cost(const Attributes&, std::span<const ValueType> operands,
                   std::span<const ValueType>) {
-  return {Flops(0), Bytes(0), operands[0].dtype};
+  return {Flops(0), Bytes(0), operands[0].dtype, false};
 }
 
 Tensor reshaped(const LocalCall& call) {

@@ -2,6 +2,13 @@
 
 namespace orrery {
 
+std::map<std::string_view, ValueId> values_by_name(const Program& program) {
+  std::map<std::string_view, ValueId> names(program.other_names.begin(), program.other_names.end());
+  for (size_t v = 0; v < program.values.size(); ++v)
+    names.emplace(program.values[v].name, ValueId(v));
+  return names;
+}
+
 std::vector<std::optional<ThreadId>> threads_by_device(const Program& program) {
   std::vector<std::optional<ThreadId>> threads(program.mesh.devices());
   for (size_t t = 0; t < program.threads.size(); ++t)

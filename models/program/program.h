@@ -10,8 +10,11 @@
 // What is wrong in time (a future never done, use after donation, a hang) is for the verifier to
 // say.
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/id.h"
@@ -52,6 +55,8 @@ struct Program {
   std::vector<Site> sites;
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
+  std::map<std::string, ValueId, std::less<>>
+      other_names;  // of values: what loops have carried out
 
   const Op& op(OpId id) const { return ops[id.index()]; }
   const Value& value(ValueId id) const { return values[id.index()]; }
@@ -59,6 +64,9 @@ struct Program {
   const Thread& thread(ThreadId id) const { return threads[id.index()]; }
   const Site& site(SiteId id) const { return sites[id.index()]; }
 };
+
+/// Every value by its name, and by its other names. The program must outlive the views.
+std::map<std::string_view, ValueId> values_by_name(const Program& program);
 
 /// The thread of each device, by logical id; empty for a device that runs nothing.
 std::vector<std::optional<ThreadId>> threads_by_device(const Program& program);

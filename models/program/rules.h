@@ -59,6 +59,7 @@ struct Cost {
   Flops flops;
   Bytes bytes;               // read and written in device memory
   Dtype dtype = Dtype::F32;  // which peak rate applies
+  bool runs = true;          // false: nothing runs, so there is no launch either
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);

@@ -81,6 +81,11 @@ Cost written(const Attributes&, std::span<const ValueType>, std::span<const Valu
   return {Flops(0), results[0].size(), results[0].dtype};
 }
 
+/// It writes its result; but a scalar is a constant of the code that reads it.
+Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
+  return {Flops(0), results[0].size(), results[0].dtype, results[0].shape.rank() > 0};
+}
+
 TypeOutcome compute(const TypeContext& context) {
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
@@ -147,7 +152,7 @@ std::vector<OpRules> source_rules() {
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
                   dtype},
-                 full, written, full_value),
+                 full, full_cost, full_value),
           source(OpKind::Iota, "iota", "each element is its index along the dimension",
                  {dtype,
                   {"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},

@@ -22,8 +22,7 @@ class ExpectReader {
   ExpectReader(const Program* program, Diagnostics& faults) : program_(program), faults_(faults) {
     if (program == nullptr)
       return;
-    for (size_t i = 0; i < program->values.size(); ++i)
-      values_.emplace(program->values[i].name, ValueId(i));
+    values_ = values_by_name(*program);
     devices_.assign(program->values.size(), program->mesh.devices());
     for (const Thread& thread : program->threads) {
       for (const OpId op : thread.issue_order) {
@@ -106,6 +105,11 @@ class ExpectReader {
     return found->second;
   }
 
+  /// A value's own name, where `name` may be another of its names.
+  std::string own_name(std::optional<ValueId> value, const std::string& name) const {
+    return value ? program_->value(*value).name : name;
+  }
+
   std::vector<std::string> read_pair(DocumentNode list) {
     std::vector<std::string> names;
     if (!is_list(list, "a list of ids", faults_))
@@ -114,13 +118,14 @@ class ExpectReader {
       faults_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
     for (const DocumentNode item : list) {
-      const std::optional<std::string> name = read_text(item, "an id", faults_);
-      if (!name)
+      const std::optional<std::string> given = read_text(item, "an id", faults_);
+      if (!given)
         continue;
-      const std::optional<ValueId> id = find(*name, item.origin());
-      if (std::find(names.begin(), names.end(), *name) != names.end())
+      const std::optional<ValueId> id = find(*given, item.origin());
+      const std::string name = own_name(id, *given);
+      if (std::find(names.begin(), names.end(), name) != names.end())
         faults_.add(item.origin(),
-                    fmt::format("expected another id: {} is compared already", in_quotes(*name)));
+                    fmt::format("expected another id: {} is compared already", in_quotes(name)));
       if (id && first) {
         const ValueType& a = program_->value(*first).type;
         const ValueType& b = program_->value(*id).type;
@@ -129,11 +134,11 @@ class ExpectReader {
               item.origin(),
               fmt::format("expected a value like {}, {}{}, got {}, {}{}",
                           in_quotes(program_->value(*first).name), orrery::name(a.dtype),
-                          a.shape.text(), in_quotes(*name), orrery::name(b.dtype), b.shape.text()));
+                          a.shape.text(), in_quotes(name), orrery::name(b.dtype), b.shape.text()));
       } else if (id) {
         first = id;
       }
-      names.push_back(*name);
+      names.push_back(name);
     }
     return names;
   }
@@ -150,7 +155,7 @@ class ExpectReader {
       const ValueType& type = program_->value(*id).type;
       if (auto tensors = read_tensors(
               member, {type.dtype, type.shape, encoding, devices_[id->index()]}, faults_))
-        add(node, ExpectValues{member.key(), std::move(*tensors)});
+        add(node, ExpectValues{own_name(id, member.key()), std::move(*tensors)});
     }
   }
 
@@ -205,7 +210,7 @@ class ExpectReader {
 
   const Program* program_;
   Diagnostics& faults_;
-  std::map<std::string, ValueId, std::less<>> values_;
+  std::map<std::string_view, ValueId> values_;
   std::vector<size_t> devices_;  // per value: how many devices have it
   std::vector<Expectation> expectations_;
 };

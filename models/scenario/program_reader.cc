@@ -18,7 +18,7 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& faults) {
   const std::optional<OpName> op = op_named(*word);
   if (op)
     return op;
-  std::vector<std::string> names;
+  std::vector<std::string> names = {std::string(kLoopOp)};
   for (const OpRules& rules : all_rules()) {
     names.emplace_back(rules.name);
     if (rules.family == Family::Collective)
@@ -58,7 +58,8 @@ void ProgramReader::read_program(DocumentNode list) {
   for (uint32_t i = 0; i < mesh_.devices(); ++i)
     everyone.emplace_back(i);
   builder_.thread(std::string(kOnlyProgram), std::move(everyone), list.origin());
-  read_ops(list);
+  Scope scope;
+  read_ops(list, scope);
 }
 
 void ProgramReader::read_programs(DocumentNode list) {
@@ -89,7 +90,8 @@ void ProgramReader::read_programs(DocumentNode list) {
       continue;
     }
     builder_.thread(std::move(*name), std::move(*devices), on->origin());
-    read_ops(*ops);
+    Scope scope;
+    read_ops(*ops, scope);
   }
 }
 
@@ -153,16 +155,68 @@ std::optional<std::vector<LogicalId>> ProgramReader::read_devices(DocumentNode n
   return devices;
 }
 
-void ProgramReader::read_ops(DocumentNode list) {
+void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
   for (const DocumentNode node : list) {
-    if (is_object(node, "an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": \"x\"}", faults_))
-      read_op(node);
-    else
+    if (!is_object(node, "an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": \"x\"}",
+                   faults_)) {
       complete_ = false;
+      continue;
+    }
+    const std::optional<DocumentNode> op = node.find("op");
+    if (op && op->kind() == DocumentNode::Kind::Text && op->text() == kLoopOp)
+      read_loop(node, scope);
+    else
+      read_op(node, scope);
   }
 }
 
-void ProgramReader::read_op(DocumentNode node) {
+/// "" where a fault was added.
+std::string ProgramReader::read_id(DocumentNode node) {
+  const std::optional<std::string> id = read_text(node, "an id", faults_);
+  if (id && id->empty())
+    faults_.add(node.origin(), "expected an id that is not empty");
+  return id.value_or("");
+}
+
+/// `name` means `full` from here to the end of the scope.
+void ProgramReader::define(Scope& scope, const std::string& name, const std::string& full,
+                           const Origin& at) {
+  if (scope.outside == nullptr)  // there each name is its own
+    return;
+  const auto [known, added] = scope.names.emplace(name, full);
+  if (!added && known->second != full)
+    faults_.add(
+        at, fmt::format("expected an unused id, got {}, which the loop carries", in_quotes(name)));
+}
+
+/// What `name` means: the nearest scope decides. Empty, with a fault, where that is an op of a body
+/// that comes later.
+std::optional<std::string> ProgramReader::resolved(const std::string& name, const Origin& at,
+                                                   const Scope& scope) {
+  for (const Scope* s = &scope; s->outside != nullptr; s = s->outside) {
+    const auto found = s->names.find(name);
+    if (found != s->names.end())
+      return found->second;
+    if (s->ids->find(name) != s->ids->end()) {
+      faults_.add(at, fmt::format("expected the id of an array or of an earlier op, got {}, which "
+                                  "the loop's body defines later",
+                                  in_quotes(name)));
+      return std::nullopt;
+    }
+  }
+  return name;
+}
+
+std::vector<std::string> ProgramReader::resolved(const std::vector<std::string>& names,
+                                                 const Origin& at, const Scope& scope) {
+  std::vector<std::string> all;
+  for (const std::string& name : names)
+    if (auto full = resolved(name, at, scope))
+      all.push_back(std::move(*full));
+  return all;
+}
+
+void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const size_t before = faults_.size();
   Fields fields(node, faults_);
   OpRequest request;
@@ -173,15 +227,15 @@ void ProgramReader::read_op(DocumentNode node) {
       request.places.emplace(key, value->origin());
     return value;
   };
-  if (fields.required("id")) {
-    request.name = read_text(*take("id"), "an id", faults_).value_or("");
-    if (request.name.empty() && faults_.size() == before)
-      faults_.add(take("id")->origin(), "expected an id that is not empty");
-  }
+  std::string id;
+  if (fields.required("id"))
+    id = read_id(*take("id"));
+  request.name = scope.prefix + id;
   std::optional<OpName> op;
   if (const auto name = fields.required("op"))
     op = read_op_name(*name, faults_);
   if (!op) {
+    define(scope, id, request.name, request.place("id"));
     faulty_.insert(request.name);
     complete_ = false;
     return;
@@ -190,14 +244,19 @@ void ProgramReader::read_op(DocumentNode node) {
   request.issue = op->issue;
   const OpRules& rules = orrery::rules(op->kind);
   if (rules.most_operands > 0) {
-    if (const auto of = take("of"))
-      request.operands = read_names(*of, "an id", faults_).value_or(std::vector<std::string>());
-    if (const auto donate = take("donate"))
-      request.donated = read_names(*donate, "an id", faults_).value_or(std::vector<std::string>());
+    const auto take_ids = [&](std::string_view key) {
+      const auto ids = take(key);
+      const auto names = ids ? read_names(*ids, "an id", faults_) : std::nullopt;
+      return names ? resolved(*names, ids->origin(), scope) : std::vector<std::string>();
+    };
+    request.operands = take_ids("of");
+    request.donated = take_ids("donate");
   }
   if (rules.family == Family::Collective) {
-    if (const auto site = take("site"))
-      request.site = read_text(*site, "a name", faults_).value_or("");
+    if (const auto site = take("site")) {
+      const auto name = read_text(*site, "a name", faults_);
+      request.site = name ? *name + scope.site_suffix : "";
+    }
   }
   for (const Parameter& parameter : rules.parameters) {
     const std::optional<DocumentNode> value = take(parameter.name);
@@ -209,6 +268,7 @@ void ProgramReader::read_op(DocumentNode node) {
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
+  define(scope, id, request.name, request.place("id"));
   const bool reads_faulty = std::any_of(request.operands.begin(), request.operands.end(),
                                         [&](const std::string& name) { return is_faulty(name); });
   if (faults_.size() != before || reads_faulty) {

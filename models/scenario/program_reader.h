@@ -1,11 +1,15 @@
 #pragma once
 
 // Reads a scenario's "program" or "programs" and hands the ops to a ProgramBuilder, which knows the
-// rules of a program. Which parameters an op has is in its rules.
+// rules of a program. Which parameters an op has is in its rules. Loops are read by unrolling them
+// (loop_reader.cc).
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
@@ -17,6 +21,13 @@ namespace orrery {
 /// The thread of a "program", and of one of several "programs" that has no name of its own.
 inline constexpr std::string_view kOnlyProgram = "main";
 std::string default_program_name(size_t number);
+
+/// The one "op" that is no op of a program: the reader unrolls it.
+inline constexpr std::string_view kLoopOp = "fori_loop";
+inline constexpr std::string_view kLoopSummary =
+    "the body once for each index from lower to before upper; carry gives what its names are at "
+    "first, yield what they are next; unrolled as it is read";
+inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body [yield]";
 
 class ProgramReader {
  public:
@@ -39,8 +50,35 @@ class ProgramReader {
   bool is_faulty(const std::string& name) const { return faulty_.find(name) != faulty_.end(); }
 
  private:
-  void read_ops(DocumentNode list);
-  void read_op(DocumentNode node);
+  /// What ids mean in a list of ops: in one iteration of a loop's body, or in a whole program.
+  struct Scope {
+    const Scope* outside = nullptr;
+    std::string prefix = {};                     // of the ids that ops get: "layers[2]."
+    std::string site_suffix = {};                // of the sites at which they meet: "[2]"
+    const std::set<std::string>* ids = nullptr;  // those of the body
+    std::map<std::string, std::string, std::less<>> names = {};  // defined so far, in full
+  };
+  struct Loop;
+  struct LoopCarry;
+
+  void read_ops(DocumentNode list, Scope& scope);
+  void read_op(DocumentNode node, Scope& scope);
+  std::string read_id(DocumentNode node);
+  void read_loop(DocumentNode node, Scope& scope);
+  std::optional<Loop> read_loop_head(DocumentNode node, const Scope& scope);
+  void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
+                    std::vector<LoopCarry>& carries);
+  bool enter(Loop& loop, const Scope& scope);
+  std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
+  bool read_iteration(Loop& loop, int64_t i, const Scope& outside);
+  void refuse_loop(DocumentNode node, Scope& scope);
+  bool unrolls(DocumentNode node, size_t ops);
+
+  void define(Scope& scope, const std::string& name, const std::string& full, const Origin& at);
+  std::optional<std::string> resolved(const std::string& name, const Origin& at,
+                                      const Scope& scope);
+  std::vector<std::string> resolved(const std::vector<std::string>& names, const Origin& at,
+                                    const Scope& scope);
   std::optional<std::vector<LogicalId>> read_devices(DocumentNode node);
   bool fits(DocumentNode node, size_t ops);
 
@@ -49,7 +87,8 @@ class ProgramReader {
   std::set<std::string> faulty_;
   Diagnostics& faults_;
   bool complete_ = true;
-  size_t places_ = 0;  // ops and threads times devices, so far
+  size_t places_ = 0;    // ops and threads times devices, so far
+  size_t unrolled_ = 0;  // ops of loops, so far
 };
 
 /// Reads a parameter of that kind; empty where a fault was added.

@@ -28,8 +28,6 @@ std::string no_rate(Dtype dtype, const DeviceFigures& device) {
 
 Duration LocalCosts::of(const Op& op) {
   const OpRules& op_rules = rules(op.kind);
-  if (op_rules.alias == Alias::FirstOperand)
-    return Duration();
   std::vector<ValueType> operands;
   for (const ValueId id : op.operands)
     operands.push_back(program_.value(id).type);
@@ -37,6 +35,8 @@ Duration LocalCosts::of(const Op& op) {
   for (const ValueId id : op.results)
     results.push_back(program_.value(id).type);
   const Cost cost = op_rules.cost(op.attributes, operands, results);
+  if (!cost.runs)
+    return Duration();
 
   Duration runs;
   if (cost.flops > Flops()) {

@@ -18,7 +18,7 @@ namespace orrery {
 ///    about them; for the others, which are bound by memory, the bytes alone are charged, labelled;
 ///  - bytes without a memory bandwidth: the flops alone are charged, labelled;
 ///  - no launch time: 0, labelled.
-/// An op that only renames its operand (reshape) takes no time, and no launch.
+/// An op that runs nothing (reshape, a scalar constant) takes no time, and no launch.
 class LocalCosts {
  public:
   LocalCosts(const Program& program, const DeviceFigures& device, Diagnostics& diagnostics)

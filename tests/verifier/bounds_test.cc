@@ -80,6 +80,34 @@ TEST_CASE("bounds: a started collective hands them to its done") {
   check_close_to(bounded.of("h"), {kU * (8 + 8), kU * (12 + 4), kU * 16, kU * 16});
 }
 
+TEST_CASE("bounds: they go where an index says, of which nothing is in doubt") {
+  Bounded bounded;
+  bounded.rig.op("axis_size", "two", {}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("dynamic_slice", "last", {"s", "two"}, {{"slice_sizes", Integers{1}}});
+  bounded.rig.op("dynamic_update_slice", "both", {"s", "last", "two"});
+  bounded.rig.op("take", "taken", {"s", "two"},
+                 {{"axis", int64_t{0}}, {"mode", std::string("clip")}});
+  bounded.rig.op("broadcast_in_dim", "wide", {"last"},
+                 {{"shape", Integers{1, 2}}, {"broadcast_dimensions", Integers{0}}});
+  bounded.rig.op("pad", "padded", {"s", "taken"}, {{"padding_config", Lists{{1, 0, 0}}}});
+  check_close_to(bounded.of("last"), {kU * 6});
+  check_close_to(bounded.of("both"), {kU * 4, kU * 6});
+  check_close_to(bounded.of("taken"), {kU * 6});
+  check_close_to(bounded.of("padded"), {kU * 6, kU * 4, kU * 6});
+}
+
+TEST_CASE("bounds: a reduction sums its terms' and its own, or has the largest") {
+  Bounded bounded;
+  bounded.rig.op("reduce_sum", "sum", {"s"}, {{"axes", Integers{0}}});
+  bounded.rig.op("reduce_max", "most", {"s"}, {{"axes", Integers{0}}});
+  bounded.rig.op("convert_element_type", "b", {"s"}, {{"new_dtype", Dtype::BF16}});
+  bounded.rig.op("reduce_sum", "narrow", {"b"}, {{"axes", Integers{0}}});
+  check_close_to(bounded.of("sum"), {kU * (4 + 6) + kU * 6});  // u (|4| + |-2|) for one addition
+  check_close_to(bounded.of("most"), {kU * 6});
+  // Those of the conversion, an addition in f32, and the rounding of 2 to bf16.
+  check_close_to(bounded.of("narrow"), {kU * 10 + 0x1p-8 * 6 + kU * 6 + 0x1p-8 * 2});
+}
+
 TEST_CASE("bounds: a product, to first and second order") {
   Bounded bounded;
   bounded.rig.op("mul", "m", {"s", "s"});

@@ -2,6 +2,7 @@
 // running.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <ostream>
 
@@ -37,13 +38,14 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
     return chosen;
 
   std::vector<std::string_view> known;
-  for (const Value& value : program.values)
-    known.push_back(value.name);
+  const std::map<std::string_view, ValueId> values = values_by_name(program);
+  for (const auto& [name, value] : values)
+    known.push_back(name);
   Diagnostics faults("--values");
   for (const std::string& name : names) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found != known.end()) {
-      chosen.emplace_back(static_cast<size_t>(found - known.begin()));
+    const auto found = values.find(name);
+    if (found != values.end()) {
+      chosen.push_back(found->second);
       continue;
     }
     const std::string_view near = near_miss(name, known);

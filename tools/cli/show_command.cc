@@ -8,6 +8,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/rules.h"
+#include "models/scenario/program_reader.h"
 #include "models/scenario/reader.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/lower.h"
@@ -49,6 +50,8 @@ std::string show_ops(const Style& style) {
     if (!parameters.empty())
       table.note(style.dim("  " + parameters));
   }
+  table.row({std::string(kLoopOp), std::string(kLoopSummary)});
+  table.note(style.dim(fmt::format("  {}", kLoopKeys)));
   return table.text(style, 0);
 }
 

@@ -315,4 +315,19 @@ std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, c
   });
 }
 
+Difference largest_difference(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                              const Tensor& bound_b) {
+  Difference largest;
+  if (!is_float(a.dtype()))
+    return largest;
+  const Tensor left = convert(a, Dtype::F64);
+  const Tensor right = convert(b, Dtype::F64);
+  for (size_t i = 0; i < left.as<double>().size(); ++i) {
+    const double found = std::fabs(left.as<double>()[i] - right.as<double>()[i]);
+    if (std::isfinite(found) && found > largest.found)
+      largest = {found, bound_a.as<double>()[i] + bound_b.as<double>()[i]};
+  }
+  return largest;
+}
+
 }  // namespace orrery

@@ -40,4 +40,13 @@ DeviceValues error_bounds(const Program& program, const Lowered& lowered,
 std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
                                        const Tensor& bound_b);
 
+/// The largest difference between finite elements of `a` and `b`, floats, and what the bounds allow
+/// there (where several are as large, at the first). Nothing is found in what holds no floats.
+struct Difference {
+  double found = 0;
+  double allowed = 0;
+};
+Difference largest_difference(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                              const Tensor& bound_b);
+
 }  // namespace orrery

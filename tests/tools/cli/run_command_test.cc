@@ -164,6 +164,13 @@ TEST_CASE("run: the capacity that does not fit fails with the op, the device and
   CHECK(twin.out.find("MEMORY.CAPACITY") != std::string::npos);
 }
 
+TEST_CASE("run: a block in real ops is close to a single device's, and says which sums differ") {
+  const std::string file = in_tree("scenarios/llama3-small-block-against-single.json");
+  const Ran block = ran({"run", file, "--format", "json"});
+  CHECK(block.outcome == Outcome::Holds);
+  CHECK(block.out.find(R"(scatter_d1\" (psum_scatter of 8 terms))") != std::string::npos);
+}
+
 TEST_CASE("run: a device that is cut off fails with the collective, the devices and the link") {
   const Ran cut = ran({"run", in_tree("scenarios/cut-off-device.json")});
   CHECK(cut.outcome == Outcome::Fails);

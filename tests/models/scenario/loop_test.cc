@@ -1,0 +1,217 @@
+// Loops: what the reader makes of a "fori_loop", and what it says of a wrong one.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/writer.h"
+#include "tests/models/scenario/same.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+Scenario read(const std::string& program, const std::string& more = R"("name": "loop")") {
+  Small small;
+  small.program = program;
+  small.more = more;
+  return read_scenario("f", small.text());
+}
+
+/// "id = op(operands)" of each op.
+std::vector<std::string> listing(const Program& program) {
+  std::vector<std::string> lines;
+  for (const Op& op : program.ops) {
+    std::string line = op.name + " = " + op_name(op.kind, op.issue) + "(";
+    for (const ValueId operand : op.operands)
+      line += (line.back() == '(' ? "" : ", ") + program.value(operand).name;
+    lines.push_back(line + ")");
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+/// A loop "l" over `a`, f32[2], carried as "h", with this body.
+std::string loop(const std::string& body, const std::string& yield,
+                 const std::string& head = R"("lower": 0, "upper": 2)") {
+  return R"({"id": "l", "op": "fori_loop", )" + head +
+         R"(, "index": "i", "carry": {"h": "a"}, "body": [)" + body + R"(], "yield": {"h": ")" +
+         yield + R"("}})";
+}
+
+const std::string kAdd = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
+
+TEST_CASE("loop: the body once for each iteration, its ids with the index") {
+  const Scenario scenario =
+      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "mul", "of": ["l", "l.h"]}])");
+  CHECK(listing(scenario.program) == Lines{"l[0].i = full()", "l[0].y = add(a, a)",
+                                           "l[1].i = full()", "l[1].y = add(l[0].y, a)",
+                                           "z = mul(l[1].y, l[1].y)"});
+}
+
+TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and costs nothing") {
+  const Scenario scenario = read("[" + loop(kAdd, "y", R"("lower": -1, "upper": 1)") + "]");
+  const Op& index = scenario.program.ops[0];
+  CHECK(index.name == "l[-1].i");
+  CHECK(index.attributes.number("fill_value") == -1);
+  const ValueType& type = scenario.program.value(index.results[0]).type;
+  CHECK(text(type, scenario.program.mesh) == "s32[]");
+  CHECK_FALSE(rules(OpKind::Full).cost(index.attributes, {}, std::vector{type}).runs);
+}
+
+TEST_CASE("loop: without iterations it gives what it began with") {
+  const Scenario scenario = read("[" + loop(kAdd, "y", R"("lower": 3, "upper": 3)") +
+                                 R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
+  CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
+}
+
+TEST_CASE("loop: carries change at the end of an iteration, all at once") {
+  const std::string swap = R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3,
+    "carry": {"p": "a", "q": "b"}, "body": [], "yield": {"p": "q", "q": "p"}})";
+  const Scenario scenario = read(R"([{"id": "b", "op": "add", "of": ["a", "a"]}, )" + swap +
+                                 R"(, {"id": "z", "op": "sub", "of": ["l.p", "l.q"]}])");
+  CHECK(listing(scenario.program) == Lines{"b = add(a, a)", "z = sub(b, a)"});
+}
+
+TEST_CASE("loop: a collective started in one iteration may be done in the next") {
+  const std::string prefetch = R"([
+    {"id": "first", "op": "all_gather_start", "of": "a", "axis_name": "x", "axis": 0, "tiled": true},
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"w": "first"}, "body": [
+      {"id": "whole", "op": "done", "of": "w"},
+      {"id": "next", "op": "all_gather_start", "of": "a", "axis_name": "x", "axis": 0, "tiled": true}
+    ], "yield": {"w": "next"}},
+    {"id": "last", "op": "done", "of": "l"}])";
+  CHECK(listing(read(prefetch).program) ==
+        Lines{"first = all_gather_start(a)", "l[0].whole = done(first)",
+              "l[0].next = all_gather_start(a)", "l[1].whole = done(l[0].next)",
+              "l[1].next = all_gather_start(a)", "last = done(l[1].next)"});
+}
+
+TEST_CASE("loop: loops nest, and the inner one's results are named in the outer") {
+  const std::string inner = R"({"id": "m", "op": "fori_loop", "lower": 0, "upper": 2,
+    "carry": {"g": "h"}, "body": [{"id": "y", "op": "add", "of": ["g", "h"]}], "yield": {"g": "y"}})";
+  const Scenario scenario = read("[" + loop(inner, "m.g") + "]");
+  CHECK(listing(scenario.program) == Lines{"l[0].i = full()", "l[0].m[0].y = add(a, a)",
+                                           "l[0].m[1].y = add(l[0].m[0].y, a)", "l[1].i = full()",
+                                           "l[1].m[0].y = add(l[0].m[1].y, l[0].m[1].y)",
+                                           "l[1].m[1].y = add(l[1].m[0].y, l[0].m[1].y)"});
+}
+
+TEST_CASE("loop: threads meet at a site once in each iteration") {
+  const auto half = [](const std::string& on, const std::string& id) {
+    return R"({"on": {"x": )" + on + R"(}, "do": [{"id": ")" + id +
+           R"(", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a"}, "body": [
+               {"id": "s", "op": "psum", "of": "h", "axis_name": "x", "site": "all"}
+             ], "yield": {"h": "s"}}]})";
+  };
+  Small small;
+  std::string text = small.text();
+  const size_t at = text.find("\"program\": ");
+  text.replace(at, text.find('\n', at) - at,
+               "\"programs\": [" + half("[0, 2]", "p") + ", " + half("[2, 4]", "q") + "],");
+  const Scenario scenario = read_scenario("f", text);
+  REQUIRE(scenario.program.sites.size() == 2);
+  CHECK(scenario.program.sites[0].name == "all[0]");
+  CHECK(scenario.program.sites[1].name == "all[1]");
+  CHECK(scenario.program.sites[1].ops.size() == 2);
+}
+
+TEST_CASE("loop: outputs and expectations know what it carried out") {
+  const std::string more = R"("outputs": ["l.h"], "expect": [{"equal": ["l", "z"]}])";
+  const Scenario scenario =
+      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+  CHECK(scenario.program.value(scenario.program.outputs.at(0)).name == "l[1].y");
+  CHECK(std::get<ExpectEqual>(scenario.expectations.at(0).what).values ==
+        std::vector<std::string>{"l[1].y", "z"});
+}
+
+TEST_CASE("loop: written unrolled, it reads back the same") {
+  const std::string more = R"("outputs": ["l"], "expect": [{"equal": ["l", "z"]}])";
+  const Scenario scenario =
+      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+  const Scenario again = read_scenario("g", write_scenario(scenario));
+  CHECK(test::difference(scenario, again) == "");
+}
+
+std::string refused(const std::string& program) {
+  Small small;
+  small.program = program;
+  return refusal(small.text());
+}
+
+TEST_CASE("loop: a fault in the body is told once, with its place and the iteration") {
+  CHECK(
+      refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
+      "f:5:162: /program/0/body/0/axis_name: expected an axis of the mesh (x), got \"t\" (in "
+      "l[0])");
+  CHECK(refused("[" + loop(R"({"id": "y", "op": "add", "of": ["h", "b"]})", "y") + "]") ==
+        "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
+        "\"b\"");
+  CHECK(refused("[" +
+                loop(R"({"id": "y", "op": "add", "of": ["h", "z"]}, )"
+                     R"({"id": "z", "op": "add", "of": ["h", "h"]})",
+                     "z") +
+                "]") ==
+        "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
+        "\"z\", which the loop's body defines later (in l[0])");
+  CHECK(refused("[" + loop(R"({"id": "h", "op": "add", "of": ["a", "a"]})", "h") + "]") ==
+        "f:5:119: /program/0/body/0/id: expected an unused id, got \"h\", which the loop carries "
+        "(in l[0])");
+}
+
+TEST_CASE("loop: a carry keeps its dtype and shape") {
+  const std::string program = R"([{"id": "w", "op": "reshape", "of": "a", "new_sizes": [1, 2]},
+    {"id": "l", "op": "fori_loop", "lower": 5, "upper": 9, "carry": {"c": "a"}, "body": [],
+     "yield": {"c": "w"}}])";
+  CHECK(refused(program) ==
+        "f:7:21: /program/1/yield/c: fori_loop: expected \"c\" to stay f32[2], got f32[1,2] from "
+        "\"w\" (in l[5])");
+}
+
+TEST_CASE("loop: keys that do not fit are refused") {
+  const auto keys = [](const std::string& given) {
+    return refused(R"([{"id": "l", "op": "fori_loop", )" + given + "}]");
+  };
+  CHECK(keys(R"("lower": 0, "upper": 2)") == "f:5:13: /program/0: missing key \"body\"");
+  CHECK(keys(R"("lower": 2, "upper": 1, "body": [])") ==
+        "f:5:13: /program/0: fori_loop: expected \"upper\" to be at least \"lower\" 2, got 1");
+  CHECK(keys(R"("lower": 0, "upper": 2, "body": [], "carry": {"h": "a"})") ==
+        "f:5:90: /program/0/carry/h: expected \"yield\" to say what \"h\" is in the next "
+        "iteration");
+  CHECK(keys(R"("lower": 0, "upper": 2, "body": [], "yield": {"h": "a"})") ==
+        "f:5:80: /program/0/yield: expected \"carry\" with what is yielded, got none");
+  CHECK(keys(R"("lower": 0, "upper": 2, "body": [], "carry": {}, "yield": {"h": "a"})") ==
+        "f:5:103: /program/0/yield/h: expected a name that \"carry\" has, got \"h\"");
+  CHECK(keys(R"("lower": 0, "upper": 2, "body": [], "of": "a")") ==
+        "f:5:80: /program/0/of: unknown key \"of\"; expected one of \"op\", \"id\", \"lower\", "
+        "\"upper\", \"index\", \"carry\", \"yield\", \"body\"");
+  CHECK(keys(R"("lower": 0, "upper": 4294967296, "body": [])") ==
+        "f:5:65: /program/0/upper: expected a whole number from -2147483648 to 2147483647, got "
+        "4294967296");
+}
+
+TEST_CASE("loop: iterations are limited before they are made") {
+  CHECK(
+      refused(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "body": []}])") ==
+      "f:5:13: /program/0: expected loops of at most 262144 ops in all iterations, got more");
+}
+
+TEST_CASE("loop: its name is an id like any other") {
+  CHECK(refused(R"([{"id": "l", "op": "add", "of": ["a", "a"]}, )" + loop(kAdd, "y") + "]") ==
+        "f:5:57: /program/1: expected an unused id, got \"l\", which /program/0 (line 5) already "
+        "names");
+  // What a refused loop would have made is not reported as missing.
+  CHECK(refused("[" + loop(R"({"id": "y", "op": "nonsense"})", "y") +
+                R"(, {"id": "z", "op": "add", "of": ["l.h", "a"]}])")
+            .find("l.h") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,57 @@
+#include "verifier/oracle/folds.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/values/host_rig.h"
+#include "tests/verifier/scenario_rig.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+/// Over two devices, a dot product of 2 terms, whose sum is the whole's; and the whole, of 4 terms.
+struct SplitAndWhole {
+  SplitAndWhole() : rig({{"x", 2}}) {
+    rig.argument("a", {{1, 2}, {3, -4}});
+    const Attribute over_x = Names{"x"};
+    const Attribute first = Lists{{0}, {0}, {}, {}};
+    rig.op("dot_general", "part", {"a", "a"}, {{"dimension_numbers", first}});
+    rig.op("psum_start", "started", {"part"}, {{"axis_name", over_x}});
+    rig.op("done", "split", {"started"});
+    rig.op("all_gather", "all", {"a"},
+           {{"axis_name", over_x}, {"axis", int64_t{0}}, {"tiled", true}});
+    rig.op("dot_general", "whole", {"all", "all"}, {{"dimension_numbers", first}});
+    rig.op("mul", "squared", {"whole", "whole"});
+    (void)rig.run();
+  }
+
+  HostRig rig;
+};
+
+}  // namespace
+
+TEST_CASE("sums: those of other lengths are named on both sides, and what is common is not") {
+  SplitAndWhole both;
+  const HostRig& rig = both.rig;
+  CHECK(different_sums(rig.program, rig.value("split"), rig.value("squared")) ==
+        "\"part\" (dot_general of 2 terms), \"started\" (psum of 2 terms), \"whole\" (dot_general "
+        "of 4 terms)");
+  CHECK(different_sums(rig.program, rig.value("whole"), rig.value("squared")).empty());
+}
+
+TEST_CASE("sums: what two close values differ in is told with the difference") {
+  ScenarioParts parts;
+  // In rank order the sum is 1: 1e8 + 1 is 1e8, in f32. Begun at other ranks it is 2 or 0.
+  parts.arrays =
+      R"({"a": {"local_shape": [2], "dtype": "f32", "per_device": [[1, 1], [1e8, 1e8], [-1e8, -1e8], [1, 1]]}})";
+  parts.program =
+      R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+          {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "axis": 0},
+          {"id": "s", "op": "reduce_sum", "of": "g", "axes": [0]}])";
+  parts.expect = R"([{"close": ["r", "s"]}])";
+  const std::string told = run_parts(parts).check("VALUES.CLOSE").message;
+  CAPTURE(told);
+  CHECK(told.find("Sums that only one of them makes: \"r\" (psum of 4 terms), \"s\" (reduce_sum "
+                  "of 4 terms).") != std::string::npos);
+}
