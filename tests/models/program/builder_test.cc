@@ -112,9 +112,7 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
   CHECK(building.faults() ==
         Faults{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
                "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
-               "defined later",
-               "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
-               "defined later",
+               "defined later",  // once, though named twice there
                "/r/of: expected the id of an array or of an earlier op, got \"r\", which is "
                "defined later",
                "/zz: expected the id of an array or of an earlier op, got \"zz\""});
