@@ -58,9 +58,9 @@ Storage ranked(const Tensor& operand, Rank rank) {
 Tensor ranks_of(WorkType type, const Storage& work, Shape shape) {
   Tensor result(Dtype::S32, std::move(shape));
   const auto item = static_cast<size_t>(itemsize(type).count());
-  const std::byte* from = work.data() + item - kRankSize;
+  const std::byte* from = work.data();  // null where there are no elements
   for (int32_t& rank : result.as<int32_t>()) {
-    std::memcpy(&rank, from, kRankSize);
+    std::memcpy(&rank, from + item - kRankSize, kRankSize);
     from += item;
   }
   return result;
