@@ -29,7 +29,8 @@ struct StepRef {
 
 /// A step has two halves. The receive half takes the message in, combines and stores; the send half
 /// sends. A step that sends nothing has an empty send half that retires with its receive half.
-enum class Half : uint8_t { Receive, Send };
+/// As wide as its neighbours in structures, which then have no gaps and are moved whole.
+enum class Half : uint32_t { Receive, Send };
 
 /// A node's memory during the collective. Offsets are in work elements (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };

@@ -107,12 +107,14 @@ class Engine {
     return shared;
   }
 
-  /// Something that happens to a step; of Entry only its node counts.
+  /// Something that happens to a step; of Entry only its node counts. Kind is as wide as the rest:
+  /// a structure without gaps is moved whole.
   struct Event {
-    enum class Kind : uint8_t { Entry, Reduced, Sent, Arrival, Update } kind = Kind::Update;
+    enum class Kind : uint32_t { Entry, Reduced, Sent, FlowSent, Arrival, Update };
+    Kind kind = Kind::Update;
     CollectiveId collective;
     StepRef step;
-    std::optional<FlowId> flow;  // Sent, over shared links
+    FlowId flow;  // of FlowSent
   };
   using Queue = EventQueue<Event>;
 
@@ -152,10 +154,10 @@ class Engine {
       update_ = true;
       return;
     }
-    if (event.flow) {
-      if (transfers_[event.flow->index()].ended != queued.sequence)
+    if (event.kind == Event::Kind::FlowSent) {
+      if (transfers_[event.flow.index()].ended != queued.sequence)
         return;  // it was given another rate since, and with it another end
-      network_.remove(*event.flow);
+      network_.remove(event.flow);
     }
     std::unique_ptr<RunningCollective>& running = running_[event.collective.index()];
     if (!running)
@@ -169,7 +171,8 @@ class Engine {
       return running.enter(event.step.node);
     if (event.kind == Event::Kind::Reduced)
       return running.reduced(event.step);
-    return event.kind == Event::Kind::Sent ? running.sent(event.step) : running.arrive(event.step);
+    return event.kind == Event::Kind::Arrival ? running.arrive(event.step)
+                                              : running.sent(event.step);
   }
 
   std::unique_ptr<RunningCollective> run_of(CollectiveId id) {
@@ -199,8 +202,9 @@ class Engine {
     transfer.since = now_;
     transfer.rate = network_.rate_of(flow);
     const Int128 duration = ceil_divide(transfer.left, Int128{transfer.rate.count()});
-    transfer.ended = events_.push(now_ + Duration(checked_narrow(duration)),
-                                  {Event::Kind::Sent, transfer.collective, transfer.sender, flow});
+    transfer.ended =
+        events_.push(now_ + Duration(checked_narrow(duration)),
+                     {Event::Kind::FlowSent, transfer.collective, transfer.sender, flow});
   }
 
   const Program& program_;
