@@ -12,19 +12,14 @@
 
 namespace orrery {
 
-namespace {
-
-struct LinkProperty {
-  uint32_t link = 0;
-};
-
-// Links are added in id order, so a vertex's out-edges stand in id order.
-using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
-                                        boost::no_property, LinkProperty>;
-
-}  // namespace
-
 struct Fabric::Graph {
+  struct LinkProperty {
+    uint32_t link = 0;
+  };
+  // Links are added in id order, so a vertex's out-edges stand in id order.
+  using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
+                                          boost::no_property, LinkProperty>;
+
   Graph(size_t vertices, const std::vector<Link>& links) : graph(vertices) {
     by_ends.reserve(links.size());
     for (uint32_t i = 0; i < links.size(); ++i) {

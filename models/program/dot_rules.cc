@@ -14,6 +14,8 @@ namespace orrery {
 
 namespace {
 
+using Need = Parameter::Need;
+
 /// The lists of a DimensionNumbers attribute, in its order.
 struct Dimensions {
   explicit Dimensions(const Attributes& attributes)
@@ -144,7 +146,6 @@ Tensor dot_value(const LocalCall& call) {
 }  // namespace
 
 std::vector<OpRules> dot_rules() {
-  using Need = Parameter::Need;
   OpRules dot;
   dot.kind = OpKind::DotGeneral;
   dot.name = "dot_general";

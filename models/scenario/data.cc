@@ -4,18 +4,12 @@
 #include "models/array/kernels.h"
 #include "models/base/hash.h"
 #include "models/base/int128.h"
+#include "models/base/overloaded.h"
 #include "models/scenario/arrays_reader.h"
 
 namespace orrery {
 
 namespace {
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
 
 /// A part of a global array: calls use(local index, global index, count) for each run of elements
 /// that stand next to each other in both.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/ascii.h"
 #include "models/base/check.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/syntax.h"
@@ -55,10 +56,6 @@ class TrackingIterator {
   const char* at_ = nullptr;
   size_t* consumed_ = nullptr;
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool in_number(char c) {
   return is_digit(c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';

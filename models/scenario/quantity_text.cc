@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/ascii.h"
 #include "models/base/check.h"
 #include "models/base/int128.h"
 #include "models/scenario/document.h"
@@ -73,10 +74,6 @@ constexpr size_t kMostDigits = 19;
 
 std::string_view base_unit(Dimension dimension) {
   return units(dimension).front().name;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// A decimal number: `digits` without its point, which stands before the last `places` of them.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
+#include "models/base/overloaded.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/fault_writer.h"
@@ -19,13 +20,6 @@ namespace orrery {
 namespace {
 
 using Members = std::vector<std::pair<std::string, JsonText>>;
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
 
 JsonText integer_text(int64_t value) {
   return JsonText::raw(fmt::format("{}", value));

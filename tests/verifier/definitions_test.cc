@@ -16,7 +16,7 @@ using namespace orrery;
 namespace {
 
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
-using Lists = std::vector<std::vector<int64_t>>;
+using IndexGroups = std::vector<std::vector<int64_t>>;
 
 Op collective(OpKind kind, const Parameters& parameters = {}) {
   Op op;
@@ -197,7 +197,7 @@ TEST_CASE("pswapaxes: row p of every rank") {
 }
 
 TEST_CASE("ppermute: the source's operand, and zeros where none is named") {
-  const Op op = collective(OpKind::Ppermute, {{"perm", Lists{{0, 1}, {1, 2}}}});
+  const Op op = collective(OpKind::Ppermute, {{"perm", IndexGroups{{0, 1}, {1, 2}}}});
   CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "0 0");
   CHECK(result(op, ranks(3, {2}), 1, Dtype::S32, {2}) == "0 1");
   CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");

@@ -50,7 +50,7 @@ constexpr std::array<std::pair<std::string_view, MscclCollective>, 4> kCollectiv
 }};
 
 /// Where the chunks of one buffer of one gpu lie in the areas of the schedule.
-struct Buffer {
+struct GpuBuffer {
   Area area = Area::Input;
   int64_t first = 0;
   int64_t chunks = 0;
@@ -244,10 +244,10 @@ class Reader {
     const std::optional<int64_t> count = element.whole("cnt", {1});
     if (!word || !offset || !count)
       return std::nullopt;
-    const Buffer* buffer = *word == "i"   ? &input_
-                           : *word == "o" ? &output_
-                           : *word == "s" ? &scratch_
-                                          : nullptr;
+    const GpuBuffer* buffer = *word == "i"   ? &input_
+                              : *word == "o" ? &output_
+                              : *word == "s" ? &scratch_
+                                             : nullptr;
     if (buffer == nullptr) {
       element.fault(buffer_name, fmt::format("expected i, o or s, got \"{}\"", *word));
       return std::nullopt;
@@ -345,7 +345,7 @@ class Reader {
   std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
   std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
   std::vector<Dependency> dependencies_;  // of the gpu that is being read
-  Buffer input_, output_, scratch_;       // of that gpu
+  GpuBuffer input_, output_, scratch_;    // of that gpu
 };
 
 int64_t scaled(int64_t chunks, int64_t chunk) {

@@ -12,12 +12,11 @@
 namespace orrery {
 namespace {
 
-using Align = Table::Align;
-
 std::string path_table(const Report& report, const Style& style) {
   const Program& program = report.scenario->program;
   const auto time = [&](Duration duration) { return time_text(duration, style.ascii()); };
   const auto makespan = static_cast<double>(report.completion->makespan.picoseconds());
+  using Align = Table::Align;
   Table table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left,
                Align::Left});
   table.row({"from", "to", "takes", "share", "device", "id", "op"});
@@ -44,6 +43,7 @@ std::string slack_table(const Report& report, const Style& style) {
     return "";
   std::stable_sort(off.begin(), off.end(),
                    [](const OpReport* a, const OpReport* b) { return *a->slack < *b->slack; });
+  using Align = Table::Align;
   Table table({Align::Right, Align::Left, Align::Left});
   table.row({"slack", "id", "op"});
   for (const OpReport* entry : off) {

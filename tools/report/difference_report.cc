@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidth = 100;
 constexpr size_t kMostPlaces = 8;  // that are named of one aspect
 
 /// "\"r\" on device 2, element 3"
@@ -112,7 +111,7 @@ class DifferenceText {
     return fmt::format(
         "  {}{}\n",
         title == "FIRST" ? style_.bold(fmt::format("{:<10}", title)) : fmt::format("{:<10}", title),
-        wrapped_words(words_of(text), kWidth - kColumn, kColumn));
+        wrapped_words(words_of(text), kReportColumns - kColumn, kColumn));
   }
 
   const RunComparison& comparison_;

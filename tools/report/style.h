@@ -3,6 +3,7 @@
 // How text looks: colours where the reader's terminal has them, and plain letters where it has no
 // others. Text that goes to a file is the same everywhere: no colours, all letters.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace orrery {
 
 enum class Colours : uint8_t { Plain, Ansi };
 enum class Letters : uint8_t { Ascii, Unicode };
+
+/// What a report for people keeps to, but for names and messages that are longer.
+inline constexpr size_t kReportColumns = 100;
 
 /// Columns that a UTF-8 text takes: one per code point (none of ours are wide).
 size_t columns(std::string_view text);

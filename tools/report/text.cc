@@ -15,10 +15,9 @@
 namespace orrery {
 namespace {
 
-constexpr size_t kWidth = 100;
 constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
-constexpr size_t kLinksShown = 4;
+constexpr size_t kLinkKindsShown = 4;
 constexpr size_t kTimelineRows = 48;  // more than a screen shows nothing at a glance
 
 std::string heading(const Style& style, std::string_view text) {
@@ -151,7 +150,7 @@ class TextReport {
     }
     if (makespan == 0 || rows == 0 || rows > kTimelineRows)
       return "";
-    const size_t width = kWidth - name_width - 4;
+    const size_t width = kReportColumns - name_width - 4;
     const auto column = [&](Instant instant) {
       return static_cast<size_t>(Int128{instant.picoseconds()} * static_cast<int64_t>(width) /
                                  makespan);
@@ -183,7 +182,8 @@ class TextReport {
       words.push_back(word + fmt::format("{} {}", program_.op(entry.op).name,
                                          style_.dim(time(entry.end - entry.start))));
     }
-    return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kWidth - 2, 2) + "\n";
+    return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kReportColumns - 2, 2) +
+           "\n";
   }
 
   /// Links that carry as many bytes at the same bandwidth, on one line; the busiest first.
@@ -210,7 +210,7 @@ class TextReport {
     for (size_t first = 0, next = 0; first < used.size(); first = next, ++kinds) {
       while (next < used.size() && order(used[next]) == order(used[first]))
         ++next;
-      if (kinds >= kLinksShown)
+      if (kinds >= kLinkKindsShown)
         continue;
       const std::string more =
           next - first > 1 ? fmt::format(" and {} like it", next - first - 1) : "";
@@ -218,8 +218,9 @@ class TextReport {
                           style_.dim(more), size_text(used[first].link->bytes),
                           share_text(used[first].share));
     }
-    if (kinds > kLinksShown)
-      text += style_.dim(fmt::format("  and {} kinds that are used less\n", kinds - kLinksShown));
+    if (kinds > kLinkKindsShown)
+      text +=
+          style_.dim(fmt::format("  and {} kinds that are used less\n", kinds - kLinkKindsShown));
     return text;
   }
 
@@ -262,7 +263,7 @@ class TextReport {
       words.push_back(fmt::format("reserved {}", size_text(memory.reserved)));
     for (size_t w = 0; w + 1 < words.size(); ++w)
       words[w] += fmt::format(" {}", style_.dot());
-    text += "    " + wrapped_words(words, kWidth - 4, 4) + "\n";
+    text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
     text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
     return text;
   }
@@ -281,7 +282,8 @@ class TextReport {
       return "";
     std::string text = heading(style_, title);
     for (const std::string& label : sentences)
-      text += fmt::format("  {} {}\n", style_.dot(), wrapped_words(words_of(label), kWidth - 4, 4));
+      text += fmt::format("  {} {}\n", style_.dot(),
+                          wrapped_words(words_of(label), kReportColumns - 4, 4));
     return text;
   }
 
@@ -322,7 +324,8 @@ std::string checks_text(const std::vector<Check>& checks, const Style& style) {
                     std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "");
     const size_t indent = columns(head);
     text += head +
-            wrapped_words(words_of(check.message), kWidth - std::min(indent, kWidth / 2), indent) +
+            wrapped_words(words_of(check.message),
+                          kReportColumns - std::min(indent, kReportColumns / 2), indent) +
             "\n";
     if (check.holds)
       continue;
@@ -359,7 +362,8 @@ std::string summary_text(const std::vector<SummaryLine>& lines, const Style& sty
   for (const SummaryLine& line : lines)
     file_width = std::max(file_width, columns(line.file));
   constexpr size_t kOthers = 3 + 2 + 9 + 2 + 9 + 2;  // mark, makespan, peak, gaps
-  const size_t remark_width = std::max<size_t>(kWidth - std::min(kWidth, file_width + kOthers), 30);
+  const size_t remark_width =
+      std::max<size_t>(kReportColumns - std::min(kReportColumns, file_width + kOthers), 30);
   size_t holding = 0;
   for (const SummaryLine& line : lines) {
     const bool holds = line.outcome == SummaryLine::Outcome::Holds;

@@ -21,15 +21,13 @@ namespace orrery {
 
 namespace {
 
-constexpr double kSlack = 1 + 0x1p-20;
-
 /// target[i] = next(target[i], i), enlarged; all bounds are made here. What is not a number, such
 /// as zero times infinite, is no bound: infinite.
 template <class Next>
 Tensor each(Tensor target, Next&& next) {
   const std::span<double> elements = target.as<double>();
   for (size_t i = 0; i < elements.size(); ++i) {
-    const double bound = next(elements[i], i) * kSlack;
+    const double bound = next(elements[i], i) * kBoundSlack;
     elements[i] = std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
   }
   return target;

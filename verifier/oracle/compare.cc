@@ -13,10 +13,6 @@ namespace orrery {
 
 namespace {
 
-/// The bound is itself computed in doubles, with n + 3 roundings of 2^-53 relative each; this
-/// covers them for every n that fits an id.
-constexpr double kSlack = 1 + 0x1p-20;
-
 struct Terms {
   double magnitude = 0;  // the sum of |x_i| over the finite terms
   bool finite = true;    // all of them
@@ -37,7 +33,8 @@ Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_
 }
 
 double fold_bound(const Part& part, const Terms& terms, double unit_roundoff) {
-  return part.ranks < 2 ? 0 : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kSlack;
+  return part.ranks < 2 ? 0
+                        : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kBoundSlack;
 }
 
 /// On the difference of two quotients of sums that are off by `sums`.
@@ -45,7 +42,8 @@ template <class E>
 double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& format) {
   const double sizes = std::fabs(static_cast<double>(arith::widen(a))) +
                        std::fabs(static_cast<double>(arith::widen(b)));
-  return (sums / part.ranks + format.unit_roundoff * sizes + 2 * format.half_smallest) * kSlack;
+  return (sums / part.ranks + format.unit_roundoff * sizes + 2 * format.half_smallest) *
+         kBoundSlack;
 }
 
 /// Whether sums, or what is made of them, differ by no more than `bound`; where they are not

@@ -18,6 +18,10 @@ struct FloatFormat {
   double largest;        // the largest finite number
 };
 
+/// Error bounds are themselves computed in doubles, with n + 3 roundings of 2^-53 relative each at
+/// most; times this, they cover these for every n that fits an id.
+inline constexpr double kBoundSlack = 1 + 0x1p-20;
+
 /// Requires a float dtype.
 inline FloatFormat float_format(Dtype dtype) {
   switch (dtype) {

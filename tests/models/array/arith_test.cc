@@ -12,14 +12,15 @@
 #include <rapidcheck.h>
 
 #include "models/base/int128.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery::arith {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using test::kInf;
+using test::kNan;
 
 /// A narrow float by its fields, and what its bits mean by IEEE 754, section 3.4: an independent
 /// reading of the format, exact in double.

@@ -7,11 +7,15 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::identical;
+using test::of;
 
 /// lhs [rows, depth] times rhs [depth, columns], by arith.h one element at a time: products and
 /// sums are of type Sum.
@@ -43,11 +47,6 @@ Tensor naive_matmul(const Tensor& lhs, const Tensor& rhs, Dtype preferred) {
   return result;
 }
 
-bool identical(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
-}
-
 const DotDimensions kMatmul = {{1}, {0}, {}, {}};
 
 /// `lhs_from` x `lhs_depth` times `lhs_depth` x `columns`, against the naive one.
@@ -62,13 +61,6 @@ void check_against_naive(Dtype lhs, Dtype rhs, Dtype preferred) {
     const Tensor b = random_normalish(rhs, {depth, columns}, random);
     RC_ASSERT(identical(dot_general(a, b, kMatmul, preferred), naive_matmul<Sum>(a, b, preferred)));
   });
-}
-
-Tensor of(Dtype dtype, Shape shape, const std::vector<double>& values) {
-  Tensor tensor(dtype, std::move(shape));
-  for (size_t i = 0; i < values.size(); ++i)
-    set_element_from_double(tensor, static_cast<int64_t>(i), values[i]);
-  return tensor;
 }
 
 }  // namespace

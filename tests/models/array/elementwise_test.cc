@@ -12,19 +12,14 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery {
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Tensor of(Dtype dtype, const std::vector<double>& values) {
-  Tensor tensor(dtype, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < values.size(); ++i)
-    set_element_from_double(tensor, static_cast<int64_t>(i), values[i]);
-  return tensor;
-}
+using test::kNan;
+using test::of;
 
 /// "TTF" for pred.
 std::string letters(const Tensor& pred) {

@@ -9,11 +9,15 @@
 #include "models/array/dispatch.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::identical;
+using test::of;
 
 /// Elements of any bits, NaNs and subnormals among them; for pred 0 or 1.
 Tensor random_bits(Dtype dtype, Shape shape, Random& random) {
@@ -47,18 +51,6 @@ Tensor combined_slowly(Combine combine, const Tensor& left, const Tensor& right)
       result.as<E>()[i] = folded(combine, left.as<E>()[i], right.as<E>()[i]);
   });
   return result;
-}
-
-bool identical(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
-}
-
-Tensor of(Dtype dtype, const std::vector<double>& values) {
-  Tensor tensor(dtype, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < values.size(); ++i)
-    set_element_from_double(tensor, static_cast<int64_t>(i), values[i]);
-  return tensor;
 }
 
 }  // namespace

@@ -10,11 +10,14 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::identical;
 
 std::vector<int64_t> index_of(const Shape& shape, int64_t place) {
   std::vector<int64_t> index(shape.rank());
@@ -49,11 +52,6 @@ Tensor random_tensor(Shape shape) {
   for (std::byte& byte : tensor.bytes())
     byte = static_cast<std::byte>(random.below(256));
   return tensor;
-}
-
-bool identical(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
 }
 
 Tensor counting(Shape shape) {

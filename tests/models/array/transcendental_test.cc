@@ -15,13 +15,15 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/hash.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using test::kInf;
+using test::kNan;
+using test::of;
 
 long double exact(Unary op, long double x) {
   switch (op) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/program/builder.h"
+#include "tests/models/program/lists.h"
 
 namespace orrery::test {
 
@@ -50,8 +51,6 @@ struct Lines {
 
   std::vector<std::string> lines;
 };
-
-inline const std::vector<std::string> kX = {"x"};
 
 /// Devices [first, last).
 inline std::vector<LogicalId> devices(uint32_t first, uint32_t last) {

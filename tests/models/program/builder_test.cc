@@ -14,12 +14,12 @@ using test::Building;
 using test::devices;
 using test::donating;
 using test::kX;
+using test::Names;
+using test::Numbers;
 using test::op;
 using test::Spmd;
 
 using Faults = test::Lines;
-using Names = std::vector<std::string>;
-using Numbers = std::vector<int64_t>;
 
 const Value& value_of(const Program& program, std::string_view name) {
   for (const Value& value : program.values)

@@ -10,13 +10,12 @@ namespace orrery {
 namespace {
 
 using test::Given;
+using test::kX;
 using test::Lists;
 using test::Names;
 using test::Numbers;
 using test::outcome;
 using test::type;
-
-const Names kX = {"x"};
 
 /// The result for an f32 operand that varies along x, on x = n devices.
 std::string over_x(int64_t n, OpKind kind, Shape shape, Given given) {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/models/program/lists.h"
+
 namespace orrery {
 namespace {
 
@@ -71,9 +73,8 @@ TEST_CASE("rules: local ops have a cost and a value, the others none") {
 }
 
 TEST_CASE("parameter kinds: dimension numbers are four lists") {
-  using Lists = std::vector<std::vector<int64_t>>;
-  CHECK(holds(Lists{{1}, {0}, {}, {}}, ParameterKind::DimensionNumbers));
-  CHECK_FALSE(holds(Lists{{1}, {0}}, ParameterKind::DimensionNumbers));
+  CHECK(holds(test::Lists{{1}, {0}, {}, {}}, ParameterKind::DimensionNumbers));
+  CHECK_FALSE(holds(test::Lists{{1}, {0}}, ParameterKind::DimensionNumbers));
   CHECK_FALSE(holds(int64_t{1}, ParameterKind::Number));
 }
 

@@ -11,10 +11,10 @@ namespace {
 using test::at_site;
 using test::Building;
 using test::devices;
+using test::Names;
 using test::op;
 
 using Faults = test::Lines;
-using Names = std::vector<std::string>;
 
 const Names kBoth = {"stage", "x"};
 const Names kInner = {"x"};

@@ -10,12 +10,10 @@
 
 #include "models/program/groups.h"
 #include "models/program/rules.h"
+#include "tests/models/program/lists.h"
 
 namespace orrery::test {
 
-using Names = std::vector<std::string>;
-using Numbers = std::vector<int64_t>;
-using Lists = std::vector<std::vector<int64_t>>;
 using Given = std::initializer_list<std::pair<std::string, Attribute>>;
 
 /// What is given, and the defaults of the rest.

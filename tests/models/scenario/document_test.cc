@@ -93,13 +93,13 @@ TEST_CASE("document: the first of duplicate keys counts, and the others are told
   CHECK(k.find("last")->number() == "4");
 }
 
-struct Case {
+struct Refused {
   std::string_view text;
   std::string_view fault;
 };
 
 TEST_CASE("document: why a text is not JSON, at the token that was not expected") {
-  const Case cases[] = {
+  const Refused cases[] = {
       {"", "f:1:1: expected a value, got the end of the file"},
       {" // only a comment\n", "f:2:1: expected a value, got the end of the file"},
       {"\xEF\xBB\xBF]", "f:1:4: expected a value, got \"]\""},
@@ -142,7 +142,7 @@ TEST_CASE("document: why a text is not JSON, at the token that was not expected"
        "that are not UTF-8"},
       {"[1, /* ", "f:1:5: expected a value, got a comment that is not closed"},
   };
-  for (const Case& c : cases) {
+  for (const Refused& c : cases) {
     CAPTURE(c.text);
     CHECK(faults_of(c.text) == c.fault);
   }

@@ -93,14 +93,14 @@ TEST_CASE("factor: the text is the shortest decimal") {
 }
 
 TEST_CASE("faults: what is wrong with one") {
-  struct Case {
+  struct Wrong {
     std::string faults;
     std::string refused;
   };
   const std::string factor =
       "expected a factor from 1 to 1000000 with at most 6 decimals, such as "
       "1.5, got ";
-  const Case cases[] = {
+  const Wrong cases[] = {
       {"{}", "f:6:11: /faults: expected a list of faults, got an object"},
       {"[7]",
        "f:6:12: /faults/0: expected a fault such as {\"slow_device\": 0, \"factor\": 1.5}, got 7"},
@@ -168,7 +168,7 @@ TEST_CASE("faults: what is wrong with one") {
        "f:6:52: /faults/1/jitter: expected another fault: there is jitter already by "
        "/faults/0/jitter"},
   };
-  for (const Case& c : cases) {
+  for (const Wrong& c : cases) {
     CAPTURE(c.faults);
     CHECK(refusal(with_faults(c.faults).text()) == c.refused);
   }

@@ -17,7 +17,7 @@ namespace {
 using test::refusal;
 using test::Small;
 
-Scenario read(const std::string& program, const std::string& more = R"("name": "loop")") {
+Scenario looping(const std::string& program, const std::string& more = R"("name": "loop")") {
   Small small;
   small.program = program;
   small.more = more;
@@ -50,14 +50,14 @@ const std::string kAdd = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
 
 TEST_CASE("loop: the body once for each iteration, its ids with the index") {
   const Scenario scenario =
-      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "mul", "of": ["l", "l.h"]}])");
+      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "mul", "of": ["l", "l.h"]}])");
   CHECK(listing(scenario.program) == Lines{"l[0].i = full()", "l[0].y = add(a, a)",
                                            "l[1].i = full()", "l[1].y = add(l[0].y, a)",
                                            "z = mul(l[1].y, l[1].y)"});
 }
 
 TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and costs nothing") {
-  const Scenario scenario = read("[" + loop(kAdd, "y", R"("lower": -1, "upper": 1)") + "]");
+  const Scenario scenario = looping("[" + loop(kAdd, "y", R"("lower": -1, "upper": 1)") + "]");
   const Op& index = scenario.program.ops[0];
   CHECK(index.name == "l[-1].i");
   CHECK(index.attributes.number("fill_value") == -1);
@@ -67,16 +67,16 @@ TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and cost
 }
 
 TEST_CASE("loop: without iterations it gives what it began with") {
-  const Scenario scenario = read("[" + loop(kAdd, "y", R"("lower": 3, "upper": 3)") +
-                                 R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
+  const Scenario scenario = looping("[" + loop(kAdd, "y", R"("lower": 3, "upper": 3)") +
+                                    R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
   CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
 }
 
 TEST_CASE("loop: carries change at the end of an iteration, all at once") {
   const std::string swap = R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3,
     "carry": {"p": "a", "q": "b"}, "body": [], "yield": {"p": "q", "q": "p"}})";
-  const Scenario scenario = read(R"([{"id": "b", "op": "add", "of": ["a", "a"]}, )" + swap +
-                                 R"(, {"id": "z", "op": "sub", "of": ["l.p", "l.q"]}])");
+  const Scenario scenario = looping(R"([{"id": "b", "op": "add", "of": ["a", "a"]}, )" + swap +
+                                    R"(, {"id": "z", "op": "sub", "of": ["l.p", "l.q"]}])");
   CHECK(listing(scenario.program) == Lines{"b = add(a, a)", "z = sub(b, a)"});
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("loop: a collective started in one iteration may be done in the next")
       {"id": "next", "op": "all_gather_start", "of": "a", "axis_name": "x", "axis": 0, "tiled": true}
     ], "yield": {"w": "next"}},
     {"id": "last", "op": "done", "of": "l"}])";
-  CHECK(listing(read(prefetch).program) ==
+  CHECK(listing(looping(prefetch).program) ==
         Lines{"first = all_gather_start(a)", "l[0].whole = done(first)",
               "l[0].next = all_gather_start(a)", "l[1].whole = done(l[0].next)",
               "l[1].next = all_gather_start(a)", "last = done(l[1].next)"});
@@ -97,7 +97,7 @@ TEST_CASE("loop: a collective started in one iteration may be done in the next")
 TEST_CASE("loop: loops nest, and the inner one's results are named in the outer") {
   const std::string inner = R"({"id": "m", "op": "fori_loop", "lower": 0, "upper": 2,
     "carry": {"g": "h"}, "body": [{"id": "y", "op": "add", "of": ["g", "h"]}], "yield": {"g": "y"}})";
-  const Scenario scenario = read("[" + loop(inner, "m.g") + "]");
+  const Scenario scenario = looping("[" + loop(inner, "m.g") + "]");
   CHECK(listing(scenario.program) == Lines{"l[0].i = full()", "l[0].m[0].y = add(a, a)",
                                            "l[0].m[1].y = add(l[0].m[0].y, a)", "l[1].i = full()",
                                            "l[1].m[0].y = add(l[0].m[1].y, l[0].m[1].y)",
@@ -126,7 +126,7 @@ TEST_CASE("loop: threads meet at a site once in each iteration") {
 TEST_CASE("loop: outputs and expectations know what it carried out") {
   const std::string more = R"("outputs": ["l.h"], "expect": [{"equal": ["l", "z"]}])";
   const Scenario scenario =
-      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
   CHECK(scenario.program.value(scenario.program.outputs.at(0)).name == "l[1].y");
   CHECK(std::get<ExpectEqual>(scenario.expectations.at(0).what).values ==
         std::vector<std::string>{"l[1].y", "z"});
@@ -135,7 +135,7 @@ TEST_CASE("loop: outputs and expectations know what it carried out") {
 TEST_CASE("loop: written unrolled, it reads back the same") {
   const std::string more = R"("outputs": ["l"], "expect": [{"equal": ["l", "z"]}])";
   const Scenario scenario =
-      read("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
   const Scenario again = read_scenario("g", write_scenario(scenario));
   CHECK(test::difference(scenario, again) == "");
 }

@@ -8,14 +8,14 @@
 namespace orrery {
 namespace {
 
-struct Case {
+struct Reading {
   std::string_view text;
   Dimension dimension;
   int64_t count;
 };
 
 TEST_CASE("quantities: texts and the base units they stand for") {
-  const Case cases[] = {
+  const Reading cases[] = {
       {"1 ps", Dimension::Time, 1},
       {"1.5 us", Dimension::Time, 1'500'000},
       {"0.36 us", Dimension::Time, 360'000},
@@ -36,7 +36,7 @@ TEST_CASE("quantities: texts and the base units they stand for") {
       {"0009 B", Dimension::Size, 9},
       {"9223372036854775807 B", Dimension::Size, 9'223'372'036'854'775'807},
   };
-  for (const Case& c : cases) {
+  for (const Reading& c : cases) {
     CAPTURE(c.text);
     const QuantityReading reading = read_quantity(c.text, c.dimension);
     CHECK(reading.fault == "");

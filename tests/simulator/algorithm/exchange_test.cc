@@ -2,6 +2,7 @@
 
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/pairwise.h"
+#include "tests/simulator/algorithm/any_transport.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/interpreter.h"
 #include "tests/support/property.h"
@@ -9,14 +10,8 @@
 namespace orrery {
 namespace {
 
+using test::any_transport;
 using test::Elements;
-
-Transport any_transport() {
-  Transport transport;
-  transport.channels = *rc::gen::inRange(1U, 4U);
-  transport.slots = *rc::gen::inRange(1U, 5U);
-  return transport;
-}
 
 /// Part q of rank r's result is part r of rank q's input.
 std::vector<Elements> exchanged(const std::vector<Elements>& inputs, int64_t part) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/simulator/algorithm/any_transport.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/interpreter.h"
 #include "tests/support/property.h"
@@ -9,12 +10,7 @@
 namespace orrery {
 namespace {
 
-Transport any_transport() {
-  Transport transport;
-  transport.channels = *rc::gen::inRange(1U, 4U);
-  transport.slots = *rc::gen::inRange(1U, 5U);
-  return transport;
-}
+using test::any_transport;
 
 TEST_CASE("recursive doubling: every rank gets the sum, whatever the number of ranks") {
   test::holds_for_all("sum", [] {

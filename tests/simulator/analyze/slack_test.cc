@@ -14,11 +14,6 @@
 namespace orrery::test {
 namespace {
 
-/// Every device with a link of 1 GB/s and 1 us to every other.
-Fabric fabric(uint32_t devices) {
-  return fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
-}
-
 /// A ring psum of 2,000 bytes over two devices: two hops of 1 us + 1,000 B at 1 GB/s, 4 us.
 SiteId psum(Sketch& sketch, uint32_t stream = 0) {
   return sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000,
@@ -51,7 +46,7 @@ std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
 }
 
 Duration slack(const Sketch& sketch, OpId op) {
-  return *swept(sketch, fabric(sketch.program.mesh.devices()))->slacks[op.index()];
+  return *swept(sketch, gigabyte_fabric(sketch.program.mesh.devices()))->slacks[op.index()];
 }
 
 TEST_CASE("slack: none on the critical path") {

@@ -14,11 +14,6 @@
 namespace orrery::test {
 namespace {
 
-/// Every device with a link of 1 GB/s and 1 us to every other.
-Fabric fabric(uint32_t devices) {
-  return fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
-}
-
 /// Over two devices, of 2,000 bytes: each sends 1,000 in 1 us, which fly 1 us, twice.
 std::unique_ptr<const Schedule> all_reduce() {
   return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000, Combine::Add,
@@ -42,7 +37,7 @@ std::string text(const std::vector<Reason>& chain) {
 }
 
 std::string why_text(const Sketch& sketch, OpId op, uint32_t device) {
-  const Fabric on = fabric(sketch.program.mesh.devices());
+  const Fabric on = gigabyte_fabric(sketch.program.mesh.devices());
   const Completion completion = run_time(sketch.program, sketch.lowered, on);
   return text(why(sketch.program, sketch.lowered, on, completion, op, LogicalId(device)));
 }

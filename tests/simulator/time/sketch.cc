@@ -5,6 +5,10 @@
 
 namespace orrery::test {
 
+Fabric gigabyte_fabric(uint32_t devices) {
+  return fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
+}
+
 Sketch::Sketch(uint32_t devices) {
   program.mesh = Mesh({{"x", devices}});
   std::vector<uint32_t> all(devices);

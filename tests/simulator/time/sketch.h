@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/time/completion.h"
 
 namespace orrery::test {
+
+/// Every device with a link of 1 GB/s and 1 us to every other.
+Fabric gigabyte_fabric(uint32_t devices);
 
 class Sketch {
  public:

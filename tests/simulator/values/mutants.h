@@ -6,9 +6,13 @@
 // on; steps 4 and 5 store and pass on chunks r and r - 1; step 6 stores chunk r - 2. (All
 // modulo 4.)
 
+#include "models/base/quantity.h"
 #include "simulator/schedule/stored_schedule.h"
 
 namespace orrery::test {
+
+/// Of one element of theirs.
+inline constexpr Bytes kItem(4);
 
 /// The ring without fault.
 StoredSchedule right_ring();

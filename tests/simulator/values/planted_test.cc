@@ -16,8 +16,6 @@ namespace orrery::test {
 
 namespace {
 
-constexpr Bytes kItem(4);
-
 /// A psum of s32[8] over 4 ranks; element e of rank r is 100 (r + 1) + e, so no two are alike.
 class Sum : public HostRig {
  public:

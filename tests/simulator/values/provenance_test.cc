@@ -15,8 +15,6 @@ namespace orrery::test {
 
 namespace {
 
-constexpr Bytes kItem(4);
-
 ProvenanceRun prove(const Schedule& schedule) {
   return provenance(schedule, CollectiveId(0), kItem);
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+// Small tensors and odd numbers, for several tests.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "models/array/text.h"
+
+namespace orrery::test {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+inline Tensor of(Dtype dtype, Shape shape, const std::vector<double>& values) {
+  Tensor tensor(dtype, std::move(shape));
+  for (size_t i = 0; i < values.size(); ++i)
+    set_element_from_double(tensor, static_cast<int64_t>(i), values[i]);
+  return tensor;
+}
+
+/// A vector.
+inline Tensor of(Dtype dtype, const std::vector<double>& values) {
+  return of(dtype, {static_cast<int64_t>(values.size())}, values);
+}
+
+/// Bit for bit, unlike ==, to which every NaN is the same.
+inline bool identical(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,17 @@
+#pragma once
+
+// The lists that attributes are, in one word each.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace orrery::test {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<int64_t>;
+using Lists = std::vector<Numbers>;
+
+inline const Names kX = {"x"};
+
+}  // namespace orrery::test

@@ -1,0 +1,17 @@
+#pragma once
+
+// A transport of a few channels and slots, for properties over all of them.
+
+#include "simulator/algorithm/chunks.h"
+#include "tests/support/property.h"
+
+namespace orrery::test {
+
+inline Transport any_transport() {
+  Transport transport;
+  transport.channels = *rc::gen::inRange(1U, 4U);
+  transport.slots = *rc::gen::inRange(1U, 5U);
+  return transport;
+}
+
+}  // namespace orrery::test
