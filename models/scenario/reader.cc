@@ -35,6 +35,8 @@ class ScenarioReader {
       if (version->kind() != DocumentNode::Kind::Number || version->number() != kVersion)
         expected(*version, fmt::format("version {} of the format", kVersion), faults_);
     }
+    if (const auto node = fields_.optional("$schema"))
+      read_text(*node, "a schema's address", faults_);  // an editor's affair
     std::string name;
     if (const auto node = fields_.optional("name"))
       name = read_text(*node, "a name", faults_).value_or("");

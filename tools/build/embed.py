@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Writes a C++ source that holds the catalog's JSON files: embed.py OUTPUT FILE..."""
+"""Writes a C++ source that holds files: embed.py OUTPUT HEADER FUNCTION ENTRY FILE...
+
+HEADER declares ENTRY, two string_views (a file's name up to its first dot, and its text), and FUNCTION, which
+returns a span of them, in name order.
+"""
 
 import pathlib
 import sys
 
-output, *files = map(pathlib.Path, sys.argv[1:])
+output, header, function, entry, *files = sys.argv[1:]
 entries = []
-for file in sorted(files, key=lambda f: f.stem):
+for file in sorted(map(pathlib.Path, files), key=lambda f: f.name):
     text = file.read_text()
-    assert ')catalog"' not in text, f'{file} holds the end of a raw string'
-    entries.append(f'    CatalogEntry{{"{file.stem}", R"catalog({text})catalog"}},\n')
-output.write_text(
-    '#include <array>\n\n#include "models/fabric/fabric.h"\n\nnamespace orrery {\n\n'
-    'std::span<const CatalogEntry> catalog() {\n'
+    assert ')embedded"' not in text, f'{file} holds the end of a raw string'
+    name = file.name.split('.')[0]
+    entries.append(f'    {entry}{{"{name}", R"embedded({text})embedded"}},\n')
+pathlib.Path(output).write_text(
+    f'#include <array>\n\n#include "{header}"\n\nnamespace orrery {{\n\n'
+    f'std::span<const {entry}> {function}() {{\n'
     '  static constexpr std::array kEntries = {\n' + ''.join(entries) + '  };\n'
     '  return kEntries;\n}\n\n}  // namespace orrery\n')

@@ -53,6 +53,8 @@ struct ProveCommand {
   std::string size = "1 MiB";
 };
 
+enum class OpsFormat : uint8_t { Text, Markdown };
+
 struct ShowCommand {
   enum class What : uint8_t {
     Program,
@@ -60,15 +62,17 @@ struct ShowCommand {
     CriticalPath,
     Catalog,
     Ops,
-    Algorithms
+    Algorithms,
+    Schema
   } what = What::Ops;
   std::string file;   // Program, Schedule, CriticalPath
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
-  std::string entry;  // Catalog: one of its names, or empty for the list
+  std::string entry;  // Catalog: one of its names, or empty for the list; Schema: its name
+  OpsFormat ops_format = OpsFormat::Text;
 };
 
-/// Text to print and an exit code: --help, --version, a misspelt option.
+/// Text to print and an exit code: --help, completion, the manual, a misspelt option.
 struct Message {
   Outcome outcome = Outcome::Holds;
   std::string text;

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/version.h"
 
@@ -28,12 +29,12 @@ using Words = std::vector<std::pair<std::string, T>>;
 
 /// An option that takes one of `words`.
 template <class T>
-void add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
-                const char* about) {
+CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
+                        const char* about) {
   std::string names;
   for (const auto& word : words)
     names += names.empty() ? word.first : "|" + word.first;
-  command
+  return command
       .add_option_function<std::string>(
           option,
           [&target, words, option, names](const std::string& given) {
@@ -95,8 +96,10 @@ void add_run(CLI::App& app, RunCommand& run) {
 
 void add_diff(CLI::App& app, DiffCommand& diff) {
   CLI::App& command = *app.add_subcommand("diff", "Where two runs first differ, and in what");
-  command.add_option("A", diff.a, "A scenario, or a JSON report of one run")->required();
-  command.add_option("B", diff.b, "What it is compared with")->required();
+  command.add_option("A", diff.a, "A scenario, or a JSON report of one run")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("B", diff.b, "What it is compared with")->required()->type_name("FILE");
   add_choice<Format>(command, "--format", diff.format,
                      {{"text", Format::Text}, {"json", Format::Json}}, "The form of the answer");
   command.add_option("-o,--output", diff.output, "Write the answer to this file")
@@ -135,7 +138,8 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
 void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
       "show",
-      "Show a program, a schedule, the critical path, the catalog, the ops, the algorithms");
+      "Show a program, a schedule, the critical path, the catalog, the ops, the algorithms, the "
+      "schemas");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -162,15 +166,83 @@ void add_show(CLI::App& app, ShowCommand& show) {
   catalog->callback([&show] { show.what = ShowCommand::What::Catalog; });
   catalog->footer("Example:\n  orrery show catalog h100-sxm-8\n");
 
-  command->add_subcommand("ops", "The ops a program can have")
-      ->callback([&show] { show.what = ShowCommand::What::Ops; })
-      ->footer("Example:\n  orrery show ops\n");
+  CLI::App* const ops = command->add_subcommand("ops", "The ops a program can have");
+  add_choice<OpsFormat>(*ops, "--format", show.ops_format,
+                        {{"text", OpsFormat::Text}, {"markdown", OpsFormat::Markdown}},
+                        "markdown: with what each parameter means");
+  ops->callback([&show] { show.what = ShowCommand::What::Ops; });
+  ops->footer("Examples:\n  orrery show ops\n  orrery show ops --format markdown\n");
+
+  CLI::App* const schema =
+      command->add_subcommand("schema", "The JSON Schema of a scenario or a report");
+  add_choice<std::string>(*schema, "WHICH", show.entry,
+                          {{"scenario", "scenario"}, {"report", "report"}}, "Which of them")
+      ->required();
+  schema->callback([&show] { show.what = ShowCommand::What::Schema; });
+  schema->footer("Example:\n  orrery show schema scenario >scenario.schema.json\n");
   command->add_subcommand("algorithms", "The algorithms a collective can have")
       ->callback([&show] { show.what = ShowCommand::What::Algorithms; })
       ->footer("Example:\n  orrery show algorithms\n");
   command->footer(
       "Examples:\n  orrery show program scenarios/quickstart.json\n"
       "  orrery show catalog h100-sxm-8\n");
+}
+
+void add_completion(CLI::App& app, std::string& shell) {
+  CLI::App* const command = app.add_subcommand("completion", "Print completion for a shell");
+  add_choice<std::string>(*command, "SHELL", shell, {{"bash", "bash"}, {"zsh", "zsh"}}, "Which one")
+      ->required();
+  command->footer(
+      "Examples:\n  source <(orrery completion bash)\n"
+      "  orrery completion zsh >~/.zfunc/_orrery\n");
+}
+
+void add_manual(CLI::App& app) {
+  app.add_subcommand("manual", "Print the manual page")
+      ->footer("Example:\n  orrery manual | man -l -\n");
+}
+
+/// The words of "text|json"; none where a part of it stands for what the user has to fill in.
+std::vector<std::string> words_of(const std::string& type_name) {
+  std::vector<std::string> words = CLI::detail::split(type_name, '|');
+  const bool fixed =
+      words.size() > 1 &&
+      type_name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-|") == std::string::npos;
+  return fixed ? words : std::vector<std::string>();
+}
+
+OptionHelp option_help(const CLI::Option& option) {
+  OptionHelp help;
+  for (const std::string& name : option.get_snames())
+    help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames())
+    help.names.push_back("--" + name);
+  const bool placed = help.names.empty();
+  const std::string type = option.get_type_name();
+  help.choices = words_of(type);
+  // CLI11 calls a type TEXT where none is named.
+  help.takes = placed && help.choices.empty() ? option.get_name(true) : type;
+  if (option.get_items_expected_max() == 0)
+    help.takes.clear();
+  help.takes_file = help.takes == "FILE" || type == "FILE";
+  help.required = option.get_required();
+  help.repeats = option.get_items_expected_max() > 1;
+  help.about = option.get_description();
+  return help;
+}
+
+CommandHelp command_help(const CLI::App& app) {
+  CommandHelp help{app.get_name(), app.get_description(), {}, {}, app.get_footer()};
+  for (const CLI::Option* option : app.get_options())
+    help.options.push_back(option_help(*option));
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    help.commands.push_back(command_help(*command));
+  // The headings and the exit codes are for those who have only the help.
+  for (const std::string& heading :
+       {std::string("Example:\n"), std::string("Examples:\n"), std::string(kExitCodes)})
+    if (const size_t at = help.examples.find(heading); at != std::string::npos)
+      help.examples.erase(at, heading.size());
+  return help;
 }
 
 }  // namespace
@@ -188,7 +260,10 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_run(app, run);
   add_diff(app, diff);
   add_prove(app, prove);
+  std::string shell;
   add_show(app, show);
+  add_completion(app, shell);
+  add_manual(app);
   try {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
@@ -198,6 +273,11 @@ Command parse_command_line(std::vector<std::string> arguments) {
     const bool asked = app.exit(error, out, err) == 0;
     return Message{asked ? Outcome::Holds : Outcome::WrongInput, asked ? out.str() : err.str()};
   }
+  if (app.got_subcommand("completion"))
+    return Message{Outcome::Holds, shell == "bash" ? bash_completion(command_help(app))
+                                                   : zsh_completion(command_help(app))};
+  if (app.got_subcommand("manual"))
+    return Message{Outcome::Holds, manual_page(command_help(app), version_text())};
   if (app.got_subcommand("run"))
     return run;
   if (app.got_subcommand("diff"))

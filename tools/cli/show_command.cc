@@ -14,6 +14,8 @@
 #include "simulator/lower/lower.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/reference/op_reference.h"
+#include "tools/reference/schema.h"
 #include "tools/report/critical_path.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
@@ -196,10 +198,12 @@ std::string shown(const ShowCommand& command, const Style& style) {
       return show_catalog(command, style);
     case ShowCommand::What::Algorithms:
       return show_algorithms(style);
+    case ShowCommand::What::Schema:
+      return command.entry == "scenario" ? scenario_schema() : report_schema();
     case ShowCommand::What::Ops:
       break;
   }
-  return show_ops(style);
+  return command.ops_format == OpsFormat::Markdown ? op_reference() : show_ops(style);
 }
 
 }  // namespace

@@ -147,9 +147,11 @@ TEST_CASE("run: the report of the quickstart, as text, whole") {
   CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/quickstart.txt")));
 }
 
-TEST_CASE("run: the README shows the report as it is") {
+TEST_CASE("run: the README's picture is of the report as it is; tools/update_pictures draws it") {
+  // The picture's file has the text in it.
   const std::string report = text_of(in_tree("tests/tools/cli/golden/quickstart.txt"));
-  CHECK(text_of(in_tree("README.md")).find(report) != std::string::npos);
+  CHECK(text_of(in_tree("docs/report.png")).find(report) != std::string::npos);
+  CHECK(text_of(in_tree("README.md")).find("](docs/report.png)") != std::string::npos);
 }
 
 TEST_CASE("run: twice the same bytes, in one process") {

@@ -1,0 +1,21 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace orrery::test {
+namespace {
+
+TEST_CASE("library: a program of the API runs, and its report is read") {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(ORRERY_API_EXAMPLE, "r"),
+                                                             &pclose);
+  char line[256] = "";
+  REQUIRE(std::fgets(line, sizeof line, pipe.get()) != nullptr);
+  // 6 steps of 1 us and 80 ps.
+  CHECK(std::string(line).find("makespan 6000480 ps, total [12, 16], ") == 0);
+  CHECK(std::string(line).find(" checks hold\n") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,38 @@
+// The library as a user has it: a program made with the API, run, and its report read. Four devices
+// on a ring sum two elements each: 2(n-1) = 6 steps of a latency (1 us) and of one element (4 B at
+// 50 GB/s take 80 ps).
+
+#include <iostream>
+
+#include "models/program/builder.h"
+#include "verifier/run.h"
+
+int main() {
+  using namespace orrery;
+  Diagnostics faults("sum_over_devices");
+  ProgramBuilder builder(Mesh({{"x", 4}}), Checks::States, faults);
+  builder.argument("a", Dtype::F32, Shape({2}), {"x"});
+  builder.thread("main", {LogicalId(0), LogicalId(1), LogicalId(2), LogicalId(3)});
+  OpRequest sum{.name = "total", .kind = OpKind::Psum, .operands = {"a"}};
+  sum.attributes.set("axis_name", std::vector<std::string>{"x"});
+  sum.attributes.set("algorithm", std::string("ring"));
+  builder.op(sum);
+  builder.output("total");
+  Program program = builder.finish();
+  faults.throw_if_any();
+
+  const LinkFigures link{BytesPerSecond(50'000'000'000), Duration(1'000'000)};
+  const Scenario scenario{
+      .name = "sum over four devices",
+      .cluster = {"ring of 4", ring_fabric(4, link), {}},
+      .program = std::move(program),
+      .arrays = {{.name = "a", .global = Shape({8}), .spec = {{{"x"}}}, .init = IotaInit{}}}};
+  const Report report = run(scenario, {});
+  const auto total = report.values->at(scenario.program.outputs[0], LogicalId(0));
+  std::cout << "makespan " << report.completion->makespan.picoseconds() << " ps, total ["
+            << total->as<float>()[0] << ", " << total->as<float>()[1] << "], "
+            << report.checks.size() << " checks " << (report.holds ? "hold" : "fail") << "\n";
+  const bool right = report.completion->makespan.picoseconds() == 6 * (1'000'000 + 80) &&
+                     total->as<float>()[0] == 12 && total->as<float>()[1] == 16;
+  return report.holds && right ? 0 : 1;
+}

@@ -1,0 +1,285 @@
+// The schemas against what they describe: the reader of scenarios, and the reports.
+
+#include "tools/reference/schema.h"
+
+#include <regex>
+#include <set>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+#include "tests/tools/reference/examples.h"
+#include "tests/tools/reference/validator.h"
+#include "tools/report/json.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+/// A schema, and which of its parts may speak of a place in a document: through references, choices
+/// and conditions, whichever of these hold.
+class Places {
+ public:
+  explicit Places(const Json& schema) : root_(schema) {}
+
+  std::vector<const Json*> top() const { return with_parts({&root_}); }
+
+  std::vector<const Json*> below(const std::vector<const Json*>& parts, const Json& document,
+                                 const std::string& key) const {
+    std::vector<const Json*> found;
+    const auto add = [&](const Json& schema) {
+      if (schema.is_object())
+        found.push_back(&schema);
+    };
+    for (const Json* part : parts) {
+      if (document.is_array()) {
+        if (part->contains("items"))
+          add((*part)["items"]);
+        continue;
+      }
+      if (has_property(*part, key))
+        add((*part)["properties"][key]);
+      else if (part->contains("additionalProperties"))
+        add((*part)["additionalProperties"]);
+      if (part->contains("patternProperties"))
+        for (const auto& pattern : (*part)["patternProperties"].items())
+          if (std::regex_search(key, std::regex(pattern.key())))
+            add(pattern.value());
+    }
+    return with_parts(found);
+  }
+
+  /// Whether one of the parts names the key, or takes any.
+  static bool take(const std::vector<const Json*>& parts, const std::string& key) {
+    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) {
+      return has_property(*part, key) || (part->contains("additionalProperties") &&
+                                          (*part)["additionalProperties"].is_object());
+    });
+  }
+
+ private:
+  static bool has_property(const Json& part, const std::string& key) {
+    return part.contains("properties") && part["properties"].contains(key);
+  }
+
+  std::vector<const Json*> with_parts(std::vector<const Json*> found) const {
+    for (size_t i = 0; i < found.size(); ++i) {  // it grows
+      const Json& schema = *found[i];
+      if (schema.contains("$ref"))
+        found.push_back(&root_.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))));
+      for (const char* const choice : {"anyOf", "oneOf", "allOf"})
+        if (schema.contains(choice))
+          for (const Json& part : schema[choice])
+            found.push_back(&part);
+      for (const char* const outcome : {"then", "else"})
+        if (schema.contains(outcome))
+          found.push_back(&schema[outcome]);
+    }
+    return found;
+  }
+
+  const Json& root_;
+};
+
+/// Calls `visit` with every object of the document, its pointer and the parts that speak of it.
+template <class Visit>
+void for_each_object(const Places& places, const std::vector<const Json*>& parts,
+                     const Json& document, const Json::json_pointer& at, const Visit& visit) {
+  if (document.is_object())
+    visit(document, at, parts);
+  if (!document.is_structured())
+    return;
+  for (const auto& item : document.items()) {
+    const Json::json_pointer below =
+        document.is_array() ? at / std::stoul(item.key()) : at / item.key();
+    for_each_object(places, places.below(parts, document, item.key()), item.value(), below, visit);
+  }
+}
+
+template <class Visit>
+void for_each_object(const Json& schema, const Json& document, const Visit& visit) {
+  const Places places(schema);
+  for_each_object(places, places.top(), document, Json::json_pointer(), visit);
+}
+
+/// The keys that the reader knows in the object there, in its own words; none where any key goes.
+std::vector<std::string> reader_keys(Json scenario, const Json::json_pointer& at) {
+  const std::string strange = "qqqqqqqqqqqqqqqq";
+  scenario[at][strange] = nullptr;
+  std::string message;
+  try {
+    (void)read_scenario("f", scenario.dump());
+  } catch (const InputError& error) {
+    message = error.what();
+  }
+  const std::string before = "unknown key \"" + strange + "\"; expected one of";
+  const size_t begin = message.find(before);
+  if (begin == std::string::npos)
+    return {};
+  std::string list = message.substr(begin + before.size());
+  list = list.substr(0, list.find('\n'));
+  std::vector<std::string> keys;
+  const std::regex quoted("\"([^\"]*)\"");
+  for (std::sregex_iterator it(list.begin(), list.end(), quoted), end; it != end; ++it)
+    keys.push_back((*it)[1]);
+  return keys;
+}
+
+Json scenario_schema_json() {
+  return Json::parse(scenario_schema());
+}
+
+TEST_CASE("docs/schema: is what `orrery show schema` prints; tools/update_golden writes it") {
+  CHECK(text_of("docs/schema/scenario.schema.json") == scenario_schema());
+  CHECK(text_of("docs/schema/report.schema.json") == report_schema());
+}
+
+TEST_CASE("scenario schema: takes every scenario of the project, and every example") {
+  const Json schema = scenario_schema_json();
+  for (const std::string& path : scenario_paths()) {
+    CAPTURE(path);
+    CHECK(schema_fault(schema, json_of(text_of(path))) == "");
+  }
+  for (const Json& example : document_examples())
+    CHECK(schema_fault(schema, example) == "");
+}
+
+TEST_CASE("scenario schema: has every key that the reader knows") {
+  const Json schema = scenario_schema_json();
+  for (const Json& example : document_examples())
+    for_each_object(
+        schema, example,
+        [&](const Json&, const Json::json_pointer& at, const std::vector<const Json*>& parts) {
+          for (const std::string& key : reader_keys(example, at)) {
+            CAPTURE(at.to_string());
+            CAPTURE(key);
+            CHECK(Places::take(parts, key));
+          }
+        });
+}
+
+TEST_CASE("scenario schema: every key that it has stands in an example of the document") {
+  const Json schema = scenario_schema_json();
+  std::set<std::pair<const Json*, std::string>> shown;
+  for (const Json& example : document_examples())
+    for_each_object(
+        schema, example,
+        [&](const Json& object, const Json::json_pointer&, const std::vector<const Json*>& parts) {
+          for (const Json* part : parts) {
+            for (const auto& member : object.items())
+              shown.emplace(part, member.key());
+            if (part->contains("patternProperties"))  // a unit's suffix
+              for (const auto& member : object.items())
+                shown.emplace(part, member.key().substr(0, member.key().rfind('_')));
+          }
+        });
+  const auto check = [&](const Json& part, const std::string& where) {
+    if (!part.contains("properties"))
+      return;
+    for (const auto& property : part["properties"].items()) {
+      CAPTURE(where);
+      CAPTURE(property.key());
+      CHECK(shown.count({&part, property.key()}) == 1);
+    }
+  };
+  check(schema, "scenario");
+  for (const auto& definition : schema["$defs"].items()) {
+    if (definition.key().compare(0, 2, "op") == 0)
+      continue;  // docs/ops.md has them
+    check(definition.value(), definition.key());
+    for (const char* const part : {"then", "else", "items"})
+      if (definition.value().contains(part))
+        check(definition.value()[part], definition.key() + "/" + part);
+  }
+}
+
+TEST_CASE("scenario schema: refuses what the reader refuses") {
+  const Json schema = scenario_schema_json();
+  const Json good = document_examples().front();
+  REQUIRE(schema_fault(schema, good) == "");
+  const std::vector<std::pair<std::string, Json>> changes = {
+      {"/orrery", 2},
+      {"/surprise", 1},
+      {"/cluster", "h100-sxm8"},
+      {"/cluster/devices", 0},
+      {"/cluster/bandwith", "1 GB/s"},
+      {"/cluster/bandwidth", "50 GBps"},
+      {"/cluster/latency", 1},
+      {"/cluster/topology", "torus"},
+      {"/mesh/x", "4"},
+      {"/arrays/a/dtype", "float"},
+      {"/arrays/a/per_device", Json::array({1})},
+      {"/arrays/a/init", "one"},
+      {"/program/0/op", "all_reduce"},
+      {"/program/0/tiled", true},  // no parameter of psum
+      {"/program/0/channels", 0},
+      {"/program/0/entry", "late"},
+      {"/expect/0/holds", Json::array({"proved"})},  // beside "values"
+      {"/programs", Json::array()},                  // beside "program"
+      {"/memory", {{"reuse", "always"}}},
+  };
+  for (const auto& [at, value] : changes) {
+    Json bad = good;
+    bad[Json::json_pointer(at)] = value;
+    CAPTURE(at);
+    CHECK(schema_fault(schema, bad) != "");
+    CHECK_THROWS_AS((void)read_scenario("f", bad.dump()), InputError);
+  }
+  Json without = good;
+  without["program"][0].erase("axis_name");
+  CHECK(schema_fault(schema, without) != "");
+}
+
+/// Reports of all kinds: one that holds, one that fails, one that hangs, one with faults and
+/// values.
+std::vector<Json> reports() {
+  std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
+  for (const char* const name : {"cut-link", "fsdp-two-layers-too-small", "two-programs-hang"}) {
+    const Scenario scenario =
+        read_scenario(name, text_of(std::string("scenarios/") + name + ".json"));
+    const Report report = run(scenario, {});
+    JsonOptions options;
+    if (report.values)
+      options = {{ValueId(size_t{0})}, Encoding::Bits};
+    reports.push_back(Json::parse(json_text(report, options)));
+  }
+  return reports;
+}
+
+TEST_CASE("report schema: takes every kind of report, and has every key of it") {
+  const Json schema = Json::parse(report_schema());
+  for (const Json& report : reports()) {
+    CAPTURE(report["scenario"]);
+    CHECK(schema_fault(schema, report) == "");
+    for_each_object(schema, report,
+                    [&](const Json& object, const Json::json_pointer& at,
+                        const std::vector<const Json*>& parts) {
+                      for (const auto& member : object.items()) {
+                        CAPTURE(at.to_string());
+                        CAPTURE(member.key());
+                        CHECK(Places::take(parts, member.key()));
+                      }
+                    });
+  }
+}
+
+TEST_CASE("report schema: refuses what is no report") {
+  const Json schema = Json::parse(report_schema());
+  const Json good = Json::parse(text_of("tests/tools/cli/golden/quickstart.json"));
+  const Json several = {{"reports", Json::array({good, good})}, {"holds", true}};
+  CHECK(schema_fault(schema, several) == "");
+  for (const char* const key : {"report", "holds", "fingerprint", "ops", "checks"}) {
+    Json bad = good;
+    bad.erase(key);
+    CAPTURE(key);
+    CHECK(schema_fault(schema, bad) != "");
+  }
+  Json bad = good;
+  bad["time"]["makespan_ps"] = "35 us";
+  CHECK(schema_fault(schema, bad) != "");
+}
+
+}  // namespace
+}  // namespace orrery::test

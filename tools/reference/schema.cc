@@ -1,0 +1,264 @@
+#include "tools/reference/schema.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/array/dtype.h"
+#include "models/base/check.h"
+#include "models/fabric/fabric.h"
+#include "models/program/rules.h"
+#include "models/scenario/program_reader.h"
+#include "models/scenario/quantity_text.h"
+#include "simulator/algorithm/algorithms.h"
+#include "tools/reference/parameters.h"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Quantity {
+  std::string_view name;  // in $defs; with "_figure" also the form that tells its source
+  Dimension dimension;
+};
+constexpr std::array kQuantities = {
+    Quantity{"time", Dimension::Time},          Quantity{"size", Dimension::Size},
+    Quantity{"rate", Dimension::Rate},          Quantity{"work", Dimension::Work},
+    Quantity{"work_rate", Dimension::WorkRate},
+};
+
+Json handwritten(std::string_view name) {
+  for (const SchemaFile& file : schema_files())
+    if (file.name == name)
+      return Json::parse(file.json);
+  fail_check("name is a schema's", "the schemas are embedded", __FILE__, __LINE__);
+}
+
+Json reference(std::string_view definition) {
+  return {{"$ref", fmt::format("#/$defs/{}", definition)}};
+}
+
+Json or_null(Json schema) {
+  return {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
+}
+
+/// "^key(_ps|_ns|...)$": the key with the suffix of a unit.
+std::string suffixed(std::string_view key, Dimension dimension) {
+  std::string suffixes;
+  for (const QuantityUnit& unit : units(dimension))
+    suffixes += fmt::format("{}{}", suffixes.empty() ? "" : "|", unit.suffix);
+  return fmt::format("^{}({})$", key, suffixes);
+}
+
+/// A whole number in the unit that the key names.
+Json count() {
+  return {{"type", "integer"}, {"minimum", 0}};
+}
+
+void define_quantities(Json& definitions) {
+  for (const Quantity& quantity : kQuantities) {
+    std::string names;
+    for (const QuantityUnit& unit : units(quantity.dimension))
+      names += fmt::format("{}{}", names.empty() ? "" : "|", unit.name);
+    definitions[quantity.name] = {
+        {"type", "string"},
+        {"description", fmt::format("{}; or a whole number under the key with the unit's suffix.",
+                                    example(quantity.dimension))},
+        {"pattern", fmt::format("^[0-9]+([.][0-9]+)? ?({})$", names)}};
+    definitions[fmt::format("{}_figure", quantity.name)] = {
+        {"anyOf",
+         {reference(quantity.name),
+          {{"type", "object"},
+           {"description", "The amount with where it is from."},
+           {"required", {"label", "source", "date"}},
+           {"additionalProperties", false},
+           {"properties",
+            {{"value", reference(quantity.name)},
+             {"label", {{"type", "string"}, {"examples", {"published", "calibrated"}}}},
+             {"source", {{"type", "string"}}},
+             {"date", {{"type", "string"}}}}}}}}};
+  }
+}
+
+/// Wherever a key has a quantity, the key with a unit's suffix has a whole number.
+void add_suffixed_keys(Json& schema) {
+  if (!schema.is_structured())
+    return;
+  for (Json& part : schema)
+    add_suffixed_keys(part);
+  if (!schema.is_object() || !schema.contains("properties"))
+    return;
+  const Json properties = schema["properties"];
+  for (const auto& property : properties.items()) {
+    // The key of a compute rate is its dtype, which takes no suffix.
+    if (!property.value().is_object() || !property.value().contains("$ref") ||
+        dtype_named(property.key()))
+      continue;
+    const Json& target = property.value()["$ref"];
+    for (const Quantity& quantity : kQuantities)
+      if (target == reference(quantity.name)["$ref"] ||
+          target == reference(fmt::format("{}_figure", quantity.name))["$ref"])
+        schema["patternProperties"][suffixed(property.key(), quantity.dimension)] = count();
+  }
+}
+
+Json integers(const Parameter& parameter) {
+  Json integer = {{"type", "integer"}};
+  if (parameter.least)
+    integer["minimum"] = *parameter.least;
+  if (parameter.most)
+    integer["maximum"] = *parameter.most;
+  return integer;
+}
+
+Json list_of(Json items) {
+  return {{"type", "array"}, {"items", std::move(items)}};
+}
+
+Json amount(std::string_view quantity) {
+  return {{"anyOf", {reference(quantity), count()}}};
+}
+
+Json value_schema(const Parameter& parameter, OpKind kind) {
+  switch (parameter.kind) {
+    case ParameterKind::Boolean:
+      return {{"type", "boolean"}};
+    case ParameterKind::Integer:
+      return integers(parameter);
+    case ParameterKind::Number:
+      return reference("number");
+    case ParameterKind::Text: {
+      if (!parameter.choices.empty())
+        return {{"enum", parameter.choices}};
+      Json text = {{"type", "string"}};
+      if (parameter.name == "algorithm")
+        for (const Algorithm* algorithm : algorithms_for(kind))
+          text["examples"].push_back(algorithm->name);
+      return text;
+    }
+    case ParameterKind::Names:
+      return reference("names");
+    case ParameterKind::Integers:
+      return list_of(integers(parameter));
+    case ParameterKind::IntegerLists:
+      return list_of(list_of({{"type", "integer"}}));
+    case ParameterKind::DimensionNumbers:
+      return reference("dimension_numbers");
+    case ParameterKind::DtypeName:
+      return reference("dtype");
+    case ParameterKind::FlopCount:
+      return amount("work");
+    case ParameterKind::ByteCount:
+      break;
+  }
+  return amount("size");
+}
+
+Json parameter_schema(const Parameter& parameter, OpKind kind) {
+  Json schema = value_schema(parameter, kind);
+  if (parameter.need == Parameter::Need::Optional)
+    schema = or_null(std::move(schema));  // as JAX writes what is not given
+  schema["description"] = parameter_summary(parameter.name);
+  if (const std::string otherwise = parameter_default(parameter); !otherwise.empty())
+    schema["default"] = Json::accept(otherwise) ? Json::parse(otherwise) : Json(otherwise);
+  return schema;
+}
+
+/// {"if": it is one of these ops, "then": it is as the definition says}.
+Json op_case(const Json& names, std::string_view definition) {
+  return {{"if", {{"required", {"op"}}, {"properties", {{"op", {{"enum", names}}}}}}},
+          {"then", reference(definition)}};
+}
+
+/// What an object that is this op has.
+Json op_schema(const OpRules& op) {
+  Json names = {op.name};
+  if (op.family == Family::Collective)
+    names.push_back(op_name(op.kind, Issue::Start));
+  Json properties = {
+      {"id", {{"type", "string"}, {"minLength", 1}, {"description", "The name of its result."}}},
+      {"op", {{"enum", names}, {"description", op.summary}}}};
+  Json required = {"id", "op"};
+  if (op.most_operands > 0) {
+    properties["of"] = reference("names");
+    properties["of"]["description"] = "The ids of its operands.";
+    properties["donate"] = reference("names");
+    properties["donate"]["description"] = "Those of its operands whose storage it may take.";
+    if (op.least_operands > 0)
+      required.push_back("of");
+  }
+  if (op.family == Family::Collective)
+    properties["site"] = {
+        {"type", "string"},
+        {"description", "Collectives of different programs that meet carry the same."}};
+  for (const Parameter& parameter : op.parameters) {
+    properties[std::string(parameter.name)] = parameter_schema(parameter, op.kind);
+    if (parameter.need == Parameter::Need::Required)
+      required.push_back(parameter.name);
+  }
+  return {{"required", std::move(required)},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)}};
+}
+
+void define_ops(Json& definitions) {
+  Json names = Json::array({kLoopOp});
+  Json cases = Json::array({op_case(names, "loop")});
+  for (const OpRules& op : all_rules()) {
+    const std::string definition = fmt::format("op_{}", op.name);
+    definitions[definition] = op_schema(op);
+    const Json own = definitions[definition]["properties"]["op"]["enum"];
+    names.insert(names.end(), own.begin(), own.end());
+    cases.push_back(op_case(own, definition));
+  }
+  definitions["op"] = {{"type", "object"},
+                       {"required", {"id", "op"}},
+                       {"properties", {{"op", {{"enum", std::move(names)}}}}},
+                       {"allOf", std::move(cases)}};
+}
+
+void define_dtypes(Json& schema) {
+  Json names = Json::array();
+  Json& rates = schema["$defs"]["cluster"]["properties"]["flops"]["properties"];
+  for (const Dtype dtype : all_dtypes()) {
+    names.push_back(name(dtype));
+    rates[std::string(name(dtype))] = reference("work_rate_figure");
+  }
+  schema["$defs"]["dtype"]["anyOf"][0]["enum"] = std::move(names);
+}
+
+}  // namespace
+
+std::string scenario_schema() {
+  Json schema = handwritten("scenario");
+  Json& definitions = schema["$defs"];
+  Json names = Json::array();
+  for (const CatalogEntry& entry : catalog())
+    names.push_back(entry.name);
+  definitions["catalog"] = {{"description", "A cluster of the catalog."},
+                            {"enum", std::move(names)}};
+  const Json pair = {{"type", "array"},
+                     {"minItems", 2},
+                     {"maxItems", 2},
+                     {"items", list_of({{"type", "integer"}})}};
+  definitions["dimension_numbers"] = {
+      {"type", "array"},
+      {"minItems", 2},
+      {"maxItems", 2},
+      {"items", pair},
+      {"examples", Json::array({Json::parse("[[[1], [0]], [[], []]]")})}};
+  define_dtypes(schema);
+  define_ops(definitions);
+  define_quantities(definitions);
+  add_suffixed_keys(schema);
+  return schema.dump(2) + "\n";
+}
+
+std::string report_schema() {
+  return handwritten("report").dump(2) + "\n";
+}
+
+}  // namespace orrery

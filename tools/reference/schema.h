@@ -1,0 +1,24 @@
+#pragma once
+
+// The JSON Schemas of a scenario and of a report, draft 2020-12 (and within what draft 7 has too,
+// since that is what most editors know). What is written by hand stands in *.schema.json beside
+// this file; ops, dtypes, units and the catalog come from the tables that the reader goes by.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+/// A schema as it is written by hand: "scenario", "report".
+struct SchemaFile {
+  std::string_view name;
+  std::string_view json;
+};
+std::span<const SchemaFile> schema_files();
+
+/// What `orrery show schema scenario` prints, and docs/schema holds.
+std::string scenario_schema();
+std::string report_schema();
+
+}  // namespace orrery
