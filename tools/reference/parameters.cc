@@ -12,51 +12,54 @@
 namespace orrery {
 namespace {
 
-using Entry = std::pair<std::string_view, std::string_view>;
+using Described = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array kSummaries = {
-    Entry{"algorithm",
-          "how it is scheduled; `orrery show algorithms` lists the names. When absent "
-          "the model chooses, and the report says why"},
-    Entry{"axes", "the dimensions that are reduced"},
-    Entry{"axis", "the dimension it works along"},
-    Entry{"axis_index_groups", "which ranks of the axes exchange with each other; when absent all"},
-    Entry{"axis_name", "the axes of the mesh it goes over, the slowest first; [] for none"},
-    Entry{"broadcast_dimensions", "where each dimension of the operand lies in the result"},
-    Entry{"bytes", "what it reads and writes in device memory"},
-    Entry{"channels", "in how many parts it is sent at once, each on its own connections"},
-    Entry{"concat_axis", "the dimension along which the received parts lie"},
-    Entry{"dimension", "the dimension it works along"},
-    Entry{"dimension_numbers",
-          "[[lhs contracting, rhs contracting], [lhs batch, rhs batch]], as jax.lax has it"},
-    Entry{"dtype", "the dtype of the result; of compute, the one whose peak rate applies"},
-    Entry{"entry",
-          "eager: a device that has not entered yet holds messages, as many as `slots`; "
-          "rendezvous: it holds none"},
-    Entry{"fill_value", "every element"},
-    Entry{"flops", "the operations that it takes"},
-    Entry{"limit_indices", "the first index that is left out, per dimension"},
-    Entry{"mode",
-          "what an index out of range gives: fill, NaN or the limit of the dtype; clip, the "
-          "nearest entry"},
-    Entry{"new_dtype", "the dtype of the result"},
-    Entry{"new_sizes", "the shape of the result"},
-    Entry{"padding_config", "[low, high, interior] per dimension; a negative low or high cuts"},
-    Entry{"perm", "of ppermute pairs [source, destination]; of pshuffle the source of each rank"},
-    Entry{"permutation", "which dimension of the operand each dimension of the result is"},
-    Entry{"preferred_element_type", "the dtype of the result; when absent that of the operands"},
-    Entry{"scatter_dimension", "the dimension of which each rank keeps its own part"},
-    Entry{"shape", "the shape of the result"},
-    Entry{"slice_sizes", "the shape of the part"},
-    Entry{"slots", "the messages that a connection holds before its sender waits"},
-    Entry{"source", "the rank whose operand all get"},
-    Entry{"split_axis", "the dimension that is cut, a part for each rank"},
-    Entry{"start_indices", "the first index that is taken, per dimension"},
-    Entry{"stream", "the communication stream; collectives on one stream run in issue order"},
-    Entry{"strides", "the steps between the indices that are taken; when absent 1"},
-    Entry{"tiled",
-          "true: the parts lie side by side along an existing dimension; false: each has "
-          "an index of its own in a dimension that comes or goes"},
+    Described{"algorithm",
+              "how it is scheduled; `orrery show algorithms` lists the names. When absent "
+              "the model chooses, and the report says why"},
+    Described{"axes", "the dimensions that are reduced"},
+    Described{"axis", "the dimension it works along"},
+    Described{"axis_index_groups",
+              "which ranks of the axes exchange with each other; when absent all"},
+    Described{"axis_name", "the axes of the mesh it goes over, the slowest first; [] for none"},
+    Described{"broadcast_dimensions", "where each dimension of the operand lies in the result"},
+    Described{"bytes", "what it reads and writes in device memory"},
+    Described{"channels", "in how many parts it is sent at once, each on its own connections"},
+    Described{"concat_axis", "the dimension along which the received parts lie"},
+    Described{"dimension", "the dimension it works along"},
+    Described{"dimension_numbers",
+              "[[lhs contracting, rhs contracting], [lhs batch, rhs batch]], as jax.lax has it"},
+    Described{"dtype", "the dtype of the result; of compute, the one whose peak rate applies"},
+    Described{"entry",
+              "eager: a device that has not entered yet holds messages, as many as `slots`; "
+              "rendezvous: it holds none"},
+    Described{"fill_value", "every element"},
+    Described{"flops", "the operations that it takes"},
+    Described{"limit_indices", "the first index that is left out, per dimension"},
+    Described{"mode",
+              "what an index out of range gives: fill, NaN or the limit of the dtype; clip, the "
+              "nearest entry"},
+    Described{"new_dtype", "the dtype of the result"},
+    Described{"new_sizes", "the shape of the result"},
+    Described{"padding_config", "[low, high, interior] per dimension; a negative low or high cuts"},
+    Described{"perm",
+              "of ppermute pairs [source, destination]; of pshuffle the source of each rank"},
+    Described{"permutation", "which dimension of the operand each dimension of the result is"},
+    Described{"preferred_element_type",
+              "the dtype of the result; when absent that of the operands"},
+    Described{"scatter_dimension", "the dimension of which each rank keeps its own part"},
+    Described{"shape", "the shape of the result"},
+    Described{"slice_sizes", "the shape of the part"},
+    Described{"slots", "the messages that a connection holds before its sender waits"},
+    Described{"source", "the rank whose operand all get"},
+    Described{"split_axis", "the dimension that is cut, a part for each rank"},
+    Described{"start_indices", "the first index that is taken, per dimension"},
+    Described{"stream", "the communication stream; collectives on one stream run in issue order"},
+    Described{"strides", "the steps between the indices that are taken; when absent 1"},
+    Described{"tiled",
+              "true: the parts lie side by side along an existing dimension; false: each has "
+              "an index of its own in a dimension that comes or goes"},
 };
 
 std::string shown(const Attribute& value) {
@@ -84,7 +87,7 @@ std::string shown(const Attribute& value) {
 }  // namespace
 
 std::string_view parameter_summary(std::string_view name) {
-  for (const Entry& entry : kSummaries)
+  for (const Described& entry : kSummaries)
     if (entry.first == name)
       return entry.second;
   return {};
