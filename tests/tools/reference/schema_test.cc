@@ -220,10 +220,10 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
       {"/programs", Json::array()},                  // beside "program"
       {"/memory", {{"reuse", "always"}}},
   };
-  for (const auto& [at, value] : changes) {
+  for (const auto& change : changes) {
     Json bad = good;
-    bad[Json::json_pointer(at)] = value;
-    CAPTURE(at);
+    bad[Json::json_pointer(change.first)] = change.second;
+    CAPTURE(change.first);
     CHECK(schema_fault(schema, bad) != "");
     CHECK_THROWS_AS((void)read_scenario("f", bad.dump()), InputError);
   }
