@@ -204,6 +204,7 @@ ORRERY_HOST_DEVICE constexpr E round(Wide x) {
       number = number > To::kLargest ? Bits{To::kBeyond} : number;
     }
     // Of one exponent range with Wide, E has an infinity, to which carries lead by themselves.
+    // NOLINTNEXTLINE(misc-redundant-expression): not a number is not equal to itself
     const bool is_nan = x != x || (To::kBeyond == To::kNan && number == To::kNan);
     return {static_cast<decltype(E::bits)>(is_nan ? Bits{To::kNan} : (sign | number))};
   }

@@ -22,8 +22,8 @@ namespace {
 /// rounded.
 template <class T>
 struct Strip {
-  typedef T Lanes __attribute__((vector_size(16)));
-  static constexpr int64_t kWidth = 2 * 16 / sizeof(T);
+  typedef T Lanes __attribute__((vector_size(16)));  // NOLINT(modernize-use-using): not in g++
+  static constexpr int64_t kWidth = 2 * int64_t{16} / int64_t{sizeof(T)};
   Lanes low;
   Lanes high;
 };

@@ -122,7 +122,7 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
 
   // The product modulo 4, of which the 128 upper bits are kept.
   const UInt128 middle = UInt128{m} * window[1] + ((UInt128{m} * window[2]) >> 64U);
-  const UInt128 product = (UInt128{m * window[0]} << 64U) + middle;
+  const UInt128 product = (static_cast<UInt128>(m * window[0]) << 64U) + middle;
   const UInt128 fraction = product << 2U;
   const bool is_upper = (fraction >> 127U) != 0;
   const auto quadrant = static_cast<uint32_t>(product >> 126U) + (is_upper ? 1U : 0U);

@@ -4,7 +4,9 @@
 
 namespace orrery {
 
+// NOLINTBEGIN(modernize-use-using): __extension__ goes with typedef only
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;
+// NOLINTEND(modernize-use-using)
 
 }  // namespace orrery

@@ -112,7 +112,7 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity) {
-  const StatesOutcome joined = joined_states(mesh, moved, linearity);
+  StatesOutcome joined = joined_states(mesh, moved, linearity);
   if (std::holds_alternative<std::string>(joined))
     return joined;
   const AxisStates& states = std::get<AxisStates>(joined);

@@ -51,7 +51,7 @@ class MaxMin {
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
   /// The id may be given out again.
-  void remove(FlowId flow);
+  void remove(FlowId id);
 
   /// Every flow counts as changed at the next solve().
   void touch_all();
@@ -90,11 +90,11 @@ class MaxMin {
 
   bool alone(const Flow& flow) const;
   int64_t least_capacity(const Flow& flow) const;
-  void visit(uint32_t flow);
+  void visit(uint32_t id);
   void gather(uint32_t first);
   void fill(FunctionRef<void(FlowId)> changed);
-  void fix(uint32_t flow, int64_t share, FunctionRef<void(FlowId)> changed);
-  void set_rate(uint32_t flow, int64_t share, FunctionRef<void(FlowId)> changed);
+  void fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
+  void set_rate(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
 
   std::vector<Shared> links_;
   std::vector<Flow> flows_;

@@ -33,7 +33,8 @@ std::string step_text(StepRef ref) {
 
 }  // namespace
 
-StoredSchedule::StoredSchedule(Extent extent, StoredSteps steps, std::vector<Message> messages)
+StoredSchedule::StoredSchedule(Extent extent, StoredSteps steps,
+                               const std::vector<Message>& messages)
     : extent_(extent), steps_(std::move(steps)) {
   ORRERY_CHECK(extent_.slots > 0, "a connection holds at least one message");
   extent_.nodes = static_cast<uint32_t>(steps_.size());
