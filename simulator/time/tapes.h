@@ -38,7 +38,7 @@ class Tapes {
   void begin(LogicalId device, Entered entered);
 
   /// All steps of the member have retired at `at`.
-  void end(CollectiveId collective, Node node, Instant at, Entered entered);
+  void end(CollectiveId id, Node node, Instant at, Entered entered);
 
   bool finished() const;
 

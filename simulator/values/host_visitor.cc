@@ -142,8 +142,10 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
     return;
   }
   const std::vector<ValueId>& dones = done_of_[op.results.front().index()];
-  for (size_t i = 0; i < dones.size(); ++i)
-    values_.at(dones[i], device) = i + 1 < dones.size() ? result : std::move(result);
+  for (size_t i = 0; i + 1 < dones.size(); ++i)
+    values_.at(dones[i], device) = result;
+  if (!dones.empty())
+    values_.at(dones.back(), device) = std::move(result);
 }
 
 HostVisitor::Payload& HostVisitor::held(CollectiveId id, StepRef ref) {

@@ -22,7 +22,7 @@ class HostVisitor {
  public:
   HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values);
 
-  void local(OpId op, LogicalId device);
+  void local(OpId id, LogicalId device);
   void enter(CollectiveId id, Node node, OpId op);
   void receive(CollectiveId id, StepRef ref, const Step& step);
   void send(CollectiveId id, StepRef ref, const Step& step);
@@ -39,7 +39,7 @@ class HostVisitor {
 
   /// A collective from the first entry to the last exit.
   struct Running {
-    Running(const Collective& collective);
+    explicit Running(const Collective& collective);
     StepTable<Payload> messages;  // by receiving step
     std::vector<Payload> held;    // per node and channel: between the halves of a step
     std::vector<std::optional<MemberMemory>> members;
