@@ -48,6 +48,8 @@ class Expectations {
   std::string sums_text(const std::vector<std::string>& names) const;
 
   const Evidence& evidence_;
+  /// By name of check: the first that does not hold, or one that does.
+  std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;  // made when a `close` asks for them
 };

@@ -1,6 +1,7 @@
 #include "verifier/run.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/op_overflow.h"
+#include "models/program/op_request.h"
 #include "models/program/rules.h"
 #include "models/scenario/data.h"
 #include "models/scenario/quantity_text.h"
@@ -83,7 +86,7 @@ class Run {
       : scenario_(scenario),
         options_(options),
         program_(scenario.program),
-        lowered_(lower_or_throw(scenario)),
+        lowered_(lower_or_throw(scenario, options.limits)),
         conditions_(apply_faults(scenario.faults, program_, scenario.cluster.fabric, options.seed,
                                  lowered_)) {
     report_.scenario = &scenario;
@@ -114,9 +117,9 @@ class Run {
   }
 
  private:
-  static Lowered lower_or_throw(const Scenario& scenario) {
+  static Lowered lower_or_throw(const Scenario& scenario, const Limits& limits) {
     Diagnostics diagnostics(scenario.file);
-    Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+    Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, limits);
     diagnostics.throw_if_any();
     return lowered;
   }
@@ -178,14 +181,12 @@ class Run {
   /// Whether data is moved; otherwise a label, or, for expectations, why they are not decided.
   bool moves_data() {
     const Int128 size = data_size(program_);
+    const std::string taken = size > std::numeric_limits<int64_t>::max()
+                                  ? "2^63 B or more"
+                                  : quantity_text(Bytes(static_cast<int64_t>(size)));
     if (options_.data == Data::On) {
-      if (size > options_.data_limit.count())
-        throw InputError(
-            scenario_.file,
-            {{{"/arrays", 1, 1},
-              fmt::format("expected values of at most {} in all when data is on, got {}",
-                          quantity_text(options_.data_limit),
-                          quantity_text(Bytes(checked_narrow(size))))}});
+      if (size > options_.limits.data)
+        throw InputError(scenario_.file, {{{}, beyond(options_.limits, &Limits::data, taken)}});
       return true;
     }
     if (options_.data == Data::Off) {
@@ -194,9 +195,8 @@ class Run {
     }
     if (size <= options_.data_budget.count())
       return true;
-    const std::string why =
-        fmt::format("they take {} and the budget is {}", quantity_text(Bytes(checked_narrow(size))),
-                    quantity_text(options_.data_budget));
+    const std::string why = fmt::format("they take {} and the budget is {}", taken,
+                                        quantity_text(options_.data_budget));
     label("values: not computed (" + why + ")");
     undecided_values_ = "It is not decided: values were not computed, since " + why + ".";
     return false;
@@ -289,13 +289,14 @@ class Run {
   void label_opaque() {
     if (!report_.values)
       return;
-    const std::map<ValueId, std::string> opaque = opaque_values(program_);
+    std::map<std::string_view, std::string> computed_by;  // by the name of the value
+    for (const auto& [value, op] : opaque_values(program_))
+      computed_by.emplace(program_.value(value).name, op);
     for (const Expectation& expectation : scenario_.expectations)
       for (const std::string& name : compared_values(expectation))
-        for (const auto& [value, computed_by] : opaque)
-          if (program_.value(value).name == name)
-            label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
-                              expectation.origin.pointer, name, computed_by));
+        if (const auto op = computed_by.find(name); op != computed_by.end())
+          label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
+                            expectation.origin.pointer, name, op->second));
   }
 
   void describe_ops() {
@@ -404,12 +405,20 @@ class Run {
 
 }  // namespace
 
+std::string too_large(const Overflow& overflow) {
+  return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
+}
+
 Report run(const Scenario& scenario, const RunOptions& options) {
   try {
     return Run(scenario, options).report();
-  } catch (const Overflow& overflow) {
+  } catch (const OpOverflow& overflow) {
+    const Op& op = scenario.program.op(overflow.op());
     throw InputError(scenario.file,
-                     {{Origin{}, fmt::format("the scenario is too large: {}", overflow.what())}});
+                     {{place_of(op.name, op.origin),
+                       fmt::format("{}: {}", op_name(op.kind, op.issue), too_large(overflow))}});
+  } catch (const Overflow& overflow) {
+    throw InputError(scenario.file, {{{}, too_large(overflow)}});
   }
 }
 

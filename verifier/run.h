@@ -3,7 +3,9 @@
 // The library's front door: one scenario in, one report out.
 
 #include <cstdint>
+#include <string>
 
+#include "models/scenario/bounds.h"
 #include "models/scenario/scenario.h"
 #include "verifier/report.h"
 
@@ -16,15 +18,19 @@ struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
   Bytes data_budget = Bytes(int64_t{1} << 30);
-  /// The most that Data::On may take; more is refused before anything is allocated.
-  Bytes data_limit = Bytes(int64_t{4} << 30);
   /// Steps up to which a schedule is proved without being asked to.
   uint64_t proof_budget = 1'000'000;
   /// Steps of the whole program up to which the slack of its ops is worked out.
   uint64_t slack_budget = 1'000'000;
+  /// Of these, `steps`, and `data` for Data::On: more is refused before anything is allocated.
+  Limits limits;
 };
 
-/// Throws InputError for a scenario that cannot be lowered (no route, unknown rate, overflow).
+/// What a user is told of a quantity that leaves 64 bits.
+std::string too_large(const Overflow& overflow);
+
+/// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
+/// (a limit, or a quantity that leaves 64 bits).
 Report run(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace orrery

@@ -14,9 +14,13 @@ std::string render(std::string_view file, const std::vector<Diagnostic>& faults)
   for (const Diagnostic& fault : faults) {
     if (!text.empty())
       text += '\n';
-    text +=
-        fmt::format("{}:{}:{}: {}{}{}", file, fault.origin.line, fault.origin.column,
-                    fault.origin.pointer, fault.origin.pointer.empty() ? "" : ": ", fault.message);
+    text += file;
+    if (fault.origin.at)
+      text += fmt::format(":{}:{}", fault.origin.at->line, fault.origin.at->column);
+    text += ": ";
+    if (!fault.origin.pointer.empty())
+      text += fault.origin.pointer + ": ";
+    text += fault.message;
   }
   return text;
 }
@@ -45,23 +49,51 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 InputError::InputError(std::string_view file, std::vector<Diagnostic> faults)
     : std::runtime_error(render(file, faults)), faults_(std::move(faults)) {}
 
+TextLines::TextLines(std::string_view text) : begins_{0} {
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n')
+      begins_.push_back(i + 1);
+}
+
+TextPlace TextLines::at(size_t offset) const {
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), offset);
+  const auto line = static_cast<size_t>(after - begins_.begin());
+  return {static_cast<uint32_t>(line), static_cast<uint32_t>(offset - begins_[line - 1] + 1)};
+}
+
+void Diagnostics::add(Origin origin, std::string message) {
+  faults_.push_back({std::move(origin), std::move(message) + note_});
+  if (faults_.size() < kMost)
+    return;
+  faults_.push_back(
+      {faults_.back().origin, fmt::format("{} faults so far: there may be more", kMost)});
+  throw_if_any();
+}
+
 void Diagnostics::throw_if_any() const {
   if (faults_.empty())
     return;
-  std::vector<Diagnostic> sorted = faults_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::pair(a.origin.line, a.origin.column) < std::pair(b.origin.line, b.origin.column);
+  // Whoever meets a fault tells it, so what is met twice is told twice; the user needs it once.
+  std::vector<Diagnostic> told;
+  for (const Diagnostic& fault : faults_)
+    if (std::find(told.begin(), told.end(), fault) == told.end())
+      told.push_back(fault);
+  std::stable_sort(told.begin(), told.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return a.origin.at < b.origin.at;
   });
-  throw InputError(file_, std::move(sorted));
+  throw InputError(file_, std::move(told));
 }
 
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
   size_t best_distance = std::min<size_t>(3, (word.size() + 1) / 2);
-  // A word far longer than any key cannot be a slip, and must not cost quadratic time.
-  if (word.size() > 64)
+  // A word far longer than any key cannot be a slip, and must not cost quadratic time; nor must a
+  // slip in a file of many names.
+  if (word.size() > 64 || candidates.size() > 4096)
     return best;
   for (std::string_view candidate : candidates) {
+    if (candidate.size() >= word.size() + best_distance)
+      continue;  // so many letters were added at least
     const size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

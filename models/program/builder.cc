@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,12 +16,14 @@ namespace orrery {
 
 namespace {
 
-// Looking for the name that was meant takes time for each fault; after so many nobody reads on.
-constexpr size_t kSuggestions = 100;
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
   const std::string_view near = near_miss(word, candidates);
   return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near);
+}
+
+/// "/program/0 (line 5)".
+std::string place_text(const Origin& origin) {
+  return origin.pointer + (origin.at ? fmt::format(" (line {})", origin.at->line) : "");
 }
 
 std::string operand_count(const OpRules& rules) {
@@ -66,10 +70,8 @@ ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, cons
   if (added)
     return &place->second;
   const std::optional<Origin>& first = place->second.origin;
-  diagnostics_.add(
-      at, fmt::format("expected an unused id, got \"{}\", which {}", name,
-                      first ? fmt::format("{} (line {}) already names", first->pointer, first->line)
-                            : "is taken"));
+  diagnostics_.add(at, fmt::format("expected an unused id, got \"{}\", which {}", name,
+                                   first ? place_text(*first) + " already names" : "is taken"));
   return nullptr;
 }
 
@@ -255,18 +257,21 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
 
 std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
     const OpRequest& request, const std::vector<ValueId>& operands) {
+  std::map<std::string_view, ValueId> by_name;
+  for (size_t i = 0; i < operands.size(); ++i)
+    by_name.emplace(request.operands[i], operands[i]);
   std::vector<ValueId> donated;
+  std::set<ValueId> seen;
   for (const std::string& name : request.donated) {
-    const auto found = std::find(request.operands.begin(), request.operands.end(), name);
-    if (found == request.operands.end()) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) {
       fault(request, "donate",
             fmt::format("expected one of its operands ({}), got \"{}\"",
                         fmt::join(request.operands, ", "), name));
       return std::nullopt;
     }
-    const ValueId value = operands[static_cast<size_t>(found - request.operands.begin())];
-    if (std::find(donated.begin(), donated.end(), value) == donated.end())
-      donated.push_back(value);
+    if (seen.insert(found->second).second)
+      donated.push_back(found->second);
   }
   return donated;
 }
@@ -290,8 +295,15 @@ std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
     }
     auto results = std::get<std::vector<ValueType>>(std::move(outcome));
     // Whoever asks a program for a size or a cost later may rely on getting one.
-    for (const ValueType& result : results)
+    for (const ValueType& result : results) {
+      if (result.shape.rank() > kMostDimensions) {
+        fault(request, "",
+              fmt::format("expected a result of at most {} dimensions, got {}", kMostDimensions,
+                          result.shape.rank()));
+        return std::nullopt;
+      }
       static_cast<void>(result.size());
+    }
     if (rules.cost != nullptr)
       static_cast<void>(rules.cost(request.attributes, types, results));
     for (ValueType& result : results)
@@ -402,16 +414,14 @@ Program ProgramBuilder::finish() {
   std::vector<std::string_view> names;
   for (const auto& [name, definition] : defined_)
     names.push_back(name);
-  size_t suggestions = 0;
   for (const Undefined& use : undefined_) {
     const auto later = defined_.find(use.name);
     std::string hint;
     if (later != defined_.end())
       hint = later->second.origin
-                 ? fmt::format(", which only {} (line {}) defines", later->second.origin->pointer,
-                               later->second.origin->line)
+                 ? fmt::format(", which only {} defines", place_text(*later->second.origin))
                  : ", which is defined later";
-    else if (suggestions++ < kSuggestions)
+    else
       hint = did_you_mean(use.name, names);
     diagnostics_.add(use.origin, fmt::format("expected the id of an array or of an earlier op, got "
                                              "\"{}\"{}",

@@ -15,7 +15,7 @@ Origin OpRequest::place(std::string_view key) const {
 }
 
 Origin place_of(std::string_view name, const std::optional<Origin>& origin) {
-  return origin ? *origin : Origin{fmt::format("/{}", name), 1, 1};
+  return origin ? *origin : Origin{fmt::format("/{}", name)};
 }
 
 }  // namespace orrery

@@ -58,7 +58,7 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   const Op& first = program_.op(meeting.site.ops.front());
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
-  if (std::find(meeting.threads.begin(), meeting.threads.end(), thread) != meeting.threads.end()) {
+  if (meeting.threads.back() == thread) {  // a thread's ops come one after the other
     diagnostics_.add(request.place("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",

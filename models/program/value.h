@@ -2,6 +2,7 @@
 
 // What a program's values are: their types, and the buffers in which they live.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "models/mesh/mesh.h"
 
 namespace orrery {
+
+/// Of a value. JAX and XLA have no such limit; no array of use comes near.
+inline constexpr size_t kMostDimensions = 64;
 
 /// How the copies of a value relate along one mesh axis, the others held fixed.
 enum class AxisState : uint8_t {

@@ -73,7 +73,7 @@ class ArrayReader {
     const auto dims = read_integers(node, "an extent", {0, kMostInteger}, faults_);
     if (!dims)
       return std::nullopt;
-    if (dims->size() > static_cast<size_t>(kMostDimensions)) {
+    if (dims->size() > kMostDimensions) {
       faults_.add(node.origin(), fmt::format("expected at most {} dimensions, got {}",
                                              kMostDimensions, dims->size()));
       return std::nullopt;
@@ -198,7 +198,7 @@ class ArrayReader {
 }  // namespace
 
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
-                              Diagnostics& faults) {
+                              const Limits& limits, Diagnostics& faults) {
   if (!is_object(node, "an object with the size of each axis", faults))
     return std::nullopt;
   if (node.size() > static_cast<size_t>(kMostMeshAxes)) {
@@ -212,25 +212,24 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
   for (const DocumentNode member : node) {
     if (member.key().empty())
       faults.add(member.key_origin(), "expected an axis name that is not empty");
-    const auto size = read_integer(member, "an axis size", {1, kMostDevices}, faults);
+    const auto size = read_integer(member, "an axis size", {1, kMostInteger}, faults);
     if (!size)
       continue;
-    // Each factor is at most 2^20, and the product stops growing beyond that: no overflow.
-    if (product <= kMostDevices)
-      product *= *size;
+    if (__builtin_mul_overflow(product, *size, &product))
+      product = kMostInteger;
     axes.push_back({member.key(), *size});
   }
   if (faults.size() != before)
     return std::nullopt;
-  const int64_t most = devices ? int64_t{*devices} : kMostDevices;
-  if (product > most) {
+  const std::string count = product == kMostInteger ? "2^63 or more" : std::to_string(product);
+  if (devices && product > int64_t{*devices})
     faults.add(node.origin(),
-               product > kMostDevices
-                   ? fmt::format("expected a mesh of at most {} devices, got more", most)
-                   : fmt::format("expected a mesh of at most {} devices, the cluster's, got {}",
-                                 most, product));
+               fmt::format("expected a mesh of at most {} devices, the cluster's, got {}", *devices,
+                           count));
+  else if (product > limits.devices)
+    faults.add(node.origin(), beyond(limits, &Limits::devices, count));
+  if (faults.size() != before)
     return std::nullopt;
-  }
   return Mesh(std::move(axes));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
 #include "models/scenario/scenario.h"
 
@@ -15,7 +16,7 @@ namespace orrery {
 
 /// Axis sizes in the order of the file; at most `devices` devices in all where that is known.
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
-                              Diagnostics& faults);
+                              const Limits& limits, Diagnostics& faults);
 
 struct ArrayReading {
   std::string name;

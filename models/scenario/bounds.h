@@ -1,23 +1,53 @@
 #pragma once
 
-// How large a scenario may be. Each limit is checked before memory is spent on what exceeds it, and
-// exceeding it is a fault of the input.
+// How large a scenario may be. Each limit is checked before time or memory is spent on what exceeds
+// it, and exceeding it is a fault of the input that names the limit.
 
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace orrery {
 
-inline constexpr int64_t kMostDevices = int64_t{1} << 20;
-inline constexpr int64_t kMostLinks = int64_t{1} << 22;
+/// What the user may set (--limit NAME=VALUE); all_limits() has their names.
+struct Limits {
+  int64_t file = int64_t{64} << 20;    // bytes of a file
+  int64_t nesting = 64;                // of lists and objects
+  int64_t values = int64_t{8} << 20;   // JSON values, or XML elements, in a file
+  int64_t text = int64_t{1} << 10;     // bytes of a key, a name, any other text in a file
+  int64_t devices = int64_t{1} << 20;  // of a cluster
+  int64_t links = int64_t{1} << 22;    // of a cluster
+  int64_t ops = int64_t{1} << 18;      // over all programs of a scenario, and iterations of loops
+  int64_t places = int64_t{1} << 27;   // ops times devices: what their replica groups may take
+  int64_t steps = int64_t{1} << 32;    // of the schedules of all collectives
+  int64_t data = int64_t{4} << 30;     // bytes of all values on all devices, where data is moved
+  int64_t blocks = int64_t{1} << 20;   // of an MSCCL algorithm: its gpus times the most of one
+  int64_t clocks = int64_t{1} << 28;   // its thread blocks times its steps: what finds its races
+};
+
+struct LimitInfo {
+  std::string_view name;
+  int64_t Limits::*value;
+  std::string_view of;  // as in "at most 64 ...": "levels of nesting"
+  bool bytes = false;   // whether it counts bytes
+  int64_t most = 0;     // what it may be set to: what our ids and offsets can number
+};
+
+/// In the order of Limits.
+std::span<const LimitInfo> all_limits();
+
+/// The limit as a user writes it: "64 MiB", "1048576".
+std::string limit_text(const LimitInfo& limit, const Limits& limits);
+
+/// "expected at most 64 levels of nesting, got GOT (--limit nesting=N allows more)".
+std::string beyond(const Limits& limits, int64_t Limits::*limit, std::string_view got);
+std::string beyond(const Limits& limits, int64_t Limits::*limit, int64_t got);
+
+// What no option raises: the forms of the simulator stand on these.
+
 inline constexpr int64_t kMostMeshAxes = 64;
-inline constexpr int64_t kMostDimensions = 64;
-
-// Ops times devices: what the replica groups of a program may take.
-inline constexpr int64_t kMostOpPlaces = int64_t{1} << 27;
-
-// Ops that loops unroll to, counted per thread: what a short file may ask for.
-inline constexpr int64_t kMostUnrolledOps = int64_t{1} << 18;
 
 // Links share in units of 1/27,720 B/s, which leaves so many whole bytes per second to 63 bits.
 inline constexpr int64_t kMostBandwidth = std::numeric_limits<int64_t>::max() / 27'720;

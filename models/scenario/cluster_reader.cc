@@ -1,6 +1,7 @@
 #include "models/scenario/cluster_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -44,7 +45,8 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& faults) {
 
 class ClusterReader {
  public:
-  ClusterReader(DocumentNode node, Diagnostics& faults) : fields_(node, faults), faults_(faults) {}
+  ClusterReader(DocumentNode node, const Limits& limits, Diagnostics& faults)
+      : fields_(node, faults), limits_(limits), faults_(faults) {}
 
   std::optional<Cluster> read() {
     const size_t before = faults_.size();
@@ -100,7 +102,13 @@ class ClusterReader {
     const std::optional<DocumentNode> node = fields_.required("devices");
     if (!node)
       return std::nullopt;
-    return read_integer(*node, "a number of devices", {1, kMostDevices}, faults_);
+    const std::optional<int64_t> devices = read_integer(
+        *node, "a number of devices", {1, std::numeric_limits<int64_t>::max()}, faults_);
+    if (devices && *devices > limits_.devices) {
+      faults_.add(node->origin(), beyond(limits_, &Limits::devices, *devices));
+      return std::nullopt;
+    }
+    return devices;
   }
 
   /// The amount under `key`, which may be an object that tells its source.
@@ -188,10 +196,11 @@ class ClusterReader {
       return ring_fabric(count, figures);
     if (topology == Topology::Switch)
       return switch_fabric(count, figures);
-    if (devices * (devices - 1) > kMostLinks) {
+    if (devices * (devices - 1) > limits_.links) {
       faults_.add(fields_.object().origin(),
-                  fmt::format("expected at most {} links, got {} devices fully connected by {}",
-                              kMostLinks, devices, devices * (devices - 1)));
+                  beyond(limits_, &Limits::links,
+                         fmt::format("{} between {} devices fully connected",
+                                     devices * (devices - 1), devices)));
       return std::nullopt;
     }
     return fully_connected_fabric(count, figures);
@@ -204,6 +213,11 @@ class ClusterReader {
     }
     if (!is_list(*list, "a list of links", faults_))
       return std::nullopt;
+    if (list->size() > static_cast<size_t>(limits_.links)) {
+      faults_.add(list->origin(),
+                  beyond(limits_, &Limits::links, static_cast<int64_t>(list->size())));
+      return std::nullopt;
+    }
     std::vector<Link> links;
     for (const DocumentNode node : *list) {
       if (is_object(node, "a link such as {\"from\": 0, \"to\": \"s0\"}", faults_)) {
@@ -282,6 +296,7 @@ class ClusterReader {
   }
 
   Fields fields_;
+  const Limits& limits_;
   Diagnostics& faults_;
   std::vector<std::string> switches_;
   std::map<std::string, size_t> switch_ids_;  // places in switches_
@@ -296,7 +311,8 @@ std::string default_cluster_name(std::string_view topology, int64_t devices) {
   return fmt::format("{} of {}", topology, devices);
 }
 
-std::optional<ClusterReading> read_cluster(DocumentNode node, Diagnostics& faults) {
+std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
+                                           Diagnostics& faults) {
   if (node.kind() == DocumentNode::Kind::Text) {
     if (std::optional<Cluster> cluster = catalog_cluster(node.text()))
       return ClusterReading{std::move(*cluster), true};
@@ -313,7 +329,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, Diagnostics& fault
   }
   if (!is_object(node, "the name of a cluster in the catalog, or an object", faults))
     return std::nullopt;
-  if (std::optional<Cluster> cluster = ClusterReader(node, faults).read())
+  if (std::optional<Cluster> cluster = ClusterReader(node, limits, faults).read())
     return ClusterReading{std::move(*cluster), false};
   return std::nullopt;
 }
@@ -327,7 +343,7 @@ std::optional<Cluster> catalog_cluster(std::string_view name) {
     const std::optional<DocumentNode> root = document.root();
     ORRERY_CHECK(root && root->kind() == DocumentNode::Kind::Object,
                  "a catalog entry is an object");
-    std::optional<Cluster> cluster = ClusterReader(*root, faults).read();
+    std::optional<Cluster> cluster = ClusterReader(*root, Limits{}, faults).read();
     ORRERY_CHECK(cluster && faults.empty(), "the catalog's entries are right");
     cluster->name = name;
     return cluster;

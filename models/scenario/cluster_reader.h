@@ -8,6 +8,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -18,7 +19,8 @@ struct ClusterReading {
 };
 
 /// Empty where a fault was added.
-std::optional<ClusterReading> read_cluster(DocumentNode node, Diagnostics& faults);
+std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
+                                           Diagnostics& faults);
 
 /// The catalog's cluster of that name; empty where it has none.
 std::optional<Cluster> catalog_cluster(std::string_view name);

@@ -32,7 +32,7 @@ std::string topology_of(const Fabric& fabric) {
   if (same_fabric(fabric, switch_fabric(devices, figures)))
     return "switch";
   const int64_t pairs = int64_t{devices} * (int64_t{devices} - 1);
-  if (static_cast<int64_t>(fabric.links().size()) == pairs && pairs <= kMostLinks &&
+  if (static_cast<int64_t>(fabric.links().size()) == pairs && pairs <= Limits{}.links &&
       same_fabric(fabric, fully_connected_fabric(devices, figures)))
     return "fully_connected";
   return "links";

@@ -10,20 +10,12 @@
 
 #include "models/base/ascii.h"
 #include "models/base/check.h"
-#include "models/scenario/quantity_text.h"
+#include "models/base/utf8.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
 
 namespace {
-
-/// Text goes to terminals and tables as it is, so it may neither steer nor tear them.
-bool has_control_character(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
-}
 
 /// Walks the text and keeps the place where the parser is, which its own events do not tell.
 class TrackingIterator {
@@ -95,7 +87,7 @@ size_t number_length(std::string_view text) {
 /// The parser's events, in the order of the text, make entries.
 class Document::Builder {
  public:
-  Builder(Document& document, Diagnostics& faults, const DocumentLimits& limits)
+  Builder(Document& document, Diagnostics& faults, const Limits& limits)
       : document_(document), faults_(faults), limits_(limits), text_(document.text_) {}
 
   size_t* consumed() { return &consumed_; }
@@ -115,13 +107,13 @@ class Document::Builder {
     return false;
   }
   bool string(const std::string& value) {
-    if (!scalar(DocumentNode::Kind::Text, string_begin()))
+    if (too_long(value) || !scalar(DocumentNode::Kind::Text, string_begin()))
       return false;
     document_.entries_.back().string = keep(value);
     if (has_control_character(value)) {
-      Origin origin = document_.place(static_cast<uint32_t>(string_begin()));
-      origin.pointer = document_.pointer(static_cast<uint32_t>(document_.entries_.size() - 1));
-      faults_.add(std::move(origin), "expected printable characters, got a control character");
+      const auto index = static_cast<uint32_t>(document_.entries_.size() - 1);
+      faults_.add({document_.pointer(index), document_.lines_.at(string_begin())},
+                  "expected printable characters, got a control character");
     }
     return true;
   }
@@ -130,6 +122,8 @@ class Document::Builder {
     return open(DocumentNode::Kind::Object);
   }
   bool key(const std::string& name) {
+    if (too_long(name))
+      return false;
     const size_t begin = string_begin();
     key_ = keep(name);
     key_begin_ = static_cast<uint32_t>(begin);
@@ -138,11 +132,11 @@ class Document::Builder {
     const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
     duplicate_ = !is_new;
     if (duplicate_) {
-      Origin origin = document_.place(key_begin_);
-      origin.pointer = document_.pointer(open_.back()) + pointer_part(name);
-      const Origin first = document_.place(earlier->second);
-      faults_.add(std::move(origin), fmt::format("duplicate key {}; the first is at {}:{}",
-                                                 in_quotes(name), first.line, first.column));
+      const TextPlace first = document_.lines_.at(earlier->second);
+      faults_.add(
+          {document_.pointer(open_.back()) + pointer_part(name), document_.lines_.at(key_begin_)},
+          fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name), first.line,
+                      first.column));
     }
     return true;
   }
@@ -167,7 +161,7 @@ class Document::Builder {
     SyntaxFault fault = explain_syntax(text_, context);
     std::string opened;
     if (fault.at_end && !open_.empty()) {
-      const Origin from = document_.place(entry(open_.back()).begin);
+      const TextPlace from = document_.lines_.at(entry(open_.back()).begin);
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
@@ -187,10 +181,17 @@ class Document::Builder {
   }
 
   void refuse(size_t offset, std::string message) {
-    Origin origin = document_.place(static_cast<uint32_t>(offset));
-    if (!open_.empty())
-      origin.pointer = document_.pointer(open_.back());
-    faults_.add(std::move(origin), std::move(message));
+    faults_.add({open_.empty() ? "" : document_.pointer(open_.back()), document_.lines_.at(offset)},
+                std::move(message));
+  }
+
+  // Names come again in every message and report about what they name.
+  bool too_long(const std::string& text) {
+    const auto size = static_cast<int64_t>(text.size());
+    if (size <= limits_.text)
+      return false;
+    refuse(string_begin(), beyond(limits_, &Limits::text, size));
+    return true;
   }
 
   // A quote inside a string stands after an odd number of backslashes; nothing but whitespace or
@@ -223,8 +224,8 @@ class Document::Builder {
   bool scalar(DocumentNode::Kind kind, size_t begin) { return add(kind, begin, consumed_); }
 
   bool open(DocumentNode::Kind kind) {
-    if (open_.size() >= limits_.depth) {
-      refuse(consumed_ - 1, fmt::format("expected at most {} levels of nesting", limits_.depth));
+    if (open_.size() >= static_cast<size_t>(limits_.nesting)) {
+      refuse(consumed_ - 1, beyond(limits_, &Limits::nesting, "more"));
       return false;
     }
     if (!add(kind, consumed_ - 1, consumed_))
@@ -242,8 +243,8 @@ class Document::Builder {
   }
 
   bool add(DocumentNode::Kind kind, size_t begin, size_t end) {
-    if (document_.entries_.size() >= limits_.values) {
-      refuse(begin, fmt::format("expected at most {} values in a file", limits_.values));
+    if (document_.entries_.size() >= static_cast<size_t>(limits_.values)) {
+      refuse(begin, beyond(limits_, &Limits::values, "more"));
       return false;
     }
     const auto index = static_cast<uint32_t>(document_.entries_.size());
@@ -278,7 +279,7 @@ class Document::Builder {
 
   Document& document_;
   Diagnostics& faults_;
-  const DocumentLimits& limits_;
+  const Limits& limits_;
   std::string_view text_;
   size_t consumed_ = 0;
   size_t seen_ = 0;  // where the last event's text ends
@@ -307,20 +308,12 @@ std::string Document::Builder::pointer_part(std::string_view key) {
   return part;
 }
 
-Document::Document(std::string_view text, Diagnostics& faults, const DocumentLimits& limits)
-    : text_(text) {
-  if (text.size() > limits.bytes) {
-    const auto size = [](size_t bytes) {
-      return quantity_text(Bytes(static_cast<int64_t>(bytes)));
-    };
-    faults.add({}, fmt::format("expected a file of at most {}, got {}", size(limits.bytes),
-                               size(text.size())));
+Document::Document(std::string_view text, Diagnostics& faults, const Limits& limits)
+    : text_(text), lines_(text) {
+  // The parser takes it for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    faults.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
     return;
-  }
-  lines_.push_back(0);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\n')
-      lines_.push_back(static_cast<uint32_t>(i + 1));
   }
   Builder builder(*this, faults, limits);
   const TrackingIterator begin(text.data(), builder.consumed());
@@ -333,12 +326,6 @@ std::optional<DocumentNode> Document::root() const {
   if (!complete_)
     return std::nullopt;
   return DocumentNode(*this, 0);
-}
-
-Origin Document::place(uint32_t offset) const {
-  const auto after = std::upper_bound(lines_.begin(), lines_.end(), offset);
-  const auto line = static_cast<uint32_t>(after - lines_.begin());
-  return {"", line, offset - lines_[line - 1] + 1};
 }
 
 std::string Document::pointer(uint32_t index) const {
@@ -409,15 +396,11 @@ const std::string& DocumentNode::key() const {
 }
 
 Origin DocumentNode::origin() const {
-  Origin origin = document_->place(document_->entries_[index_].begin);
-  origin.pointer = document_->pointer(index_);
-  return origin;
+  return {document_->pointer(index_), document_->lines_.at(document_->entries_[index_].begin)};
 }
 
 Origin DocumentNode::key_origin() const {
-  Origin origin = document_->place(document_->entries_[index_].key_begin);
-  origin.pointer = document_->pointer(index_);
-  return origin;
+  return {document_->pointer(index_), document_->lines_.at(document_->entries_[index_].key_begin)};
 }
 
 std::string in_quotes(std::string_view text) {

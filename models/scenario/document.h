@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/bounds.h"
 
 namespace orrery {
 
@@ -77,17 +78,12 @@ inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
-struct DocumentLimits {
-  size_t bytes = size_t{64} << 20U;
-  size_t depth = 64;
-  size_t values = size_t{8} << 20U;
-};
-
-/// Reads `text`, which must outlive the document. Adds what is wrong to `faults`: a duplicate key
-/// (the first one counts), or what ends the reading: text that is not JSON, or a limit.
+/// Reads `text`, which must outlive the document and lie within Limits::file. Adds what is wrong to
+/// `faults`: a duplicate key (the first one counts), or what ends the reading: text that is not
+/// JSON, or a limit.
 class Document {
  public:
-  Document(std::string_view text, Diagnostics& faults, const DocumentLimits& limits = {});
+  Document(std::string_view text, Diagnostics& faults, const Limits& limits = {});
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
@@ -109,12 +105,11 @@ class Document {
     uint32_t last = 0, size = 0;
   };
 
-  Origin place(uint32_t offset) const;  // line and column alone
   std::string pointer(uint32_t index) const;
 
   std::string_view text_;
-  std::vector<uint32_t> lines_;  // where each line begins
-  std::vector<Entry> entries_;   // the root first
+  TextLines lines_;
+  std::vector<Entry> entries_;  // the root first
   std::vector<std::string> strings_;
   bool complete_ = false;
 };

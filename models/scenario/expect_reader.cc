@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -117,13 +118,14 @@ class ExpectReader {
     if (list.size() < 2)
       faults_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
+    std::set<std::string> seen;
     for (const DocumentNode item : list) {
       const std::optional<std::string> given = read_text(item, "an id", faults_);
       if (!given)
         continue;
       const std::optional<ValueId> id = find(*given, item.origin());
       const std::string name = own_name(id, *given);
-      if (std::find(names.begin(), names.end(), name) != names.end())
+      if (!seen.insert(name).second)
         faults_.add(item.origin(),
                     fmt::format("expected another id: {} is compared already", in_quotes(name)));
       if (id && first) {
@@ -193,10 +195,14 @@ class ExpectReader {
     for (const DocumentNode item : list) {
       bool known = false;
       for (const Property property : kProperties) {
-        if (item.kind() == DocumentNode::Kind::Text && item.text() == property_name(property)) {
+        if (item.kind() != DocumentNode::Kind::Text || item.text() != property_name(property))
+          continue;
+        known = true;
+        if (std::find(properties.begin(), properties.end(), property) != properties.end())
+          faults_.add(item.origin(), fmt::format("expected each property once, got {} again",
+                                                 in_quotes(item.text())));
+        else
           properties.push_back(property);
-          known = true;
-        }
       }
       if (!known)
         faults_.add(

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -60,19 +62,23 @@ void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode>
   constexpr std::string_view kForm = "an object with an id for each name such as {\"h\": \"x\"}";
   if (!is_object(carry, kForm, faults_) || (yield && !is_object(*yield, kForm, faults_)))
     return;
+  std::map<std::string_view, DocumentNode> yields;
+  if (yield)
+    for (const DocumentNode yielded : *yield)
+      yields.emplace(yielded.key(), yielded);
+  std::set<std::string_view> names;
   for (const DocumentNode initial : carry) {
-    const std::optional<DocumentNode> yielded = yield ? yield->find(initial.key()) : std::nullopt;
-    if (yielded)
-      carries.push_back({initial, *yielded});
+    names.insert(initial.key());
+    const auto yielded = yields.find(initial.key());
+    if (yielded != yields.end())
+      carries.push_back({initial, yielded->second});
     else
       faults_.add(initial.key_origin(),
                   fmt::format("expected \"yield\" to say what {} is in the next iteration",
                               in_quotes(initial.key())));
   }
-  if (!yield)
-    return;
-  for (const DocumentNode yielded : *yield)
-    if (!carry.find(yielded.key()))
+  for (const auto& [name, yielded] : yields)
+    if (names.find(name) == names.end())
       faults_.add(yielded.key_origin(), fmt::format("expected a name that \"carry\" has, got {}",
                                                     in_quotes(yielded.key())));
 }
@@ -84,7 +90,7 @@ std::optional<ProgramReader::Loop> ProgramReader::read_loop_head(DocumentNode no
   (void)fields.required("op");
   std::string id;
   if (const auto given = fields.required("id"))
-    id = read_id(*given);
+    id = read_id(*given, scope);
   constexpr IntegerRange kIndex = {std::numeric_limits<int32_t>::min(),
                                    std::numeric_limits<int32_t>::max()};
   const auto bound = [&](std::string_view key) -> int64_t {
@@ -104,7 +110,7 @@ std::optional<ProgramReader::Loop> ProgramReader::read_loop_head(DocumentNode no
   else if (yield)
     faults_.add(yield->key_origin(), "expected \"carry\" with what is yielded, got none");
   if (index)
-    (void)read_id(*index);
+    (void)read_id(*index, scope);
   if (!body || !is_list(*body, "a list of ops", faults_) || faults_.size() != before)
     return std::nullopt;
   if (upper < lower) {
@@ -128,9 +134,11 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  const size_t ops = std::max<size_t>(loop->body.size() + (loop->index ? 1 : 0), 1);
+  // What an iteration defines; one that defines nothing takes its time all the same.
+  const size_t ops =
+      std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
   for (int64_t i = loop->lower; i < loop->upper; ++i) {
-    if (!unrolls(node, ops) || !fits(node, ops) || !read_iteration(*loop, i, scope)) {
+    if (!fits(node, ops, 0) || !read_iteration(*loop, i, scope)) {
       refuse_loop(node, scope);
       return;
     }
@@ -223,16 +231,6 @@ void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   if (carry && carry->kind() == DocumentNode::Kind::Object)
     for (const DocumentNode initial : *carry)
       refuse(fmt::format("{}.{}", id->text(), initial.key()));
-}
-
-bool ProgramReader::unrolls(DocumentNode node, size_t ops) {
-  unrolled_ += ops;
-  if (unrolled_ <= static_cast<size_t>(kMostUnrolledOps))
-    return true;
-  faults_.add(node.origin(), fmt::format("expected loops of at most {} ops in all iterations, got "
-                                         "more",
-                                         kMostUnrolledOps));
-  return false;
 }
 
 }  // namespace orrery

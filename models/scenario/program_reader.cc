@@ -36,23 +36,23 @@ std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
 }
 
-bool ProgramReader::fits(DocumentNode node, size_t ops) {
-  // Neither factor passes 2^24, so the product does not overflow.
-  const size_t more = ops * mesh_.devices();
-  if (places_ + more > static_cast<size_t>(kMostOpPlaces)) {
-    faults_.add(node.origin(),
-                fmt::format("expected at most {} ops over all devices, got more than {} on {} "
-                            "devices",
-                            kMostOpPlaces, kMostOpPlaces / mesh_.devices(), mesh_.devices()));
-    complete_ = false;
-    return false;
-  }
-  places_ += more;
-  return true;
+/// Whether so many ops and threads more are within the limits, which are checked before the program
+/// is read.
+bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
+  ops_ += static_cast<int64_t>(ops);
+  // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
+  places_ += static_cast<int64_t>(ops + threads) * mesh_.devices();
+  complete_ = ops_ <= limits_.ops && places_ <= limits_.places && complete_;
+  if (ops_ > limits_.ops)
+    faults_.add(node.origin(), beyond(limits_, &Limits::ops, ops_));
+  else if (places_ > limits_.places)
+    faults_.add(node.origin(), beyond(limits_, &Limits::places,
+                                      fmt::format("{} on {} devices", places_, mesh_.devices())));
+  return ops_ <= limits_.ops && places_ <= limits_.places;
 }
 
 void ProgramReader::read_program(DocumentNode list) {
-  if (!is_list(list, "a list of ops", faults_) || !fits(list, list.size()))
+  if (!is_list(list, "a list of ops", faults_) || !fits(list, list.size(), 0))
     return;
   std::vector<LogicalId> everyone;
   for (uint32_t i = 0; i < mesh_.devices(); ++i)
@@ -80,7 +80,7 @@ void ProgramReader::read_programs(DocumentNode list) {
     const std::optional<DocumentNode> ops = fields.required("do");
     fields.finish();
     if (!on || !ops || !name || !is_list(*ops, "a list of ops", faults_) ||
-        !fits(node, ops->size() + 1)) {
+        !fits(node, ops->size(), 1)) {
       complete_ = false;
       continue;
     }
@@ -171,11 +171,18 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
 }
 
 /// "" where a fault was added.
-std::string ProgramReader::read_id(DocumentNode node) {
+std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   const std::optional<std::string> id = read_text(node, "an id", faults_);
-  if (id && id->empty())
+  if (!id)
+    return "";
+  const auto size = static_cast<int64_t>(scope.prefix.size() + id->size());
+  if (id->empty())
     faults_.add(node.origin(), "expected an id that is not empty");
-  return id.value_or("");
+  else if (size > limits_.text)
+    faults_.add(node.origin(), beyond(limits_, &Limits::text, size));
+  else
+    return *id;
+  return "";
 }
 
 /// `name` means `full` from here to the end of the scope.
@@ -229,7 +236,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   };
   std::string id;
   if (fields.required("id"))
-    id = read_id(*take("id"));
+    id = read_id(*take("id"), scope);
   request.name = scope.prefix + id;
   std::optional<OpName> op;
   if (const auto name = fields.required("op"))

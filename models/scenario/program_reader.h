@@ -14,6 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
 #include "models/program/builder.h"
+#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -34,8 +35,12 @@ class ProgramReader {
   /// `faulty` names the arrays that could not be read: ops that use them are checked by themselves
   /// and left out of the program, and so are ops that use those.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> faulty,
-                Diagnostics& faults)
-      : mesh_(mesh), builder_(builder), faulty_(std::move(faulty)), faults_(faults) {}
+                const Limits& limits, Diagnostics& faults)
+      : mesh_(mesh),
+        builder_(builder),
+        faulty_(std::move(faulty)),
+        limits_(limits),
+        faults_(faults) {}
 
   /// One list of ops for all devices.
   void read_program(DocumentNode list);
@@ -63,7 +68,7 @@ class ProgramReader {
 
   void read_ops(DocumentNode list, Scope& scope);
   void read_op(DocumentNode node, Scope& scope);
-  std::string read_id(DocumentNode node);
+  std::string read_id(DocumentNode node, const Scope& scope);
   void read_loop(DocumentNode node, Scope& scope);
   std::optional<Loop> read_loop_head(DocumentNode node, const Scope& scope);
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
@@ -72,7 +77,6 @@ class ProgramReader {
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
   bool read_iteration(Loop& loop, int64_t i, const Scope& outside);
   void refuse_loop(DocumentNode node, Scope& scope);
-  bool unrolls(DocumentNode node, size_t ops);
 
   void define(Scope& scope, const std::string& name, const std::string& full, const Origin& at);
   std::optional<std::string> resolved(const std::string& name, const Origin& at,
@@ -80,15 +84,16 @@ class ProgramReader {
   std::vector<std::string> resolved(const std::vector<std::string>& names, const Origin& at,
                                     const Scope& scope);
   std::optional<std::vector<LogicalId>> read_devices(DocumentNode node);
-  bool fits(DocumentNode node, size_t ops);
+  bool fits(DocumentNode node, size_t ops, size_t threads);
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
   std::set<std::string> faulty_;
+  const Limits& limits_;
   Diagnostics& faults_;
   bool complete_ = true;
-  size_t places_ = 0;    // ops and threads times devices, so far
-  size_t unrolled_ = 0;  // ops of loops, so far
+  int64_t ops_ = 0;     // so far
+  int64_t places_ = 0;  // ops and threads times devices, so far
 };
 
 /// Reads a parameter of that kind; empty where a fault was added.

@@ -1,10 +1,6 @@
 #include "models/scenario/reader.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -17,6 +13,7 @@
 #include "models/scenario/fault_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
+#include "models/scenario/text_file.h"
 
 namespace orrery {
 
@@ -27,7 +24,8 @@ constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
  public:
-  ScenarioReader(DocumentNode root, Diagnostics& faults) : fields_(root, faults), faults_(faults) {}
+  ScenarioReader(DocumentNode root, const Limits& limits, Diagnostics& faults)
+      : fields_(root, faults), limits_(limits), faults_(faults) {}
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
@@ -42,12 +40,12 @@ class ScenarioReader {
       name = read_text(*node, "a name", faults_).value_or("");
     std::optional<ClusterReading> cluster;
     if (const auto node = fields_.required("cluster"))
-      cluster = read_cluster(*node, faults_);
+      cluster = read_cluster(*node, limits_, faults_);
     std::optional<Mesh> mesh;
     if (const auto node = fields_.required("mesh"))
       mesh = read_mesh(*node,
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
-                       faults_);
+                       limits_, faults_);
     const MemoryPolicy memory = read_memory();
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
@@ -135,7 +133,7 @@ class ScenarioReader {
       else
         faulty.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(faulty), faults_);
+    ProgramReader reader(*mesh, builder, std::move(faulty), limits_, faults_);
     if (program)
       reader.read_program(*program);
     else
@@ -153,44 +151,26 @@ class ScenarioReader {
   }
 
   Fields fields_;
+  const Limits& limits_;
   Diagnostics& faults_;
 };
 
 }  // namespace
 
-Scenario read_scenario(std::string file_name, std::string_view text) {
+Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits) {
   Diagnostics faults(std::move(file_name));
-  const Document document(text, faults);
+  if (text.size() > static_cast<size_t>(limits.file))
+    faults.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
+  faults.throw_if_any();
+  const Document document(text, faults, limits);
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", faults))
     faults.throw_if_any();
-  return ScenarioReader(*root, faults).read();
+  return ScenarioReader(*root, limits, faults).read();
 }
 
-Scenario load_scenario(const std::string& path) {
-  const auto refuse = [&](const std::string& why) {
-    Diagnostics faults(path);
-    faults.add({}, why);
-    faults.throw_if_any();
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (file == nullptr)
-    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
-  // One byte more than the reader accepts, so that it can say that the file is too large.
-  const size_t most = DocumentLimits{}.bytes + 1;
-  std::string text;
-  std::string block(size_t{1} << 16U, '\0');
-  while (text.size() < most) {
-    const size_t count =
-        std::fread(block.data(), 1, std::min(block.size(), most - text.size()), file.get());
-    text.append(block, 0, count);
-    if (count == 0)
-      break;
-  }
-  if (std::ferror(file.get()) != 0)
-    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
-  return read_scenario(path, text);
+Scenario load_scenario(const std::string& path, const Limits& limits) {
+  return read_scenario(path, load_text(path, limits), limits);
 }
 
 }  // namespace orrery

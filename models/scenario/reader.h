@@ -5,14 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "models/scenario/bounds.h"
 #include "models/scenario/scenario.h"
 
 namespace orrery {
 
 /// `file_name` is for messages. Throws InputError with all faults, each at its place.
-Scenario read_scenario(std::string file_name, std::string_view text);
+Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {});
 
 /// Reads the file. Throws InputError where it cannot be read, too.
-Scenario load_scenario(const std::string& path);
+Scenario load_scenario(const std::string& path, const Limits& limits = {});
 
 }  // namespace orrery

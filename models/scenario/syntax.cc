@@ -23,7 +23,7 @@ size_t skip_space(std::string_view text, size_t at) {
     if (is_space(text[at])) {
       ++at;
     } else if (text.substr(at, 2) == "//") {
-      at = std::min(text.find('\n', at), text.size());
+      at = std::min(text.find_first_of("\n\r", at), text.size());
     } else if (text.substr(at, 2) == "/*" && text.find("*/", at + 2) != std::string_view::npos) {
       at = text.find("*/", at + 2) + 2;
     } else {

@@ -27,6 +27,7 @@ struct SyntaxFault {
   bool at_end = false;  // the text ends there
 };
 
+/// Requires a text without a byte of 0.
 SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context);
 
 }  // namespace orrery

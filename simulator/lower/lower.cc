@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
@@ -68,9 +69,11 @@ constexpr size_t kMostEstimated = size_t{1} << 16U;
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Cluster& cluster, Diagnostics& diagnostics)
+  Lowering(const Program& program, const Cluster& cluster, const Limits& limits,
+           Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
+        limits_(limits),
         diagnostics_(diagnostics),
         costs_(program, cluster.device, diagnostics),
         reach_(cluster.fabric) {}
@@ -78,19 +81,19 @@ class Lowering {
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
     if (program_.mesh.devices() > devices) {
-      diagnostics_.add({"/mesh", 1, 1},
+      diagnostics_.add({"/mesh", {}},
                        fmt::format("expected a mesh of at most the {} devices of the cluster, got "
                                    "{}",
                                    devices, program_.mesh.devices()));
       return {};
     }
-    for (const Op& op : program_.ops)
+    for (size_t i = 0; i < program_.ops.size(); ++i)
       lowered_.local.push_back(
-          {rules(op.kind).family == Family::Local ? costs_.of(op) : Duration(), {}});
+          {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
     for (const Thread& thread : program_.threads)
       lowered_.tapes.push_back(tape(thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
-      lower_site(SiteId(s));
+      on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     lowered_.launch = cluster_.device.launch.value_or(Duration());
     lowered_.reduce_rate = cluster_.device.reduce_rate;
     label();
@@ -98,6 +101,10 @@ class Lowering {
   }
 
  private:
+  Duration local_time(const Op& op) {
+    return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
+  }
+
   Tape tape(const Thread& thread) const {
     Tape tape;
     std::map<ValueId, OpId> started;  // by the future that the start handed out
@@ -155,7 +162,27 @@ class Lowering {
       }
       add_collective(id, op, group, *schedule);
     }
+    if (!count_steps(first, op))
+      return;
     check_routes(first, op, pick);
+  }
+
+  /// Whether the program is within the limit with the collectives from `first` on.
+  bool count_steps(size_t first, const Op& op) {
+    const auto most = static_cast<uint64_t>(limits_.steps);
+    const uint64_t before = steps_;
+    std::map<const Schedule*, uint64_t> known;  // looked up only
+    for (size_t i = first; i < lowered_.collectives.size() && steps_ <= most; ++i) {
+      const Schedule& schedule = *lowered_.collectives[i].schedule;
+      const auto [at, added] = known.emplace(&schedule, 0);
+      if (added)
+        at->second = orrery::count_steps(schedule);
+      steps_ += at->second;
+    }
+    if (before <= most && steps_ > most)
+      diagnostics_.add(place(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
+                                                  beyond(limits_, &Limits::steps, "more")));
+    return steps_ <= most;
   }
 
   void add_collective(SiteId site, const Op& op, const Group& group, const Schedule& schedule) {
@@ -253,16 +280,19 @@ class Lowering {
 
   const Program& program_;
   const Cluster& cluster_;
+  const Limits& limits_;
   Diagnostics& diagnostics_;
   LocalCosts costs_;
   Lowered lowered_;
   Reach reach_;
+  uint64_t steps_ = 0;  // of the collectives so far
 };
 
 }  // namespace
 
-Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics) {
-  return Lowering(program, cluster, diagnostics).run();
+Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
+              const Limits& limits) {
+  return Lowering(program, cluster, limits, diagnostics).run();
 }
 
 }  // namespace orrery

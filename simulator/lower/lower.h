@@ -6,13 +6,15 @@
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/bounds.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
 /// Faults (an algorithm that does not exist or does not fit the group, no route between two
-/// members, a dtype without a rate) are added to `diagnostics`; the result is meaningful only
-/// without any.
-Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics);
+/// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
+/// result is meaningful only without any. Throws OpOverflow where an op's figures leave 64 bits.
+Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
+              const Limits& limits = {});
 
 }  // namespace orrery

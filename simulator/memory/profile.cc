@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
 
@@ -46,12 +47,19 @@ std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops)
 
 /// Live bytes before the first op and at each position.
 std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
-                              const std::vector<Changes>& changes) {
+                              const std::vector<Changes>& changes, const std::vector<OpId>& ops) {
   std::vector<Bytes> sizes;
   Bytes live;
   for (const Changes& change : changes) {
-    for (const size_t i : change.begin)
-      live += lifetimes[i].size;
+    const auto begin = [&] {
+      for (const size_t i : change.begin)
+        live += lifetimes[i].size;
+    };
+    // What does not fit 64 bits before the first op does not fit at it.
+    if (ops.empty())
+      begin();
+    else
+      on_behalf_of(ops[sizes.empty() ? 0 : sizes.size() - 1], begin);
     sizes.push_back(live);
     for (const size_t i : change.end)
       live -= lifetimes[i].size;
@@ -112,7 +120,7 @@ ThreadMemory profile(const Program& program, const Lowered& lowered, ThreadId id
   const std::vector<OpId>& ops = program.thread(id).issue_order;
   const std::vector<Lifetime> all = lifetimes(program, lowered, id, policy);
   const std::vector<Changes> at = changes(all, ops.size());
-  const std::vector<Bytes> sizes = live_sizes(all, at);
+  const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
   // Whatever is held before the first op is held while it runs.
   const auto peak = std::max_element(sizes.begin() + (ops.empty() ? 0 : 1), sizes.end());

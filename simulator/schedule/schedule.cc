@@ -15,4 +15,12 @@ std::vector<Node> Schedule::receivers(Node node, Channel channel) const {
   return result;
 }
 
+uint64_t count_steps(const Schedule& schedule) {
+  uint64_t steps = 0;
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      steps += schedule.steps(Node(n), Channel(c));
+  return steps;
+}
+
 }  // namespace orrery

@@ -116,4 +116,7 @@ class Schedule {
   virtual std::vector<Node> receivers(Node node, Channel channel) const;
 };
 
+/// Steps of the schedule, over all nodes and channels.
+uint64_t count_steps(const Schedule& schedule);
+
 }  // namespace orrery

@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/base/random.h"
+#include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
 #include "simulator/network/paths.h"
@@ -40,19 +41,16 @@ class Engine {
   }
 
   Completion run() {
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-      tapes_.begin(LogicalId(d), [&](Entrance entrance) { schedule(entrance); });
-    while (!events_.empty()) {
-      now_ = events_.next();
-      while (!events_.empty() && events_.next() == now_)
-        do_events();
-      share_links();
+    try {
+      return run_events();
+    } catch (const OpOverflow&) {
+      throw;
+    } catch (const Overflow& overflow) {
+      if (!at_work_)
+        throw;
+      const SiteId site = lowered_.collective(*at_work_).site;
+      throw OpOverflow(program_.site(site).ops.front(), overflow.what());
     }
-    ORRERY_CHECK(tapes_.finished(), "the static walk refuses programs that do not end");
-    completion_.makespan = tapes_.makespan();
-    completion_.spans = std::move(tapes_).spans();
-    completion_.by = TimedBy::Engine;
-    return std::move(completion_);
   }
 
   // What running collectives ask for, and tell (running_collective.h).
@@ -99,6 +97,22 @@ class Engine {
   }
 
  private:
+  Completion run_events() {
+    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
+      tapes_.begin(LogicalId(d), [&](Entrance entrance) { schedule(entrance); });
+    while (!events_.empty()) {
+      now_ = events_.next();
+      while (!events_.empty() && events_.next() == now_)
+        do_events();
+      share_links();
+    }
+    ORRERY_CHECK(tapes_.finished(), "the static walk refuses programs that do not end");
+    completion_.makespan = tapes_.makespan();
+    completion_.spans = std::move(tapes_).spans();
+    completion_.by = TimedBy::Engine;
+    return std::move(completion_);
+  }
+
   /// Per link: whether messages on it may have to share it.
   std::vector<bool> shared_links(const EngineOptions& options) {
     std::vector<bool> shared;
@@ -159,6 +173,7 @@ class Engine {
         return;  // it was given another rate since, and with it another end
       network_.remove(event.flow);
     }
+    at_work_ = event.collective;
     std::unique_ptr<RunningCollective>& running = running_[event.collective.index()];
     if (!running)
       running = run_of(event.collective);
@@ -202,6 +217,7 @@ class Engine {
     transfer.since = now_;
     transfer.rate = network_.rate_of(flow);
     const Int128 duration = ceil_divide(transfer.left, Int128{transfer.rate.count()});
+    at_work_ = transfer.collective;
     transfer.ended =
         events_.push(now_ + Duration(checked_narrow(duration)),
                      {Event::Kind::FlowSent, transfer.collective, transfer.sender, flow});
@@ -217,7 +233,8 @@ class Engine {
   std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;
-  bool update_ = false;  // EngineOptions::extra_updates has this instant
+  std::optional<CollectiveId> at_work_;  // whose time is worked out, for a time that is too long
+  bool update_ = false;                  // EngineOptions::extra_updates has this instant
   std::vector<Queue::Event> batch_;
   std::vector<Transfer> transfers_;  // per flow of the network
   std::optional<Random> shuffle_;

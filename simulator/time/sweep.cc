@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/paths.h"
 #include "simulator/time/collective_sweep.h"
@@ -66,7 +67,8 @@ class ProgramSweep {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
                                   lowered_.reduce_rate, paths_, log_);
-    collective.run();
+    on_behalf_of(program_.site(lowered_.collective(id).site).ops.front(),
+                 [&] { collective.run(); });
     completion_.messages += collective.messages();
     completion_.digest.add(collective.digest());
     for (uint32_t n = 0; n < entries.size(); ++n) {

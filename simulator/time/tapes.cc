@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/op_overflow.h"
 
 namespace orrery {
 
@@ -84,7 +85,9 @@ void Tapes::run(LogicalId id, Entered entered) {
     OpSpan& op = span(instruction.op, device);
     if (instruction.kind == Instruction::Kind::Local) {
       op.reached = op.start = device.clock;
-      device.clock = device.clock + lowered_.local[instruction.op.index()].at(device.place);
+      device.clock = on_behalf_of(instruction.op, [&] {
+        return device.clock + lowered_.local[instruction.op.index()].at(device.place);
+      });
       close(op, device.clock);
       continue;
     }
@@ -111,7 +114,8 @@ void Tapes::run(LogicalId id, Entered entered) {
 
 void Tapes::enter_first(Device& device, Stream& stream, Entered entered) {
   const Queued& first = stream.first();
-  const Instant entry = std::max(first.reached, stream.free) + lowered_.launch;
+  const Instant entry = on_behalf_of(
+      first.op, [&] { return std::max(first.reached, stream.free) + lowered_.launch; });
   span(first.op, device).start = entry;
   entered({first.member.collective, first.member.node, entry});
 }

@@ -87,12 +87,12 @@ TEST_CASE("data: more than the limit is refused before it is made") {
   parts.program = "[" + kSum + "}, " + kDone + "]";
   RunOptions options;
   options.data = Data::On;
-  options.data_limit = Bytes(100);
-  // The argument, and the sum: 8 f32 each on 4 devices.
-  CHECK_THROWS_WITH_AS(
-      run_parts(parts, options),
-      doctest::Contains("/arrays: expected values of at most 100 B in all when data is on, got"),
-      InputError);
+  options.limits.data = 100;
+  // The argument, the future and the sum: 8 f32 each on 4 devices.
+  CHECK_THROWS_WITH_AS(run_parts(parts, options),
+                       "test.json: expected at most 100 B of values in all when data is moved, got "
+                       "384 B (--limit data=SIZE allows more)",
+                       InputError);
 }
 
 TEST_CASE("hang: started collectives queue on one stream, behind the one that the peer lacks") {
@@ -202,7 +202,7 @@ TEST_CASE("capacity: the op, the device, and what is held") {
   CHECK(ran.broken() == Names{"MEMORY.CAPACITY"});
   const Check& check = ran.check("MEMORY.CAPACITY");
   CHECK(check.message ==
-        "At \"s\" device 0 holds 2048 B, over its 1536 B: \"a\" 1024 B (argument), \"s\" 1024 B "
+        "At \"s\" device 0 holds 2 KiB, over its 1.5 KiB: \"a\" 1 KiB (argument), \"s\" 1 KiB "
         "(output).");
   CHECK(check.of == "/program/0");
   parts.memory = "2048 B";

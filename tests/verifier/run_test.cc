@@ -154,6 +154,13 @@ TEST_CASE("expect holds: names the property and what breaks it") {
         "no_leak does not hold: \"s\" starts a collective that is never done.");
 }
 
+TEST_CASE("expect holds: says where there is nothing that could break it") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
+  CHECK(expectation(parts, R"({"holds": ["proved", "no_leak"]})").message ==
+        "These hold: proved (there is nothing to check), no_leak.");
+}
+
 TEST_CASE(
     "expectations on values, where they do not fit the data budget: not decided, so not held") {
   RunOptions small;

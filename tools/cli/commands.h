@@ -51,6 +51,7 @@ struct ProveCommand {
   std::optional<std::string> cluster;  // of the catalog
   uint32_t slots = 2;
   std::string size = "1 MiB";
+  Limits limits;
 };
 
 enum class OpsFormat : uint8_t { Text, Markdown };
@@ -70,6 +71,7 @@ struct ShowCommand {
   uint32_t node = 0;  // Schedule
   std::string entry;  // Catalog: one of its names, or empty for the list; Schema: its name
   OpsFormat ops_format = OpsFormat::Text;
+  Limits limits;  // Program, Schedule, CriticalPath
 };
 
 /// Text to print and an exit code: --help, completion, the manual, a misspelt option.

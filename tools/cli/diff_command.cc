@@ -4,6 +4,7 @@
 
 #include "models/scenario/document.h"
 #include "models/scenario/reader.h"
+#include "models/scenario/text_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/difference_report.h"
@@ -14,13 +15,15 @@ namespace orrery {
 namespace {
 
 RunRecord record_from(const std::string& file, const RunOptions& options) {
-  const std::string text = read_file(file);
+  const std::string text = load_text(file, options.limits);
   Diagnostics faults(file);
-  const Document document(text, faults);
+  Limits of_report = options.limits;
+  of_report.text = of_report.file;  // what a report says may be long
+  const Document document(text, faults, of_report);
   const std::optional<DocumentNode> root = document.root();
   if (root && is_report(*root))
     return read_saved_report(*root, faults);
-  const Scenario scenario = read_scenario(file, text);
+  const Scenario scenario = read_scenario(file, text, options.limits);
   return record_of(run(scenario, options));
 }
 

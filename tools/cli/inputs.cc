@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/cluster_reader.h"
@@ -27,20 +28,7 @@ bool is_scenario(const std::string& path) {
 }  // namespace
 
 void refuse(std::string_view what, std::string message) {
-  throw InputError(what, {{{"", 1, 1}, std::move(message)}});
-}
-
-std::string read_file(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    refuse(path, "expected a file, this is a folder");
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file)
-    text << file.rdbuf();
-  if (!file || file.bad())
-    refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return std::move(text).str();
+  throw InputError(what, {{{}, std::move(message)}});
 }
 
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write) {
@@ -102,15 +90,49 @@ Cluster cluster_named(const std::string& name) {
                       : fmt::format("the catalog has no \"{}\"; did you mean \"{}\"?", name, near));
 }
 
-Bytes size_named(const std::string& text) {
+Bytes size_named(std::string_view option, std::string_view text) {
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
                                                    [](char c) { return c >= '0' && c <= '9'; });
-  const QuantityReading reading = read_quantity(digits ? text + " B" : text, Dimension::Size);
+  const QuantityReading reading =
+      read_quantity(fmt::format("{}{}", text, digits ? " B" : ""), Dimension::Size);
   if (!reading.count)
-    refuse("--size", reading.fault);
+    refuse(option, reading.fault);
   if (*reading.count == 0)
-    refuse("--size", "expected more than 0 bytes");
+    refuse(option, "expected more than 0 bytes");
   return Bytes(*reading.count);
+}
+
+void set_limit(Limits& limits, const std::string& setting) {
+  const size_t equals = setting.find('=');
+  const std::string_view name = std::string_view(setting).substr(0, equals);
+  std::vector<std::string_view> names;
+  const LimitInfo* named = nullptr;
+  for (const LimitInfo& limit : all_limits()) {
+    names.push_back(limit.name);
+    if (limit.name == name)
+      named = &limit;
+  }
+  if (named == nullptr) {
+    const std::string_view near = near_miss(name, names);
+    refuse("--limit",
+           fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), name,
+                       near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+  }
+  if (equals == std::string::npos)
+    refuse("--limit", fmt::format("expected {0}=VALUE, got \"{0}\"", name));
+  const std::string text = setting.substr(equals + 1);
+  int64_t value = 0;
+  if (named->bytes) {
+    value = size_named("--limit " + std::string(name), text).count();
+  } else {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || at != end)
+      value = 0;
+  }
+  if (value < 1 || value > named->most)
+    refuse("--limit", fmt::format("expected {} from 1 to {}, got \"{}\"", name, named->most, text));
+  limits.*named->value = value;
 }
 
 }  // namespace orrery

@@ -10,16 +10,17 @@
 #include "models/base/function_ref.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
 
 namespace orrery {
 
-/// Throws InputError with one fault that has no place: of an argument, or of a file as a whole.
+/// Throws InputError with one fault that stands in no text: of an argument, or of a file as a
+/// whole.
 [[noreturn]] void refuse(std::string_view what, std::string message);
-
-std::string read_file(const std::string& path);
 
 /// Writes what `write` puts into the stream, or throws InputError and says why not.
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
+/// Writes the whole text, or throws InputError and says why not.
 void write_file(const std::string& path, std::string_view text);
 
 /// Refuses to write `option`'s file where it is one of `inputs`.
@@ -32,7 +33,10 @@ std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
 /// A cluster of the catalog.
 Cluster cluster_named(const std::string& name);
 
-/// "4 MiB", or a whole number of bytes; > 0.
-Bytes size_named(const std::string& text);
+/// What `option` was given: "4 MiB", or a whole number of bytes; > 0.
+Bytes size_named(std::string_view option, std::string_view text);
+
+/// Sets what `setting`, NAME=VALUE, names: all_limits() has the names.
+void set_limit(Limits& limits, const std::string& setting);
 
 }  // namespace orrery

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
 #include "tools/cli/version.h"
 
 namespace orrery {
@@ -50,6 +52,23 @@ CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const 
       ->type_name(names);
 }
 
+void add_limits(CLI::App& command, Limits& limits) {
+  std::string about = "Sets a limit of what is read and run, instead of";
+  for (const LimitInfo& limit : all_limits())
+    about += fmt::format("{} {}={}", &limit == &all_limits().front() ? "" : ",", limit.name,
+                         limit_text(limit, Limits()));
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--limit",
+          [&limits](const std::vector<std::string>& settings) {
+            for (const std::string& setting : settings)
+              set_limit(limits, setting);
+          },
+          about)
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+}
+
 void add_run(CLI::App& app, RunCommand& run) {
   CLI::App& command = *app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
   command.add_option("FILE", run.paths, "Scenario files, or folders of them")->required();
@@ -84,13 +103,15 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "without theirs")
       ->needs("--trace")
       ->type_name("N");
+  add_limits(command, run.options.limits);
   command.footer(
       "Examples:\n"
       "  orrery run scenarios/quickstart.json\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios/quickstart.json --trace trace.json\n"
       "  orrery run scenarios/quickstart.json --explain r\n"
-      "  orrery run scenarios            all scenarios below the folder, with a summary\n" +
+      "  orrery run scenarios            all scenarios below the folder, with a summary\n"
+      "  orrery run huge.json --limit devices=2000000 --limit \"data=16 GiB\"\n" +
       std::string(kExitCodes));
 }
 
@@ -109,6 +130,7 @@ void add_diff(CLI::App& app, DiffCommand& diff) {
   add_choice<Data>(command, "--data", diff.options.data,
                    {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
                    "Whether scenarios move data; auto: when it is small");
+  add_limits(command, diff.options.limits);
   command.footer(
       "Examples:\n"
       "  orrery diff scenarios/quickstart.json scenarios/slow-device.json\n"
@@ -128,6 +150,7 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       ->type_name("N");
   command->add_option("--size", prove.size, "Bytes of the whole buffer, as \"4 MiB\"")
       ->type_name("BYTES");
+  add_limits(*command, prove.limits);
   command->footer(
       "Examples:\n"
       "  orrery prove algorithm.xml\n"
@@ -143,6 +166,7 @@ void add_show(CLI::App& app, ShowCommand& show) {
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
+  add_limits(*program, show.limits);
   program->callback([&show] { show.what = ShowCommand::What::Program; });
   program->footer("Example:\n  orrery show program scenarios/quickstart.json\n");
 
@@ -152,12 +176,14 @@ void add_show(CLI::App& app, ShowCommand& show) {
   schedule->add_option("OP", show.op, "The id of one of its collectives")->required();
   schedule->add_option("--node", show.node, "Whose steps: a rank of the first group")
       ->type_name("N");
+  add_limits(*schedule, show.limits);
   schedule->callback([&show] { show.what = ShowCommand::What::Schedule; });
   schedule->footer("Example:\n  orrery show schedule scenarios/quickstart.json r --node 1\n");
 
   CLI::App* const path = command->add_subcommand(
       "critical-path", "The ops that the makespan is made of, and the slack of the others");
   path->add_option("FILE", show.file, "A scenario")->required();
+  add_limits(*path, show.limits);
   path->callback([&show] { show.what = ShowCommand::What::CriticalPath; });
   path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/text_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/import/msccl.h"
@@ -48,12 +49,14 @@ std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const
 }  // namespace
 
 Outcome execute(const ProveCommand& command, const Terminal& terminal) {
-  const MscclAlgorithm algorithm = read_msccl(read_file(command.file), command.file);
+  const MscclAlgorithm algorithm =
+      read_msccl(load_text(command.file, command.limits), command.file, command.limits);
   std::optional<Cluster> cluster;
   if (command.cluster)
     cluster = cluster_named(*command.cluster);
   const AlgorithmProof proof = prove_algorithm(
-      algorithm, {command.slots, size_named(command.size), cluster ? &*cluster : nullptr});
+      algorithm,
+      {command.slots, size_named("--size", command.size), cluster ? &*cluster : nullptr});
 
   const Style& style = terminal.style;
   terminal.out << fmt::format("{} {}  {}\n", style.mark(proof.holds), style.bold(algorithm.name),

@@ -49,9 +49,9 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
       continue;
     }
     const std::string_view near = near_miss(name, known);
-    faults.add({"", 1, 1}, fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
-                                       near.empty() ? std::string()
-                                                    : fmt::format("; did you mean \"{}\"?", near)));
+    faults.add(
+        fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
+                    near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
   }
   faults.throw_if_any();
   return chosen;
@@ -131,7 +131,7 @@ class Runner {
 
   void run_file(const std::string& file) {
     try {
-      const Scenario scenario = load_scenario(file);
+      const Scenario scenario = load_scenario(file, options_.limits);
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(scenario, options_);
@@ -153,6 +153,8 @@ class Runner {
       worst(report.holds ? Outcome::Holds : Outcome::Fails);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
+      if (command_.format == Format::Json)
+        reports_.push_back(json_text(file, error));
       summary_.push_back({file, SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"});
       worst(Outcome::WrongInput);
     }

@@ -77,7 +77,7 @@ std::string names_text(const Program& program, const std::vector<ValueId>& value
 }
 
 std::string show_program(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file);
+  const Scenario scenario = load_scenario(command.file, command.limits);
   const Program& program = scenario.program;
   std::string out = style.bold(scenario.name) + "\n\n";
   Table arguments({Align::Left, Align::Left, Align::Right});
@@ -152,10 +152,10 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file);
+  const Scenario scenario = load_scenario(command.file, command.limits);
   const SiteId site = site_of(scenario, command.op);
   Diagnostics faults(scenario.file);
-  const Lowered lowered = lower(scenario.program, scenario.cluster, faults);
+  const Lowered lowered = lower(scenario.program, scenario.cluster, faults, command.limits);
   faults.throw_if_any();
   const auto first = std::find_if(lowered.collectives.begin(), lowered.collectives.end(),
                                   [&](const Collective& each) { return each.site == site; });
@@ -177,9 +177,10 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
 }
 
 std::string show_critical_path(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file);
+  const Scenario scenario = load_scenario(command.file, command.limits);
   RunOptions options;
   options.data = Data::Off;
+  options.limits = command.limits;
   const Report report = run(scenario, options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");

@@ -13,6 +13,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
+#include "models/base/utf8.h"
 #include "tools/import/xml_place.h"
 
 namespace orrery {
@@ -78,12 +79,12 @@ struct End {
 
 class Reader {
  public:
-  Reader(std::string_view text, Diagnostics& diagnostics)
-      : text_(text), diagnostics_(diagnostics) {}
+  Reader(const TextLines& lines, const Limits& limits, Diagnostics& diagnostics)
+      : lines_(lines), limits_(limits), diagnostics_(diagnostics) {}
 
   /// Faults go to the diagnostics; the result is meaningful only without any.
   MscclAlgorithm read(pugi::xml_node root) {
-    const XmlElement algo(root, "/algo", text_, diagnostics_);
+    const XmlElement algo(root, "/algo", lines_, diagnostics_);
     read_header(algo);
     if (!diagnostics_.empty())
       return std::move(algorithm_);  // what follows is checked against the header
@@ -98,6 +99,7 @@ class Reader {
     algorithm_.thread_blocks.resize(gpus.size());
     for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu)
       read_gpu(gpu, gpus[gpu]);
+    check_size(algo);
     if (diagnostics_.empty())
       join_messages();
     return std::move(algorithm_);
@@ -109,8 +111,10 @@ class Reader {
                 "outofplace", "minBytes", "maxBytes"});
     algorithm_.name = algo.word("name").value_or("");
     algorithm_.protocol = algo.word("proto").value_or("");
-    algorithm_.gpus = static_cast<uint32_t>(algo.whole("ngpus", {1, 1 << 16}).value_or(1));
-    algorithm_.chunks = algo.whole("nchunksperloop", {1}).value_or(1);
+    const std::optional<int64_t> gpus = algo.whole("ngpus", {1, 1 << 16});
+    const std::optional<int64_t> chunks = algo.whole("nchunksperloop", {1});
+    algorithm_.gpus = static_cast<uint32_t>(gpus.value_or(1));
+    algorithm_.chunks = chunks.value_or(1);
     algorithm_.in_place = algo.whole("inplace", {0, 1}).value_or(0) == 1;
     const std::optional<std::string> coll = algo.word("coll");
     const auto* const named =
@@ -122,10 +126,31 @@ class Reader {
       algo.fault("coll", fmt::format("expected allreduce, allgather, alltoall or reduce_scatter, "
                                      "got \"{}\"",
                                      *coll));
-    if (algorithm_.collective != MscclCollective::AllReduce &&
-        algorithm_.chunks % algorithm_.gpus != 0)
-      algo.fault("nchunksperloop", fmt::format("{} chunks do not divide into {} equal parts",
-                                               algorithm_.chunks, algorithm_.gpus));
+    if (algorithm_.collective != MscclCollective::AllReduce && gpus && chunks &&
+        *chunks % *gpus != 0)
+      algo.fault("nchunksperloop",
+                 fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
+  }
+
+  /// What walks a schedule keeps something for as many thread blocks on each gpu as any has, and
+  /// what looks for races a clock of all of them for each step.
+  void check_size(const XmlElement& algo) {
+    size_t most_blocks = 0;
+    size_t steps = 0;
+    for (const std::vector<ThreadBlock>& blocks : blocks_) {
+      most_blocks = std::max(most_blocks, blocks.size());
+      for (const ThreadBlock& block : blocks)
+        steps += block.elements.size();
+    }
+    // A file has fewer than 2^32 elements, and those of one kind are none of the others.
+    const auto blocks = static_cast<int64_t>(most_blocks * blocks_.size());
+    const auto clocks = Int128{blocks} * static_cast<int64_t>(steps);
+    if (blocks > limits_.blocks)
+      algo.fault(beyond(limits_, &Limits::blocks,
+                        fmt::format("{}: {} gpus times the most of one, {}", blocks, blocks_.size(),
+                                    most_blocks)));
+    else if (clocks > limits_.clocks)
+      algo.fault(beyond(limits_, &Limits::clocks, fmt::format("{} times {}", blocks, steps)));
   }
 
   void read_gpu(uint32_t gpu, const XmlElement& element) {
@@ -172,7 +197,7 @@ class Reader {
     block.elements = element.children("step");
     const std::optional<int64_t> id = element.whole("id", {});
     std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
-    if (id && std::find(ids.begin(), ids.end(), *id) != ids.end())
+    if (id && !block_of_.emplace(*id, ids.size()).second)
       element.fault("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
     if (block.send == gpu || block.receive == gpu)
       element.fault("a gpu does not send to itself; use a cpy step");
@@ -262,17 +287,17 @@ class Reader {
 
   /// Thread blocks may name ones that stand later in the file, so this comes after all of a gpu's.
   void resolve_dependencies(uint32_t gpu) {
-    const std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
+    const std::map<int64_t, size_t> block_of = std::exchange(block_of_, {});
     for (const Dependency& dependency : std::exchange(dependencies_, {})) {
       const XmlElement& element =
           blocks_[gpu][dependency.step.channel.index()].elements[dependency.step.index];
-      const auto block = std::find(ids.begin(), ids.end(), dependency.thread_block);
-      if (block == ids.end()) {
+      const auto block = block_of.find(dependency.thread_block);
+      if (block == block_of.end()) {
         element.fault("depid",
                       fmt::format("gpu {} has no thread block {}", gpu, dependency.thread_block));
         continue;
       }
-      const auto channel = static_cast<size_t>(block - ids.begin());
+      const size_t channel = block->second;
       std::vector<std::vector<Step>>& steps = algorithm_.steps[gpu];
       if (dependency.index < 0 || dependency.index >= static_cast<int64_t>(steps[channel].size())) {
         element.fault(
@@ -339,13 +364,16 @@ class Reader {
     return algorithm_.steps[ref.node.index()][ref.channel.index()][ref.index].count();
   }
 
-  std::string_view text_;
+  const TextLines& lines_;
+  const Limits& limits_;
   Diagnostics& diagnostics_;
   MscclAlgorithm algorithm_;
   std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
   std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
-  std::vector<Dependency> dependencies_;  // of the gpu that is being read
-  GpuBuffer input_, output_, scratch_;    // of that gpu
+  // Of the gpu that is being read:
+  std::vector<Dependency> dependencies_;
+  std::map<int64_t, size_t> block_of_;  // id -> place among its thread blocks
+  GpuBuffer input_, output_, scratch_;
 };
 
 int64_t scaled(int64_t chunks, int64_t chunk) {
@@ -365,19 +393,30 @@ std::string_view name(MscclCollective collective) {
   return kCollectives[static_cast<size_t>(collective)].first;
 }
 
-MscclAlgorithm read_msccl(std::string_view text, std::string file) {
+MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits) {
   Diagnostics diagnostics(std::move(file));
+  if (text.size() > static_cast<size_t>(limits.file))
+    diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
+  // Each element takes memory from its first letter on, so they are counted before any is read.
+  else if (std::count(text.begin(), text.end(), '<') > limits.values)
+    diagnostics.add(beyond(limits, &Limits::values, "more"));
+  diagnostics.throw_if_any();
+  const TextLines lines(text);
+  if (const auto at = not_utf8_at(text))
+    diagnostics.add({"", lines.at(*at)}, "expected UTF-8, got a byte that is not");
+  diagnostics.throw_if_any();
   pugi::xml_document document;
   const pugi::xml_parse_result parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed)
-    diagnostics.add(xml_origin(text, static_cast<size_t>(parsed.offset), ""),
+    diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
                     fmt::format("this is no XML: {}", parsed.description()));
   else if (std::string_view(document.document_element().name()) != "algo")
-    diagnostics.add({"", 1, 1}, fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
-                                            document.document_element().name()));
+    diagnostics.add({"", TextPlace{1, 1}},
+                    fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
+                                document.document_element().name()));
   diagnostics.throw_if_any();
-  MscclAlgorithm algorithm = Reader(text, diagnostics).read(document.document_element());
+  MscclAlgorithm algorithm = Reader(lines, limits, diagnostics).read(document.document_element());
   diagnostics.throw_if_any();
   algorithm.file = diagnostics.file();
   return algorithm;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/scenario/bounds.h"
 #include "simulator/schedule/stored_schedule.h"
 
 namespace orrery {
@@ -41,9 +42,10 @@ struct MscclAlgorithm {
 };
 
 /// Reads `text`. A connection is (gpu, peer, chan): its k-th send meets the peer's k-th receive.
-/// Throws InputError with every fault found: what is no XML, unknown names, offsets outside a
-/// buffer, dependencies on steps that do not exist, messages with one end only.
-MscclAlgorithm read_msccl(std::string_view text, std::string file);
+/// Throws InputError with every fault found: more than Limits::file or Limits::values, what is no
+/// XML, unknown names, offsets outside a buffer, dependencies on steps that do not exist, messages
+/// with one end only.
+MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits = {});
 
 /// The schedule with chunks of `chunk` elements. Throws Overflow where an area leaves 64 bits.
 std::unique_ptr<StoredSchedule> stored_schedule(const MscclAlgorithm& algorithm, int64_t chunk,

@@ -17,6 +17,7 @@
 #include "verifier/check/names.h"
 #include "verifier/check/step_races.h"
 #include "verifier/prove/prove.h"
+#include "verifier/run.h"
 
 namespace orrery {
 namespace {
@@ -190,7 +191,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
 void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
   Diagnostics diagnostics(algorithm.file);
   if (cluster.fabric.devices() < algorithm.gpus)
-    diagnostics.add({"/algo/ngpus", 1, 1},
+    diagnostics.add({"/algo/ngpus", {}},
                     fmt::format("the algorithm is for {} gpus, and cluster {} has {}",
                                 algorithm.gpus, cluster.name, cluster.fabric.devices()));
   diagnostics.throw_if_any();
@@ -198,9 +199,9 @@ void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
     const VertexId from(message.send.node.index());
     const VertexId to(message.receive.node.index());
     if (!cluster.fabric.route(from, to)) {
-      diagnostics.add({"/algo", 1, 1}, fmt::format("cluster {} has no route from {} to {}",
-                                                   cluster.name, cluster.fabric.vertex_text(from),
-                                                   cluster.fabric.vertex_text(to)));
+      diagnostics.add({"/algo", {}}, fmt::format("cluster {} has no route from {} to {}",
+                                                 cluster.name, cluster.fabric.vertex_text(from),
+                                                 cluster.fabric.vertex_text(to)));
       break;
     }
   }
@@ -217,9 +218,7 @@ AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
   return time;
 }
 
-}  // namespace
-
-AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request) {
+AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofRequest& request) {
   if (request.cluster != nullptr)
     require_routes(algorithm, *request.cluster);
   const Bytes smallest = itemsize(kDtype) * algorithm.chunks;
@@ -263,6 +262,16 @@ AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofReque
   if (ends && request.cluster != nullptr)
     result.time = time_on(*request.cluster, algorithm, std::move(schedule), result.size);
   return result;
+}
+
+}  // namespace
+
+AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request) {
+  try {
+    return prove_in_range(algorithm, request);
+  } catch (const Overflow& overflow) {
+    throw InputError(algorithm.file, {{{}, too_large(overflow)}});
+  }
 }
 
 }  // namespace orrery

@@ -5,15 +5,9 @@
 
 #include <fmt/format.h>
 
-namespace orrery {
+#include "models/base/utf8.h"
 
-Origin xml_origin(std::string_view text, size_t offset, std::string pointer) {
-  const std::string_view before = text.substr(0, std::min(offset, text.size()));
-  const auto line = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
-  const size_t newline = before.rfind('\n');
-  const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-  return {std::move(pointer), line, static_cast<uint32_t>(before.size() - begin + 1)};
-}
+namespace orrery {
 
 std::optional<std::string> XmlElement::word(const char* attribute) const {
   const pugi::xml_attribute found = node_.attribute(attribute);
@@ -21,7 +15,12 @@ std::optional<std::string> XmlElement::word(const char* attribute) const {
     fault(fmt::format("attribute \"{}\" is missing", attribute));
     return std::nullopt;
   }
-  return found.value();
+  std::string value = found.value();
+  if (has_control_character(value)) {
+    fault(attribute, "expected printable characters, got a control character");
+    return std::nullopt;
+  }
+  return value;
 }
 
 std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range) const {
@@ -44,8 +43,8 @@ std::vector<XmlElement> XmlElement::children(const char* name) const {
   for (const pugi::xml_node child : node_.children()) {
     if (child.type() != pugi::node_element)
       continue;
-    XmlElement element(child, fmt::format("{}/{}/{}", pointer_, child.name(), found.size()), text_,
-                       diagnostics_);
+    XmlElement element(child, fmt::format("{}/{}/{}", pointer_, child.name(), found.size()),
+                       *lines_, *diagnostics_);
     if (std::string_view(child.name()) == name)
       found.push_back(std::move(element));
     else
@@ -69,9 +68,8 @@ void XmlElement::allow(const std::vector<std::string_view>& known) const {
 void XmlElement::add(std::string pointer, std::string message) const {
   // pugixml counts from the first letter of the name; the element begins at the "<" before it.
   const std::ptrdiff_t offset = node_.offset_debug();
-  diagnostics_.add(
-      xml_origin(text_, offset > 0 ? static_cast<size_t>(offset) - 1 : 0, std::move(pointer)),
-      std::move(message));
+  const size_t begin = offset > 0 ? static_cast<size_t>(offset) - 1 : 0;
+  diagnostics_->add({std::move(pointer), lines_->at(begin)}, std::move(message));
 }
 
 }  // namespace orrery

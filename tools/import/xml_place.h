@@ -15,9 +15,6 @@
 
 namespace orrery {
 
-/// The line and column of a byte of `text`, under the path `pointer`.
-Origin xml_origin(std::string_view text, size_t offset, std::string pointer);
-
 /// The bounds of a whole number, both included.
 struct WholeRange {
   int64_t least = 0;
@@ -28,10 +25,10 @@ struct WholeRange {
 /// where the attribute is missing or not of the form asked for.
 class XmlElement {
  public:
-  /// `text` and `diagnostics` must outlive the element; `pointer` is its path: "/algo/gpu/0".
-  XmlElement(pugi::xml_node node, std::string pointer, std::string_view text,
+  /// `lines` and `diagnostics` must outlive the element; `pointer` is its path: "/algo/gpu/0".
+  XmlElement(pugi::xml_node node, std::string pointer, const TextLines& lines,
              Diagnostics& diagnostics)
-      : node_(node), pointer_(std::move(pointer)), text_(text), diagnostics_(diagnostics) {}
+      : node_(node), pointer_(std::move(pointer)), lines_(&lines), diagnostics_(&diagnostics) {}
 
   std::optional<std::string> word(const char* attribute) const;
   std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
@@ -53,8 +50,8 @@ class XmlElement {
 
   pugi::xml_node node_;
   std::string pointer_;
-  std::string_view text_;
-  Diagnostics& diagnostics_;
+  const TextLines* lines_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace orrery

@@ -232,9 +232,14 @@ bool fits_a_line(const Json& json) {
   return json.is_array() || json.size() <= 6;
 }
 
+/// File names may be any bytes; JSON is UTF-8.
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void write(const Json& json, size_t indent, std::string& out) {
   if (fits_a_line(json)) {
-    out += json.dump();
+    out += line(json);
     return;
   }
   const char* const brackets = json.is_array() ? "[]" : "{}";
@@ -244,7 +249,7 @@ void write(const Json& json, size_t indent, std::string& out) {
     out += separator;
     out.append(indent + 2, ' ');
     if (json.is_object())
-      out += Json(item.key()).dump() + ": ";
+      out += line(Json(item.key())) + ": ";
     write(item.value(), indent + 2, out);
     separator = ",\n";
   }
@@ -285,7 +290,26 @@ std::string json_text(const Report& report, const JsonOptions& options) {
 }
 
 std::string json_quoted(std::string_view text) {
-  return Json(text).dump();
+  return line(Json(text));
+}
+
+std::string json_text(const std::string& file, const InputError& error) {
+  Json faults = Json::array();
+  for (const Diagnostic& fault : error.faults()) {
+    const auto& at = fault.origin.at;
+    faults.push_back({{"pointer", fault.origin.pointer},
+                      {"line", at ? Json(at->line) : Json(nullptr)},
+                      {"column", at ? Json(at->column) : Json(nullptr)},
+                      {"message", fault.message}});
+  }
+  Json json;
+  json["report"] = 1;
+  json["file"] = file;
+  json["holds"] = false;
+  json["errors"] = std::move(faults);
+  std::string text;
+  write(json, 0, text);
+  return text + "\n";
 }
 
 std::string json_list(const std::vector<std::string>& reports, bool holds) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/base/id.h"
 #include "models/scenario/literal.h"
 #include "tools/report/explain.h"
@@ -29,6 +30,11 @@ std::string json_text(const Report& report, const JsonOptions& options);
 
 /// The text as a JSON string, in its quotes.
 std::string json_quoted(std::string_view text);
+
+/// In the place of a report, for a scenario with a wrong input: {"report": 1, "file": FILE,
+/// "holds": false, "errors": [{"pointer", "line", "column", "message"}, ...]}; line and column are
+/// null for what stands in no text.
+std::string json_text(const std::string& file, const InputError& error);
 
 /// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.
 std::string json_list(const std::vector<std::string>& reports, bool holds);

@@ -102,7 +102,8 @@ class SavedReportReader {
     RecordedDevice device;
     if (const auto id = fields.required("id"))
       device.id = LogicalId(static_cast<size_t>(
-          read_integer(*id, "a device", {0, kMostDevices - 1}, faults_).value_or(0)));
+          read_integer(*id, "a device", {0, std::numeric_limits<uint32_t>::max()}, faults_)
+              .value_or(0)));
     device.peak = Bytes(count(fields, "peak_bytes"));
     device.peak_at = text_or_null(fields, "peak_at", "an id or null");
     device.arena = Bytes(count(fields, "arena_bytes"));
@@ -156,6 +157,10 @@ RunRecord read_saved_report(DocumentNode root, Diagnostics& faults) {
     faults.add(several->key_origin(),
                "expected the report of one run, got a list of several (`run` of one file writes "
                "one)");
+    faults.throw_if_any();
+  }
+  if (const auto errors = root.find("errors")) {
+    faults.add(errors->key_origin(), "expected the report of a run, got why there was none");
     faults.throw_if_any();
   }
   return SavedReportReader(root, faults).read();

@@ -3,6 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "models/base/amount_text.h"
+#include "models/scenario/quantity_text.h"
+
 namespace orrery {
 
 namespace {
@@ -69,6 +72,18 @@ std::string pointer_of(const Op& op) {
 
 std::string quoted(std::string_view name) {
   return '"' + std::string(name) + '"';
+}
+
+std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit) {
+  const std::pair texts(size_text(amount), size_text(limit));
+  return texts.first != texts.second ? texts
+                                     : std::pair(quantity_text(amount), quantity_text(limit));
+}
+
+std::pair<std::string, std::string> told_apart(Duration amount, Duration limit) {
+  const std::pair texts(time_text(amount, true), time_text(limit, true));
+  return texts.first != texts.second ? texts
+                                     : std::pair(quantity_text(amount), quantity_text(limit));
 }
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/base/quantity.h"
 #include "models/base/verdict.h"
 #include "models/program/op.h"
 #include "verifier/report.h"
@@ -56,5 +57,10 @@ std::string pointer_of(const Op& op);
 
 /// The name in double quotes.
 std::string quoted(std::string_view name);
+
+/// An amount and the limit that it breaks, as people read them; exactly where they would read
+/// alike.
+std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit);
+std::pair<std::string, std::string> told_apart(Duration amount, Duration limit);
 
 }  // namespace orrery

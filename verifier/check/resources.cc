@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -52,7 +53,7 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
     std::string live;
     for (size_t i = 0; i < held.live_at_peak.size(); ++i) {
       const Held& buffer = held.live_at_peak[i];
-      const std::string line = fmt::format("{} B ({})", buffer.size.count(), text(buffer.kind));
+      const std::string line = fmt::format("{} ({})", size_text(buffer.size), text(buffer.kind));
       witness.emplace_back(buffer.value, line);
       if (i < kNamedInMessage)
         live += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(buffer.value), line);
@@ -60,15 +61,16 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
     if (held.live_at_peak.size() > kNamedInMessage)
       live += fmt::format(", and {} more", held.live_at_peak.size() - kNamedInMessage);
     if (held.reserved > Bytes())
-      live += fmt::format(", and {} B reserved", held.reserved.count());
+      live += fmt::format(", and {} reserved", size_text(held.reserved));
+    const auto [size, most] = told_apart(held.peak, capacity);
     return failed(CheckKind::MemoryCapacity,
                   held.peak_at ? pointer_of(program.op(*held.peak_at)) : "/arrays",
-                  fmt::format("{} device {} holds {} B, over its {} B: {}.", at, device.index(),
-                              held.peak.count(), capacity.count(), live),
+                  fmt::format("{} device {} holds {}, over its {}: {}.", at, device.index(), size,
+                              most, live),
                   std::move(witness));
   }
   return passed(CheckKind::MemoryCapacity, "/program",
-                fmt::format("Every device fits its {} B at every op.", capacity.count()));
+                fmt::format("Every device fits its {} at every op.", size_text(capacity)));
 }
 
 Digest whole_digest(const Lowered& lowered) {

@@ -153,14 +153,6 @@ std::optional<Proof> first_difference(Rank rank, const std::vector<Piece>& made,
 
 }  // namespace
 
-uint64_t count_steps(const Schedule& schedule) {
-  uint64_t steps = 0;
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
-    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
-      steps += schedule.steps(Node(n), Channel(c));
-  return steps;
-}
-
 Made trace(const Claim& claim) {
   const CollectiveId id(0);
   const Bytes itemsize(1);

@@ -49,9 +49,6 @@ struct Proof {
 /// place, that is not, with one contribution that is missing, extra or repeated.
 Proof prove(const Claim& claim, const Made& made, FunctionRef<Definition(Rank)> definition);
 
-/// Steps of the schedule, over all nodes and channels.
-uint64_t count_steps(const Schedule& schedule);
-
 /// Proves the sites of one program; schedules that sites share are walked once.
 class Prover {
  public:

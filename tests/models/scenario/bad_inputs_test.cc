@@ -78,8 +78,8 @@ TEST_CASE("bad input: 10^12 devices") {
   s.cluster = R"({"devices": 1000000000000, "topology": "ring", "bandwidth": "50 GB/s",
 "latency": "1 us"})";
   CHECK(refusal(s.text()) ==
-        "f:2:24: /cluster/devices: expected a number of devices from 1 to 1048576, got "
-        "1000000000000");
+        "f:2:24: /cluster/devices: expected at most 1048576 devices, got 1000000000000 (--limit "
+        "devices=N allows more)");
 }
 
 TEST_CASE("bad input: nesting without end") {
@@ -89,7 +89,9 @@ TEST_CASE("bad input: nesting without end") {
   for (int i = 0; i < 62; ++i)
     pointer += "/0";
   // The scenario is the first level, so the 64th list is the one too many: column 9 is the first.
-  CHECK(refusal(s.text()) == "f:6:72: " + pointer + ": expected at most 64 levels of nesting");
+  CHECK(refusal(s.text()) ==
+        "f:6:72: " + pointer +
+            ": expected at most 64 levels of nesting, got more (--limit nesting=N allows more)");
 }
 
 TEST_CASE("bad input: a truncated file") {

@@ -200,7 +200,7 @@ TEST_CASE("loop: keys that do not fit are refused") {
 TEST_CASE("loop: iterations are limited before they are made") {
   CHECK(
       refused(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "body": []}])") ==
-      "f:5:13: /program/0: expected loops of at most 262144 ops in all iterations, got more");
+      "f:5:13: /program/0: expected at most 262144 ops, got 262145 (--limit ops=N allows more)");
 }
 
 TEST_CASE("loop: its name is an id like any other") {

@@ -233,7 +233,7 @@ TEST_CASE("lower: a mesh larger than the cluster is a fault") {
   rig.cluster.fabric = ring_fabric(3, {BytesPerSecond(1), Duration(0)});
   rig.argument("a", Dtype::F32, Shape{8}).thread({LogicalId(0)}).op("add", "b", {"a", "a"});
   CHECK(rig.fault() ==
-        "rig.json:1:1: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
+        "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
 }
 
 }  // namespace

@@ -104,6 +104,9 @@ TEST_CASE("diff: what cannot be read is wrong input") {
   CHECK(refused("{\"report\": 1}").find("missing key \"ops\"") != std::string::npos);
   CHECK(refused("{\"orrery\": 1}").find("missing key \"mesh\"") != std::string::npos);
   CHECK(refused("{").find("bad.json:1:2: ") != std::string::npos);
+  CHECK(refused(ran({"run", "no-such-file.json", "--format", "json"}).out)
+            .find("/errors: expected the report of a run, got why there was none") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -59,6 +59,32 @@ TEST_CASE("run: several JSON reports are one document") {
   CHECK(both.out.find("], \"holds\": true}\n") != std::string::npos);
 }
 
+TEST_CASE("run: a scenario that is refused has its place among the JSON reports") {
+  const TemporaryFolder folder;
+  const std::string good = folder.file("good.json", small_scenario());
+  const std::string wrong = folder.file("wrong.json", "[]");
+  const Ran both = ran({"run", wrong, good, "--format", "json"});
+  CHECK(both.outcome == Outcome::WrongInput);
+  CHECK(both.err == wrong + ":1:1: expected a scenario, an object, got a list\n");
+  const std::string refused = "{\n  \"report\": 1,\n  \"file\": \"" + wrong +
+                              R"(",
+  "holds": false,
+  "errors": [
+    {"pointer":"","line":1,"column":1,"message":"expected a scenario, an object, got a list"}
+  ]
+})";
+  CHECK(both.out.compare(0, 14 + refused.size(), "{\"reports\": [\n" + refused) == 0);
+  CHECK(both.out.find("], \"holds\": false}\n") != std::string::npos);
+  CHECK(ran({"run", wrong, "--format", "json"}).out == refused + "\n");
+}
+
+TEST_CASE("run: a scenario that cannot be read has no line in its JSON errors") {
+  const Ran missing = ran({"run", "no-such-file.json", "--format", "json"});
+  CHECK(
+      missing.out.find(R"({"pointer":"","line":null,"column":null,"message":"cannot be read: )") !=
+      std::string::npos);
+}
+
 TEST_CASE("run: a file that is not there") {
   const Ran missing = ran({"run", "no-such-file.json"});
   CHECK(missing.outcome == Outcome::WrongInput);

@@ -233,7 +233,7 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
 }
 
 /// Reports of all kinds: one that holds, one that fails, one that hangs, one with faults and
-/// values.
+/// values, one of a wrong input.
 std::vector<Json> reports() {
   std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
   for (const char* const name : {"cut-link", "fsdp-two-layers-too-small", "two-programs-hang"}) {
@@ -245,13 +245,18 @@ std::vector<Json> reports() {
       options = {{ValueId(size_t{0})}, Encoding::Bits};
     reports.push_back(Json::parse(json_text(report, options)));
   }
+  try {
+    (void)read_scenario("f", "{}");
+  } catch (const InputError& error) {
+    reports.push_back(Json::parse(json_text("f", error)));
+  }
   return reports;
 }
 
 TEST_CASE("report schema: takes every kind of report, and has every key of it") {
   const Json schema = Json::parse(report_schema());
   for (const Json& report : reports()) {
-    CAPTURE(report["scenario"]);
+    CAPTURE(report);
     CHECK(schema_fault(schema, report) == "");
     for_each_object(schema, report,
                     [&](const Json& object, const Json::json_pointer& at,

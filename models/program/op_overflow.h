@@ -1,0 +1,34 @@
+#pragma once
+
+// Which op a quantity that leaves 64 bits belongs to, so that the user is told where.
+
+#include <string>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/program/op.h"
+
+namespace orrery {
+
+class OpOverflow : public Overflow {
+ public:
+  OpOverflow(OpId op, const std::string& what) : Overflow(what), op_(op) {}
+  OpId op() const { return op_; }
+
+ private:
+  OpId op_;
+};
+
+/// Does `work`; an Overflow that it throws becomes the op's, unless it is some op's already.
+template <class Work>
+decltype(auto) on_behalf_of(OpId op, Work&& work) {
+  try {
+    return work();
+  } catch (const OpOverflow&) {
+    throw;
+  } catch (const Overflow& overflow) {
+    throw OpOverflow(op, overflow.what());
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+// The committed corpus, and every input that fuzzing has found a fault with, under each build's
+// compiler and sanitizers.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/fuzz/targets.h"
+
+namespace orrery::test {
+namespace {
+
+/// Gives each file of the target's corpus to it; the count of files.
+size_t feed(const std::string& corpus, void (*target)(std::string_view)) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ORRERY_SOURCE_ROOT) +
+                                                               "/tests/fuzz/corpus/" + corpus))
+    paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    CAPTURE(path);
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    CHECK_NOTHROW(target(text.str()));
+  }
+  return paths.size();
+}
+
+TEST_CASE("corpus: scenarios are read, or refused with a fault") {
+  CHECK(feed("scenario", fuzz_scenario) > 0);
+  CHECK(feed("run", fuzz_scenario) > 0);
+}
+
+TEST_CASE("corpus: MSCCL algorithms are read, or refused with a fault") {
+  CHECK(feed("msccl", fuzz_msccl) > 0);
+}
+
+TEST_CASE("corpus: programs run as they promise, or are refused with a fault") {
+  CHECK(feed("run", fuzz_run) > 0);
+}
+
+}  // namespace
+}  // namespace orrery::test

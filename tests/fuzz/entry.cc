@@ -1,0 +1,13 @@
+// libFuzzer's door into one target.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/fuzz/targets.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  orrery::test::ORRERY_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

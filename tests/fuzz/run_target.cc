@@ -1,0 +1,81 @@
+#include <string>
+
+#include "models/base/check.h"
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
+#include "simulator/lower/faults.h"
+#include "simulator/lower/lower.h"
+#include "simulator/time/engine.h"
+#include "tests/fuzz/targets.h"
+#include "verifier/check/names.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+
+namespace {
+
+/// Small, so that thousands of programs run in a second.
+constexpr Limits kLimits = {.file = 8 << 10,
+                            .nesting = 16,
+                            .values = 2'000,
+                            .devices = 16,
+                            .links = 256,
+                            .ops = 32,
+                            .places = 512,
+                            .steps = 4'000,
+                            .data = 64 << 10};
+
+Report run_small(const Scenario& scenario) {
+  RunOptions options;
+  options.data_budget = Bytes(kLimits.data);
+  options.limits = kLimits;
+  return run(scenario, options);
+}
+
+/// What fails here is ours, whatever the program.
+void check_ours(const Report& report) {
+  for (const Check& check : report.checks)
+    for (const CheckKind kind :
+         {CheckKind::ScheduleDigest, CheckKind::ScheduleProved, CheckKind::ValuesOracle})
+      ORRERY_CHECK(check.holds || check.name != info(kind).name, "our own executors are right");
+}
+
+void compare_with_engine(const Scenario& scenario, const Completion& completion) {
+  Diagnostics faults("f");
+  Lowered lowered = lower(scenario.program, scenario.cluster, faults);
+  const Fabric& healthy = scenario.cluster.fabric;
+  const Conditions conditions =
+      apply_faults(scenario.faults, scenario.program, healthy, RunOptions().seed, lowered);
+  EngineOptions options;
+  options.device_start = conditions.device_start;
+  const Completion simulated = simulate(scenario.program, lowered,
+                                        conditions.fabric ? *conditions.fabric : healthy, options);
+  ORRERY_CHECK(simulated.spans == completion.spans && simulated.makespan == completion.makespan &&
+                   simulated.digest == completion.digest,
+               "sweep and engine agree");
+}
+
+}  // namespace
+
+void fuzz_run(std::string_view text) {
+  std::string written;
+  std::string fingerprint;
+  try {
+    const Scenario scenario = read_scenario("f", text, kLimits);
+    const Report report = run_small(scenario);
+    check_ours(report);
+    if (report.completion && report.completion->by == TimedBy::Sweep)
+      compare_with_engine(scenario, *report.completion);
+    written = write_scenario(scenario);
+    fingerprint = report.fingerprint;
+  } catch (const InputError& error) {
+    ORRERY_CHECK(!error.faults().empty(), "a refusal says why");
+    return;
+  }
+  // The text may have grown beyond kLimits; what it says has not.
+  ORRERY_CHECK(run_small(read_scenario("f", written)).fingerprint == fingerprint,
+               "what was written and read again runs as it did");
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,45 @@
+#include "models/base/utf8.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace orrery {
+namespace {
+
+TEST_CASE("utf8: the first byte that is none, by the table of RFC 3629") {
+  struct Row {
+    std::string text;
+    std::optional<size_t> at;
+  };
+  const Row rows[] = {
+      {"", {}},
+      {"plain", {}},
+      {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", {}},    // 2, 3 and 4 bytes
+      {"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf", {}},  // around the surrogates; the last of all
+      {"a\xff", 1},
+      {"a\x80", 1},             // no lead
+      {"ab\xc3", 2},            // cut
+      {"ab\xc3z", 2},           // no tail
+      {"\xc0\xaf", 0},          // overlong forms of 2,
+      {"\xe0\x9f\xbf", 0},      // 3
+      {"\xf0\x8f\xbf\xbf", 0},  // and 4 bytes
+      {"\xed\xa0\x80", 0},      // a surrogate
+      {"\xf4\x90\x80\x80", 0},  // beyond U+10FFFF
+      {"\xf5\x80\x80\x80", 0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(not_utf8_at(row.text) == row.at);
+  }
+}
+
+TEST_CASE("utf8: what steers a terminal is a control character, what only looks like it is not") {
+  CHECK(has_control_character("a\x1b[2J"));
+  CHECK(has_control_character("\x7f"));
+  CHECK(has_control_character("\xc2\x9b"));  // U+009B, an escape and its bracket in one
+  CHECK_FALSE(has_control_character("\xc2\xa0 \xe2\x82\xac"));  // U+00A0 and up
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,79 @@
+#include "models/scenario/bounds.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::Small;
+
+/// The message that the text is refused with under `limits`; "" where it is read.
+std::string refusal(const std::string& text, const Limits& limits) {
+  try {
+    (void)read_scenario("f", text, limits);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST_CASE("limits: each has a name, and what it may be set to") {
+  for (const LimitInfo& limit : all_limits()) {
+    CAPTURE(limit.name);
+    CHECK(Limits().*limit.value <= limit.most);
+    CHECK(beyond(Limits(), limit.value, "more").find("--limit " + std::string(limit.name)) !=
+          std::string::npos);
+  }
+  CHECK(all_limits().size() * sizeof(int64_t) == sizeof(Limits));  // none is left out
+}
+
+TEST_CASE("limits: what reaches one is read, what exceeds it is refused by name") {
+  struct Row {
+    int64_t Limits::*limit;
+    int64_t enough;  // for the scenario below
+    std::string fault;
+  };
+  Small s;
+  // 4 devices, 2 links, 2 ops on 4 devices; a link is on level 4; the 35th value is the name; the
+  // longest text is "bandwidth".
+  s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
+{"id": "q", "op": "add", "of": ["r", "r"]}])";
+  s.cluster = R"({"devices": 4, "links": [{"from": 0, "to": 1}, {"from": 1, "to": 0}],
+"bandwidth": "1 B/s", "latency": "0 s"})";
+  const std::string text = s.text();
+  const Row rows[] = {
+      {&Limits::file, static_cast<int64_t>(text.size()),
+       "f: expected at most 347 B in a file, got 348 B (--limit file=SIZE allows more)"},
+      {&Limits::nesting, 4,
+       "f:2:37: /cluster/links: expected at most 3 levels of nesting, got more (--limit nesting=N "
+       "allows more)"},
+      {&Limits::values, 35,
+       "f:8:9: expected at most 34 values in a file, got more (--limit values=N allows more)"},
+      {&Limits::text, 9,
+       "f:3:1: /cluster: expected at most 8 B in a text, got 9 B (--limit text=SIZE allows more)"},
+      {&Limits::devices, 4,
+       "f:2:24: /cluster/devices: expected at most 3 devices, got 4 (--limit devices=N allows "
+       "more)\n"
+       "f:4:9: /mesh: expected at most 3 devices, got 4 (--limit devices=N allows more)"},
+      {&Limits::links, 2,
+       "f:2:36: /cluster/links: expected at most 1 links, got 2 (--limit links=N allows more)"},
+      {&Limits::ops, 2,
+       "f:6:12: /program: expected at most 1 ops, got 2 (--limit ops=N allows more)"},
+      {&Limits::places, 8,
+       "f:6:12: /program: expected at most 7 ops over all devices, got 8 on 4 devices (--limit "
+       "places=N allows more)"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.fault);
+    Limits limits;
+    limits.*row.limit = row.enough;
+    CHECK(refusal(text, limits) == "");
+    --(limits.*row.limit);
+    CHECK(refusal(text, limits) == row.fault);
+  }
+}
+
+}  // namespace
+}  // namespace orrery
