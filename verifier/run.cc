@@ -166,7 +166,7 @@ class Run {
 
   void check_end(const Stop& stop) {
     const std::span<const Link> links = fabric().links();
-    const Check ends = deadlock_free(program_, lowered_, stop);
+    const Check ends = deadlock_free(program_, stop);
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
       const Check routes =
           routes_left(program_, lowered_, scenario_.cluster.fabric, *conditions_.fabric);
@@ -229,20 +229,16 @@ class Run {
 
   void compute_slacks() {
     uint64_t steps = 0;
-    std::vector<CollectiveId> all;
-    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
-      steps += count_steps(*lowered_.collectives[c].schedule);
-      all.emplace_back(c);
-    }
+    for (const Collective& collective : lowered_.collectives)
+      steps += count_steps(*collective.schedule);
     if (steps > options_.slack_budget) {
       label(fmt::format("slack: not computed ({} steps, and the budget is {})", steps,
                         options_.slack_budget));
       return;
     }
-    Recording recording(lowered_, all);
-    EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
-    record(program_, lowered_, fabric(), *report_.completion, log);
-    slacks_ = slacks(program_, lowered_, *report_.completion, recording);
+    const History history = history_of(
+        [&](EventLog& log) { record(program_, lowered_, fabric(), *report_.completion, log); });
+    slacks_ = slacks(program_, lowered_, *report_.completion, history);
     if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
   }

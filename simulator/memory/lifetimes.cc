@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/program/rules.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 
@@ -10,13 +11,14 @@ namespace {
 
 class Ledger {
  public:
-  Ledger(const Program& program, const Lowered& lowered, const Thread& thread,
+  Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
          const MemoryPolicy& policy)
       : program_(program),
         lowered_(lowered),
-        thread_(thread),
+        thread_(program.thread(thread)),
+        tape_(lowered.tapes[thread.index()]),
         policy_(policy),
-        end_(static_cast<int64_t>(thread.issue_order.size())),
+        end_(static_cast<int64_t>(thread_.issue_order.size())),
         uses_(program.buffers.size()),
         lifetime_of_(program.buffers.size()) {}
 
@@ -48,16 +50,21 @@ class Ledger {
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
   Use& use_of(ValueId value) { return uses_[buffer_of(value).index()]; }
 
-  /// The position to which each op keeps its operands and results: its own, or that of its `done`.
+  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
-    std::vector<int64_t> done_at(program_.values.size(), end_);
-    for (int64_t p = 0; p < end_; ++p)
-      if (op_at(p).kind == OpKind::Done)
-        done_at[op_at(p).operands.front().index()] = p;
+    std::vector<int64_t> position(program_.ops.size(), end_);
     std::vector<int64_t> ends;
     for (int64_t p = 0; p < end_; ++p) {
-      const Op& op = op_at(p);
-      ends.push_back(op.issue == Issue::Start ? done_at[op.results.front().index()] : p);
+      position[thread_.issue_order[static_cast<size_t>(p)].index()] = p;
+      ends.push_back(p);
+    }
+    for (uint32_t i = 0; i < tape_.size(); ++i) {
+      if (tape_[i].kind != Instruction::Kind::Enter)
+        continue;
+      const std::span<const uint32_t> waits = tape_.waits_for(i);
+      ends[static_cast<size_t>(position[tape_[i].op.index()])] =
+          waits.empty() ? end_ : position[tape_[waits.back()].op.index()];
     }
     return ends;
   }
@@ -142,6 +149,7 @@ class Ledger {
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
+  const TapeOrder tape_;
   const MemoryPolicy& policy_;
   int64_t end_;
   std::vector<int64_t> ends_;                       // per position
@@ -154,7 +162,7 @@ class Ledger {
 
 std::vector<Lifetime> lifetimes(const Program& program, const Lowered& lowered, ThreadId thread,
                                 const MemoryPolicy& policy) {
-  return Ledger(program, lowered, program.thread(thread), policy).lifetimes();
+  return Ledger(program, lowered, thread, policy).lifetimes();
 }
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
 #include "simulator/schedule/digest.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -41,6 +42,10 @@ struct Completion {
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
+
+/// When a moment of a list was, as `spans` has it: per op, per device of its thread.
+Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
+                   ListId list, Moment moment);
 
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
 /// `device_start` has for each logical id when the device begins; empty: all begin at 0.

@@ -25,7 +25,7 @@ StaticWalk static_walk(const Program& program, const Lowered& lowered);
 /// The program ends (DEADLOCK.FREE). Otherwise the wait-for cycle, device by device, and the orders
 /// of issue that conflict; or, where a collective that all have entered cannot go on, the cycle of
 /// its steps.
-Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
+Check deadlock_free(const Program& program, const Stop& stop);
 
 /// Any two threads issue the sites that they share on one stream in the same order (ORDER.AGREED).
 Check order_agreed(const Program& program, const Lowered& lowered);
