@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -12,9 +13,33 @@ namespace {
 
 constexpr size_t kMostMembersInLine = 6;
 
-/// Whether JSON has the character as it is, whatever stands around it.
-bool is_plain(char c) {
-  return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+constexpr uint64_t in_each_byte(uint64_t byte) {
+  return byte * 0x0101010101010101U;
+}
+
+/// For each byte of the word its top bit: whether JSON cannot have that character as it is, which
+/// it can but for control characters, quotes, backslashes and what is not ASCII. A byte less than
+/// 1, after ^, is the character itself.
+uint64_t not_plain(uint64_t word) {
+  const uint64_t other = word | (word + in_each_byte(0x80 - 0x7f)) | (word - in_each_byte(' ')) |
+                         ((word ^ in_each_byte('"')) - in_each_byte(1)) |
+                         ((word ^ in_each_byte('\\')) - in_each_byte(1));
+  return other & in_each_byte(0x80);
+}
+
+/// Whether JSON has all of the text as it is. Eight characters at a time.
+bool is_plain(std::string_view text) {
+  uint64_t other = 0;
+  size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    other |= not_plain(word);
+  }
+  uint64_t rest = in_each_byte(' ');
+  for (; at < text.size(); ++at)
+    rest = rest << 8U | static_cast<unsigned char>(text[at]);
+  return (other | not_plain(rest)) == 0;
 }
 
 std::string dumped(const nlohmann::json& json) {
@@ -22,7 +47,7 @@ std::string dumped(const nlohmann::json& json) {
 }
 
 void append_quoted(std::string& out, std::string_view text) {
-  if (!std::all_of(text.begin(), text.end(), is_plain)) {
+  if (!is_plain(text)) {
     out += dumped(text);
     return;
   }
@@ -69,7 +94,11 @@ void JsonWriter::value(bool truth) {
 
 void JsonWriter::value(double number) {
   element();
-  out_ += dumped(number);
+  // As nlohmann::json::dump writes it, without its overhead.
+  std::array<char, 64> digits{};
+  const char* const end =
+      nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out_ += std::string_view(digits.data(), static_cast<size_t>(end - digits.data()));
 }
 
 void JsonWriter::value(std::string_view text) {

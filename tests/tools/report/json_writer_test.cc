@@ -112,6 +112,17 @@ TEST_CASE("JSON writer: the layout is that of the whole tree") {
   CHECK(holds);
 }
 
+TEST_CASE("JSON writer: every character at every place of a string") {
+  for (int c = 0; c < 256; ++c)
+    for (size_t place = 0; place < 17; ++place) {
+      std::string text(17, 'a');
+      text[place] = static_cast<char>(c);
+      CAPTURE(c);
+      CAPTURE(place);
+      CHECK(json_quoted(text) == Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+}
+
 TEST_CASE("JSON writer: six members are one line, seven are seven") {
   const auto members = [](int n) {
     std::string text;
