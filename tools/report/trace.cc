@@ -15,7 +15,7 @@
 #include "simulator/analyze/traffic.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
-#include "tools/report/json.h"
+#include "tools/report/json_writer.h"
 
 namespace orrery {
 namespace {
