@@ -31,7 +31,9 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
   if (bundle.first_flow != kNone)
     flows_[bundle.first_flow].previous = id;
   bundle.first_flow = id;
+  bundle.grown = true;
   use(bundle, true);
+  least_changed_ = std::min(least_changed_, least);
   added_.emplace_back(id);
   return FlowId(id);
 }
@@ -42,6 +44,9 @@ void MaxMin::remove(FlowId id) {
   if (flow.next != kNone)
     flows_[flow.next].previous = flow.previous;
   (flow.previous == kNone ? bundle.first_flow : flows_[flow.previous].next) = flow.next;
+  // One that was never solved changes nothing.
+  if (bundle.rate > 0)
+    least_changed_ = std::min(least_changed_, bundle.rate);
   flow = {};
   free_flows_.push_back(id.index());
   use(bundle, false);
@@ -97,7 +102,8 @@ uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
 
 uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   for (const uint32_t hop : route)
-    if (std::ssize(links_[hop].bundles) > 2 * links_[hop].in_use + 8)
+    if (std::ssize(links_[hop].bundles) >
+        links_[hop].in_use + std::max<int64_t>(8, links_[hop].in_use / 4))
       drop_unused(links_[hop]);
   if (free_bundles_.empty()) {
     free_bundles_.push_back(static_cast<uint32_t>(bundles_.size()));
@@ -173,25 +179,20 @@ void MaxMin::forget(uint32_t id) {
 
 void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   const auto from_bundle = [&](uint32_t id) {
-    if (bundles_[id].flows == 0 || bundles_[id].visited)
-      return;
     visit(id);
-    solve_component(changed);
+    if (visited_.size() > component_)
+      solve_component(changed);
   };
+  from_ = first_felt();
   if (all_touched_)
     for (uint32_t id = 0; id < bundles_.size(); ++id)
       from_bundle(id);
-  // A link that has only ceased to bind gives its flows more, and no longer joins them.
   for (const uint32_t l : touched_) {
     Shared& link = links_[l];
     link.touched = false;
-    if (link.binds() && !link.entered) {
-      enter(l);
-      solve_component(changed);
-    } else if (link.bound && !link.binds()) {
+    if (link.binds() || link.bound)
       for (const uint32_t id : link.bundles)
         from_bundle(id);
-    }
     link.bound = link.binds();
   }
   for (const FlowId id : added_) {
@@ -199,6 +200,7 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
     if (flow.bundle == kNone)
       continue;
     from_bundle(flow.bundle);
+    bundles_[flow.bundle].grown = false;
     if (!flow.told) {  // it has joined a bundle whose rate stays
       flow.told = true;
       changed(id);
@@ -214,11 +216,48 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   touched_.clear();
   added_.clear();
   all_touched_ = false;
+  least_changed_ = kMost;
+}
+
+/// A share below which filling goes as it did at the last solve, rounded down.
+int64_t MaxMin::first_felt() const {
+  if (all_touched_)
+    return 0;
+  // A flow that is gone mattered from its own share on; a new one matters from its cap on, or from
+  // where it makes a link attain.
+  int64_t from = least_changed_;
+  for (const uint32_t l : touched_)
+    if (links_[l].binds())
+      from = std::min(from, first_felt(links_[l]));
+  return from;
+}
+
+/// A share that the link attains no earlier than, if its flows are fixed elsewhere as they were.
+/// Those surely fixed before it, whose rate rounded up is no more, leave the rest to the others.
+int64_t MaxMin::first_felt(const Shared& link) const {
+  int64_t share = 0;
+  while (true) {
+    int64_t residual = link.capacity;
+    int64_t unfixed = link.flows;
+    for (const uint32_t id : link.bundles) {
+      const Bundle& bundle = bundles_[id];
+      if (bundle.flows > 0 && !bundle.grown && bundle.rate < share) {
+        residual -= bundle.rate * bundle.flows;
+        unfixed -= bundle.flows;
+      }
+    }
+    if (unfixed == 0)
+      return kMost;
+    const int64_t next = residual / unfixed;
+    if (next <= share)
+      return share;
+    share = next;
+  }
 }
 
 void MaxMin::visit(uint32_t id) {
   Bundle& bundle = bundles_[id];
-  if (bundle.visited || bundle.flows == 0)
+  if (bundle.visited || bundle.flows == 0 || stays(bundle))
     return;
   bundle.visited = true;
   bundle.fixed = false;
@@ -228,10 +267,22 @@ void MaxMin::visit(uint32_t id) {
 void MaxMin::enter(uint32_t l) {
   Shared& link = links_[l];
   link.entered = true;
-  link.residual = link.capacity;
-  link.unfixed = link.flows;
   entered_.push_back(l);
-  open_links_.push_back(l);
+  Open open{link.capacity, link.flows, l};
+  Int128 asked = link.asked;
+  for (const uint32_t id : link.bundles) {
+    const Bundle& bundle = bundles_[id];
+    if (bundle.flows == 0 || !stays(bundle))
+      continue;
+    open.residual -= bundle.rate * bundle.flows;
+    open.unfixed -= bundle.flows;
+    asked -= Int128{bundle.cap} * bundle.flows;
+  }
+  link.place = kNone;
+  if (asked <= open.residual)
+    return;  // it does not bind those that may change
+  link.place = static_cast<uint32_t>(open_.size());
+  open_.push_back(open);
   for (const uint32_t id : link.bundles)
     visit(id);
 }
@@ -243,8 +294,9 @@ void MaxMin::solve_component(FunctionRef<void(FlowId)> changed) {
     for (const uint32_t hop : hops(bundles_[visited_[next]]))
       if (links_[hop].binds() && !links_[hop].entered)
         enter(hop);
-  if (open_links_.empty())
-    set_rate(visited_[component_], bundles_[visited_[component_]].cap, changed);
+  if (open_.empty())
+    for (size_t i = component_; i < visited_.size(); ++i)
+      set_rate(visited_[i], bundles_[visited_[i]].cap, changed);
   else
     fill(changed);
   component_ = visited_.size();
@@ -258,25 +310,33 @@ void MaxMin::fill(FunctionRef<void(FlowId)> changed) {
   size_t next_cap = 0;
   by_cap_.clear();
   while (true) {
-    std::erase_if(open_links_, [&](uint32_t l) { return links_[l].unfixed == 0; });
-    if (open_links_.empty())
-      return;
     // The least residual / count so far, compared by cross-multiplying.
-    int64_t residual = links_[open_links_.front()].residual;
-    int64_t count = links_[open_links_.front()].unfixed;
+    int64_t residual = 1;
+    int64_t count = 0;
     attaining_.clear();
-    for (const uint32_t l : open_links_) {
-      const Int128 order =
-          Int128{links_[l].residual} * count - Int128{residual} * links_[l].unfixed;
-      if (order > 0)
+    for (size_t i = 0; i < open_.size();) {
+      if (open_[i].unfixed == 0) {
+        links_[open_[i].link].place = kNone;
+        if (i + 1 < open_.size())
+          links_[open_.back().link].place = static_cast<uint32_t>(i);
+        open_[i] = open_.back();
+        open_.pop_back();
         continue;
-      if (order < 0) {
-        attaining_.clear();
-        residual = links_[l].residual;
-        count = links_[l].unfixed;
       }
-      attaining_.push_back(l);
+      const Open& open = open_[i++];
+      const Int128 mine = Int128{open.residual} * count;
+      const Int128 least = Int128{residual} * open.unfixed;
+      if (mine > least)
+        continue;
+      if (mine < least) {
+        attaining_.clear();
+        residual = open.residual;
+        count = open.unfixed;
+      }
+      attaining_.push_back(open.link);
     }
+    if (open_.empty())
+      return;
     if (Int128{least_cap} * count <= residual) {
       // Caps count, from the least on.
       if (by_cap_.empty()) {
@@ -299,7 +359,7 @@ void MaxMin::fill(FunctionRef<void(FlowId)> changed) {
     const int64_t share = residual / count;
     for (const uint32_t l : attaining_)
       for (const uint32_t id : links_[l].bundles)
-        if (bundles_[id].flows > 0)
+        if (bundles_[id].visited)
           fix(id, share, changed);
   }
 }
@@ -310,11 +370,11 @@ void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) 
     return;
   bundle.fixed = true;
   for (const uint32_t hop : hops(bundle)) {
-    Shared& link = links_[hop];
-    if (!link.entered)
+    if (links_[hop].place == kNone)
       continue;
-    link.residual -= share * bundle.flows;
-    link.unfixed -= bundle.flows;
+    Open& open = open_[links_[hop].place];
+    open.residual -= share * bundle.flows;
+    open.unfixed -= bundle.flows;
   }
   set_rate(id, share, changed);
 }

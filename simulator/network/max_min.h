@@ -40,9 +40,11 @@ using FlowId = Id<struct FlowTag>;
 /// The flows of this instant on the links of a fabric, and the rate of each. Flows with one route
 /// and one cap always have one rate: they are solved as one bundle.
 ///
-/// Only what a change can reach is solved again: the flows joined to it by binding links. A link
-/// binds while its flows could together take more than it has. One that does not bind changes no
-/// rate: as long as it has an unfixed flow, that flow's own cap is attained no later than the link.
+/// Only what a change can reach is solved again: the flows joined to it by binding links, from the
+/// share on where the change can first be felt. A link binds while its flows could together take
+/// more than it has. One that does not bind changes no rate: as long as it has an unfixed flow,
+/// that flow's own cap is attained no later than the link. Filling goes by growing shares, so that
+/// what was fixed at a lesser share than the change's stays as it is.
 class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
@@ -67,6 +69,7 @@ class MaxMin {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
     uint32_t bundle = kNone;  // none: the id is free
@@ -85,6 +88,7 @@ class MaxMin {
     uint32_t first_flow = kNone;
     uint32_t next_alike = kNone;  // in the same chain of heads_
     uint32_t listed = 0;          // how many of its links have it in their list
+    bool grown = false;           // by flows added since the last solve
     bool visited = false;         // during a solve
     bool fixed = false;           // during a solve
   };
@@ -94,11 +98,10 @@ class MaxMin {
     std::vector<uint32_t> bundles;  // those that cross it, and some without flows
     int64_t in_use = 0;             // how many of them have flows
     int64_t flows = 0;
-    bool touched = false;  // a flow was added or removed since the last solve
-    bool bound = false;    // at the last solve
-    bool entered = false;  // during a solve
-    int64_t residual = 0;  // during a solve: capacity not yet given out
-    int64_t unfixed = 0;   // during a solve: flows without a rate
+    bool touched = false;    // a flow was added or removed since the last solve
+    bool bound = false;      // at the last solve
+    bool entered = false;    // during a solve
+    uint32_t place = kNone;  // during a solve: in open_, where its flows may change
 
     bool binds() const { return asked > capacity; }
   };
@@ -115,6 +118,16 @@ class MaxMin {
   void grow_chains();
   void use(Bundle& bundle, bool begins);
 
+  /// A link on which flows are not yet fixed.
+  struct Open {
+    int64_t residual;  // capacity not yet given out
+    int64_t unfixed;   // flows without a rate
+    uint32_t link;
+  };
+
+  int64_t first_felt() const;
+  int64_t first_felt(const Shared& link) const;
+  bool stays(const Bundle& bundle) const { return bundle.rate != 0 && bundle.rate < from_; }
   void visit(uint32_t id);
   void enter(uint32_t link);
   void solve_component(FunctionRef<void(FlowId)> changed);
@@ -135,13 +148,15 @@ class MaxMin {
   // Since the last solve.
   std::vector<uint32_t> touched_;  // links
   std::vector<FlowId> added_;
+  int64_t least_changed_ = kMost;  // of the rates of flows removed and the caps of flows added
   bool all_touched_ = false;
 
   // During a solve.
-  std::vector<uint32_t> visited_;     // bundles, of all components so far
-  size_t component_ = 0;              // where those of this component begin
-  std::vector<uint32_t> entered_;     // links, of all components so far
-  std::vector<uint32_t> open_links_;  // of this component: those with unfixed flows
+  int64_t from_ = 0;               // what has a lesser rate keeps it
+  std::vector<uint32_t> visited_;  // bundles, of all components so far
+  size_t component_ = 0;           // where those of this component begin
+  std::vector<uint32_t> entered_;  // links, of all components so far
+  std::vector<Open> open_;         // of this component
   std::vector<uint32_t> attaining_;
   std::vector<uint32_t> by_cap_;  // bundles of this component
   std::vector<uint32_t> route_;   // the ids of a route, while it is looked up
