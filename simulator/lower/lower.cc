@@ -62,10 +62,11 @@ constexpr size_t kMostEstimated = size_t{1} << 16U;
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Cluster& cluster, const Limits& limits,
+  Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
+        paths_(paths),
         limits_(limits),
         diagnostics_(diagnostics),
         costs_(program, cluster.device, diagnostics),
@@ -188,16 +189,13 @@ class Lowering {
     std::map<LinkId, int64_t> messages;
     Hop hop;
     for (size_t r = 0; r < looked_at; ++r) {
-      const std::optional<Route> way = cluster_.fabric.route(
-          vertex_of(group[r]), vertex_of(group[(r + distance) % group.size()]));
+      const std::optional<Path> way =
+          paths_.find(vertex_of(group[r]), vertex_of(group[(r + distance) % group.size()]));
       if (!way)
         return std::nullopt;
-      Duration latency;
-      for (const LinkId id : *way) {
-        latency += cluster_.fabric.link(id).latency;
+      for (const LinkId id : way->links)
         ++messages[id];
-      }
-      hop.latency = std::max(hop.latency, latency);
+      hop.latency = std::max(hop.latency, way->latency);
     }
     for (const auto& [id, count] : messages) {
       const BytesPerSecond share(
@@ -225,7 +223,7 @@ class Lowering {
   void check_routes(size_t first, const Op& op, const Pick& pick) {
     const Fabric& fabric = cluster_.fabric;
     for (size_t i = first; i < lowered_.collectives.size(); ++i) {
-      const auto lost = first_unrouted(lowered_.collectives[i], fabric, reach_);
+      const auto lost = first_unrouted(lowered_.collectives[i], paths_, reach_);
       if (!lost)
         continue;
       diagnostics_.add(place(op, {}),
@@ -252,6 +250,7 @@ class Lowering {
 
   const Program& program_;
   const Cluster& cluster_;
+  Paths& paths_;
   const Limits& limits_;
   Diagnostics& diagnostics_;
   LocalCosts costs_;
@@ -262,9 +261,15 @@ class Lowering {
 
 }  // namespace
 
+Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
+              Diagnostics& diagnostics, const Limits& limits) {
+  return Lowering(program, cluster, paths, limits, diagnostics).run();
+}
+
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits) {
-  return Lowering(program, cluster, limits, diagnostics).run();
+  Paths paths(cluster.fabric);
+  return lower(program, cluster, paths, diagnostics, limits);
 }
 
 }  // namespace orrery

@@ -292,7 +292,7 @@ class CollectiveSweep {
     return cost;
   }
 
-  const Path& path(Node from, Node to) {
+  Path path(Node from, Node to) {
     return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
