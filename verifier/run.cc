@@ -32,7 +32,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 namespace orrery {
 

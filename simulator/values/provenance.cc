@@ -1,7 +1,6 @@
 #include "simulator/values/provenance.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,8 +47,9 @@ int64_t length(const Pieces& pieces) {
 /// halves.
 class Visitor {
  public:
-  Visitor(const Schedule& schedule, CollectiveId id, Bytes itemsize)
+  Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize)
       : schedule_(schedule),
+        buffers_(buffers),
         extent_(schedule.extent()),
         id_(id),
         itemsize_(itemsize),
@@ -57,7 +57,10 @@ class Visitor {
         held_(size_t{extent_.nodes} * extent_.channels) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
-      areas_.emplace_back(extent_.input, false, Contributions{{Rank(n), 1, 0, 1}});
+      PieceMap& input = areas_.emplace_back(extent_.input, true, Contributions{});
+      if (buffers.operand.count > 0)
+        input.write(buffers.operand.step * n,
+                    {{0, buffers.operand.count, false, {{Rank(n), 1, 0, 1}}}});
       areas_.emplace_back(extent_.in_place ? 0 : extent_.output, !extent_.zero_output,
                           Contributions{});
       areas_.emplace_back(extent_.scratch, true, Contributions{});
@@ -75,7 +78,8 @@ class Visitor {
     if (step.from)
       payload = take(ref, step);
     if (step.combine != Combine::None) {
-      combines_.insert(step.combine);
+      const auto first = combines_.emplace(step.combine, ref).first;
+      first->second = std::min(first->second, ref);
       if (!step.from)
         payload = read(ref, step.target, step.count());
       payload = combined(payload, read(ref, step.source, step.count()));
@@ -107,8 +111,9 @@ class Visitor {
     ProvenanceRun run;
     run.outputs.reserve(extent_.nodes);
     for (uint32_t n = 0; n < extent_.nodes; ++n)
-      run.outputs.push_back(area(Node(n), Area::Output).pieces());
-    run.combines.assign(combines_.begin(), combines_.end());
+      run.outputs.push_back(
+          area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
+    run.combines = std::move(combines_);
     run.digest = digest_;
     run.stuck = std::move(stuck);
     run.misread = std::move(misread_);
@@ -177,21 +182,27 @@ class Visitor {
   }
 
   const Schedule& schedule_;
+  const Buffers& buffers_;
   const Extent& extent_;
   CollectiveId id_;
   Bytes itemsize_;
   std::vector<PieceMap> areas_;  // per node: input, output, scratch
   StepTable<Pieces> messages_;   // by receiving step
   std::vector<Pieces> held_;     // per node and channel
-  std::set<Combine> combines_;
+  std::map<Combine, StepRef> combines_;
   Digest digest_;
   std::optional<std::string> misread_;
 };
 
 }  // namespace
 
-ProvenanceRun provenance(const Schedule& schedule, CollectiveId id, Bytes itemsize) {
-  Visitor visitor(schedule, id, itemsize);
+Buffers whole_areas(const Extent& extent) {
+  return {{0, extent.input}, {0, extent.in_place ? extent.input : extent.output}};
+}
+
+ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
+                         Bytes itemsize) {
+  Visitor visitor(schedule, buffers, id, itemsize);
   std::vector<Parked> stuck = walk(schedule, visitor);
   return visitor.result(std::move(stuck));
 }

@@ -24,7 +24,7 @@
 #include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 using namespace orrery;
 using orrery::test::HostRig;

@@ -16,7 +16,7 @@ namespace orrery::test {
 namespace {
 
 ProvenanceRun prove(const Schedule& schedule) {
-  return provenance(schedule, CollectiveId(0), kItem);
+  return provenance(schedule, whole_areas(schedule.extent()), CollectiveId(0), kItem);
 }
 
 /// Ended, with nothing undefined read, and the schedule's own digest.
@@ -97,7 +97,9 @@ TEST_CASE("provenance: a rank that nobody sends to has zeros after a permute") {
 
 TEST_CASE("provenance: says by which reductions the contributions were combined") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 3, Combine::Max, {});
-  CHECK(prove(ring).combines == std::vector<Combine>{Combine::Max});
+  // Rank 0 sends first, and adds in its second step.
+  CHECK(prove(ring).combines ==
+        std::map<Combine, StepRef>{{Combine::Max, {Node(0), Channel(0), 1}}});
 }
 
 // One node's own steps, by hand.
@@ -276,7 +278,9 @@ TEST_CASE("provenance: a message that is never sent leaves its target undefined"
 TEST_CASE("provenance: a wrong reduction leaves the sets as they are, and is named") {
   const ProvenanceRun run = prove(wrong_reduction());
   CHECK(run.outputs[0] == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
-  CHECK(run.combines == std::vector<Combine>{Combine::Add, Combine::Max});
+  // Rank 1 takes the maximum in its second step, the others add in theirs.
+  CHECK(run.combines == std::map<Combine, StepRef>{{Combine::Add, {Node(0), Channel(0), 1}},
+                                                   {Combine::Max, {Node(1), Channel(0), 1}}});
 }
 
 }  // namespace
