@@ -188,7 +188,7 @@ Traced trace(const Schedule& schedule, const Buffers& buffers) {
   const CollectiveId id(0);
   const Bytes itemsize(1);
   Traced traced{provenance(schedule, buffers, id, itemsize), {}};
-  add_all(traced.expected, id, schedule, itemsize);
+  add_all(traced.expected, nullptr, id, schedule, itemsize);
   return traced;
 }
 
