@@ -1,8 +1,10 @@
 #pragma once
 
-// Which input elements each output element is made of: the walk with sets of contributions in the
-// place of numbers. What it proves holds for all values of all dtypes.
+// How each output element is folded from input elements: the walk with folds in the place of
+// numbers. What it shows holds for all values of all dtypes.
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,23 +32,30 @@ struct Buffers {
 Buffers whole_areas(const Extent& extent);
 
 struct ProvenanceRun {
+  FoldTable folds;  // of all pieces
   /// Per node: the pieces of its result, ascending, covering it, neighbours merged where they are
   /// made alike.
   std::vector<Pieces> outputs;
-  /// The reductions that steps made, each with the first step that did, in the order of steps:
-  /// `outputs` says how often an element went in, and these say by which operation.
+  /// The reductions that steps made, each with the first step that did, in the order of steps.
   std::map<Combine, StepRef> combines;
-  Digest digest;
+  WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
   /// The first step that did what has no meaning: read elements that nothing had written, left its
   /// area, or took a message of another length. Later pieces count as undefined where it did.
   std::optional<std::string> misread;
+  /// Pieces that the steps moved, and contributions that were added up: what the walk cost.
+  uint64_t work = 0;
+  /// The work went beyond the budget, and the walk went on without looking: nothing else here
+  /// means anything.
+  bool over_budget = false;
 };
+
+inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
 /// Walks `schedule` once with all nodes entering. Every node's operand element j begins as its own;
 /// what else is in its input area is undefined. Time and memory grow with the steps and the pieces,
 /// not with the elements. Requires stretches within the areas.
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
-                         Bytes itemsize);
+                         Bytes itemsize, uint64_t budget = kUnlimited);
 
 }  // namespace orrery

@@ -27,7 +27,16 @@ Pairs pairs(const std::vector<Part>& parts) {
   return pairs;
 }
 
-/// Of `elements` places, each once: dims of random extents in random order in the tensor.
+std::vector<Part> moved(const Part& part, const View& result, const View& operand) {
+  std::vector<Part> parts;
+  for_each_moved(part, result, operand, [&](const Part& each) {
+    parts.push_back(each);
+    return true;
+  });
+  return parts;
+}
+
+/// Each place once: dims of random extents in random order in the tensor.
 View random_view(Random& random, const std::vector<int64_t>& factors) {
   View view{{}, std::vector<int64_t>(factors.size(), 1)};
   std::vector<size_t> order;

@@ -33,10 +33,10 @@ std::string first_difference(const Traced& traced, const Places& places, const O
     for (const Piece& piece : traced.run.outputs[p]) {
       for (int64_t i = 0; i < piece.count; ++i) {
         Counts& counts = made[static_cast<size_t>(places.output.place(piece.first + i))];
-        if (piece.undefined)
+        if (piece.undefined())
           continue;
         counts.emplace();
-        for (const Contribution& part : piece.made_of)
+        for (const Contribution& part : traced.run.folds.contributions(piece.made))
           for (uint32_t r = 0; r < part.ranks; ++r)
             (*counts)[{part.rank.index() + r, places.input.place(part.source + i)}] += part.times;
       }

@@ -3,8 +3,8 @@
 // A part of a result, by strides: which elements it is, and which operand elements make each of
 // them. A part stands for any number of elements, so definitions do not grow with them.
 
-#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "models/base/id.h"
@@ -36,7 +36,7 @@ struct Part {
   int64_t last_source() const;
 
   /// Calls run(first, source, count) for stretches that lie side by side in result and operands, in
-  /// the order of the indices.
+  /// the order of the indices. A run that returns false is the last.
   template <class Run>
   void for_each_run(Run&& run) const;
 };
@@ -57,7 +57,12 @@ void Part::for_each_run(Run&& run) const {
   int64_t to = first;
   int64_t from = source;
   while (true) {
-    run(to, from, count);
+    if constexpr (std::is_same_v<decltype(run(to, from, count)), bool>) {
+      if (!run(to, from, count))
+        return;
+    } else {
+      run(to, from, count);
+    }
     size_t d = outer;
     while (d > 0 && ++index[d - 1] == dims[d - 1].count) {
       --d;

@@ -86,14 +86,13 @@ std::optional<Cut> first_carry(const Part& part, const InDigits& in, const View&
   return std::nullopt;
 }
 
-/// Adds the part with one side's places moved. Strides stay strides where no digit carries; where
-/// one would, the part is cut.
-void add_moved(Part part, const View& view, Side side, std::vector<Part>& moved) {
-  if (view.contiguous()) {
-    moved.push_back(std::move(part));
-    return;
-  }
-  std::vector<Part> open{std::move(part)};
+/// Visits the part with one side's places moved. Strides stay strides where no digit carries; where
+/// one would, the part is cut. Returns whether all visits were true.
+bool move_side(const Part& part, const View& view, Side side,
+               FunctionRef<bool(const Part&)> visit) {
+  if (view.contiguous())
+    return visit(part);
+  std::vector<Part> open{part};
   while (!open.empty()) {
     Part next = std::move(open.back());
     open.pop_back();
@@ -106,8 +105,10 @@ void add_moved(Part part, const View& view, Side side, std::vector<Part>& moved)
     next.*side.first = place(view, in.first);
     for (size_t d = 0; d < next.dims.size(); ++d)
       next.dims[d].*side.stride = place(view, in.strides[d]);
-    moved.push_back(std::move(next));
+    if (!visit(next))
+      return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -136,20 +137,21 @@ std::optional<View> inverse(const View& view) {
   return inverse;
 }
 
-std::vector<Part> moved(Part part, const View& result, const View& operand) {
-  std::vector<Part> moved;
-  add_moved(std::move(part), result, kResult, moved);
-  if (!operand.contiguous()) {
-    for (Part& each : std::exchange(moved, {})) {
-      if (each.ranks == 0)
-        moved.push_back(std::move(each));
-      else
-        add_moved(std::move(each), operand, kOperand, moved);
-    }
+void for_each_moved(const Part& part, const View& result, const View& operand,
+                    FunctionRef<bool(const Part&)> visit) {
+  if (result.contiguous() && operand.contiguous()) {
+    visit(part);
+    return;
   }
-  for (Part& each : moved)
-    each.dims = joined(each.dims);
-  return moved;
+  const auto joined_visit = [&](const Part& moved) {
+    Part simplest = moved;
+    simplest.dims = joined(moved.dims);
+    return visit(simplest);
+  };
+  move_side(part, result, kResult, [&](const Part& moved) {
+    return moved.ranks == 0 ? joined_visit(moved)
+                            : move_side(moved, operand, kOperand, joined_visit);
+  });
 }
 
 }  // namespace orrery

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "models/base/function_ref.h"
 #include "simulator/schedule/view.h"
 #include "verifier/oracle/part.h"
 
@@ -16,10 +16,12 @@ namespace orrery {
 /// elements. Empty where the view does not give each place of its tensor one canonical element.
 std::optional<View> inverse(const View& view);
 
-/// The same pairs of elements with `result` applied to the places in the result and `operand` to
-/// those in the operands: parts that together have each pair once, joined. One, where no step of
-/// the part leaves a dimension of a view, else more. Requires places within both views; those of
-/// zeros (no ranks) in the operands count for nothing.
-std::vector<Part> moved(Part part, const View& result, const View& operand);
+/// Calls visit(part) for parts that together have the same pairs of elements, each once, with
+/// `result` applied to the places in the result and `operand` to those in the operands. One part,
+/// where no step of the given one leaves a dimension of a view, else more. Ends early where a visit
+/// returns false. Requires places within both views; those of zeros (no ranks) in the operands
+/// count for nothing.
+void for_each_moved(const Part& part, const View& result, const View& operand,
+                    FunctionRef<bool(const Part&)> visit);
 
 }  // namespace orrery

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,14 @@ Proof differs(Rank rank, int64_t element, const std::optional<Counts>& have,
            {"contribution", wrong}}};
 }
 
+Proof over_budget() {
+  Proof proof;
+  proof.holds = false;
+  proof.over_budget = true;
+  proof.why_not = "it takes more work than the budget";
+  return proof;
+}
+
 /// The smallest place in the tensor of canonical elements [first, first + count).
 int64_t lowest_place(const View& view, int64_t first, int64_t count) {
   int64_t lowest = view.place(first);
@@ -65,24 +74,32 @@ int64_t lowest_place(const View& view, int64_t first, int64_t count) {
 /// Compares one rank's pieces, in canonical places, with its definition, in places of the tensors.
 class RankComparison {
  public:
-  RankComparison(const Places& places, const View& from_result, const View& from_operand)
-      : places_(places), from_result_(from_result), from_operand_(from_operand) {}
+  RankComparison(const FoldTable& folds, const Places& places, const View& from_result,
+                 const View& from_operand, uint64_t budget)
+      : folds_(folds),
+        places_(places),
+        from_result_(from_result),
+        from_operand_(from_operand),
+        budget_(budget) {}
+
+  /// Whether more was compared than the budget allows; from then on nothing is.
+  bool over_budget() const { return compared_ > budget_; }
 
   std::optional<Proof> first_difference(Rank rank, const Pieces& made,
-                                        const Definition& definition) const {
+                                        const Definition& definition) {
     if (const auto sizes = wrong_sizes(rank, definition))
       return sizes;
     std::optional<Difference> lowest;
     for (const Part& part : definition.parts) {
-      const auto compare_run = [&](int64_t first, int64_t source, int64_t count) {
-        compare(made, {first, count, source, part.rank, part.ranks}, lowest);
-      };
-      if (from_result_.contiguous() && from_operand_.contiguous()) {
-        part.for_each_run(compare_run);
-        continue;
-      }
-      for (const Part& placed : moved(part, from_result_, from_operand_))
-        placed.for_each_run(compare_run);
+      if (over_budget())
+        return std::nullopt;
+      for_each_moved(part, from_result_, from_operand_, [&](const Part& placed) {
+        placed.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+          compare(made, {first, count, source, part.rank, part.ranks}, lowest);
+          return !over_budget();
+        });
+        return !over_budget();
+      });
     }
     if (!lowest)
       return std::nullopt;
@@ -132,15 +149,17 @@ class RankComparison {
     return std::nullopt;
   }
 
-  void compare(const Pieces& made, const Run& run, std::optional<Difference>& lowest) const {
+  void compare(const Pieces& made, const Run& run, std::optional<Difference>& lowest) {
     auto piece = std::upper_bound(made.begin(), made.end(), run.first,
                                   [](int64_t first, const Piece& p) { return first < p.first; });
     if (piece != made.begin())
       --piece;
     for (int64_t at = run.first; at < run.first + run.count;) {
+      ++compared_;
       const bool there = piece != made.end() && at < piece->first + piece->count;
-      const int64_t end = there ? std::min(run.first + run.count, piece->first + piece->count)
-                                : run.first + run.count;
+      int64_t end = run.first + run.count;
+      if (there)
+        end = std::min(end, piece->first + piece->count);
       if (!there || !as_defined(*piece, at - piece->first, run, at - run.first))
         note(there ? &*piece : nullptr, run, at, end - at, lowest);
       at = end;
@@ -149,12 +168,13 @@ class RankComparison {
     }
   }
 
-  static bool as_defined(const Piece& piece, int64_t in_piece, const Run& run, int64_t in_run) {
-    if (piece.undefined || piece.made_of.size() != (run.ranks == 0 ? 0U : 1U))
+  bool as_defined(const Piece& piece, int64_t in_piece, const Run& run, int64_t in_run) const {
+    const std::span<const Contribution> made_of = folds_.contributions(piece.made.fold);
+    if (piece.undefined() || made_of.size() != (run.ranks == 0 ? 0U : 1U))
       return false;
     return run.ranks == 0 ||
-           piece.made_of.front() ==
-               Contribution{run.rank, run.ranks, run.source + in_run - in_piece, 1};
+           made_of.front() == Contribution{run.rank, run.ranks,
+                                           run.source + in_run - in_piece - *piece.made.origin, 1};
   }
 
   /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.
@@ -168,32 +188,40 @@ class RankComparison {
     const int64_t source = run.source + canonical - run.first;
     for (uint32_t r = 0; r < run.ranks; ++r)
       lowest->expected[{run.rank.index() + r, places_.input.place(source)}] = 1;
-    if (piece == nullptr || piece->undefined)
+    if (piece == nullptr || piece->undefined())
       return;
     Counts& have = lowest->have.emplace();
-    for (const Contribution& part : piece->made_of)
+    for (const Contribution& part :
+         folds_.contributions(piece->made.moved(canonical - piece->first)))
       for (uint32_t r = 0; r < part.ranks; ++r)
-        have[{part.rank.index() + r,
-              places_.input.place(part.source + canonical - piece->first)}] += part.times;
+        have[{part.rank.index() + r, places_.input.place(part.source)}] += part.times;
   }
 
+  const FoldTable& folds_;
   const Places& places_;
   const View& from_result_;
   const View& from_operand_;
+  uint64_t budget_;
+  uint64_t compared_ = 0;
 };
 
 }  // namespace
 
-Traced trace(const Schedule& schedule, const Buffers& buffers) {
+Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) {
   const CollectiveId id(0);
   const Bytes itemsize(1);
-  Traced traced{provenance(schedule, buffers, id, itemsize), {}};
-  add_all(traced.expected, nullptr, id, schedule, itemsize);
+  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}};
+  Digest moves;
+  add_all(traced.expected.halves, &moves, id, schedule, itemsize);
+  traced.expected.moves = moves;
   return traced;
 }
 
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition) {
+Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+            uint64_t budget) {
   const ProvenanceRun& run = traced.run;
+  if (run.over_budget || run.work > budget)
+    return over_budget();
   if (!run.stuck.empty())
     return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
   if (run.misread)
@@ -216,10 +244,14 @@ Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(R
                     from_result ? "operand" : "result",
                     (from_result ? places.input : places.output).elements()),
         {}};
-  const RankComparison comparison(places, *from_result, *from_operand);
-  for (size_t r = 0; r < run.outputs.size(); ++r)
-    if (auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r))))
+  RankComparison comparison(run.folds, places, *from_result, *from_operand, budget - run.work);
+  for (size_t r = 0; r < run.outputs.size(); ++r) {
+    auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r)));
+    if (comparison.over_budget())
+      return over_budget();
+    if (proof)
       return std::move(*proof);
+  }
   return {};
 }
 

@@ -18,13 +18,13 @@
 
 namespace orrery {
 
-/// One walk of a schedule with sets of contributions in the place of numbers. Digests are those of
-/// collective number 0 with elements of one byte.
+/// One walk of a schedule with folds in the place of numbers. Digests are those of collective
+/// number 0 with elements of one byte.
 struct Traced {
   ProvenanceRun run;
-  Digest expected;  // of a walk that runs every half once
+  WalkDigest expected;  // of a walk that runs every half once, and moves what the steps say
 };
-Traced trace(const Schedule& schedule, const Buffers& buffers);
+Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 
 /// Where the canonical elements of the schedule lie in operands and results.
 struct Places {
@@ -35,13 +35,16 @@ struct Places {
 struct Proof {
   bool holds = true;
   std::string why_not;  // a sentence without the full stop
-  std::vector<std::pair<std::string, std::string>> witness;
+  std::vector<std::pair<std::string, std::string>> witness = {};
+  bool over_budget = false;  // it is not decided
 };
 
 /// Whether every node's result is made of exactly the contributions that the definition of its rank
 /// names, each once, by the definition's own reduction, at the places that the views say. Otherwise
 /// the first element, by rank and place, that is not, with one contribution that is missing, extra
-/// or repeated.
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition);
+/// or repeated. `budget` is for the work of the walk (ProvenanceRun::work) and the stretches that
+/// are compared; the work stops where it is spent.
+Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+            uint64_t budget = kUnlimited);
 
 }  // namespace orrery

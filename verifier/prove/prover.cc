@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-Prover::Prover(const Program& program, const Lowered& lowered)
-    : program_(program), lowered_(lowered), asked_by_(program.sites.size()) {
+Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget budget)
+    : program_(program), lowered_(lowered), budget_(budget), asked_by_(program.sites.size()) {
   for (const Collective& collective : lowered.collectives) {
     std::vector<const Collective*>& asked = asked_by_[collective.site.index()];
     const auto same = [&](const Collective* known) {
@@ -34,11 +34,15 @@ uint64_t Prover::steps(SiteId site) {
   return steps;
 }
 
-Check Prover::prove_site(SiteId site) {
+std::optional<Check> Prover::prove_site(SiteId site) {
+  if (steps(site) > budget_.steps)
+    return std::nullopt;
   const Op& op = program_.op(program_.site(site).ops.front());
   const std::string& algorithm = lowered_.choices[site.index()].algorithm;
   for (const Collective* collective : asked_by(site)) {
     const Proof& proof = this->proof(op, *collective);
+    if (proof.over_budget)
+      return std::nullopt;
     if (proof.holds)
       continue;
     auto witness = proof.witness;
@@ -80,7 +84,7 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   const auto definition = [&](Rank rank) { return define(op, *asked.operand, size, rank); };
   return proofs_
       .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
-                            definition))
+                            definition, budget_.work))
       .first->second;
 }
 
@@ -88,7 +92,8 @@ const Traced& Prover::traced(const Schedule& schedule) {
   const auto known = traced_.find(&schedule);
   if (known != traced_.end())
     return known->second;
-  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()))).first->second;
+  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()), budget_.work))
+      .first->second;
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "simulator/schedule/lowered.h"
@@ -13,13 +14,22 @@
 
 namespace orrery {
 
+/// Up to which a schedule is proved.
+struct ProofBudget {
+  uint64_t steps = kUnlimited;
+  /// Pieces that steps move, contributions that are added up, and stretches that are compared. The
+  /// proof stops where this is spent.
+  uint64_t work = kUnlimited;
+};
+
 /// Program and lowered must outlive the prover.
 class Prover {
  public:
-  Prover(const Program& program, const Lowered& lowered);
+  Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
 
-  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved.
-  Check prove_site(SiteId site);
+  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. Empty
+  /// where the site's schedules have more steps than the budget, or one of them takes more work.
+  std::optional<Check> prove_site(SiteId site);
 
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
@@ -52,6 +62,7 @@ class Prover {
 
   const Program& program_;
   const Lowered& lowered_;
+  ProofBudget budget_;
   std::vector<std::vector<const Collective*>> asked_by_;
   std::map<const Schedule*, uint64_t> steps_;
   std::map<const Schedule*, Traced> traced_;
