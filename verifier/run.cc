@@ -33,7 +33,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 namespace orrery {
 
@@ -267,17 +267,26 @@ class Run {
   }
 
   void prove_schedules() {
-    Prover prover(program_, lowered_);
-    const bool always = proof_is_asked_for();
+    const ProofBudget budget = proof_is_asked_for()
+                                   ? ProofBudget()
+                                   : ProofBudget{options_.proof_budget, options_.proof_work_budget};
+    Prover prover(program_, lowered_, budget);
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      const uint64_t steps = prover.steps(SiteId(s));
-      if (always || steps <= options_.proof_budget)
-        check(prover.prove_site(SiteId(s)));
+      if (auto proof = prover.prove_site(SiteId(s)))
+        check(std::move(*proof));
       else
-        label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})",
-                          program_.op(program_.sites[s].ops.front()).name, steps,
-                          options_.proof_budget));
+        label_unproved(SiteId(s), prover.steps(SiteId(s)));
     }
+  }
+
+  void label_unproved(SiteId site, uint64_t steps) {
+    const std::string& name = program_.op(program_.site(site).ops.front()).name;
+    if (steps > options_.proof_budget)
+      label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,
+                        options_.proof_budget));
+    else
+      label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
+                        name, steps, options_.proof_work_budget));
   }
 
   void check_expectations() {
