@@ -169,11 +169,9 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   collective.schedule = schedule.get();
   collective.input = View::whole(extent.input);
   collective.output = View::whole(extent.in_place ? extent.input : extent.output);
-  std::vector<std::optional<Member>> members;
   for (uint32_t g = 0; g < algorithm.gpus; ++g) {
     collective.members.emplace_back(g);
     collective.places.emplace_back(g);
-    members.push_back(Member{CollectiveId(0), Node(g)});
   }
   Lowered& lowered = result.lowered;
   lowered.schedules.push_back(std::move(schedule));
@@ -184,7 +182,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
   lowered.reduce_rate = device.reduce_rate;
-  lowered.members = {std::move(members)};
+  lowered.members = members_by_site(lowered, 1);
   return result;
 }
 
