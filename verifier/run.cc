@@ -28,6 +28,7 @@
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
+#include "verifier/check/order.h"
 #include "verifier/check/resources.h"
 #include "verifier/check/routes.h"
 #include "verifier/check/values.h"
@@ -218,7 +219,7 @@ class Run {
   void compute_values() {
     if (!moves_data())
       return;
-    DeviceValues arguments(program_.values.size(), program_.mesh.devices());
+    DeviceValues arguments(program_);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
       for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
         arguments.at(program_.arguments[a].value, LogicalId(d)) =
@@ -226,8 +227,9 @@ class Run {
     HostRun run = execute(program_, lowered_, std::move(arguments));
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);
+    const ValuesAgainstDefinitions definitions(program_, lowered_, *report_.values);
     for (size_t s = 0; s < program_.sites.size(); ++s)
-      if (auto compared = values_match_definition(program_, lowered_, SiteId(s), *report_.values))
+      if (auto compared = definitions.check(SiteId(s)))
         check(std::move(*compared));
   }
 

@@ -88,6 +88,7 @@ class Lowering {
       lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
+    lowered_.members = members_by_site(lowered_, program_.sites.size());
     lowered_.launch = cluster_.device.launch.value_or(Duration());
     lowered_.reduce_rate = cluster_.device.reduce_rate;
     label();
@@ -103,7 +104,6 @@ class Lowering {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
     const ValueType& operand = program_.value(op.operands.front()).type;
-    lowered_.members.emplace_back(program_.mesh.devices());
 
     SiteFigures figures;
     figures.kind = op.kind;
@@ -163,7 +163,6 @@ class Lowering {
     const ValueType& result = program_.value(op.results.front()).type;
     CollectiveViews views =
         collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
-    const CollectiveId id(lowered_.collectives.size());
     Collective collective;
     collective.site = site;
     collective.kind = op.kind;
@@ -174,10 +173,8 @@ class Lowering {
     collective.output = std::move(views.output);
     collective.stream = stream_of(op);
     collective.scratch = scratch(schedule.extent(), collective.work, operand.dtype, result.dtype);
-    for (size_t rank = 0; rank < group.size(); ++rank) {
-      collective.places.push_back(vertex_of(group[rank]));
-      lowered_.members[site.index()][group[rank].index()] = Member{id, Node(rank)};
-    }
+    for (const LogicalId member : group)
+      collective.places.push_back(vertex_of(member));
     lowered_.collectives.push_back(std::move(collective));
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -210,17 +209,6 @@ std::string edge_text(const Parked& parked) {
   fail_check("a cause kind", "a cause is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// The sites of a thread per stream, in issue order.
-std::map<StreamId, std::vector<std::pair<SiteId, OpId>>> sites_by_stream(const Program& program,
-                                                                         const Tape& tape) {
-  std::map<StreamId, std::vector<std::pair<SiteId, OpId>>> result;
-  for (const Instruction& instruction : tape)
-    if (instruction.kind == Instruction::Kind::Enter)
-      result[instruction.stream].emplace_back(*program.op(instruction.collective).site,
-                                              instruction.collective);
-  return result;
-}
-
 }  // namespace
 
 StaticWalk static_walk(const Program& program, const Lowered& lowered) {
@@ -233,71 +221,6 @@ Check deadlock_free(const Program& program, const Stop& stop) {
   if (stop.finished())
     return passed(CheckKind::DeadlockFree, "/program");
   return WaitFor(program, stop).explain();
-}
-
-namespace {
-
-/// Whether a device of each thread is in one collective of site `x` and in one of site `y`: only
-/// then do the two wait for each other there.
-bool share_both(const Lowered& lowered, const Thread& a, const Thread& b, SiteId x, SiteId y) {
-  const auto& in_x = lowered.members[x.index()];
-  const auto& in_y = lowered.members[y.index()];
-  std::set<std::pair<CollectiveId, CollectiveId>> of_a;
-  for (const LogicalId device : a.devices)
-    if (in_x[device.index()] && in_y[device.index()])
-      of_a.emplace(in_x[device.index()]->collective, in_y[device.index()]->collective);
-  return std::any_of(b.devices.begin(), b.devices.end(), [&](LogicalId device) {
-    return in_x[device.index()] && in_y[device.index()] &&
-           of_a.count({in_x[device.index()]->collective, in_y[device.index()]->collective}) > 0;
-  });
-}
-
-}  // namespace
-
-Check order_agreed(const Program& program, const Lowered& lowered) {
-  for (size_t a = 0; a < lowered.tapes.size(); ++a) {
-    const auto left = sites_by_stream(program, lowered.tapes[a]);
-    for (size_t b = a + 1; b < lowered.tapes.size(); ++b) {
-      for (const auto& [stream, right_sites] : sites_by_stream(program, lowered.tapes[b])) {
-        const auto left_sites = left.find(stream);
-        if (left_sites == left.end())
-          continue;
-        std::map<SiteId, size_t> position;
-        for (size_t i = 0; i < left_sites->second.size(); ++i)
-          position.emplace(left_sites->second[i].first, i);
-        std::vector<std::pair<size_t, size_t>> met;  // places in the left list and in the right
-        for (size_t i = 0; i < right_sites.size(); ++i)
-          if (const auto at = position.find(right_sites[i].first); at != position.end())
-            met.emplace_back(at->second, i);
-        for (size_t later = 1; later < met.size(); ++later) {
-          for (size_t earlier = 0; earlier < later; ++earlier) {
-            const auto& [left_second, right_first] = met[earlier];
-            const auto& [left_first, right_second] = met[later];
-            if (left_first > left_second ||
-                !share_both(lowered, program.threads[a], program.threads[b],
-                            right_sites[right_first].first, right_sites[right_second].first))
-              continue;
-            const Op& first = program.op(left_sites->second[left_first].second);
-            const Op& second = program.op(left_sites->second[left_second].second);
-            const Op& other_first = program.op(right_sites[right_first].second);
-            const Op& other_second = program.op(right_sites[right_second].second);
-            const std::string& left_name = program.threads[a].name;
-            const std::string& right_name = program.threads[b].name;
-            return failed(
-                CheckKind::OrderAgreed, pointer_of(other_second),
-                fmt::format("On stream {}, thread {} issues {} before {}, but thread {} issues {} "
-                            "before {}.",
-                            stream.index(), quoted(left_name), quoted(first.name),
-                            quoted(second.name), quoted(right_name), quoted(other_first.name),
-                            quoted(other_second.name)),
-                {{left_name, fmt::format("{} before {}", first.name, second.name)},
-                 {right_name, fmt::format("{} before {}", other_first.name, other_second.name)}});
-          }
-        }
-      }
-    }
-  }
-  return passed(CheckKind::OrderAgreed, "/program");
 }
 
 std::string stuck_text(const std::vector<Parked>& parked) {

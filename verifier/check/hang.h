@@ -27,9 +27,6 @@ StaticWalk static_walk(const Program& program, const Lowered& lowered);
 /// its steps.
 Check deadlock_free(const Program& program, const Stop& stop);
 
-/// Any two threads issue the sites that they share on one stream in the same order (ORDER.AGREED).
-Check order_agreed(const Program& program, const Lowered& lowered);
-
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
 /// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...".
 /// `parked` is what a walk returned, not empty, with every node entered.

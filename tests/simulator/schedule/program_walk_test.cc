@@ -28,14 +28,12 @@ struct Scene {
       Collective collective;
       collective.site = SiteId(s);
       collective.schedule = ring.get();
-      lowered.members.emplace_back();
-      for (uint32_t d = 0; d < devices; ++d) {
+      for (uint32_t d = 0; d < devices; ++d)
         collective.members.emplace_back(d);
-        lowered.members[s].push_back(Member{CollectiveId(s), Node(d)});
-      }
       lowered.collectives.push_back(collective);
     }
     program.ops.emplace_back();  // all local ops are this one
+    lowered.members = members_by_site(lowered, sites);
   }
 
   void thread(std::vector<LogicalId> devices, const std::string& tape) {
