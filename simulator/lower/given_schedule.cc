@@ -33,8 +33,8 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
   collective.scratch = itemsize(collective.work) * schedule->extent().scratch;
-  for (const LogicalId device : group)
-    collective.places.emplace_back(device.index());
+  for (const LogicalId member : group)
+    collective.places.emplace_back(member.index());
 
   Lowered lowered;
   lowered.schedules.push_back(std::move(schedule));
