@@ -174,7 +174,7 @@ class RankComparison {
       return false;
     return run.ranks == 0 ||
            made_of.front() == Contribution{run.rank, run.ranks,
-                                           run.source + in_run - in_piece - *piece.made.origin, 1};
+                                           run.source + in_run - in_piece - piece.made.origin, 1};
   }
 
   /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.
