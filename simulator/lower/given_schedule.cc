@@ -33,11 +33,8 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
   collective.scratch = itemsize(collective.work) * schedule->extent().scratch;
-  std::vector<std::optional<Member>> members(program.mesh.devices());
-  for (size_t rank = 0; rank < group.size(); ++rank) {
-    collective.places.emplace_back(group[rank].index());
-    members[group[rank].index()] = Member{CollectiveId(0), Node(rank)};
-  }
+  for (const LogicalId member : group)
+    collective.places.emplace_back(member.index());
 
   Lowered lowered;
   lowered.schedules.push_back(std::move(schedule));
@@ -48,7 +45,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
   lowered.reduce_rate = device.reduce_rate;
-  lowered.members = {std::move(members)};
+  lowered.members = members_by_site(lowered, 1);
   return lowered;
 }
 

@@ -43,7 +43,7 @@ struct Planted {
   Check values() {
     const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
     REQUIRE(run.stop.finished());
-    return values_match_definition(rig.program, rig.lowered, SiteId(0), run.values).value();
+    return ValuesAgainstDefinitions(rig.program, rig.lowered, run.values).check(SiteId(0)).value();
   }
 
   HostRig rig;
