@@ -76,7 +76,7 @@ std::optional<Check> values_match_definition(const Program& program, const Lower
       given.push_back(&*values.at(parts[member.index()].op->operands.front(), member));
     const auto size = static_cast<uint32_t>(given.size());
 
-    std::optional<Definition> last;  // reductions to all have one result for all
+    std::optional<Definition> last;  // members of an all-reduce share one result
     Tensor expected;
     for (uint32_t r = 0; r < size; ++r) {
       const LogicalId member = collective.members[r];

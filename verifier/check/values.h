@@ -11,11 +11,11 @@
 
 namespace orrery {
 
-/// Every group of the site, every member: the result is the definition's, applied to what the
-/// members really passed in, by the exactness of oracle/compare.h (VALUES.ORACLE). Otherwise the
-/// first group, member and element that is not. The result of a start is what its done gives; a
-/// start that is never done has none to compare, and where that is so on all devices there is no
-/// check. Requires a run that came to its end.
+/// Every group of the site, every member: the result equals the definition applied to the members'
+/// actual operands, as exactly as oracle/compare.h asks (VALUES.ORACLE). Otherwise the first group,
+/// member and element that is not. The result of a start is what its done gives; a start that is
+/// never done has none to compare, and where that is so on all devices there is no check. Requires
+/// a run that ended.
 std::optional<Check> values_match_definition(const Program& program, const Lowered& lowered,
                                              SiteId site, const DeviceValues& values);
 
