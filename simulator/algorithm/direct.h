@@ -38,6 +38,7 @@ class DirectSchedule final : public Schedule {
     extent_.channels = static_cast<uint32_t>(rounds_.size()) * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2;
+    extent_.reach = 1;
     extent_.entry = transport.entry;
     extent_.lockstep = true;
     for (uint32_t round = 0; round < rounds_.size(); ++round) {
@@ -83,6 +84,13 @@ class DirectSchedule final : public Schedule {
       return {*turn.from, ref.channel, 0};
     const Node to = *turn.to;
     return {to, ref.channel, turn_of(to, ref.channel).to ? 1U : 0U};
+  }
+
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    const Turn& turn = turn_of(node, channel);
+    if (turn.to && !copies(node, turn))
+      visit(Sent{*turn.to, 1, part(turn.source, channel).count});
   }
 
   /// A connection has one message.

@@ -25,6 +25,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2 * (nodes - 1) + 1;  // a rank that is late is sent to in many turns
+    extent_.reach = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
@@ -56,6 +57,13 @@ class PairwiseSchedule final : public Schedule {
   StepRef peer(StepRef ref, Half half) const override {
     return half == Half::Send ? StepRef{ahead(ref.node, turn(ref)), ref.channel, ref.index + 1}
                               : StepRef{behind(ref.node, turn(ref)), ref.channel, ref.index - 1};
+  }
+
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    for (uint32_t to = 0; to < nodes_; ++to)
+      if (Node(to) != node)
+        visit(Sent{Node(to), 1, pieces_.count(channel.index())});
   }
 
   /// A connection has one message.

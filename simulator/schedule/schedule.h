@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/actions.h"
@@ -81,6 +82,9 @@ struct Extent {
   /// How many steps before the one that a channel is at (or has begun) a cause or an undelivered
   /// message may name: walkers remember so many, and the one it is at.
   uint32_t window = 0;
+  /// How many steps before its own index a cause of a half may name. At most the window; of a
+  /// lockstep schedule a walker that goes row by row remembers only so many rows.
+  uint32_t reach = 0;
   /// Whether row i (step i of every channel) can run whole once rows < i have: a walker may then go
   /// row by row without asking. Receive halves of a row come before its send halves.
   bool lockstep = false;
@@ -91,6 +95,14 @@ struct Extent {
   bool in_place = false;
   bool zero_output = false;                 // the output area begins as zeros
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
+};
+
+/// What one channel sends to one node, in all.
+struct Sent {
+  Node to;
+  uint64_t messages = 0;
+  int64_t elements = 0;
+  friend bool operator==(const Sent&, const Sent&) = default;
 };
 
 /// Abstract, so that foreign files, mutants and computed algorithms are walked alike. Concrete
@@ -114,9 +126,10 @@ class Schedule {
   /// one).
   virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
 
-  /// The nodes that the channel sends to, ascending, each once. Here by going through its steps;
-  /// computed schedules know.
-  virtual std::vector<Node> receivers(Node node, Channel channel) const;
+  /// Visits what the channel sends to each node, in ascending order of nodes. Here by going through
+  /// its steps; computed schedules know. Throws Overflow where elements leave 64 bits.
+  virtual void for_each_receiver(Node node, Channel channel,
+                                 FunctionRef<void(const Sent&)> visit) const;
 };
 
 /// Steps of the schedule, over all nodes and channels.

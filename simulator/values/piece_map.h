@@ -1,37 +1,40 @@
 #pragma once
 
-// An area of memory as pieces that are made alike: an interval map. Reading and writing a slice
-// costs the logarithm of the number of pieces, plus the pieces that it meets.
+// An area of memory as pieces that are made alike: an interval map. Reading a slice costs the
+// logarithm of the number of pieces, plus the pieces that it meets; writing one a little more.
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
-#include "simulator/values/contributions.h"
+#include "simulator/values/fold_table.h"
 
 namespace orrery {
 
-/// Elements [first, first + count) of an area, all made alike. Empty `made_of`: zeros, or for
-/// `undefined` pieces never written.
+/// Elements [first, first + count) of an area, all made alike: element first + j is the fold with
+/// its inputs j elements further on.
 struct Piece {
   int64_t first = 0;
   int64_t count = 0;
-  bool undefined = false;
-  Contributions made_of;
+  FoldAt made;
   friend bool operator==(const Piece&, const Piece&) = default;
+
+  bool undefined() const { return made == FoldTable::undefined(); }
 };
 
 /// Pieces that follow on each other from 0, ascending.
 using Pieces = std::vector<Piece>;
 
-/// Element by element, what `left` combined with `right` is made of; undefined where either is.
-/// Both have the same number of elements.
-Pieces combined(const Pieces& left, const Pieces& right);
+/// Elements in all pieces.
+int64_t length(const Pieces& pieces);
+
+/// Element by element, `left` (op) `right`. Both have the same number of elements.
+Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& right);
 
 class PieceMap {
  public:
-  /// `size` elements, all of one make.
-  PieceMap(int64_t size, bool undefined, Contributions made_of);
+  /// `size` elements, made as `made` and what follows on it.
+  PieceMap(int64_t size, FoldAt made);
 
   int64_t size() const { return size_; }
 
@@ -45,20 +48,34 @@ class PieceMap {
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  struct Make {
-    bool undefined = false;
-    Contributions made_of;
+  /// A piece; it reaches to the next one, the last one to size_.
+  struct Entry {
+    int64_t first;
+    FoldAt made;
   };
-  /// By first element; each reaches to the next, the last one to size_.
-  using Map = std::map<int64_t, Make>;
+  /// Entries in ascending order, in blocks so that cutting one moves few others. No block is empty
+  /// but that of an area without elements.
+  struct Block {
+    int64_t first;
+    std::vector<Entry> entries;
+  };
+  static constexpr size_t kMostInBlock = 64;
+  struct Place {
+    size_t block;
+    size_t entry;
+  };
 
-  /// The piece that begins at `first`, made by cutting one in two where need be; end() for size_.
-  Map::iterator cut(int64_t first);
-  /// Joins the piece that begins at `at` to the one before it, where they are made alike.
-  void join(Map::iterator at);
+  Place find(int64_t element) const;
+  /// Of an area with elements: the piece before or after, if there is one.
+  const Entry* before(Place place) const;
+  const Entry* at(Place place) const;
+  Place next(Place place) const;
+  /// Puts `fresh` in the place of the entries in [from, to).
+  void replace(Place from, Place to, const std::vector<Entry>& fresh);
+  void split(size_t block);
 
   int64_t size_;
-  Map map_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace orrery

@@ -1,0 +1,151 @@
+#include "simulator/values/fold_table.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "models/base/check.h"
+#include "models/base/hash.h"
+
+namespace orrery {
+
+namespace {
+
+uint64_t hash(const Fold& fold) {
+  const uint64_t what = static_cast<uint64_t>(fold.kind) << 8U | static_cast<uint64_t>(fold.op);
+  const uint64_t sides = uint64_t{fold.left.index()} << 32U | fold.right.index();
+  return mix(mix(mix(what << 32U | fold.rank.index()) ^ sides) ^ static_cast<uint64_t>(fold.shift));
+}
+
+}  // namespace
+
+FoldTable::FoldTable() : known_(64, 0) {
+  add({});
+  Fold zero;
+  zero.kind = Fold::Kind::Zero;
+  add(zero);
+}
+
+FoldAt FoldTable::input(Rank rank, int64_t element) {
+  Fold fold;
+  fold.kind = Fold::Kind::Input;
+  fold.rank = rank;
+  return {intern(fold), element};
+}
+
+FoldAt FoldTable::combine(Combine op, FoldAt left, FoldAt right) {
+  if (left == undefined() || right == undefined())
+    return undefined();
+  if (left == zero() && right == zero())
+    return zero();
+  Fold fold;
+  fold.kind = Fold::Kind::Combine;
+  fold.op = op;
+  fold.left = left.fold;
+  fold.right = right.fold;
+  if (left.has_inputs() && right.has_inputs())
+    fold.shift = right.origin - left.origin;
+  return {intern(fold), left.has_inputs() ? left.origin : right.origin};
+}
+
+std::span<const Contribution> FoldTable::contributions(FoldId id) const {
+  const uint64_t begin = id.index() == 0 ? 0 : ends_[id.index() - 1];
+  return std::span(contributions_).subspan(begin, ends_[id.index()] - begin);
+}
+
+Contributions FoldTable::contributions(FoldAt at) const {
+  const std::span<const Contribution> relative = contributions(at.fold);
+  Contributions result(relative.begin(), relative.end());
+  for (Contribution& c : result)
+    c.source += at.origin;
+  return result;
+}
+
+FoldId FoldTable::intern(const Fold& fold) {
+  const size_t slot = slot_of(fold);
+  if (known_[slot] != 0)
+    return FoldId(known_[slot]);
+  const FoldId id(folds_.size());
+  add(fold);
+  known_[slot] = id.index();
+  if (2 * folds_.size() > known_.size())
+    grow();
+  return id;
+}
+
+size_t FoldTable::slot_of(const Fold& fold) const {
+  // Most folds go on from one that is as new as they are, so they are looked for near it first: a
+  // table of millions is then read in its order. Where that is taken, by a step of their own.
+  const size_t mask = known_.size() - 1;
+  size_t slot = (fold.kind == Fold::Kind::Input ? fold.rank.index() : fold.left.index()) & mask;
+  if (known_[slot] == 0 || folds_[known_[slot]] == fold)
+    return slot;
+  const size_t step = hash(fold) | 1U;
+  while (known_[slot] != 0 && folds_[known_[slot]] != fold)
+    slot = (slot + step) & mask;
+  return slot;
+}
+
+void FoldTable::add(const Fold& fold) {
+  if (fold.kind == Fold::Kind::Input) {
+    contributions_.push_back({fold.rank, 1, 0, 1});
+  } else if (fold.kind == Fold::Kind::Combine) {
+    const std::span<const Contribution> left = contributions(fold.left);
+    const std::span<const Contribution> right = contributions(fold.right);
+    Contributions moved(right.begin(), right.end());
+    for (Contribution& c : moved)
+      c.source += fold.shift;
+    const Contributions both = sum({left.begin(), left.end()}, moved);
+    contributions_.insert(contributions_.end(), both.begin(), both.end());
+  }
+  folds_.push_back(fold);
+  ends_.push_back(contributions_.size());
+}
+
+void FoldTable::grow() {
+  known_.assign(2 * known_.size(), 0);
+  for (uint32_t i = FoldAt::kWithoutInputs; i < folds_.size(); ++i)
+    known_[slot_of(folds_[i])] = i;
+}
+
+Storage FoldTable::evaluate(FoldAt at, int64_t count, WorkType type,
+                            std::span<const std::byte* const> operands) const {
+  // Sides have lower numbers than what they are combined in, so one pass down finds what is needed,
+  // and one pass up works it out.
+  const auto before = [](FoldAt a, FoldAt b) {
+    return std::pair(a.fold, a.origin) < std::pair(b.fold, b.origin);
+  };
+  const auto sides = [&](FoldAt whole) {
+    const Fold& parent = fold(whole.fold);
+    return std::pair(FoldAt{parent.left}.moved(whole.origin),
+                     FoldAt{parent.right}.moved(whole.origin + parent.shift));
+  };
+  std::set<FoldAt, decltype(before)> needed({at}, before);
+  for (auto next = needed.rbegin(); next != needed.rend(); ++next) {
+    if (fold(next->fold).kind != Fold::Kind::Combine)
+      continue;
+    const auto [left, right] = sides(*next);
+    needed.insert(left);
+    needed.insert(right);
+  }
+
+  const int64_t item = itemsize(type).count();
+  std::map<FoldAt, Storage, decltype(before)> made(before);
+  for (const FoldAt each : needed) {
+    const Fold& how = fold(each.fold);
+    ORRERY_CHECK(how.kind != Fold::Kind::Undefined, "only what was written has a value");
+    Storage& value = made.emplace(each, Storage(static_cast<size_t>(count * item))).first->second;
+    if (count == 0)
+      continue;
+    if (how.kind == Fold::Kind::Input) {
+      std::memcpy(value.data(), operands[how.rank.index()] + each.origin * item, value.size());
+    } else if (how.kind == Fold::Kind::Combine) {
+      const auto [left, right] = sides(each);
+      combine_into(type, how.op, value.data(), made.at(left).data(), made.at(right).data(), count);
+    }
+  }
+  return std::move(made.at(at));
+}
+
+}  // namespace orrery
