@@ -41,11 +41,11 @@ Verdict fits_direct(uint32_t nodes, uint32_t channels) {
 }
 
 Combine combine_of(const ScheduleRequest& request) {
-  return rules(request.op.kind).form.combine;
+  return rules(request.kind).form.combine;
 }
 
 Made make_ring(const ScheduleRequest& request) {
-  switch (request.op.kind) {
+  switch (request.kind) {
     case OpKind::AllGather:
       return std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, request.nodes,
                                             request.nodes * request.elements, combine_of(request),
@@ -98,34 +98,20 @@ Made make_pairwise(const ScheduleRequest& request) {
 }
 
 Made make_permute(const ScheduleRequest& request) {
-  const Attributes& given = request.op.attributes;
-  std::vector<SourceDestination> pairs;
-  if (given.names("axis_name").empty()) {
-    pairs = {{Node(0), Node(0)}};  // the identity, whatever `perm` says
-  } else if (request.op.kind == OpKind::Pshuffle) {
-    for (const int64_t source : given.integers("perm"))
-      pairs.push_back({Node(static_cast<size_t>(source)), Node(pairs.size())});
-  } else {
-    for (const std::vector<int64_t>& pair : given.lists("perm"))
-      pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
-  }
-  return direct_permute(request.nodes, request.elements, pairs, request.transport);
+  return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
 }
 
 /// A round for each distance from the source, in growing order; that of distance 0 copies.
 Made make_broadcast(const ScheduleRequest& request) {
-  const Attributes& given = request.op.attributes;
-  const auto source = given.names("axis_name").empty()  // the identity, whatever `source` says
-                          ? 0U
-                          : static_cast<uint32_t>(given.integer("source"));
+  const Node source = request.source;
   const Slice sent{Area::Input, 0, request.elements};
   const Slice taken{Area::Output, 0, request.elements};
   std::vector<std::vector<Turn>> rounds(request.nodes, std::vector<Turn>(request.nodes));
   for (uint32_t distance = 0; distance < request.nodes; ++distance) {
-    const Node to((source + distance) % request.nodes);
-    rounds[distance][source].to = to;
-    rounds[distance][source].source = sent;
-    rounds[distance][to.index()].from = Node(source);
+    const Node to((source.index() + distance) % request.nodes);
+    rounds[distance][source.index()].to = to;
+    rounds[distance][source.index()].source = sent;
+    rounds[distance][to.index()].from = source;
     rounds[distance][to.index()].target = taken;
   }
   Extent areas;
@@ -134,7 +120,33 @@ Made make_broadcast(const ScheduleRequest& request) {
   return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
+/// Who sends to whom. Over no axes it is the identity, whatever `perm` says.
+std::vector<SourceDestination> pairs_of(const Op& op) {
+  if (op.attributes.names("axis_name").empty())
+    return {{Node(0), Node(0)}};
+  std::vector<SourceDestination> pairs;
+  if (op.kind == OpKind::Pshuffle) {
+    for (const int64_t source : op.attributes.integers("perm"))
+      pairs.push_back({Node(static_cast<size_t>(source)), Node(pairs.size())});
+  } else {
+    for (const std::vector<int64_t>& pair : op.attributes.lists("perm"))
+      pairs.push_back({Node(static_cast<size_t>(pair[0])), Node(static_cast<size_t>(pair[1]))});
+  }
+  return pairs;
+}
+
 }  // namespace
+
+ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
+                                 Transport transport) {
+  ScheduleRequest request{op.kind, nodes, elements, transport, {}, {}};
+  if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
+    request.pairs = pairs_of(op);
+  // Over no axes a broadcast is the identity, whatever `source` says.
+  if (op.kind == OpKind::Pbroadcast && !op.attributes.names("axis_name").empty())
+    request.source = Node(static_cast<size_t>(op.attributes.integer("source")));
+  return request;
+}
 
 std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,

@@ -2,6 +2,7 @@
 
 // The algorithms there are: one table, from which lowering chooses and `orrery show` lists.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,13 +20,21 @@
 
 namespace orrery {
 
-/// One collective over one group, before it has a schedule.
+/// All that a schedule depends on beside its algorithm: equal requests make equal schedules.
 struct ScheduleRequest {
-  const Op& op;
+  OpKind kind = OpKind::Psum;
   uint32_t nodes = 1;
   int64_t elements = 0;  // of one node's operand
   Transport transport;
+  Node source;                           // of a broadcast
+  std::vector<SourceDestination> pairs;  // of a permutation
+  friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
+  friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
 };
+
+/// Of a collective op over a group of `nodes`, whose operand has `elements`.
+ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
+                                 Transport transport);
 
 /// What a message between two ranks meets while all ranks send as far: the longest latency, and the
 /// least share of a link.

@@ -22,16 +22,16 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
   });
 }
 
-std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
-                                       const Reach& reach) {
-  if (reach.mutual(collective.places))
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+                                       const Fabric& fabric, const Reach& reach) {
+  if (reach.mutual(places))
     return std::nullopt;
-  const Extent extent = collective.schedule->extent();
+  const Extent extent = schedule.extent();
   for (uint32_t n = 0; n < extent.nodes; ++n) {
     for (uint32_t c = 0; c < extent.channels; ++c) {
-      for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
-        const VertexId sender = collective.places[n];
-        const VertexId receiver = collective.places[to.index()];
+      for (const Node to : schedule.receivers(Node(n), Channel(c))) {
+        const VertexId sender = places[n];
+        const VertexId receiver = places[to.index()];
         if (!fabric.route(sender, receiver))
           return Unrouted{sender, receiver};
       }

@@ -8,7 +8,7 @@
 
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
-#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
@@ -28,7 +28,7 @@ class Reach {
 struct Unrouted {
   VertexId sender, receiver;
 };
-std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
-                                       const Reach& reach);
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+                                       const Fabric& fabric, const Reach& reach);
 
 }  // namespace orrery

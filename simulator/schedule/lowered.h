@@ -11,8 +11,10 @@
 #include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
 
@@ -48,19 +50,13 @@ struct Collective {
   SiteId site;
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
-  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; groups of one site share it
-  std::vector<LogicalId> members;      // rank r is node r
-  std::vector<VertexId> places;        // where each node is in the fabric
+  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
+  SharedList<LogicalId> members;       // rank r is node r
+  SharedList<VertexId> places;         // where each node is in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
   Bytes scratch;  // that a member holds from start to done besides its operand and its result
-};
-
-/// A device's part in a site.
-struct Member {
-  CollectiveId collective;
-  Node node;
 };
 
 /// How long a local op takes, launch included; zero for what is no local op.
@@ -80,15 +76,14 @@ struct Lowered {
   std::vector<LocalTime> local;  // one per op
   Duration launch;               // of entering a collective
   std::optional<BytesPerSecond> reduce_rate;
-  /// Per site and logical id; empty for devices that take no part.
-  std::vector<std::vector<std::optional<Member>>> members;
+  std::vector<SiteMembers> members;  // per site
   /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
   std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
 
   /// The collective that `device` enters by `op`, a collective of a thread that has the device.
-  const Member& member(const Program& program, OpId op, LogicalId device) const {
+  Member member(const Program& program, OpId op, LogicalId device) const {
     return *members[program.op(op).site->index()][device.index()];
   }
 };

@@ -66,13 +66,11 @@ struct RingAllReduce {
     collective.output = View::whole(elements);
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-    lowered.members.emplace_back();
-    for (uint32_t d = 0; d < devices; ++d) {
+    for (uint32_t d = 0; d < devices; ++d)
       thread.devices.emplace_back(d);
-      collective.members.emplace_back(d);
-      lowered.members[0].push_back(Member{CollectiveId(0), Node(d)});
-    }
-    program.sites = {{"r", {OpId(0)}, {collective.members}}};
+    collective.members = thread.devices;
+    program.sites = {{"r", {OpId(0)}, {thread.devices}}};
+    lowered.members.emplace_back(CollectiveId(0), program.sites[0].groups);
   }
 };
 

@@ -169,12 +169,14 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   collective.schedule = schedule.get();
   collective.input = View::whole(extent.input);
   collective.output = View::whole(extent.in_place ? extent.input : extent.output);
-  std::vector<std::optional<Member>> members;
+  Group group;
+  std::vector<VertexId> places;
   for (uint32_t g = 0; g < algorithm.gpus; ++g) {
-    collective.members.emplace_back(g);
-    collective.places.emplace_back(g);
-    members.push_back(Member{CollectiveId(0), Node(g)});
+    group.emplace_back(g);
+    places.emplace_back(g);
   }
+  collective.members = group;
+  collective.places = std::move(places);
   Lowered& lowered = result.lowered;
   lowered.schedules.push_back(std::move(schedule));
   lowered.collectives.push_back(std::move(collective));
@@ -184,7 +186,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
   lowered.reduce_rate = device.reduce_rate;
-  lowered.members = {std::move(members)};
+  lowered.members = {SiteMembers(CollectiveId(0), std::vector<Group>{group})};
   return result;
 }
 

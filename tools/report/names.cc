@@ -14,7 +14,7 @@ std::string_view name(TimedBy timed_by) {
   return timed_by == TimedBy::Sweep ? "sweep" : "engine";
 }
 
-std::string ranges_text(const std::vector<LogicalId>& ids) {
+std::string ranges_text(std::span<const LogicalId> ids) {
   std::string text;
   for (size_t first = 0; first < ids.size();) {
     size_t last = first;

@@ -2,6 +2,7 @@
 
 // The words that text and JSON reports share.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,6 @@ std::string_view name(HeldAs kind);  // "argument", "output", "temporary", "in_f
 std::string_view name(TimedBy timed_by);  // "sweep", "engine"
 
 /// "0-3, 8": ascending ids as ranges.
-std::string ranges_text(const std::vector<LogicalId>& ids);
+std::string ranges_text(std::span<const LogicalId> ids);
 
 }  // namespace orrery

@@ -94,7 +94,7 @@ class WaitFor {
                __LINE__);
   }
 
-  const std::vector<LogicalId>& members(CollectiveId id) const {
+  const SharedList<LogicalId>& members(CollectiveId id) const {
     return lowered_.collective(id).members;
   }
 

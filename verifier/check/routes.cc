@@ -11,7 +11,8 @@ Check routes_left(const Program& program, const Lowered& lowered, const Fabric& 
                   const Fabric& cut) {
   const Reach reach(cut);
   for (const Collective& collective : lowered.collectives) {
-    const std::optional<Unrouted> lost = first_unrouted(collective, cut, reach);
+    const std::optional<Unrouted> lost =
+        first_unrouted(*collective.schedule, collective.places, cut, reach);
     if (!lost)
       continue;
     const Op& op = program.op(program.site(collective.site).ops.front());

@@ -85,6 +85,59 @@ TEST_CASE("lower: each group of a site is a collective, and equal groups share a
   CHECK(members[4]->collective == CollectiveId(1));
 }
 
+TEST_CASE("lower: layers that become the same share schedules, groups and views") {
+  const Groups pairs = {{0, 1}, {3, 2}};
+  const test::Parameters in_pairs = {{"axis_name", Names{"x"}}, {"axis_index_groups", pairs}};
+  test::Parameters on_stream = in_pairs;
+  on_stream.emplace_back("stream", int64_t{1});
+  LowerRig rig(4);
+  rig.argument("a", Dtype::F32, Shape{8})
+      .argument("b", Dtype::F32, Shape{2, 4})
+      .argument("longer", Dtype::F32, Shape{9})
+      .op("psum", "first", {"a"}, in_pairs)
+      .op("psum", "same", {"first"}, on_stream)
+      .op("psum", "other_shape", {"b"}, in_pairs)
+      .op("psum", "other_size", {"longer"}, in_pairs)
+      .op("pmax", "other_kind", {"a"}, in_pairs);
+  const Lowered& lowered = rig.lower();
+  const std::vector<Collective>& all = lowered.collectives;
+  REQUIRE(all.size() == 10);
+  CHECK(lowered.schedules.size() == 3);  // of 8 elements, of 9, of a maximum
+  for (const size_t same : {1U, 2U, 3U, 4U, 5U})
+    CHECK(all[same].schedule == all[0].schedule);
+  CHECK(all[6].schedule != all[0].schedule);
+  CHECK(all[8].schedule != all[0].schedule);
+  CHECK(all[6].schedule->extent().input == 9);
+  for (size_t c = 2; c < all.size(); ++c) {
+    CHECK(all[c].members.begin() == all[c - 2].members.begin());
+    CHECK(all[c].places.begin() == all[c - 2].places.begin());
+  }
+  CHECK(all[2].input.dims.begin() == all[0].input.dims.begin());
+  CHECK(all[2].stream == StreamId(1));
+  CHECK(lowered.members[4][2]->collective == CollectiveId(9));
+}
+
+TEST_CASE("lower: permutations share a schedule only where they are the same") {
+  LowerRig rig(2);
+  const auto permute = [&](const std::string& name, const Groups& perm) {
+    rig.op("ppermute", name, {"a"}, {{"axis_name", Names{"x"}}, {"perm", perm}});
+  };
+  rig.argument("a", Dtype::F32, Shape{8});
+  permute("there", {{0, 1}});
+  permute("back", {{1, 0}});
+  permute("again", {{0, 1}});
+  const auto broadcast = [&](const std::string& name, int64_t source) {
+    rig.op("pbroadcast", name, {"a"}, {{"axis_name", Names{"x"}}, {"source", source}});
+  };
+  broadcast("from_0", 0);
+  broadcast("from_1", 1);
+  broadcast("from_0_again", 0);
+  const Lowered& lowered = rig.lower();
+  CHECK(lowered.schedules.size() == 4);
+  CHECK(lowered.collectives[2].schedule == lowered.collectives[0].schedule);
+  CHECK(lowered.collectives[5].schedule == lowered.collectives[3].schedule);
+}
+
 TEST_CASE("lower: devices outside the threads that meet take no part") {
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8})

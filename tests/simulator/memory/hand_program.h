@@ -77,19 +77,18 @@ class HandProgram {
     program.ops.back().site = site;
     Site& made = program.sites.emplace_back();
     made.ops.emplace_back(program.ops.size() - 1);
-    auto& members = lowered.members.emplace_back(program.mesh.devices());
+    const CollectiveId first(lowered.collectives.size());
     for (const auto& [group, bytes] : groups) {
       made.groups.push_back(group);
       lowered.schedules.push_back(
           std::make_unique<ScratchSchedule>(static_cast<uint32_t>(group.size()), bytes));
-      for (size_t r = 0; r < group.size(); ++r)
-        members[group[r].index()] = Member{CollectiveId(lowered.collectives.size()), Node(r)};
       Collective& collective = lowered.collectives.emplace_back();
       collective.site = site;
       collective.scratch = Bytes(bytes);
       collective.schedule = lowered.schedules.back().get();
       collective.members = group;
     }
+    lowered.members.emplace_back(first, made.groups);
   }
   /// The last op joins the site of an earlier one, of another thread.
   void join(SiteId site) {

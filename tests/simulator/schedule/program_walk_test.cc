@@ -28,11 +28,11 @@ struct Scene {
       Collective collective;
       collective.site = SiteId(s);
       collective.schedule = ring.get();
-      lowered.members.emplace_back();
-      for (uint32_t d = 0; d < devices; ++d) {
-        collective.members.emplace_back(d);
-        lowered.members[s].push_back(Member{CollectiveId(s), Node(d)});
-      }
+      Group group;
+      for (uint32_t d = 0; d < devices; ++d)
+        group.emplace_back(d);
+      collective.members = group;
+      lowered.members.emplace_back(CollectiveId(s), std::vector<Group>{group});
       lowered.collectives.push_back(collective);
     }
   }

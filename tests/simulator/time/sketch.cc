@@ -53,22 +53,25 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
   const SiteId id(program.sites.size());
   Site site;
   site.name = "site" + std::to_string(id.index());
-  lowered.members.emplace_back(program.mesh.devices());
+  const CollectiveId first(lowered.collectives.size());
   for (const std::vector<uint32_t>& group : groups) {
     Collective collective;
     collective.site = id;
     collective.work = {dtype};
     collective.schedule = schedule.get();
     collective.stream = StreamId(stream);
-    for (uint32_t rank = 0; rank < group.size(); ++rank) {
-      collective.members.emplace_back(group[rank]);
-      collective.places.emplace_back(group[rank]);
-      lowered.members.back()[group[rank]] =
-          Member{CollectiveId(lowered.collectives.size()), Node(rank)};
+    Group members;
+    std::vector<VertexId> places;
+    for (const uint32_t device : group) {
+      members.emplace_back(device);
+      places.emplace_back(device);
     }
-    site.groups.push_back(collective.members);
+    collective.members = members;
+    collective.places = std::move(places);
+    site.groups.push_back(std::move(members));
     lowered.collectives.push_back(std::move(collective));
   }
+  lowered.members.emplace_back(first, site.groups);
   program.sites.push_back(std::move(site));
   lowered.schedules.push_back(std::move(schedule));
   return id;
