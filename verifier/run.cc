@@ -99,7 +99,7 @@ class Run {
     report_.memory = profile(program_, lowered_, scenario_.memory);
     check_statically(walked.stop);
     if (walked.stop.finished() && routes_are_left_) {
-      digests_.emplace_back("static walk", walked.digest);
+      digests_.emplace_back("static walk", WalkDigest{walked.digest, {}});
       compute_values();
       compute_times();
       check(digests_agree(whole_digest(lowered_), digests_));
@@ -222,7 +222,7 @@ class Run {
     report_.completion = run_time(program_, lowered_, fabric(), conditions_.device_start);
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
-        report_.completion->digest);
+        WalkDigest{report_.completion->digest, {}});
     report_.critical_path = critical_path(program_, lowered_, *report_.completion);
     compute_slacks();
   }
@@ -396,7 +396,7 @@ class Run {
   Lowered lowered_;
   Conditions conditions_;
   Report report_;
-  std::vector<std::pair<std::string, Digest>> digests_;
+  std::vector<std::pair<std::string, WalkDigest>> digests_;
   bool routes_are_left_ = true;
   std::vector<std::optional<Duration>> slacks_;  // per op
   std::string undecided_;                        // why nothing that needs an end is known

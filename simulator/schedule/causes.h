@@ -54,8 +54,16 @@ inline bool for_each_cause(const S& schedule, const Extent& extent, StepRef ref,
   const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
   if (!slot)
     return true;
-  const Half frees = schedule.step(*slot).frees_slot_on_receipt() ? Half::Receive : Half::Send;
-  return visit(Cause{CauseKind::Credit, *slot, frees});
+  return visit(Cause{CauseKind::Credit, *slot, frees_slot_in(schedule.step(*slot).form())});
+}
+
+/// Calls `visit(StepRef)` for the last step of each channel of the node. The node has ended once
+/// their send halves have retired; without steps, once it has entered.
+template <class S, class Visit>
+inline void for_each_last_step(const S& schedule, const Extent& extent, Node node, Visit&& visit) {
+  for (uint32_t c = 0; c < extent.channels; ++c)
+    if (const uint32_t steps = schedule.steps(node, Channel(c)); steps > 0)
+      visit(StepRef{node, Channel(c), steps - 1});
 }
 
 }  // namespace orrery

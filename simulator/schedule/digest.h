@@ -1,9 +1,11 @@
 #pragma once
 
-// What a walker did, in one number: the digests of all walkers of a run are compared with each
-// other and with the schedule's own, so a walker that skips, repeats or invents a half is caught.
+// What a walker did, in a number. The digests of all walkers of a run are compared with each other
+// and with the schedule's own, so a walker that skips, repeats or invents a half is caught, and one
+// that moves other elements than the schedule says.
 
 #include <cstdint>
+#include <optional>
 
 #include "models/base/hash.h"
 #include "models/base/id.h"
@@ -37,6 +39,22 @@ class Digest {
     sum_ += fold(place ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
   }
 
+  /// Adds one action that moved `bytes`: those that begin at element `first` of the area, or the
+  /// payload itself where the action names no slice.
+  void add_move(CollectiveId collective, StepRef ref, ActionKind action, const Slice* slice,
+                Bytes bytes) {
+    const uint64_t where =
+        slice == nullptr
+            ? 0
+            : (static_cast<uint64_t>(slice->first) << 2U | static_cast<uint64_t>(slice->area)) + 1;
+    const Halves key(collective, ref.channel, Half::Receive);
+    const uint64_t step = (uint64_t{ref.node.index()} << 32U) | ref.index;
+    const uint64_t what = fold(where ^ 0x8ebc6af09c88c6e3U,
+                               (uint64_t{static_cast<uint8_t>(action)} + 1) * 0x589965cc75374cc3U +
+                                   static_cast<uint64_t>(bytes.count()));
+    sum_ += fold(step ^ 0x9e3779b97f4a7c15U, key.term_ ^ what);
+  }
+
   /// Adds what another part of the same walk did.
   void add(Digest part) { sum_ += part.sum_; }
   uint64_t value() const { return sum_; }
@@ -46,14 +64,21 @@ class Digest {
   uint64_t sum_ = 0;
 };
 
-/// Bytes that a half is charged in the digest: its payload, where it receives, stores or sends one.
-inline Bytes digest_bytes(const Step& step, Half half, Bytes itemsize) {
-  if (half == Half::Send && !step.to)
-    return Bytes();
-  return itemsize * step.count();
+/// Bytes that a half moves: its payload, where it touches one (actions.h).
+inline Bytes bytes_moved(const Step& step, Half half, Bytes itemsize) {
+  return moves_data(step.form(), half) ? itemsize * step.count() : Bytes();
 }
 
-/// The digest of a walk that does every half of the schedule once: adds it to `digest`.
-void add_all(Digest& digest, CollectiveId collective, const Schedule& schedule, Bytes itemsize);
+/// What a whole walk did.
+struct WalkDigest {
+  Digest halves;
+  std::optional<Digest> moves;  // of walkers that move data: every action, with its elements
+  friend bool operator==(const WalkDigest&, const WalkDigest&) = default;
+};
+
+/// Adds to `halves`, and to `moves` where it is not null, what a walk adds that does every half of
+/// the schedule once.
+void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Schedule& schedule,
+             Bytes itemsize);
 
 }  // namespace orrery

@@ -12,6 +12,8 @@
 #include "models/array/combine.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "simulator/schedule/actions.h"
+#include "simulator/schedule/packed_step.h"
 
 namespace orrery {
 
@@ -27,11 +29,6 @@ struct StepRef {
   friend constexpr auto operator<=>(const StepRef&, const StepRef&) = default;
 };
 
-/// A step has two halves. The receive half takes the message in, combines and stores; the send half
-/// sends. A step that sends nothing has an empty send half that retires with its receive half.
-/// As wide as its neighbours in structures, which then have no gaps and are moved whole.
-enum class Half : uint32_t { Receive, Send };
-
 /// A node's memory during the collective. Offsets are in work elements (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };
 
@@ -42,16 +39,10 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// What a step does, in this order:
-///  1. payload = the message from `from`, if any;
-///  2. with `combine`: payload = payload (op) source; without a message, payload = target (op)
-///  source;
-///     without `combine`: payload = source, if there is no message;
-///  3. target = payload, if there is a target;
-///  4. the payload goes to `to`, if any, as it is when the send half begins.
-/// (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
+/// One step of a channel. What its two halves do with its parts is stated in actions.h.
 struct Step {
-  /// Not constexpr, so that it only clears flags: compilers zero the whole of a constant.
+  /// Not constexpr: for a constexpr constructor compilers clear all the bytes of a step, and
+  /// making a step is in the innermost loops.
   Step() {}
 
   std::optional<Node> from;
@@ -63,9 +54,21 @@ struct Step {
 
   /// Elements of the payload; 0 for a step that moves nothing.
   int64_t count() const { return source ? source->count : target ? target->count : 0; }
-  /// Whether the receive half frees the message's slot; otherwise the send half does.
-  bool frees_slot_on_receipt() const { return target.has_value() || !to.has_value(); }
+  StepForm form() const {
+    return {from.has_value(), to.has_value(), source.has_value(), target.has_value(),
+            combine != Combine::None};
+  }
+  /// The slice that an action names; null where the step has none.
+  const Slice* slice(Operand operand) const {
+    if (operand == Operand::Source)
+      return source ? &*source : nullptr;
+    return operand == Operand::Target && target ? &*target : nullptr;
+  }
 };
+
+PackedStep pack(const Step& step);
+/// `node` is the step's own, which `after` names.
+Step unpack(const PackedStep& packed, Node node);
 
 /// Whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };

@@ -33,28 +33,32 @@ std::string step_text(StepRef ref) {
 
 }  // namespace
 
-StoredSchedule::StoredSchedule(Extent extent, StoredSteps steps,
+StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
                                const std::vector<Message>& messages)
-    : extent_(extent), steps_(std::move(steps)) {
+    : extent_(extent) {
   ORRERY_CHECK(extent_.slots > 0, "a connection holds at least one message");
-  extent_.nodes = static_cast<uint32_t>(steps_.size());
+  extent_.nodes = static_cast<uint32_t>(steps.size());
   extent_.channels = 0;
   extent_.window = 0;
   extent_.lockstep = false;
-  for (const auto& channels : steps_) {
+  for (const auto& channels : steps) {
     extent_.channels = std::max(extent_.channels, static_cast<uint32_t>(channels.size()));
     ends_.emplace_back();
+    steps_.emplace_back();
     for (const std::vector<Step>& channel : channels) {
       extent_.window = std::max(extent_.window, static_cast<uint32_t>(channel.size()));
       ends_.back().emplace_back(channel.size());
+      std::vector<PackedStep>& packed = steps_.back().emplace_back();
+      for (const Step& step : channel)
+        packed.push_back(pack(step));
     }
   }
 
   using Connection = std::tuple<Node, Channel, Node, Channel>;
   std::map<Connection, std::vector<StepRef>> received;  // by the messages so far, in order
   for (const auto& [send, receive] : messages) {
-    ORRERY_CHECK(at(steps_, send).to == receive.node, "a message goes where its sender says");
-    ORRERY_CHECK(at(steps_, receive).from == send.node, "a message comes from where it was sent");
+    ORRERY_CHECK(at(steps, send).to == receive.node, "a message goes where its sender says");
+    ORRERY_CHECK(at(steps, receive).from == send.node, "a message comes from where it was sent");
     Ends& sender = at(ends_, send);
     Ends& receiver = at(ends_, receive);
     ORRERY_CHECK(!sender.receiver && !receiver.sender, "a step has one message each way");
@@ -66,7 +70,7 @@ StoredSchedule::StoredSchedule(Extent extent, StoredSteps steps,
       sender.slot_user = before[before.size() - extent_.slots];
     before.push_back(receive);
   }
-  for_each_step(steps_, [&](StepRef ref, const Step& step) {
+  for_each_step(steps, [&](StepRef ref, const Step& step) {
     ORRERY_CHECK(step.to.has_value() == at(ends_, ref).receiver.has_value() &&
                      step.from.has_value() == at(ends_, ref).sender.has_value(),
                  "every message has two ends");
@@ -80,7 +84,7 @@ uint32_t StoredSchedule::steps(Node node, Channel channel) const {
 }
 
 Step StoredSchedule::step(StepRef ref) const {
-  return at(steps_, ref);
+  return unpack(at(steps_, ref), ref.node);
 }
 
 StepRef StoredSchedule::peer(StepRef ref, Half half) const {

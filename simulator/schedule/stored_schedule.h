@@ -23,7 +23,7 @@ class StoredSchedule final : public Schedule {
   /// `messages` has every sending step once and every receiving step once; messages of one
   /// connection (one sending channel to one receiving channel) are in the order of their sends.
   /// Nodes, channels and window of `extent` are filled in from the steps; lockstep is off.
-  StoredSchedule(Extent extent, StoredSteps steps, const std::vector<Message>& messages);
+  StoredSchedule(Extent extent, const StoredSteps& steps, const std::vector<Message>& messages);
 
   const Extent& extent() const override { return extent_; }
   uint32_t steps(Node node, Channel channel) const override;
@@ -39,7 +39,7 @@ class StoredSchedule final : public Schedule {
   };
 
   Extent extent_;
-  StoredSteps steps_;
+  std::vector<std::vector<std::vector<PackedStep>>> steps_;
   std::vector<std::vector<std::vector<Ends>>> ends_;
 };
 

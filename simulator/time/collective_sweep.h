@@ -229,12 +229,12 @@ class CollectiveSweep {
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
-    if (step.combine != Combine::None && reduce_rate_) {
+    if (reduce_rate_ && work_of(step.form(), Half::Receive).combines) {
       const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
       times.received = begin.at + cost.reduction;
       pass.unknown |= cost.count != step.count();
     }
-    pass.tally.digest.add(pass.receives, ref, digest_bytes(step, Half::Receive, itemsize_));
+    pass.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
   }
 
   void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
@@ -250,7 +250,7 @@ class CollectiveSweep {
       pass.unknown |= lane.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
     }
-    pass.tally.digest.add(pass.sends, ref, digest_bytes(step, Half::Send, itemsize_));
+    pass.tally.digest.add(pass.sends, ref, bytes_moved(step, Half::Send, itemsize_));
   }
 
   Happened begins(const StepTimes* all, StepRef ref, Half half, const Step& step,

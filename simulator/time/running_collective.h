@@ -125,7 +125,7 @@ class CollectiveRun final : public RunningCollective {
       begun_[channel_of(ref)] = now;
     StepTimes& times = times_.at(ref);
     (half == Half::Receive ? times.received_origin : times.sent_origin) = origin;
-    host_.tally(id_, ref, half, digest_bytes(step, half, itemsize_),
+    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
                 half == Half::Send && step.to.has_value());
     if (half == Half::Receive) {
       Duration reduction;

@@ -17,7 +17,7 @@ struct HostRun {
   /// Every value of the program that is not a future, on every device that has it: nothing is freed
   /// before the end. A started collective's result is the value of its `done`.
   DeviceValues values;
-  Digest digest;
+  WalkDigest digest;
   Stop stop;  // not finished: the program hangs, and later values are missing
 };
 

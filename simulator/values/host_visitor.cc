@@ -65,66 +65,94 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
 }
 
 void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
+  // The message sent last needs no block of its own where it is taken at once.
   if (borrowed_ && !(borrowed_->collective == id && borrowed_->receiver == ref))
     settle_borrowed();
   borrowed_.reset();
-
-  const Collective& collective = lowered_.collective(id);
-  const Bytes item = itemsize(collective.work);
-  const int64_t size = (item * step.count()).count();
-  digest_.add(id, ref, Half::Receive, digest_bytes(step, Half::Receive, item));
-
-  MemberMemory& own = memory(id, ref.node);
-  Payload payload;
-  if (step.from)
-    payload = std::exchange(running_[id.index()]->messages.at(ref), {});
-
-  // The target is asked for first: where the input area is still the operand itself, asking makes
-  // it the member's own.
-  if (step.combine != Combine::None) {
-    ORRERY_CHECK(step.source && (step.from || step.target), "a reduction has two sides");
-    if (step.target) {
-      std::byte* target = own.write(*step.target);
-      combine(collective, step, target, step.from ? payload.data : target, own.read(*step.source));
-    } else if (step.to) {
-      const std::byte* left = payload.data;
-      if (!payload.block)
-        payload.block = blocks_.take(size);
-      payload.data = blocks_.data(*payload.block);
-      combine(collective, step, blocks_.data(*payload.block), left, own.read(*step.source));
-    }
-  } else if (step.target) {
-    std::byte* target = own.write(*step.target);
-    if (step.from)
-      move_bytes(target, payload.data, size);
-    else if (step.source)
-      move_bytes(target, own.read(*step.source), size);
-  } else if (step.from && step.to) {
-    put_in_block(payload, size);
-  }
-
-  if (step.to && !step.target)
-    held(id, ref) = payload;
-  else
-    give_back(payload);
+  run_half(id, ref, Half::Receive, step);
 }
 
 void HostVisitor::send(CollectiveId id, StepRef ref, const Step& step) {
   settle_borrowed();
-  const Collective& collective = lowered_.collective(id);
-  const Bytes item = itemsize(collective.work);
-  digest_.add(id, ref, Half::Send, digest_bytes(step, Half::Send, item));
-  if (!step.to)
-    return;
-  const StepRef receiver = collective.schedule->peer(ref, Half::Send);
-  Payload payload = std::exchange(held(id, ref), {});
-  if (step.target)
-    payload.data = memory(id, ref.node).read(*step.target);
-  else if (!payload.block && step.source)
-    payload.data = memory(id, ref.node).read(*step.source);
-  if (!payload.block)
-    borrowed_ = Borrowed{id, receiver, (item * step.count()).count()};
-  running_[id.index()]->messages.at(receiver) = payload;
+  run_half(id, ref, Half::Send, step);
+}
+
+void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& step) {
+  AtWork at{id, lowered_.collective(id), ref, memory(id, ref.node), {}, nullptr};
+  int64_t moved = 0;
+  // Where the input area is still the operand itself, the first write makes it the member's own.
+  // That has to come before anything looks into it.
+  if (half == Half::Receive && step.target)
+    at.own.write(*step.target);
+  for_each_action(step.form(), half, [&](Action action) {
+    const Slice* slice = step.slice(action.slice);
+    act(at, action.kind, slice, step.combine);
+    moves_.add_move(id, ref, action.kind, slice, Bytes(at.payload.size));
+    moved = at.payload.size;
+  });
+  give_back(at.payload);
+  halves_.add(id, ref, half, Bytes(moved));
+}
+
+void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine combine) {
+  switch (action) {
+    case ActionKind::Take:
+      at.payload = std::exchange(running_[at.id.index()]->messages.at(at.ref), {});
+      return;
+    case ActionKind::Read:
+      at.payload.data = slice == nullptr ? nullptr : at.own.read(*slice);
+      at.payload.size =
+          slice == nullptr ? 0 : (itemsize(at.collective.work) * slice->count).count();
+      return;
+    case ActionKind::Combine:
+      ORRERY_CHECK(slice != nullptr, "a reduction has two sides");
+      at.right = at.own.read(*slice);
+      return;
+    case ActionKind::Store:
+      return store(at, *slice, combine);
+    case ActionKind::Hold:
+      return hold(at, combine);
+    case ActionKind::Recall:
+      at.payload = std::exchange(held(at.id, at.ref), {});
+      return;
+    case ActionKind::Emit:
+      return emit(at);
+    case ActionKind::Free:
+      return;  // a message's memory is given back when its payload is done with
+  }
+}
+
+void HostVisitor::store(AtWork& at, const Slice& slice, Combine combine) {
+  ORRERY_CHECK(at.payload.size == (itemsize(at.collective.work) * slice.count).count(),
+               "a payload is as large as where it goes");
+  std::byte* const target = at.own.write(slice);
+  if (at.right != nullptr)
+    reduce(at.collective.work, combine, target, at.payload.data, at.right, at.payload.size);
+  else
+    move_bytes(target, at.payload.data, at.payload.size);
+}
+
+void HostVisitor::hold(AtWork& at, Combine combine) {
+  if (at.right == nullptr) {
+    put_in_block(at.payload);
+  } else {
+    const std::byte* const left = at.payload.data;
+    if (!at.payload.block)
+      at.payload.block = blocks_.take(at.payload.size);
+    at.payload.data = blocks_.data(*at.payload.block);
+    reduce(at.collective.work, combine, blocks_.data(*at.payload.block), left, at.right,
+           at.payload.size);
+  }
+  held(at.id, at.ref) = at.payload;
+  at.payload.block.reset();  // the step has it now
+}
+
+void HostVisitor::emit(AtWork& at) {
+  const StepRef receiver = at.collective.schedule->peer(at.ref, Half::Send);
+  if (!at.payload.block)
+    borrowed_ = Borrowed{at.id, receiver};
+  running_[at.id.index()]->messages.at(receiver) = at.payload;
+  at.payload.block.reset();  // the message has it now
 }
 
 void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
@@ -153,11 +181,11 @@ HostVisitor::Payload& HostVisitor::held(CollectiveId id, StepRef ref) {
   return running_[id.index()]->held[size_t{ref.node.index()} * channels + ref.channel.index()];
 }
 
-void HostVisitor::put_in_block(Payload& payload, int64_t size) {
+void HostVisitor::put_in_block(Payload& payload) {
   if (payload.block)
     return;
-  payload.block = blocks_.take(size);
-  move_bytes(blocks_.data(*payload.block), payload.data, size);
+  payload.block = blocks_.take(payload.size);
+  move_bytes(blocks_.data(*payload.block), payload.data, payload.size);
   payload.data = blocks_.data(*payload.block);
 }
 
@@ -169,22 +197,20 @@ void HostVisitor::give_back(const Payload& payload) {
 void HostVisitor::settle_borrowed() {
   if (!borrowed_)
     return;
-  put_in_block(running_[borrowed_->collective.index()]->messages.at(borrowed_->receiver),
-               borrowed_->size);
+  put_in_block(running_[borrowed_->collective.index()]->messages.at(borrowed_->receiver));
   borrowed_.reset();
 }
 
-void HostVisitor::combine(const Collective& collective, const Step& step, std::byte* target,
-                          const std::byte* left, const std::byte* right) {
-  const int64_t size = (itemsize(collective.work) * step.count()).count();
+void HostVisitor::reduce(WorkType work, Combine combine, std::byte* target, const std::byte* left,
+                         const std::byte* right, int64_t size) {
+  const int64_t count = size / itemsize(work).count();
   if (!overlap_in_part(target, left, size) && !overlap_in_part(target, right, size)) {
-    combine_into(collective.work, step.combine, target, left, right, step.count());
+    combine_into(work, combine, target, left, right, count);
     return;
   }
   const uint32_t block = blocks_.take(size);
   move_bytes(blocks_.data(block), left, size);
-  combine_into(collective.work, step.combine, blocks_.data(block), blocks_.data(block), right,
-               step.count());
+  combine_into(work, combine, blocks_.data(block), blocks_.data(block), right, count);
   move_bytes(target, blocks_.data(block), size);
   blocks_.give_back(block);
 }

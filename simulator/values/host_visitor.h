@@ -28,13 +28,14 @@ class HostVisitor {
   void send(CollectiveId id, StepRef ref, const Step& step);
   void exit(CollectiveId id, Node node, OpId op);
 
-  Digest digest() const { return digest_; }
+  WalkDigest digest() const { return {halves_, moves_}; }
 
  private:
-  /// Bytes under way: in a block of their own, or still in the memory of the sender.
+  /// Bytes under way: in a block of their own, or still in a node's memory.
   struct Payload {
     const std::byte* data = nullptr;
     std::optional<uint32_t> block;
+    int64_t size = 0;  // bytes
   };
 
   /// A collective from the first entry to the last exit.
@@ -50,18 +51,32 @@ class HostVisitor {
   struct Borrowed {
     CollectiveId collective;
     StepRef receiver;
-    int64_t size;
   };
 
+  /// One half at work.
+  struct AtWork {
+    CollectiveId id;
+    const Collective& collective;
+    StepRef ref;
+    MemberMemory& own;
+    Payload payload;
+    const std::byte* right = nullptr;  // to combine the payload with, before it goes anywhere
+  };
+
+  void run_half(CollectiveId id, StepRef ref, Half half, const Step& step);
+  void act(AtWork& at, ActionKind action, const Slice* slice, Combine combine);
+  void store(AtWork& at, const Slice& slice, Combine combine);
+  void hold(AtWork& at, Combine combine);
+  void emit(AtWork& at);
   Payload& held(CollectiveId id, StepRef ref);
   MemberMemory& memory(CollectiveId id, Node node) {
     return *running_[id.index()]->members[node.index()];
   }
-  void put_in_block(Payload& payload, int64_t size);
+  void put_in_block(Payload& payload);
   void give_back(const Payload& payload);
   void settle_borrowed();
-  void combine(const Collective& collective, const Step& step, std::byte* target,
-               const std::byte* left, const std::byte* right);
+  void reduce(WorkType work, Combine combine, std::byte* target, const std::byte* left,
+              const std::byte* right, int64_t size);
 
   const Program& program_;
   const Lowered& lowered_;
@@ -73,7 +88,8 @@ class HostVisitor {
   /// At most one: the message sent last. It is taken from the sender's memory where its receive
   /// half is the very next thing to happen, and copied out before anything else does.
   std::optional<Borrowed> borrowed_;
-  Digest digest_;
+  Digest halves_;
+  Digest moves_;
 };
 
 }  // namespace orrery

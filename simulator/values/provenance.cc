@@ -65,7 +65,7 @@ class Visitor {
   }
 
   void receive(StepRef ref, const Step& step) {
-    digest_.add(id_, ref, Half::Receive, digest_bytes(step, Half::Receive, itemsize_));
+    digest_.add(id_, ref, Half::Receive, bytes_moved(step, Half::Receive, itemsize_));
     if (step.source && step.target && step.source->count != step.target->count) {
       fault(ref, "has a source of {} elements and a target of {}", step.source->count,
             step.target->count);
@@ -91,7 +91,7 @@ class Visitor {
   }
 
   void send(StepRef ref, const Step& step) {
-    digest_.add(id_, ref, Half::Send, digest_bytes(step, Half::Send, itemsize_));
+    digest_.add(id_, ref, Half::Send, bytes_moved(step, Half::Send, itemsize_));
     if (!step.to)
       return;
     Pieces& message = messages_.at(schedule_.peer(ref, Half::Send));

@@ -31,7 +31,7 @@ class DigestOnly {
 
  private:
   void add(CollectiveId id, StepRef ref, Half half, const Step& step) {
-    digest_.add(id, ref, half, digest_bytes(step, half, itemsize(lowered_.collective(id).work)));
+    digest_.add(id, ref, half, bytes_moved(step, half, itemsize(lowered_.collective(id).work)));
   }
 
   const Lowered& lowered_;

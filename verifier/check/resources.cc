@@ -73,26 +73,38 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
                 fmt::format("Every device fits its {} at every op.", size_text(capacity)));
 }
 
-Digest whole_digest(const Lowered& lowered) {
-  Digest digest;
+WalkDigest whole_digest(const Lowered& lowered) {
+  Digest halves;
+  Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    add_all(digest, CollectiveId(c), *collective.schedule, itemsize(collective.work));
+    add_all(halves, &moves, CollectiveId(c), *collective.schedule, itemsize(collective.work));
   }
-  return digest;
+  return {halves, moves};
 }
 
-Check digests_agree(Digest whole, const std::vector<std::pair<std::string, Digest>>& executors) {
+namespace {
+
+Check differs(const std::string& name, std::string_view what, Digest got, Digest expected) {
+  return failed(
+      CheckKind::ScheduleDigest, "/program",
+      fmt::format("The {} did not {}: its digest is {:016x}, that of the schedules {:016x}.", name,
+                  what, got.value(), expected.value()),
+      {{"executor", name},
+       {"digest", fmt::format("{:016x}", got.value())},
+       {"expected", fmt::format("{:016x}", expected.value())}});
+}
+
+}  // namespace
+
+Check digests_agree(const WalkDigest& whole,
+                    const std::vector<std::pair<std::string, WalkDigest>>& executors) {
   std::string names;
   for (const auto& [name, digest] : executors) {
-    if (digest != whole)
-      return failed(CheckKind::ScheduleDigest, "/program",
-                    fmt::format("The {} did not run each step of each schedule once: its digest is "
-                                "{:016x}, that of the schedules {:016x}.",
-                                name, digest.value(), whole.value()),
-                    {{"executor", name},
-                     {"digest", fmt::format("{:016x}", digest.value())},
-                     {"expected", fmt::format("{:016x}", whole.value())}});
+    if (digest.halves != whole.halves)
+      return differs(name, "run each step of each schedule once", digest.halves, whole.halves);
+    if (digest.moves && digest.moves != whole.moves)
+      return differs(name, "move the elements that the schedules say", *digest.moves, *whole.moves);
     names += (names.empty() ? "" : ", ") + name;
   }
   return passed(CheckKind::ScheduleDigest, "/program",

@@ -20,9 +20,10 @@ namespace orrery {
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
 /// The digest of a walk that runs every half of every collective once.
-Digest whole_digest(const Lowered& lowered);
+WalkDigest whole_digest(const Lowered& lowered);
 
 /// All executors, by name, have the digest of the whole (SCHEDULE.DIGEST).
-Check digests_agree(Digest whole, const std::vector<std::pair<std::string, Digest>>& executors);
+Check digests_agree(const WalkDigest& whole,
+                    const std::vector<std::pair<std::string, WalkDigest>>& executors);
 
 }  // namespace orrery

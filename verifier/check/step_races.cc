@@ -25,22 +25,13 @@ struct Access {
   bool writes = false;
 };
 
-/// What a half touches. A send half reads what it sends at its own time: the stored payload, or the
-/// source of a step that only sends.
+/// The slices that the actions of a half name; a store is the only one that writes.
 std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
   std::vector<Access> result;
-  if (half == Half::Send) {
-    if (step.to && step.target)
-      result.push_back({ref, half, *step.target, false});
-    else if (step.to && step.source && !step.from)
-      result.push_back({ref, half, *step.source, false});
-    return result;
-  }
-  const bool reads_source = step.combine != Combine::None || (!step.from && step.target);
-  if (step.source && reads_source)
-    result.push_back({ref, half, *step.source, false});
-  if (step.target)
-    result.push_back({ref, half, *step.target, true});
+  for_each_action(step.form(), half, [&](Action action) {
+    if (const Slice* slice = step.slice(action.slice))
+      result.push_back({ref, half, *slice, action.kind == ActionKind::Store});
+  });
   return result;
 }
 

@@ -163,7 +163,7 @@ Made trace(const Claim& claim) {
   made.stuck = std::move(run.stuck);
   made.misread = std::move(run.misread);
   made.digest = run.digest;
-  add_all(made.expected, id, claim.schedule, itemsize);
+  add_all(made.expected, nullptr, id, claim.schedule, itemsize);
   return made;
 }
 

@@ -16,7 +16,7 @@ Digest of(uint32_t collective, StepRef ref, Half half, int64_t bytes) {
 
 Digest of(const Schedule& schedule) {
   Digest digest;
-  add_all(digest, CollectiveId(0), schedule, Bytes(4));
+  add_all(digest, nullptr, CollectiveId(0), schedule, Bytes(4));
   return digest;
 }
 
@@ -65,10 +65,13 @@ TEST_CASE("digest: a schedule that lacks a step, or moves less, has another") {
 TEST_CASE("digest: a send half that sends nothing is charged no bytes") {
   Step step;
   step.source = Slice{Area::Input, 0, 3};
-  CHECK(digest_bytes(step, Half::Receive, Bytes(4)) == Bytes(12));
-  CHECK(digest_bytes(step, Half::Send, Bytes(4)) == Bytes(0));
+  step.target = Slice{Area::Output, 0, 3};
+  CHECK(bytes_moved(step, Half::Receive, Bytes(4)) == Bytes(12));
+  CHECK(bytes_moved(step, Half::Send, Bytes(4)) == Bytes(0));
   step.to = Node(1);
-  CHECK(digest_bytes(step, Half::Send, Bytes(4)) == Bytes(12));
+  CHECK(bytes_moved(step, Half::Send, Bytes(4)) == Bytes(12));
+  step.target.reset();
+  CHECK(bytes_moved(step, Half::Receive, Bytes(4)) == Bytes(0));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Counting {
   void send(StepRef ref, const Step& step) { count(ref, Half::Send, step); }
   void count(StepRef ref, Half half, const Step& step) {
     ++times[{ref, half}];
-    digest.add(CollectiveId(0), ref, half, digest_bytes(step, half, kItem));
+    digest.add(CollectiveId(0), ref, half, bytes_moved(step, half, kItem));
   }
   std::map<std::pair<StepRef, Half>, int> times;
   Digest digest;
@@ -35,7 +35,7 @@ TEST_CASE("walk: every half once, and the digest is the schedule's own") {
   for (const auto& [half, times] : counting.times)
     CHECK(times == 1);
   Digest own;
-  add_all(own, CollectiveId(0), ring, kItem);
+  add_all(own, nullptr, CollectiveId(0), ring, kItem);
   CHECK(counting.digest == own);
 }
 

@@ -15,7 +15,7 @@ namespace {
 Digest whole(const Lowered& lowered) {
   Digest digest;
   for (size_t c = 0; c < lowered.collectives.size(); ++c)
-    add_all(digest, CollectiveId(c), *lowered.collectives[c].schedule,
+    add_all(digest, nullptr, CollectiveId(c), *lowered.collectives[c].schedule,
             itemsize(lowered.collectives[c].work));
   return digest;
 }

@@ -105,12 +105,13 @@ std::vector<Numbers> HostRig::values(const HostRun& run, const std::string& name
   return result;
 }
 
-Digest HostRig::digest() const {
-  Digest digest;
+WalkDigest HostRig::digest() const {
+  Digest halves;
+  Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c)
-    add_all(digest, CollectiveId(c), *lowered.collectives[c].schedule,
+    add_all(halves, &moves, CollectiveId(c), *lowered.collectives[c].schedule,
             itemsize(lowered.collectives[c].work));
-  return digest;
+  return {halves, moves};
 }
 
 }  // namespace orrery::test

@@ -49,7 +49,7 @@ class HostRig {
   std::vector<Numbers> values(const HostRun& run, const std::string& name) const;
   ValueId value(const std::string& name) const;
   /// Of every half of every collective's schedule once.
-  Digest digest() const;
+  WalkDigest digest() const;
 
   Program program;
   Lowered lowered;

@@ -53,7 +53,7 @@ struct Caught {
 /// The host executor gets `mutant`, and the others the right ring.
 Caught caught(const StoredSchedule& mutant) {
   Sum rig;
-  const Digest of_the_others = rig.digest();
+  const Digest of_the_others = rig.digest().halves;
   rig.lowered.collectives[0].schedule = &mutant;
   const HostRun run = rig.run();
   REQUIRE(run.stop.finished());
@@ -62,7 +62,7 @@ Caught caught(const StoredSchedule& mutant) {
   bool proved = !proof.misread && proof.combines == std::vector<Combine>{Combine::Add};
   for (const Pieces& pieces : proof.outputs)
     proved = proved && pieces == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}};
-  return {!(run.digest == of_the_others), !proved, !rig.right(run.values)};
+  return {!(run.digest.halves == of_the_others), !proved, !rig.right(run.values)};
 }
 
 TEST_CASE("planted schedule: the ring without fault passes every guard") {
@@ -123,10 +123,11 @@ class Faulty {
   void enter(CollectiveId id, Node node, OpId op) { right_.enter(id, node, op); }
   void exit(CollectiveId id, Node node, OpId op) { right_.exit(id, node, op); }
   void receive(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Receive, [&](StepRef at) { right_.receive(id, at, step); });
+    fault_(ref, Half::Receive, step,
+           [&](StepRef at, const Step& does) { right_.receive(id, at, does); });
   }
   void send(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Send, [&](StepRef at) { right_.send(id, at, step); });
+    fault_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
   }
 
  private:
@@ -150,25 +151,61 @@ Outcome with_executor(Fault fault) {
 }
 
 TEST_CASE("planted executor: one that does every half passes") {
-  CHECK(with_executor([](StepRef ref, Half, auto go_on) { go_on(ref); }) == Outcome{true, true});
+  CHECK(with_executor([](StepRef ref, Half, const Step& step, auto go_on) { go_on(ref, step); }) ==
+        Outcome{true, true});
 }
 
 TEST_CASE("planted executor: one that skips a step is caught by the digest") {
   // The last step of rank 1, which stores chunk 3.
-  const auto skip = [](StepRef ref, Half, auto go_on) {
+  const auto skip = [](StepRef ref, Half, const Step& step, auto go_on) {
     if (!(ref.node == Node(1) && ref.index == 6))
-      go_on(ref);
+      go_on(ref, step);
   };
   CHECK(with_executor(skip) == Outcome{false, false});
 }
 
 TEST_CASE("planted executor: one that repeats a send is caught by the digest, not by the values") {
-  const auto repeat = [](StepRef ref, Half half, auto go_on) {
-    go_on(ref);
+  const auto repeat = [](StepRef ref, Half half, const Step& step, auto go_on) {
+    go_on(ref, step);
     if (ref.node == Node(2) && ref.index == 0 && half == Half::Send)
-      go_on(ref);
+      go_on(ref, step);
   };
   CHECK(with_executor(repeat) == Outcome{false, true});
+}
+
+/// An executor that does `other` in the place of a step of rank 1.
+template <class Change>
+auto changed(uint32_t index, Change change) {
+  return [=](StepRef ref, Half, Step step, auto go_on) {
+    if (ref.node == Node(1) && ref.index == index)
+      change(step);
+    go_on(ref, step);
+  };
+}
+
+TEST_CASE("planted executor: one that takes a message and does not store it is caught") {
+  CHECK(with_executor(changed(6, [](Step& step) { step.target.reset(); })) ==
+        Outcome{false, false});
+}
+
+TEST_CASE("planted executor: one that stores elsewhere is caught") {
+  // Into chunk 0, not chunk 3. Its send half would send what lies there.
+  CHECK(with_executor(changed(6, [](Step& step) { step.target->first = 0; })) ==
+        Outcome{false, false});
+}
+
+TEST_CASE(
+    "planted executor: one that reads elsewhere is caught by the digest alone where the "
+    "elements are equal") {
+  Sum rig;
+  for (uint32_t d = 0; d < 4; ++d)
+    rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
+  HostVisitor right(rig.program, rig.lowered, rig.arguments);
+  Faulty visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
+  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
+  CHECK(numbers(rig.arguments.at(rig.value("s"), LogicalId(0)).value()) == Numbers(8, 4));
+  CHECK(right.digest().halves == rig.digest().halves);
+  CHECK_FALSE(right.digest() == rig.digest());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void check_sound(const Schedule& schedule, const ProvenanceRun& run) {
   CHECK(run.stuck.empty());
   CHECK(!run.misread);
   Digest digest;
-  add_all(digest, CollectiveId(0), schedule, kItem);
+  add_all(digest, nullptr, CollectiveId(0), schedule, kItem);
   CHECK(run.digest == digest);
 }
 

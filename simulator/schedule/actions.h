@@ -1,0 +1,132 @@
+#pragma once
+
+// What a half of a step does: the only statement of it. The host executor, the provenance, the race
+// check, the digests, the freeing of slots and the times of a half all go by for_each_action. It is
+// freestanding, as arith.h is, so that a GPU kernel compiles this same text.
+
+#include <stdint.h>
+
+#include "models/array/host_device.h"
+
+namespace orrery {
+
+/// A step has two halves, in this order. A half that does nothing retires as it begins.
+/// As wide as its neighbours in structures, which then have no gaps and are moved whole.
+enum class Half : uint32_t { Receive, Send };
+
+/// Which parts a step has. Nothing else decides what its halves do.
+struct StepForm {
+  bool from = false;    // takes a message
+  bool to = false;      // sends one
+  bool source = false;  // names elements to read
+  bool target = false;  // names elements to write
+  bool combine = false;
+};
+
+/// The payload is the data that a step works on. `slice` is the source or the target of the step.
+enum class ActionKind : uint8_t {
+  Take,     // payload = the message
+  Read,     // payload = slice
+  Combine,  // payload = payload (op) slice
+  Store,    // slice = payload
+  Hold,     // keep the payload for the send half
+  Recall,   // payload = what the receive half kept
+  Emit,     // the payload becomes a message
+  Free,     // the slot of the message that was taken is free
+};
+
+/// Which slice of the step an action names.
+enum class Operand : uint8_t { None, Source, Target };
+
+struct Action {
+  ActionKind kind = ActionKind::Take;
+  Operand slice = Operand::None;
+  friend constexpr bool operator==(const Action& a, const Action& b) {
+    return a.kind == b.kind && a.slice == b.slice;
+  }
+};
+
+/// Whether the payload lies nowhere but in the step between its halves: it was taken or combined,
+/// is sent, and is not stored.
+ORRERY_HOST_DEVICE constexpr bool holds_payload(StepForm step) {
+  return step.to && !step.target && (step.from || step.combine);
+}
+
+/// The half that frees the slot of the message that the step takes.
+ORRERY_HOST_DEVICE constexpr Half frees_slot_in(StepForm step) {
+  return holds_payload(step) ? Half::Send : Half::Receive;
+}
+
+/// Calls `visit(Action)` for what the half does, in order. At most four actions.
+///
+/// Receive half: the message or a slice is combined with the source, and stored or held. Send half:
+/// the payload is what was held; else what the step stored, as it is when the send half begins;
+/// else the source. (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
+template <class Visit>
+ORRERY_HOST_DEVICE constexpr void for_each_action(StepForm step, Half half, Visit&& visit) {
+  if (half == Half::Receive) {
+    if (step.from)
+      visit(Action{ActionKind::Take, Operand::None});
+    if (step.combine) {
+      if (!step.from)
+        visit(Action{ActionKind::Read, Operand::Target});
+      visit(Action{ActionKind::Combine, Operand::Source});
+    } else if (!step.from && step.target) {
+      visit(Action{ActionKind::Read, Operand::Source});
+    }
+    if (step.target)
+      visit(Action{ActionKind::Store, Operand::Target});
+    if (holds_payload(step))
+      visit(Action{ActionKind::Hold, Operand::None});
+  } else if (step.to) {
+    if (holds_payload(step))
+      visit(Action{ActionKind::Recall, Operand::None});
+    else
+      visit(Action{ActionKind::Read, step.target ? Operand::Target : Operand::Source});
+    visit(Action{ActionKind::Emit, Operand::None});
+  }
+  if (step.from && half == frees_slot_in(step))
+    visit(Action{ActionKind::Free, Operand::None});
+}
+
+/// The same as a list.
+struct Actions {
+  Action list[4];
+  uint32_t count = 0;
+
+  constexpr const Action* begin() const { return list; }
+  constexpr const Action* end() const { return list + count; }
+};
+
+ORRERY_HOST_DEVICE constexpr Actions actions(StepForm step, Half half) {
+  Actions result;
+  for_each_action(step, half, [&](Action action) { result.list[result.count++] = action; });
+  return result;
+}
+
+/// Whether the half touches data; if not, it takes no time and moves no bytes.
+ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
+  return half == Half::Send ? step.to : step.from || step.combine || step.target;
+}
+
+/// What the work of a half is, as far as its time goes. Each is of all elements of the payload.
+struct HalfWork {
+  bool combines = false;  // a reduction
+  bool copies = false;    // from one place of the device to another
+  bool sends = false;
+};
+
+ORRERY_HOST_DEVICE constexpr HalfWork work_of(StepForm step, Half half) {
+  HalfWork work;
+  bool read = false;
+  for_each_action(step, half, [&](Action action) {
+    work.combines |= action.kind == ActionKind::Combine;
+    work.copies |= action.kind == ActionKind::Store && read;
+    work.sends |= action.kind == ActionKind::Emit;
+    read |= action.kind == ActionKind::Read;
+  });
+  work.copies = work.copies && !work.combines;  // a reduction writes its result as it goes
+  return work;
+}
+
+}  // namespace orrery
