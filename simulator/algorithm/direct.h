@@ -46,6 +46,7 @@ class DirectSchedule final : public Schedule {
         const Turn& turn = rounds_[round][n];
         ORRERY_CHECK(!turn.to || rounds_[round][turn.to->index()].from == Node(n),
                      "what is sent is taken");
+        extent_.copies |= copies(Node(n), turn);
         // A node that only receives does so in the row in which the message is sent.
         if (turn.from && !turn.to)
           extent_.lockstep = false;

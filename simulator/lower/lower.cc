@@ -41,7 +41,7 @@ class Lowering {
         limits_(limits),
         diagnostics_(diagnostics),
         costs_(program, cluster.device, diagnostics),
-        plans_(program, cluster.fabric, limits, lowered_.schedules) {}
+        plans_(program, cluster, limits, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -60,7 +60,7 @@ class Lowering {
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     lowered_.launch = cluster_.device.launch.value_or(Duration());
-    lowered_.reduce_rate = cluster_.device.reduce_rate;
+    lowered_.rates = {cluster_.device.reduce_rate, cluster_.device.copy_rate};
     label();
     return std::move(lowered_);
   }
@@ -104,6 +104,7 @@ class Lowering {
     }
     const SitePlan& plan = std::get<SitePlan>(outcome);
     lowered_.choices.push_back(plan.choice);
+    copies_ |= plan.copies;
     add_collectives(id, op, plan);
     if (count_steps(op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
@@ -116,7 +117,7 @@ class Lowering {
       const GroupPlan& group = plan.of(members.size());
       lowered_.collectives.push_back({site, op.kind, plan.work, group.schedule, members,
                                       plan.grouping->places[g], plan.input, plan.output,
-                                      stream_of(op), group.scratch});
+                                      stream_of(op), group.scratch, group.pack, group.leave});
     }
   }
 
@@ -151,6 +152,8 @@ class Lowering {
     if (!cluster_.device.reduce_rate &&
         std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces))
       lowered_.labels.emplace_back("reduce_rate: infinite (not given)");
+    if (!cluster_.device.copy_rate && copies_)
+      lowered_.labels.emplace_back("copy_rate: infinite (not given)");
     for (std::string& label : costs_.labels())
       lowered_.labels.push_back(std::move(label));
   }
@@ -162,7 +165,8 @@ class Lowering {
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;
-  uint64_t steps_ = 0;  // of the collectives so far
+  uint64_t steps_ = 0;   // of the collectives so far
+  bool copies_ = false;  // a device copies in one of them
 };
 
 }  // namespace

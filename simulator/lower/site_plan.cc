@@ -26,6 +26,18 @@ Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) 
   return item * elements;
 }
 
+/// Whether a member copies its operand before its first step. With `in_place` it does so to where
+/// the result will be.
+bool packs(const Extent& extent, const SitePlan& plan, Dtype operand) {
+  return extent.in_place || !plan.input.contiguous() || plan.work != WorkType{operand, false};
+}
+
+/// Whether a member copies its result after its last step.
+bool unpacks(OpKind kind, const SitePlan& plan, Dtype result) {
+  return !plan.output.contiguous() || rules(kind).form.leaving != Leaving::Same ||
+         plan.work != WorkType{result, false};
+}
+
 /// Ranks x vertices that the figures of one distance may take to find.
 constexpr size_t kMostSearched = size_t{1} << 18U;
 /// Ranks up to which algorithms are compared by their estimates.
@@ -87,8 +99,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
       ScheduleRequest request = key.request;
       request.nodes = static_cast<uint32_t>(group.size());
       const Made& schedule = made(*pick.algorithm, request);
-      of_size = {schedule.schedule,
-                 scratch(schedule.schedule->extent(), plan.work, key.operand, key.result)};
+      of_size = group_plan(key, *schedule.schedule, plan);
       steps[group.size()] = schedule.steps;
     }
     plan.steps = std::min(plan.steps + steps[group.size()], most_steps_ + 1);
@@ -96,6 +107,22 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);
   return plan;
+}
+
+GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
+  const Extent& extent = schedule.extent();
+  GroupPlan group;
+  group.schedule = &schedule;
+  group.scratch = scratch(extent, plan.work, key.operand, key.result);
+  const Bytes item = itemsize(plan.work);
+  const Bytes packed = packs(extent, plan, key.operand) ? item * extent.input : Bytes();
+  const Bytes unpacked = unpacks(key.request.kind, plan, key.result)
+                             ? item * (extent.in_place ? extent.input : extent.output)
+                             : Bytes();
+  group.pack = copy_duration(packed, rates_);
+  group.leave = copy_duration(unpacked, rates_);
+  plan.copies |= extent.copies || packed > Bytes() || unpacked > Bytes();
+  return group;
 }
 
 const SitePlans::Made& SitePlans::made(const Algorithm& algorithm, const ScheduleRequest& request) {

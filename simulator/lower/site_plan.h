@@ -29,7 +29,9 @@ namespace orrery {
 /// For the groups of one size.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
-  Bytes scratch;  // as Collective has it
+  Bytes scratch;  // this and the durations as Collective has them
+  Duration pack;
+  Duration leave;
 };
 
 struct SitePlan {
@@ -39,6 +41,7 @@ struct SitePlan {
   View input;
   View output;
   std::map<size_t, GroupPlan> by_size;  // by the size of the group
+  bool copies = false;                  // inside a device, which the cluster's copy rate is for
   uint64_t steps = 0;                   // of all groups, or more than Limits::steps
   std::optional<Unrouted> unrouted;     // the first pair that sends without a way, within the limit
 
@@ -49,12 +52,13 @@ class SitePlans {
  public:
   /// Schedules are added to `schedules`, equal ones once. What has more steps than Limits::steps is
   /// planned, but nothing is asked of its steps.
-  SitePlans(const Program& program, const Fabric& fabric, const Limits& limits,
+  SitePlans(const Program& program, const Cluster& cluster, const Limits& limits,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
-        fabric_(fabric),
+        fabric_(cluster.fabric),
+        rates_{cluster.device.reduce_rate, cluster.device.copy_rate},
         most_steps_(static_cast<uint64_t>(limits.steps)),
-        reach_(fabric),
+        reach_(cluster.fabric),
         schedules_(schedules) {}
 
   /// The plan, valid as long as this; or what is wrong with the op's algorithm.
@@ -77,6 +81,7 @@ class SitePlans {
     uint64_t steps = 0;
   };
 
+  GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site);
   Outcome plan(const Key& key);
   const Made& made(const Algorithm& algorithm, const ScheduleRequest& request);
@@ -86,6 +91,7 @@ class SitePlans {
 
   const Program& program_;
   const Fabric& fabric_;
+  const DataRates rates_;
   const uint64_t most_steps_;
   const Reach reach_;
   Groupings groupings_;

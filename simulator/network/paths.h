@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
+#include "simulator/schedule/durations.h"
 
 namespace orrery {
 
@@ -19,12 +20,10 @@ struct Path {
   Route shared;                              // those of `links` whose use is shared out
 
   /// The most that one message gets here, when it declares `cap`. Requires links.
-  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
-    return cap ? std::min(*cap, *bottleneck) : *bottleneck;
-  }
+  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const { return most(*bottleneck, cap); }
   /// How long a message takes that gets the most, latency apart; nothing where there are no links.
   Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
-    return links.empty() ? Duration() : transfer_time(size, peak(cap));
+    return message_duration(size, bottleneck, cap);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/schedule/durations.h"
 #include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
@@ -56,7 +57,9 @@ struct Collective {
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
-  Bytes scratch;  // that a member holds from start to done besides its operand and its result
+  Bytes scratch;   // that a member holds from start to done besides its operand and its result
+  Duration pack;   // between launch and entry: the operand is copied into canonical work elements
+  Duration leave;  // after the last step: the result is copied out of them
 };
 
 /// How long a local op takes, launch included; zero for what is no local op.
@@ -75,7 +78,7 @@ struct Lowered {
   std::vector<Choice> choices;   // one per site
   std::vector<LocalTime> local;  // one per op
   Duration launch;               // of entering a collective
-  std::optional<BytesPerSecond> reduce_rate;
+  DataRates rates;
   std::vector<SiteMembers> members;  // per site
   /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
   std::vector<std::string> labels;

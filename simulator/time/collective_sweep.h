@@ -24,18 +24,17 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `reduce_rate` empty: reductions take no time. `log`,
-  /// where there is one, gets every half.
+  /// `entries` has when each node enters. `log`, where there is one, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
-                  std::span<const Instant> entries, std::optional<BytesPerSecond> reduce_rate,
-                  Paths& paths, EventLog* log)
+                  std::span<const Instant> entries, const DataRates& rates, Paths& paths,
+                  EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
         entries_(entries),
-        reduce_rate_(reduce_rate),
+        rates_(rates),
         paths_(paths),
         log_(log),
         row_mask_(std::bit_ceil(size_t{extent_.window} + 1) - 1),
@@ -72,8 +71,7 @@ class CollectiveSweep {
   /// How long a payload takes on a channel. Of no elements: no time.
   struct Cost {
     int64_t count = 0;
-    Duration transfer;
-    Duration reduction;
+    PayloadDurations durations;
   };
 
   /// What a channel knows, so that no message costs a search or a division: the way of its last
@@ -229,9 +227,10 @@ class CollectiveSweep {
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
-    if (reduce_rate_ && work_of(step.form(), Half::Receive).combines) {
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    if ((work.combines && rates_.reduce) || (work.copies && rates_.copy)) {
       const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
-      times.received = begin.at + cost.reduction;
+      times.received = begin.at + half_duration(work, cost.durations);
       pass.unknown |= cost.count != step.count();
     }
     pass.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
@@ -245,7 +244,7 @@ class CollectiveSweep {
     if (step.to) {
       const Lane& lane = lanes_[lane_of(ref)];
       const Cost& cost = lane.cost(step.count());
-      times.sent = begin.at + cost.transfer;
+      times.sent = begin.at + half_duration(work_of(step.form(), Half::Send), cost.durations);
       times.arrived = times.sent + lane.latency;
       pass.unknown |= lane.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
@@ -288,13 +287,10 @@ class CollectiveSweep {
   }
 
   Cost cost(Node node, const Lane& lane, int64_t count) {
-    Cost cost;
-    cost.count = count;
-    if (reduce_rate_)
-      cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
-    if (lane.to)
-      cost.transfer = path(node, *lane.to).transfer(itemsize_ * count, extent_.peak_rate);
-    return cost;
+    const Bytes size = itemsize_ * count;
+    const Duration message =
+        lane.to ? path(node, *lane.to).transfer(size, extent_.peak_rate) : Duration();
+    return {count, payload_durations(size, rates_, message)};
   }
 
   const Path& path(Node from, Node to) {
@@ -307,7 +303,7 @@ class CollectiveSweep {
   const CollectiveId id_;
   const Bytes itemsize_;
   std::span<const Instant> entries_;
-  std::optional<BytesPerSecond> reduce_rate_;
+  const DataRates rates_;
   Paths& paths_;
   EventLog* const log_;
   const size_t row_mask_;

@@ -65,8 +65,8 @@ class ProgramSweep {
   template <class S>
   void sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
-    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
-                                  lowered_.reduce_rate, paths_, log_);
+    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, lowered_.rates,
+                                  paths_, log_);
     on_behalf_of(program_.site(lowered_.collective(id).site).ops.front(),
                  [&] { collective.run(); });
     completion_.messages += collective.messages();

@@ -185,7 +185,7 @@ OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> sc
   lowered.choices = {{algorithm.name, "it was given"}};
   lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
-  lowered.reduce_rate = device.reduce_rate;
+  lowered.rates = {device.reduce_rate, device.copy_rate};
   lowered.members = {SiteMembers(CollectiveId(0), std::vector<Group>{group})};
   return result;
 }

@@ -231,17 +231,67 @@ TEST_CASE("lower: what the cluster does not give is labelled where it matters") 
   LowerRig gathers(2);
   gathers.argument("a", Dtype::F32, Shape{8})
       .op("all_gather", "g", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(gathers.lower().labels == Names{"launch: 0 (not given)"});
+  CHECK(gathers.lower().labels ==
+        Names{"launch: 0 (not given)", "copy_rate: infinite (not given)"});
   LowerRig sums(2);
-  sums.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  sums.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
   CHECK(sums.lower().labels == Names{"launch: 0 (not given)", "reduce_rate: infinite (not given)"});
   LowerRig given(2);
   given.cluster.device.launch = Duration(5);
   given.cluster.device.reduce_rate = BytesPerSecond(7);
-  given.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
+  given.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
   CHECK(given.lower().labels.empty());
   CHECK(given.lowered.launch == Duration(5));
-  CHECK(given.lowered.reduce_rate == BytesPerSecond(7));
+  CHECK(given.lowered.rates.reduce == BytesPerSecond(7));
+}
+
+TEST_CASE("lower: operands that are packed and results that leave are copied at the copy rate") {
+  LowerRig rig(4);
+  rig.cluster.device.copy_rate = BytesPerSecond(1'000'000'000);  // a byte takes 1 ns
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  const auto along = [](const char* parameter, int64_t dimension) -> test::Parameters {
+    return {{"axis_name", Names{"x"}}, {parameter, dimension}, {"tiled", true}};
+  };
+  rig.argument("a", Dtype::F32, Shape{8, 8})
+      .argument("p", Dtype::Pred, Shape{8})
+      .argument("h", Dtype::F16, Shape{8})
+      .op("psum", "sum", {"a"}, ring)
+      .op("pmean", "mean", {"a"}, ring)
+      .op("psum", "count", {"p"}, ring)
+      .op("pargmax", "rank", {"h"}, ring)
+      .op("all_gather", "rows", {"a"}, along("axis", 0))
+      .op("all_gather", "columns", {"a"}, along("axis", 1))
+      .op("psum_scatter", "parts", {"a"}, along("scatter_dimension", 1));
+  const std::vector<Collective>& all = rig.lower().collectives;
+  REQUIRE(all.size() == 7);
+  const auto copies = [&](size_t c) {
+    return std::pair(all[c].pack.count(), all[c].leave.count());
+  };
+  CHECK(copies(0) == std::pair(int64_t{0}, int64_t{0}));
+  CHECK(copies(1) == std::pair(int64_t{0}, int64_t{256'000}));      // divided: 64 x 4 B
+  CHECK(copies(2) == std::pair(int64_t{32'000}, int64_t{0}));       // counted in s32: 8 x 4 B
+  CHECK(copies(3) == std::pair(int64_t{48'000}, int64_t{48'000}));  // an f16 and its rank: 8 x 6 B
+  CHECK(copies(4) == std::pair(int64_t{0}, int64_t{0}));
+  CHECK(copies(5) == std::pair(int64_t{0}, int64_t{1'024'000}));  // 4 ranks' 64 x 4 B
+  CHECK(copies(6) == std::pair(int64_t{256'000}, int64_t{0}));
+}
+
+TEST_CASE("lower: a copy rate that is not given is labelled where a device copies") {
+  const auto labels = [](const std::string& op, const test::Parameters& parameters) {
+    LowerRig rig(2);
+    rig.cluster.device.launch = Duration(0);
+    rig.cluster.device.reduce_rate = BytesPerSecond(1);
+    rig.argument("a", Dtype::F32, Shape{8}).op(op, "p", {"a"}, parameters);
+    return rig.lower().labels;
+  };
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  const Names label = {"copy_rate: infinite (not given)"};
+  CHECK(labels("psum", ring).empty());
+  CHECK(labels("pmean", ring) == label);
+  CHECK(labels("all_gather", ring) == label);
+  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}}).empty());
+  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
 
 TEST_CASE("lower: an algorithm that is none is a fault at its parameter") {
