@@ -20,9 +20,10 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/slack.h"
-#include "simulator/analyze/traffic.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/faults.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -86,10 +87,13 @@ class Run {
       : scenario_(scenario),
         options_(options),
         program_(scenario.program),
-        lowered_(lower_or_throw(scenario, options.limits)),
+        healthy_paths_(scenario.cluster.fabric),
+        lowered_(lower_or_throw(scenario, healthy_paths_, options.limits)),
         conditions_(apply_faults(scenario.faults, program_, scenario.cluster.fabric, options.seed,
                                  lowered_)) {
     report_.scenario = &scenario;
+    if (conditions_.fabric)
+      faulty_paths_.emplace(*conditions_.fabric);
   }
 
   Report report() {
@@ -117,9 +121,9 @@ class Run {
   }
 
  private:
-  static Lowered lower_or_throw(const Scenario& scenario, const Limits& limits) {
+  static Lowered lower_or_throw(const Scenario& scenario, Paths& paths, const Limits& limits) {
     Diagnostics diagnostics(scenario.file);
-    Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, limits);
+    Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics, limits);
     diagnostics.throw_if_any();
     return lowered;
   }
@@ -132,6 +136,16 @@ class Run {
 
   const Fabric& fabric() const {
     return conditions_.fabric ? *conditions_.fabric : scenario_.cluster.fabric;
+  }
+
+  /// Those of the fabric with its faults.
+  Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
+
+  /// On the faulty fabric, or on the healthy one where it leaves some pair without a route.
+  const Demands& asked() {
+    if (!demands_)
+      demands_ = demands(lowered_, routes_are_left_ ? paths() : healthy_paths_);
+    return *demands_;
   }
 
   void label_faults() {
@@ -168,8 +182,7 @@ class Run {
     const std::span<const Link> links = fabric().links();
     const Check ends = deadlock_free(program_, lowered_, stop);
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
-      const Check routes =
-          routes_left(program_, lowered_, scenario_.cluster.fabric, *conditions_.fabric);
+      const Check routes = routes_left(program_, lowered_, scenario_.cluster.fabric, paths());
       routes_are_left_ = routes.holds;
       check(routes);
     }
@@ -219,7 +232,7 @@ class Run {
   }
 
   void compute_times() {
-    report_.completion = run_time(program_, lowered_, fabric(), conditions_.device_start);
+    report_.completion = run_time(program_, lowered_, paths(), asked(), conditions_.device_start);
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         WalkDigest{report_.completion->digest, {}});
@@ -241,7 +254,7 @@ class Run {
     }
     Recording recording(lowered_, all);
     EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
-    record(program_, lowered_, fabric(), *report_.completion, log);
+    record(program_, lowered_, paths(), asked(), *report_.completion, log);
     slacks_ = slacks(program_, lowered_, *report_.completion, recording);
     if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
@@ -304,14 +317,12 @@ class Run {
     for (size_t i = 0; i < program_.ops.size(); ++i)
       if (program_.ops[i].kind == OpKind::Done)
         done_of.emplace(program_.ops[i].operands.front(), OpId(i));
-    const Traffic traffic =
-        orrery::traffic(lowered_, routes_are_left_ ? fabric() : scenario_.cluster.fabric);
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered_.collectives.size(); ++c)
-      messages[lowered_.collectives[c].site.index()] += traffic.messages[c];
-    for (size_t l = 0; report_.completion && l < traffic.links.size(); ++l)
-      if (traffic.links[l] > Bytes())
-        report_.links.push_back({LinkId(l), traffic.links[l]});
+      messages[lowered_.collectives[c].site.index()] += asked().messages[c];
+    for (size_t l = 0; report_.completion && l < asked().links.size(); ++l)
+      if (asked().links[l].bytes > 0)
+        report_.links.push_back({LinkId(l), Bytes(checked_narrow(asked().links[l].bytes))});
     for (const Thread& thread : program_.threads) {
       for (const OpId id : thread.issue_order) {
         const Op& op = program_.op(id);
@@ -393,8 +404,11 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
+  Paths healthy_paths_;
   Lowered lowered_;
   Conditions conditions_;
+  std::optional<Paths> faulty_paths_;  // where the fabric has faults
+  std::optional<Demands> demands_;     // once asked for
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
   bool routes_are_left_ = true;

@@ -1,7 +1,5 @@
 #include "simulator/algorithm/algorithms.h"
 
-#include <bit>
-
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
@@ -19,8 +17,6 @@ constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// A rank's connections to all others are a channel each up to here, where the table of its
 /// exchanges has some 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
-/// Up to here a rank's connections to all others are assumed to fit a device.
-constexpr uint32_t kFewRanks = 64;
 
 Verdict fits_channels(uint64_t channels) {
   if (channels <= kMostChannels)
@@ -61,31 +57,9 @@ Made make_ring(const ScheduleRequest& request) {
   }
 }
 
-Duration hop_time(const Hop& hop, Bytes size) {
-  return hop.latency + transfer_time(size, hop.bandwidth);
-}
-
-/// 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and Yuan, 2009).
-Duration estimate_ring(const EstimateRequest& request) {
-  const int64_t chunk = ceil_divide(request.elements, int64_t{request.nodes});
-  return hop_time(request.hops[0], request.itemsize * chunk) * (2 * (int64_t{request.nodes} - 1));
-}
-
 Made make_recursive_doubling(const ScheduleRequest& request) {
   return std::make_unique<RecursiveDoublingSchedule>(request.nodes, request.elements,
                                                      combine_of(request), request.transport);
-}
-
-/// floor(log2 n) hops with all the data, each twice as far as the one before (Thakur, Rabenseifner
-/// and Gropp, 2005), and two more between neighbours where n is not a power of two.
-Duration estimate_recursive_doubling(const EstimateRequest& request) {
-  const Bytes size = request.itemsize * request.elements;
-  Duration total;
-  if (!std::has_single_bit(request.nodes))
-    total = hop_time(request.hops[0], size) * 2;
-  for (size_t k = 0; uint64_t{2} << k <= request.nodes; ++k)
-    total += hop_time(request.hops[k], size);
-  return total;
 }
 
 Made make_direct(const ScheduleRequest& request) {
@@ -152,55 +126,34 @@ std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
   static const std::vector<Algorithm> kTable = {
-      {"ring",
-       "each rank sends to the next, chunk by chunk",
-       kReductions,
-       fits,
-       make_ring,
-       estimate_ring,
-       {}},
-      {"recursive_doubling",
-       "ranks that differ in one bit exchange all they have, bit by bit",
-       kReductions,
-       fits,
-       make_recursive_doubling,
-       estimate_recursive_doubling,
-       {}},
+      {"ring", "each rank sends to the next, chunk by chunk", kReductions, fits, make_ring},
+      {"recursive_doubling", "ranks that differ in one bit exchange all they have, bit by bit",
+       kReductions, fits, make_recursive_doubling},
       {"ring",
        "each rank sends to the next, chunk by chunk",
        {OpKind::AllGather, OpKind::PsumScatter},
        fits,
-       make_ring,
-       nullptr,
-       {}},
+       make_ring},
       {"direct",
        "each rank sends to every other at once",
        {OpKind::AllToAll, OpKind::Pswapaxes},
        fits_direct,
-       make_direct,
-       nullptr,
-       kFewRanks},
+       make_direct},
       {"pairwise",
        "each rank sends to one other at a time, in turns",
        {OpKind::AllToAll, OpKind::Pswapaxes},
        fits,
-       make_pairwise,
-       nullptr,
-       {}},
+       make_pairwise},
       {"direct",
        "each source sends to its destination",
        {OpKind::Ppermute, OpKind::Pshuffle},
        fits,
-       make_permute,
-       nullptr,
-       {}},
+       make_permute},
       {"direct",
        "the source sends to every other at once",
        {OpKind::Pbroadcast},
        fits_direct,
-       make_broadcast,
-       nullptr,
-       {}},
+       make_broadcast},
   };
   return kTable;
 }

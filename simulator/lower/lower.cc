@@ -34,14 +34,14 @@ StreamId stream_of(const Op& op) {
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Cluster& cluster, const Limits& limits,
+  Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
         diagnostics_(diagnostics),
         costs_(program, cluster.device, diagnostics),
-        plans_(program, cluster, limits, lowered_.schedules) {}
+        plans_(program, cluster, paths, limits, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -171,9 +171,15 @@ class Lowering {
 
 }  // namespace
 
+Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
+              Diagnostics& diagnostics, const Limits& limits) {
+  return Lowering(program, cluster, paths, limits, diagnostics).run();
+}
+
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits) {
-  return Lowering(program, cluster, limits, diagnostics).run();
+  Paths paths(cluster.fabric);
+  return lower(program, cluster, paths, diagnostics, limits);
 }
 
 }  // namespace orrery

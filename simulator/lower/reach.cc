@@ -23,18 +23,21 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
 }
 
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
-                                       const Fabric& fabric, const Reach& reach) {
+                                       Paths& paths, const Reach& reach) {
   if (reach.mutual(places))
     return std::nullopt;
+  std::optional<Unrouted> first;
   const Extent extent = schedule.extent();
   for (uint32_t n = 0; n < extent.nodes; ++n) {
     for (uint32_t c = 0; c < extent.channels; ++c) {
-      for (const Node to : schedule.receivers(Node(n), Channel(c))) {
+      schedule.for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
         const VertexId sender = places[n];
-        const VertexId receiver = places[to.index()];
-        if (!fabric.route(sender, receiver))
-          return Unrouted{sender, receiver};
-      }
+        const VertexId receiver = places[sent.to.index()];
+        if (!first && !paths.find(sender, receiver))
+          first = Unrouted{sender, receiver};
+      });
+      if (first)
+        return first;
     }
   }
   return std::nullopt;

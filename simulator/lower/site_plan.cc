@@ -38,11 +38,6 @@ bool unpacks(OpKind kind, const SitePlan& plan, Dtype result) {
          plan.work != WorkType{result, false};
 }
 
-/// Ranks x vertices that the figures of one distance may take to find.
-constexpr size_t kMostSearched = size_t{1} << 18U;
-/// Ranks up to which algorithms are compared by their estimates.
-constexpr size_t kMostEstimated = size_t{1} << 16U;
-
 }  // namespace
 
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
@@ -78,15 +73,8 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   plan.input = view(key.parts.operand);
   plan.output = view(key.parts.result);
 
-  SiteFigures figures;
-  figures.kind = key.request.kind;
-  figures.asked_for = key.asked_for;
-  figures.channels = key.request.transport.channels;
-  figures.elements = key.request.elements;
-  figures.itemsize = itemsize(plan.work);
-  for (const Group& group : key.grouping->groups)
-    figures.groups.push_back({static_cast<uint32_t>(group.size()), hops_of(group)});
-  const auto picked = pick_algorithm(figures);
+  const auto picked =
+      pick_algorithm({key.asked_for, key.request, plan.work, *key.grouping}, timer_);
   if (const auto* fault = std::get_if<TypeFault>(&picked))
     return *fault;
   const Pick& pick = std::get<Pick>(picked);
@@ -137,48 +125,9 @@ const SitePlans::Made& SitePlans::made(const Algorithm& algorithm, const Schedul
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
   for (const SharedList<VertexId>& places : plan.grouping->places)
-    if (auto lost = first_unrouted(*plan.of(places.size()).schedule, places, fabric_, reach_))
+    if (auto lost = first_unrouted(*plan.of(places.size()).schedule, places, paths_, reach_))
       return lost;
   return std::nullopt;
-}
-
-/// What messages meet when the ranks of `group` all send `distance` further on. Where a search of
-/// the fabric for each rank would take long, only the first ranks are looked at.
-std::optional<Hop> SitePlans::hop_of(const Group& group, size_t distance) const {
-  const size_t looked_at =
-      std::min(group.size(), std::max<size_t>(1, kMostSearched / group.size()));
-  std::map<LinkId, int64_t> messages;
-  Hop hop;
-  for (size_t r = 0; r < looked_at; ++r) {
-    const std::optional<Route> way = fabric_.route(
-        VertexId(group[r].index()), VertexId(group[(r + distance) % group.size()].index()));
-    if (!way)
-      return std::nullopt;
-    Duration latency;
-    for (const LinkId id : *way) {
-      latency += fabric_.link(id).latency;
-      ++messages[id];
-    }
-    hop.latency = std::max(hop.latency, latency);
-  }
-  for (const auto& [id, count] : messages) {
-    const BytesPerSecond share(std::max<int64_t>(1, fabric_.link(id).bandwidth.count() / count));
-    if (hop.bandwidth == BytesPerSecond() || share < hop.bandwidth)
-      hop.bandwidth = share;
-  }
-  return hop;
-}
-
-std::vector<Hop> SitePlans::hops_of(const Group& group) const {
-  std::vector<Hop> hops;
-  for (size_t distance = 1; distance < group.size() && group.size() <= kMostEstimated;
-       distance *= 2) {
-    const std::optional<Hop> hop = hop_of(group, distance);
-    if (!hop)
-      return {};
-    hops.push_back(*hop);
-  }
-  return hops;
 }
 
 }  // namespace orrery

@@ -22,6 +22,7 @@
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -52,13 +53,15 @@ class SitePlans {
  public:
   /// Schedules are added to `schedules`, equal ones once. What has more steps than Limits::steps is
   /// planned, but nothing is asked of its steps.
-  SitePlans(const Program& program, const Cluster& cluster, const Limits& limits,
+  SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
-        fabric_(cluster.fabric),
+        paths_(paths),
         rates_{cluster.device.reduce_rate, cluster.device.copy_rate},
         most_steps_(static_cast<uint64_t>(limits.steps)),
         reach_(cluster.fabric),
+        timer_(paths, reach_, rates_, most_steps_),
+        groupings_(cluster.fabric),
         schedules_(schedules) {}
 
   /// The plan, valid as long as this; or what is wrong with the op's algorithm.
@@ -86,14 +89,13 @@ class SitePlans {
   Outcome plan(const Key& key);
   const Made& made(const Algorithm& algorithm, const ScheduleRequest& request);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
-  std::optional<Hop> hop_of(const Group& group, size_t distance) const;
-  std::vector<Hop> hops_of(const Group& group) const;
 
   const Program& program_;
-  const Fabric& fabric_;
+  Paths& paths_;
   const DataRates rates_;
   const uint64_t most_steps_;
   const Reach reach_;
+  QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
   std::map<std::pair<const Algorithm*, ScheduleRequest>, Made> made_;  // looked up only

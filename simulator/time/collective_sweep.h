@@ -293,7 +293,7 @@ class CollectiveSweep {
     return {count, payload_durations(size, rates_, message)};
   }
 
-  const Path& path(Node from, Node to) {
+  Path path(Node from, Node to) {
     return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 

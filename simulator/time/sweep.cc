@@ -6,9 +6,7 @@
 
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
-#include "simulator/network/paths.h"
 #include "simulator/time/collective_sweep.h"
-#include "simulator/time/demand.h"
 #include "simulator/time/tapes.h"
 
 namespace orrery {
@@ -16,11 +14,11 @@ namespace {
 
 class ProgramSweep {
  public:
-  ProgramSweep(const Program& program, const Lowered& lowered, const Fabric& fabric,
+  ProgramSweep(const Program& program, const Lowered& lowered, Paths& paths,
                const SweepOptions& options)
       : program_(program),
         lowered_(lowered),
-        paths_(fabric),
+        paths_(paths),
         tapes_(program, lowered, options.device_start),
         log_(options.log),
         gathering_(lowered.collectives.size()) {
@@ -80,7 +78,7 @@ class ProgramSweep {
 
   const Program& program_;
   const Lowered& lowered_;
-  Paths paths_;
+  Paths& paths_;
   Tapes tapes_;
   EventLog* log_;
   std::vector<Gathering> gathering_;    // per collective
@@ -90,9 +88,8 @@ class ProgramSweep {
 
 }  // namespace
 
-std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric) {
-  Paths paths(fabric);
-  const std::vector<Demand> asked = demands(lowered, fabric, paths);
+std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric) {
+  const std::vector<Demand>& asked = demands.links;
   for (size_t l = 0; l < asked.size(); ++l) {
     const LinkId id(static_cast<uint32_t>(l));
     const Link& link = fabric.link(id);
@@ -105,8 +102,19 @@ std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& f
 }
 
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
+                                            Paths& paths, const SweepOptions& options) {
+  return ProgramSweep(program, lowered, paths, options).run();
+}
+
+std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric) {
+  Paths paths(fabric);
+  return sweep_refusal(demands(lowered, paths), fabric);
+}
+
+std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options) {
-  return ProgramSweep(program, lowered, fabric, options).run();
+  Paths paths(fabric);
+  return sweep(program, lowered, paths, options);
 }
 
 }  // namespace orrery

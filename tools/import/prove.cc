@@ -197,10 +197,11 @@ void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
                     fmt::format("the algorithm is for {} gpus, and cluster {} has {}",
                                 algorithm.gpus, cluster.name, cluster.fabric.devices()));
   diagnostics.throw_if_any();
+  Paths paths(cluster.fabric);
   for (const StoredSchedule::Message& message : algorithm.messages) {
     const VertexId from(message.send.node.index());
     const VertexId to(message.receive.node.index());
-    if (!cluster.fabric.route(from, to)) {
+    if (!paths.find(from, to)) {
       diagnostics.add({"/algo", {}}, fmt::format("cluster {} has no route from {} to {}",
                                                  cluster.name, cluster.fabric.vertex_text(from),
                                                  cluster.fabric.vertex_text(to)));

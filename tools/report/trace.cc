@@ -12,8 +12,8 @@
 
 #include "models/program/rules.h"
 #include "simulator/analyze/device_runs.h"
-#include "simulator/analyze/traffic.h"
 #include "simulator/event/event_log.h"
+#include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "tools/report/json.h"
 
@@ -96,6 +96,7 @@ class Trace {
         fabric_(report.fabric()),
         runs_(program_, lowered_, *report.completion),
         paths_(fabric_),
+        demands_(demands(lowered_, paths_)),
         file_(out),
         reports_(program_.ops.size()),
         streams_(runs_.devices()),
@@ -124,7 +125,7 @@ class Trace {
       for (const HalfEvent& event : events)
         write_half(event);
     });
-    record(program_, lowered_, fabric_, *report_.completion, log);
+    record(program_, lowered_, paths_, demands_, *report_.completion, log);
     file_.end(fmt::format(
         R"("scenario":{},"fingerprint":"{}","times":"microseconds; six decimals are whole picoseconds","messages_left_out":{})",
         json_quoted(report_.scenario->name), report_.fingerprint, left_out_));
@@ -158,7 +159,7 @@ class Trace {
   }
 
   void choose_collectives(const TraceOptions& options) {
-    const std::vector<uint64_t> messages = traffic(lowered_, fabric_).messages;
+    const std::vector<uint64_t>& messages = demands_.messages;
     uint64_t written = 0;
     uint64_t first = 0;
     bool fits = true;
@@ -375,7 +376,8 @@ class Trace {
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
     const VertexId from = collective.places[event.step.node.index()];
-    for (const LinkId link : paths_.between(from, collective.places[to.index()]).links) {
+    const Path path = paths_.between(from, collective.places[to.index()]);
+    for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];
       file_.event(
           R"({},"args":{{{},"from":{},"to":{}}})",
@@ -409,6 +411,7 @@ class Trace {
   const Fabric& fabric_;
   const DeviceRuns runs_;
   Paths paths_;
+  const Demands demands_;
   TraceFile file_;
   std::vector<std::string> names_;                 // of ops, quoted
   std::vector<const OpReport*> reports_;           // per op
