@@ -13,23 +13,16 @@
 #include "models/program/rules.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/site_plan.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 namespace {
-
-bool is_collective(const Op& op) {
-  return rules(op.kind).family == Family::Collective;
-}
 
 Origin place(const Op& op, const std::string& parameter) {
   Origin origin = place_of(op.name, op.origin);
   if (!parameter.empty())
     origin.pointer += "/" + parameter;
   return origin;
-}
-
-StreamId stream_of(const Op& op) {
-  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
 }
 
 class Lowering {
@@ -56,7 +49,7 @@ class Lowering {
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
     for (const Thread& thread : program_.threads)
-      lowered_.tapes.push_back(tape(thread));
+      lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     lowered_.launch = cluster_.device.launch.value_or(Duration());
@@ -68,27 +61,6 @@ class Lowering {
  private:
   Duration local_time(const Op& op) {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
-  }
-
-  Tape tape(const Thread& thread) const {
-    Tape tape;
-    std::map<ValueId, OpId> started;  // by the future that the start handed out
-    for (const OpId id : thread.issue_order) {
-      const Op& op = program_.op(id);
-      if (op.kind == OpKind::Done) {
-        const OpId start = started.at(op.operands.front());
-        tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program_.op(start))});
-      } else if (is_collective(op)) {
-        tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
-        if (op.issue == Issue::Sync)
-          tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
-        else
-          started[op.results.front()] = id;
-      } else {
-        tape.push_back({Instruction::Kind::Local, id, id, {}});
-      }
-    }
-    return tape;
   }
 
   void lower_site(SiteId id) {

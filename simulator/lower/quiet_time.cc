@@ -43,7 +43,7 @@ struct OneCollective {
     lowered.choices.resize(1);
     lowered.local.resize(1);
     lowered.rates = rates;
-    lowered.members.emplace_back(CollectiveId(0), program.sites[0].groups);
+    lowered.members = members_by_site(lowered, 1);
   }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/lower/end_copies.h"
+
 namespace orrery {
 namespace {
 
@@ -24,18 +26,6 @@ Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) 
   if (item > itemsize(result))
     elements += extent.in_place ? extent.input : extent.output;
   return item * elements;
-}
-
-/// Whether a member copies its operand before its first step. With `in_place` it does so to where
-/// the result will be.
-bool packs(const Extent& extent, const SitePlan& plan, Dtype operand) {
-  return extent.in_place || !plan.input.contiguous() || plan.work != WorkType{operand, false};
-}
-
-/// Whether a member copies its result after its last step.
-bool unpacks(OpKind kind, const SitePlan& plan, Dtype result) {
-  return !plan.output.contiguous() || rules(kind).form.leaving != Leaving::Same ||
-         plan.work != WorkType{result, false};
 }
 
 }  // namespace
@@ -102,14 +92,11 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   GroupPlan group;
   group.schedule = &schedule;
   group.scratch = scratch(extent, plan.work, key.operand, key.result);
-  const Bytes item = itemsize(plan.work);
-  const Bytes packed = packs(extent, plan, key.operand) ? item * extent.input : Bytes();
-  const Bytes unpacked = unpacks(key.request.kind, plan, key.result)
-                             ? item * (extent.in_place ? extent.input : extent.output)
-                             : Bytes();
-  group.pack = copy_duration(packed, rates_);
-  group.leave = copy_duration(unpacked, rates_);
-  plan.copies |= extent.copies || packed > Bytes() || unpacked > Bytes();
+  const EndCopies copies = end_copies(key.request.kind, extent, plan.work, key.operand, plan.input,
+                                      key.result, plan.output);
+  group.pack = copy_duration(copies.packed, rates_);
+  group.leave = copy_duration(copies.unpacked, rates_);
+  plan.copies |= extent.copies || copies.packed > Bytes() || copies.unpacked > Bytes();
   return group;
 }
 

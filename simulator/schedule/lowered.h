@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/array/work.h"
@@ -87,8 +89,11 @@ struct Lowered {
 
   /// The collective that `device` enters by `op`, a collective of a thread that has the device.
   Member member(const Program& program, OpId op, LogicalId device) const {
-    return *members[program.op(op).site->index()][device.index()];
+    return *members[program.op(op).site->index()].find(device);
   }
 };
+
+/// The members of each site, found from the collectives of `lowered`.
+std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);
 
 }  // namespace orrery

@@ -2,7 +2,6 @@
 
 // Which device has which part in a site.
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,8 +21,7 @@ struct Member {
   Node node;
 };
 
-/// For each device, its group in a list of groups and its rank there. Copies share one table, as
-/// long as the range from the lowest device to the highest.
+/// For each device of a list of groups, its group and its rank there. Copies share one table.
 class GroupTable {
  public:
   struct Entry {
@@ -33,47 +31,35 @@ class GroupTable {
 
   GroupTable() = default;
   /// Requires that no device is in two groups.
-  explicit GroupTable(std::span<const Group> groups) {
-    uint32_t end = 0;
-    for (const Group& group : groups) {
-      for (const LogicalId device : group) {
-        first_ = end == 0 ? device.index() : std::min(first_, device.index());
-        end = std::max(end, device.index() + 1);
-      }
-    }
-    std::vector<std::optional<Entry>> entries(end - first_);
-    for (uint32_t g = 0; g < groups.size(); ++g)
-      for (size_t rank = 0; rank < groups[g].size(); ++rank)
-        entries[groups[g][rank].index() - first_] = Entry{g, Node(rank)};
-    entries_ = std::move(entries);
-  }
+  explicit GroupTable(std::span<const Group> groups);
 
-  std::optional<Entry> of(LogicalId device) const {
-    const size_t at = size_t{device.index()} - first_;  // wraps below the first
-    return at < entries_.size() ? entries_[at] : std::nullopt;
+  /// Empty for a device that is in none.
+  std::optional<Entry> find(LogicalId device) const {
+    const std::optional<size_t> place = place_among(devices_, device);
+    return place ? std::optional(entries_[*place]) : std::nullopt;
   }
+  std::span<const LogicalId> devices() const { return devices_; }  // ascending
 
  private:
-  uint32_t first_ = 0;
-  SharedList<std::optional<Entry>> entries_;
+  SharedList<LogicalId> devices_;
+  SharedList<Entry> entries_;  // of each of the devices
 };
 
 /// Who takes part in one site.
 class SiteMembers {
  public:
   SiteMembers() = default;
-  /// Group g of `groups` is the collective `first` + g.
+  /// Group g of the table is the collective `first` + g.
   SiteMembers(CollectiveId first, GroupTable groups) : first_(first), groups_(std::move(groups)) {}
-  SiteMembers(CollectiveId first, std::span<const Group> groups)
-      : SiteMembers(first, GroupTable(groups)) {}
 
-  /// By logical id; empty for a device that takes no part.
-  std::optional<Member> operator[](size_t device) const {
-    const std::optional<GroupTable::Entry> entry = groups_.of(LogicalId(device));
+  /// Empty for a device that takes no part.
+  std::optional<Member> find(LogicalId device) const {
+    const std::optional<GroupTable::Entry> entry = groups_.find(device);
     if (!entry)
       return std::nullopt;
     return Member{CollectiveId(first_.index() + entry->group), entry->node};
   }
+  std::span<const LogicalId> devices() const { return groups_.devices(); }  // ascending
 
  private:
   CollectiveId first_;

@@ -70,7 +70,7 @@ struct RingAllReduce {
       thread.devices.emplace_back(d);
     collective.members = thread.devices;
     program.sites = {{"r", {OpId(0)}, {thread.devices}}};
-    lowered.members.emplace_back(CollectiveId(0), program.sites[0].groups);
+    lowered.members = members_by_site(lowered, 1);
   }
 };
 
@@ -90,7 +90,7 @@ void BM_HostRingAllReduce(benchmark::State& state) {
   const auto devices = static_cast<uint32_t>(state.range(0));
   const int64_t elements = state.range(1) / 4;
   const RingAllReduce ring(devices, elements);
-  DeviceValues values(2, devices);
+  DeviceValues values(ring.program);
   for (uint32_t d = 0; d < devices; ++d)
     values.at(ValueId(0), LogicalId(d)).emplace(Dtype::F32, Shape{elements});
   for (auto _ : state) {

@@ -60,7 +60,7 @@ struct RingAllReduce {
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
     lowered.local.resize(1);
-    lowered.members.emplace_back(CollectiveId(0), program.sites[0].groups);
+    lowered.members = members_by_site(lowered, 1);
   }
 
   static Fabric unequal_ring(uint32_t devices) {

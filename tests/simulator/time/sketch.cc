@@ -53,7 +53,6 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
   const SiteId id(program.sites.size());
   Site site;
   site.name = "site" + std::to_string(id.index());
-  const CollectiveId first(lowered.collectives.size());
   for (const std::vector<uint32_t>& group : groups) {
     Collective collective;
     collective.site = id;
@@ -71,9 +70,9 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
     site.groups.push_back(std::move(members));
     lowered.collectives.push_back(std::move(collective));
   }
-  lowered.members.emplace_back(first, site.groups);
   program.sites.push_back(std::move(site));
   lowered.schedules.push_back(std::move(schedule));
+  lowered.members = members_by_site(lowered, program.sites.size());
   return id;
 }
 

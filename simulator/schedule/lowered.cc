@@ -1,0 +1,25 @@
+#include "simulator/schedule/lowered.h"
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
+  std::vector<CollectiveId> first(sites);
+  std::vector<std::vector<Group>> groups(sites);
+  for (size_t c = 0; c < lowered.collectives.size(); ++c) {
+    const Collective& collective = lowered.collectives[c];
+    const size_t site = collective.site.index();
+    if (groups[site].empty())
+      first[site] = CollectiveId(c);
+    ORRERY_CHECK(first[site].index() + groups[site].size() == c,
+                 "the collectives of a site stand together");
+    groups[site].emplace_back(collective.members.begin(), collective.members.end());
+  }
+  std::vector<SiteMembers> result;
+  for (size_t site = 0; site < sites; ++site)
+    result.emplace_back(first[site], GroupTable(groups[site]));
+  return result;
+}
+
+}  // namespace orrery
