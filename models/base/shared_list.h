@@ -2,6 +2,8 @@
 
 // A list that is made once and copied often.
 
+#include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -33,6 +35,10 @@ class SharedList {
     if (a.items_ == b.items_)
       return true;
     return a.size() == b.size() && (a.empty() || *a.items_ == *b.items_);
+  }
+  /// In lexicographical order.
+  friend auto operator<=>(const SharedList& a, const SharedList& b) {
+    return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:

@@ -47,6 +47,8 @@ TEST_CASE("shared_list: copies are the same memory, equal lists are equal") {
   CHECK(made_again.begin() != list.begin());
   CHECK(made_again == list);
   CHECK_FALSE(SharedList<int>{3} == list);
+  CHECK(SharedList<int>{3} < list);
+  CHECK(list < SharedList<int>{4});
   CHECK(SharedList<int>() == SharedList<int>(std::vector<int>()));
   CHECK(SharedList<int>().begin() == SharedList<int>().end());
 }
