@@ -9,7 +9,6 @@
 #include "models/program/program.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/schedule/walk.h"
 #include "simulator/time/completion.h"
 
 namespace orrery {
@@ -46,16 +45,6 @@ struct OneCollective {
     lowered.members = members_by_site(lowered, 1);
   }
 };
-
-struct NoVisitor {
-  void receive(StepRef, const Step&) {}
-  void send(StepRef, const Step&) {}
-};
-
-bool ends(const Schedule& schedule) {
-  NoVisitor visitor;
-  return schedule.extent().lockstep || walk(schedule, visitor).empty();
-}
 
 uint64_t steps_of_a_rank(const Schedule& schedule) {
   uint64_t steps = 0;
@@ -111,12 +100,13 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
     return "has more steps than the limit allows";
   if (first_unrouted(*schedule, places, paths_, reach_))
     return "has no route for some message";
-  if (!ends(*schedule))
-    return "would hang";
   const OneCollective alone(*schedule, work, places, rates_);
   try {
-    return run_time(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_)).makespan -
-           Instant();
+    const std::optional<Completion> completion =
+        time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_));
+    if (!completion)
+      return "would hang";
+    return completion->makespan - Instant();
   } catch (const OpOverflow& overflow) {
     throw Overflow(overflow.what());  // the op is none of the caller's program
   }

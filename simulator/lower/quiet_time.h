@@ -29,7 +29,7 @@ struct QuietTime {
 };
 
 /// Runs a collective on a fabric where all ranks enter at once and nothing else is sent, with the
-/// executor that the whole program is timed by (run_time).
+/// executor that the whole program is timed by (time_program).
 ///
 /// A group of more than kMostTimedRanks is halved until it has no more, and once again; its first
 /// ranks are timed in these two sizes, with messages as large as in the whole group. From there the

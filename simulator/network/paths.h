@@ -35,7 +35,7 @@ struct Path {
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const { return most(*bottleneck, cap); }
   /// How long a message takes that gets the most, latency apart; nothing where there are no links.
   Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
-    return message_duration(size, bottleneck, cap);
+    return links.empty() ? Duration() : message_duration(size, peak(cap));
   }
 };
 

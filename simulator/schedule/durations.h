@@ -51,11 +51,9 @@ inline Duration copy_duration(Bytes size, const DataRates& rates) {
 inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap) {
   return cap ? std::min(*cap, bottleneck) : bottleneck;
 }
-/// A message that gets the most, latency apart. On a way without links, within a device, it takes
-/// no time.
-inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> bottleneck,
-                                 std::optional<BytesPerSecond> cap) {
-  return bottleneck ? transfer_time(size, most(*bottleneck, cap)) : Duration();
+/// A message that gets `rate`, latency apart. Without one, on a way without links, no time.
+inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate) {
+  return at_rate(size, rate);
 }
 
 /// What each kind of work takes for one payload. `message` is for payloads that are sent.

@@ -224,7 +224,7 @@ class CollectiveRun final : public RunningCollective {
           way.shared.push_back(link);
     }
     way.size = size;
-    way.transfer = way.peak == BytesPerSecond() ? Duration() : transfer_time(size, way.peak);
+    way.transfer = way.peak == BytesPerSecond() ? Duration() : message_duration(size, way.peak);
     return way;
   }
 
