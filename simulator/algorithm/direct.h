@@ -3,6 +3,7 @@
 // Every message straight from where it is to where it shall be, all at once: what permutes,
 // exchanges and broadcasts are made of when nothing is reduced.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class DirectSchedule final : public Schedule {
         const Turn& turn = rounds_[round][n];
         ORRERY_CHECK(!turn.to || rounds_[round][turn.to->index()].from == Node(n),
                      "what is sent is taken");
+        extent_.copies |= copies(Node(n), turn);
         // A node that only receives does so in the row in which the message is sent.
         if (turn.from && !turn.to)
           extent_.lockstep = false;
@@ -123,6 +125,7 @@ std::unique_ptr<DirectSchedule> direct_all_to_all(uint32_t nodes, int64_t part,
 struct SourceDestination {
   Node from;
   Node to;
+  friend auto operator<=>(const SourceDestination&, const SourceDestination&) = default;
 };
 
 /// Rank `from` of each pair sends all its `count` elements to rank `to`; others get zeros. Sources

@@ -30,6 +30,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
+    extent_.copies = true;
   }
 
   const Extent& extent() const override { return extent_; }

@@ -64,6 +64,7 @@ class RingSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
+    extent_.copies = reducing_ == 1;  // the first step stores what it reads
   }
 
   const Extent& extent() const override { return extent_; }

@@ -27,18 +27,17 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `reduce_rate` empty: reductions take no time. `log`,
-  /// where there is one, gets every half.
+  /// `entries` has when each node enters. `log`, where there is one, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
-                  std::span<const Instant> entries, std::optional<BytesPerSecond> reduce_rate,
-                  Paths& paths, EventLog* log, CapacityCheck* capacity)
+                  std::span<const Instant> entries, const DataRates& rates, Paths& paths,
+                  EventLog* log, CapacityCheck* capacity)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
         entries_(entries),
-        reduce_rate_(reduce_rate),
+        rates_(rates),
         paths_(paths),
         log_(log),
         capacity_(capacity),
@@ -75,8 +74,7 @@ class CollectiveSweep {
   /// How long a payload takes on a channel. Of no elements: no time.
   struct Cost {
     int64_t count = 0;
-    Duration transfer;
-    Duration reduction;
+    PayloadDurations durations;
   };
 
   /// What a channel knows, so that no message costs a search or a division: the way of its last
@@ -162,7 +160,7 @@ class CollectiveSweep {
   void check_capacity(StepRef ref, int64_t count) const {
     const size_t at = lane_of(ref);
     const Instant sent = times_[place(ref)].sent;
-    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).transfer.count());
+    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, lanes_[at].rate);
   }
@@ -267,9 +265,10 @@ class CollectiveSweep {
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
-    if (reduce_rate_ && work_of(step.form(), Half::Receive).combines) {
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    if ((work.combines && rates_.reduce) || (work.copies && rates_.copy)) {
       const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
-      times.received = begin.at + cost.reduction;
+      times.received = begin.at + half_duration(work, cost.durations);
       pass.unknown |= cost.count != step.count();
     }
     pass.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
@@ -283,7 +282,7 @@ class CollectiveSweep {
     if (step.to) {
       const Lane& lane = lanes_[lane_of(ref)];
       const Cost& cost = lane.cost(step.count());
-      times.sent = begin.at + cost.transfer;
+      times.sent = begin.at + half_duration(work_of(step.form(), Half::Send), cost.durations);
       times.arrived = times.sent + lane.latency;
       pass.unknown |= lane.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
@@ -352,13 +351,10 @@ class CollectiveSweep {
   }
 
   Cost cost(const Lane& lane, int64_t count) const {
-    Cost cost;
-    cost.count = count;
-    if (reduce_rate_)
-      cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
-    if (lane.rate > BytesPerSecond())
-      cost.transfer = transfer_time(itemsize_ * count, lane.rate);
-    return cost;
+    const Bytes size = itemsize_ * count;
+    const Duration message =
+        lane.rate > BytesPerSecond() ? message_duration(size, lane.rate) : Duration();
+    return {count, payload_durations(size, rates_, message)};
   }
 
   const S& schedule_;
@@ -367,7 +363,7 @@ class CollectiveSweep {
   const CollectiveId id_;
   const Bytes itemsize_;
   std::span<const Instant> entries_;
-  std::optional<BytesPerSecond> reduce_rate_;
+  const DataRates rates_;
   Paths& paths_;
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much

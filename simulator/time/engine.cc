@@ -69,8 +69,8 @@ class Engine {
     return half;
   }
 
-  void reduce(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Reduced, id, ref, {}});
+  void receive(CollectiveId id, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Received, id, ref, {}});
   }
 
   void transmit(CollectiveId id, StepRef ref, Duration duration) {
@@ -119,7 +119,7 @@ class Engine {
   /// Something that happens to a step; of Entry only its node counts. Kind is as wide as the rest:
   /// a structure without gaps is moved whole.
   struct Event {
-    enum class Kind : uint32_t { Entry, Reduced, Sent, FlowSent, Arrival, Update };
+    enum class Kind : uint32_t { Entry, Received, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
     CollectiveId collective;
     StepRef step;
@@ -179,8 +179,8 @@ class Engine {
   static RunningCollective::State happen(RunningCollective& running, const Event& event) {
     if (event.kind == Event::Kind::Entry)
       return running.enter(event.step.node);
-    if (event.kind == Event::Kind::Reduced)
-      return running.reduced(event.step);
+    if (event.kind == Event::Kind::Received)
+      return running.received(event.step);
     return event.kind == Event::Kind::Arrival ? running.arrive(event.step)
                                               : running.sent(event.step);
   }
@@ -191,7 +191,7 @@ class Engine {
                          [&](const auto& schedule) -> std::unique_ptr<RunningCollective> {
                            using S = std::remove_cvref_t<decltype(schedule)>;
                            return std::make_unique<CollectiveRun<S, Engine>>(
-                               schedule, collective, id, lowered_.reduce_rate, paths_, *this, log_);
+                               schedule, collective, id, lowered_.rates, paths_, *this, log_);
                          });
   }
 

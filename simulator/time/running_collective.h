@@ -35,14 +35,14 @@ class RunningCollective {
   /// Each is something that happens now, together with all that can begin because of it. Over: all
   /// nodes have ended.
   virtual State enter(Node node) = 0;
-  virtual State reduced(StepRef ref) = 0;      // the receive half is over
+  virtual State received(StepRef ref) = 0;     // the receive half is over
   virtual State sent(StepRef ref) = 0;         // the send half is over
   virtual State arrive(StepRef receiver) = 0;  // the message for that step is there
 };
 
 /// Host has: now(); is_shared(LinkId); take(std::vector<HalfRef>&), which chooses what begins next;
 /// and is told of
-///   reduce(CollectiveId, StepRef, Duration)         a receive half that takes this long
+///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
 ///   transmit(CollectiveId, StepRef, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
 ///                                                   a send half that shares links of its route
@@ -54,13 +54,13 @@ class CollectiveRun final : public RunningCollective {
  public:
   /// `log`, where there is one, gets every half.
   CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
-                std::optional<BytesPerSecond> reduce_rate, Paths& paths, Host& host, EventLog* log)
+                const DataRates& rates, Paths& paths, Host& host, EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
-        reduce_rate_(reduce_rate),
+        rates_(rates),
         paths_(paths),
         host_(host),
         log_(log),
@@ -79,7 +79,7 @@ class CollectiveRun final : public RunningCollective {
     return begin_ready();
   }
 
-  State reduced(StepRef ref) override {
+  State received(StepRef ref) override {
     retire({ref, Half::Receive}, host_.now());
     return begin_ready();
   }
@@ -132,11 +132,9 @@ class CollectiveRun final : public RunningCollective {
     host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
                 half == Half::Send && step.to.has_value());
     if (half == Half::Receive) {
-      Duration reduction;
-      if (step.combine != Combine::None && reduce_rate_)
-        reduction = transfer_time(itemsize_ * step.count(), *reduce_rate_);
-      if (reduction > Duration())
-        host_.reduce(id_, ref, reduction);
+      const Duration duration = receive_duration(step);
+      if (duration > Duration())
+        host_.receive(id_, ref, duration);
       else
         retire({ref, half}, host_.now());
     } else if (!step.to) {
@@ -144,6 +142,13 @@ class CollectiveRun final : public RunningCollective {
     } else {
       transmit(ref, *step.to, itemsize_ * step.count());
     }
+  }
+
+  Duration receive_duration(const Step& step) const {
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    if (!(work.combines && rates_.reduce) && !(work.copies && rates_.copy))
+      return Duration();
+    return half_duration(work, payload_durations(itemsize_ * step.count(), rates_));
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
@@ -219,7 +224,7 @@ class CollectiveRun final : public RunningCollective {
           way.shared.push_back(link);
     }
     way.size = size;
-    way.transfer = way.peak == BytesPerSecond() ? Duration() : transfer_time(size, way.peak);
+    way.transfer = way.peak == BytesPerSecond() ? Duration() : message_duration(size, way.peak);
     return way;
   }
 
@@ -228,7 +233,7 @@ class CollectiveRun final : public RunningCollective {
   const Collective& collective_;
   const CollectiveId id_;
   const Bytes itemsize_;
-  const std::optional<BytesPerSecond> reduce_rate_;
+  const DataRates rates_;
   Paths& paths_;
   Host& host_;
   EventLog* const log_;
