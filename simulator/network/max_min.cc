@@ -55,9 +55,12 @@ void MaxMin::remove(FlowId id) {
   // One that was never solved changes nothing.
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
-  flow = {};
   free_flows_.push_back(id.index());
+  const uint32_t left = flow.bundle;
+  flow = {};
   use(bundle, false);
+  if (bundle.flows == 0)
+    forget(left);
 }
 
 /// A flow of the bundle begins or ends.
@@ -161,14 +164,12 @@ void MaxMin::grow_chains() {
   }
 }
 
-/// Takes bundles without flows out of the link's list. They are not found again.
+/// Takes bundles without flows out of the link's list.
 void MaxMin::drop_unused(Shared& link) {
   std::erase_if(link.bundles, [&](uint32_t id) {
     Bundle& bundle = bundles_[id];
     if (bundle.flows > 0)
       return false;
-    if (bundle.listed == bundle.hops)
-      forget(id);
     if (--bundle.listed == 0) {
       free_hops_[bundle.hops].push_back(bundle.first_hop);
       free_bundles_.push_back(id);

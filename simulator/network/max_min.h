@@ -77,8 +77,7 @@ class MaxMin {
     uint32_t previous = kNone;  // of the first: the last
     bool told = false;          // of its rate
   };
-  /// Without flows it stays for a while, with its places in lists: the next message on the same way
-  /// takes it again.
+  /// Without flows it is not found again, but stays until no list has it any more.
   struct Bundle {
     int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
     int64_t rate = 0;
