@@ -28,12 +28,13 @@
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
+#include "verifier/check/order.h"
 #include "verifier/check/resources.h"
 #include "verifier/check/routes.h"
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 namespace orrery {
 
@@ -180,7 +181,7 @@ class Run {
 
   void check_end(const Stop& stop) {
     const std::span<const Link> links = fabric().links();
-    const Check ends = deadlock_free(program_, lowered_, stop);
+    const Check ends = deadlock_free(program_, stop);
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
       const Check routes = routes_left(program_, lowered_, scenario_.cluster.fabric, paths());
       routes_are_left_ = routes.holds;
@@ -218,7 +219,7 @@ class Run {
   void compute_values() {
     if (!moves_data())
       return;
-    DeviceValues arguments(program_.values.size(), program_.mesh.devices());
+    DeviceValues arguments(program_);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
       for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
         arguments.at(program_.arguments[a].value, LogicalId(d)) =
@@ -226,8 +227,9 @@ class Run {
     HostRun run = execute(program_, lowered_, std::move(arguments));
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);
+    const ValuesAgainstDefinitions definitions(program_, lowered_, *report_.values);
     for (size_t s = 0; s < program_.sites.size(); ++s)
-      if (auto compared = values_match_definition(program_, lowered_, SiteId(s), *report_.values))
+      if (auto compared = definitions.check(SiteId(s)))
         check(std::move(*compared));
   }
 
@@ -242,20 +244,17 @@ class Run {
 
   void compute_slacks() {
     uint64_t steps = 0;
-    std::vector<CollectiveId> all;
-    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
-      steps += count_steps(*lowered_.collectives[c].schedule);
-      all.emplace_back(c);
-    }
+    for (const Collective& collective : lowered_.collectives)
+      steps += count_steps(*collective.schedule);
     if (steps > options_.slack_budget) {
       label(fmt::format("slack: not computed ({} steps, and the budget is {})", steps,
                         options_.slack_budget));
       return;
     }
-    Recording recording(lowered_, all);
-    EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
-    record(program_, lowered_, paths(), asked(), *report_.completion, log);
-    slacks_ = slacks(program_, lowered_, *report_.completion, recording);
+    const History history = history_of([&](EventLog& log) {
+      record(program_, lowered_, paths(), asked(), *report_.completion, log);
+    });
+    slacks_ = slacks(program_, lowered_, *report_.completion, history);
     if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
   }
@@ -270,17 +269,26 @@ class Run {
   }
 
   void prove_schedules() {
-    Prover prover(program_, lowered_);
-    const bool always = proof_is_asked_for();
+    const ProofBudget budget = proof_is_asked_for()
+                                   ? ProofBudget()
+                                   : ProofBudget{options_.proof_budget, options_.proof_work_budget};
+    Prover prover(program_, lowered_, budget);
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      const uint64_t steps = prover.steps(SiteId(s));
-      if (always || steps <= options_.proof_budget)
-        check(prover.prove_site(SiteId(s)));
+      if (auto proof = prover.prove_site(SiteId(s)))
+        check(std::move(*proof));
       else
-        label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})",
-                          program_.op(program_.sites[s].ops.front()).name, steps,
-                          options_.proof_budget));
+        label_unproved(SiteId(s), prover.steps(SiteId(s)));
     }
+  }
+
+  void label_unproved(SiteId site, uint64_t steps) {
+    const std::string& name = program_.op(program_.site(site).ops.front()).name;
+    if (steps > options_.proof_budget)
+      label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,
+                        options_.proof_budget));
+    else
+      label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
+                        name, steps, options_.proof_work_budget));
   }
 
   void check_expectations() {

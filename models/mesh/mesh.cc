@@ -1,6 +1,8 @@
 #include "models/mesh/mesh.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
@@ -36,6 +38,16 @@ int64_t Mesh::index(LogicalId id, std::span<const size_t> axes) const {
   return index;
 }
 
+LogicalId Mesh::with_index(LogicalId id, std::span<const size_t> axes, int64_t index) const {
+  auto at = int64_t{id.index()};
+  for (size_t i = axes.size(); i-- > 0;) {
+    const size_t axis = axes[i];
+    at += (index % axes_[axis].size - coordinate(id, axis)) * strides_[axis];
+    index /= axes_[axis].size;
+  }
+  return LogicalId(static_cast<size_t>(at));
+}
+
 int64_t Mesh::size(std::span<const size_t> axes) const {
   int64_t size = 1;
   for (const size_t axis : axes)
@@ -43,32 +55,123 @@ int64_t Mesh::size(std::span<const size_t> axes) const {
   return size;
 }
 
-std::vector<Group> groups(const Mesh& mesh, std::span<const size_t> axes) {
-  std::vector<size_t> rest;
+namespace {
+
+/// A device's part in a group: the group's number among all of the mesh, and the rank there.
+struct Part {
+  int64_t group;
+  int64_t rank;
+  LogicalId device;
+
+  friend bool operator<(const Part& a, const Part& b) {
+    return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
+  }
+};
+
+/// For each rank of a whole group: which list has it, and where.
+struct InList {
+  size_t list = 0;
+  int64_t place = 0;
+};
+
+std::vector<InList> places_in(std::span<const std::vector<int64_t>> lists, int64_t ranks) {
+  std::vector<InList> places(lists.empty() ? 0 : static_cast<size_t>(ranks));
+  for (size_t list = 0; list < lists.size(); ++list)
+    for (size_t place = 0; place < lists[list].size(); ++place)
+      places[static_cast<size_t>(lists[list][place])] = {list, static_cast<int64_t>(place)};
+  return places;
+}
+
+std::vector<size_t> other_axes(const Mesh& mesh, std::span<const size_t> axes) {
+  std::vector<size_t> others;
   for (size_t a = 0; a < mesh.axes().size(); ++a)
     if (std::find(axes.begin(), axes.end(), a) == axes.end())
-      rest.push_back(a);
-  std::vector<Group> result(static_cast<size_t>(mesh.size(rest)),
-                            Group(static_cast<size_t>(mesh.size(axes))));
-  for (uint32_t d = 0; d < mesh.devices(); ++d) {
-    const LogicalId id(d);
-    result[static_cast<size_t>(mesh.index(id, rest))][static_cast<size_t>(mesh.index(id, axes))] =
-        id;
+      others.push_back(a);
+  return others;
+}
+
+/// One part for each of the devices, by group and rank.
+std::vector<Part> parts_of(const Mesh& mesh, std::span<const size_t> axes,
+                           std::span<const std::vector<int64_t>> lists,
+                           std::span<const LogicalId> devices) {
+  const std::vector<size_t> others = other_axes(mesh, axes);
+  const std::vector<InList> places = places_in(lists, mesh.size(axes));
+  std::vector<Part> parts;
+  parts.reserve(devices.size());
+  for (const LogicalId device : devices) {
+    Part part{mesh.index(device, others), mesh.index(device, axes), device};
+    if (!lists.empty()) {
+      const InList& in = places[static_cast<size_t>(part.rank)];
+      part.group = part.group * static_cast<int64_t>(lists.size()) + static_cast<int64_t>(in.list);
+      part.rank = in.place;
+    }
+    parts.push_back(part);
+  }
+  if (!std::is_sorted(parts.begin(), parts.end()))
+    std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+}  // namespace
+
+std::variant<std::vector<Group>, CutGroup> groups_within(
+    const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
+    std::span<const LogicalId> devices) {
+  const std::vector<Part> parts = parts_of(mesh, axes, lists, devices);
+  std::vector<Group> result;
+  for (size_t first = 0; first < parts.size();) {
+    const int64_t number = parts[first].group;
+    const std::vector<int64_t>* const list =
+        lists.empty() ? nullptr : &lists[static_cast<size_t>(number) % lists.size()];
+    const size_t size = list == nullptr ? static_cast<size_t>(mesh.size(axes)) : list->size();
+    Group group;
+    for (size_t i = first; i < parts.size() && parts[i].group == number; ++i)
+      group.push_back(parts[i].device);
+    if (group.size() != size) {
+      size_t missing = 0;
+      while (missing < group.size() && parts[first + missing].rank == static_cast<int64_t>(missing))
+        ++missing;
+      const int64_t rank = list == nullptr ? static_cast<int64_t>(missing) : (*list)[missing];
+      return CutGroup{group.front(), mesh.with_index(group.front(), axes, rank)};
+    }
+    first += size;
+    result.push_back(std::move(group));
   }
   return result;
 }
 
-std::vector<Group> split(const std::vector<Group>& groups,
-                         std::span<const std::vector<int64_t>> axis_index_groups) {
-  std::vector<Group> result;
-  for (const Group& group : groups) {
-    for (const std::vector<int64_t>& ranks : axis_index_groups) {
-      Group& part = result.emplace_back();
-      for (const int64_t rank : ranks)
-        part.push_back(group[static_cast<size_t>(rank)]);
-    }
+std::optional<size_t> place_among(std::span<const LogicalId> devices, LogicalId device) {
+  if (devices.empty() || device < devices.front())
+    return std::nullopt;
+  // Devices mostly stand next to each other.
+  const size_t next = device.index() - devices.front().index();
+  if (next < devices.size() && devices[next] == device)
+    return next;
+  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+  if (at == devices.end() || *at != device)
+    return std::nullopt;
+  return static_cast<size_t>(at - devices.begin());
+}
+
+std::vector<LogicalId> devices_in(const Mesh& mesh, std::span<const Interval> box) {
+  std::vector<LogicalId> devices = {LogicalId(0)};
+  for (size_t a = 0; a < box.size(); ++a) {
+    std::vector<LogicalId> further;
+    const std::array axis = {a};
+    for (const LogicalId device : devices)
+      for (int64_t at = box[a].begin; at < box[a].end; ++at)
+        further.push_back(mesh.with_index(device, axis, at));
+    devices = std::move(further);
   }
-  return result;
+  return devices;
+}
+
+std::vector<LogicalId> all_devices(const Mesh& mesh) {
+  std::vector<LogicalId> devices;
+  devices.reserve(mesh.devices());
+  for (uint32_t d = 0; d < mesh.devices(); ++d)
+    devices.emplace_back(d);
+  return devices;
 }
 
 std::string PartitionSpec::text() const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "models/array/shape.h"
@@ -41,6 +42,10 @@ class Mesh {
   /// significant).
   int64_t index(LogicalId id, std::span<const size_t> axes) const;
 
+  /// The device that is at `index` over `axes` and otherwise where `id` is. Requires an index of
+  /// these axes.
+  LogicalId with_index(LogicalId id, std::span<const size_t> axes, int64_t index) const;
+
   /// Product of the sizes of `axes`.
   int64_t size(std::span<const size_t> axes) const;
 
@@ -53,14 +58,35 @@ class Mesh {
 /// One replica group: logical ids in rank order.
 using Group = std::vector<LogicalId>;
 
-/// The replica groups over `axes`, in the order the axes are given: a group for each setting of the
-/// other axes, row-major. A device's rank in its group is its index over `axes`.
-std::vector<Group> groups(const Mesh& mesh, std::span<const size_t> axes);
+/// A group with members both inside and outside a set of devices.
+struct CutGroup {
+  LogicalId inside;
+  LogicalId outside;
+};
 
-/// Splits each group by lists of ranks: for each group in order, for each list in order, one group
-/// of the named members in the list's order (JAX's axis_index_groups).
-std::vector<Group> split(const std::vector<Group>& groups,
-                         std::span<const std::vector<int64_t>> axis_index_groups);
+/// The replica groups over `axes` that lie within `devices` (ascending, each once), or the first
+/// group that they cut. There is a group for each setting of the other axes, row-major; a device's
+/// rank is its index over `axes`, in the order given. With `lists`, which have each rank once, each
+/// group is split into one per list: the members of these ranks, in the list's order (JAX's
+/// axis_index_groups). Takes time and memory by the devices and the lists, not by the mesh.
+std::variant<std::vector<Group>, CutGroup> groups_within(
+    const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
+    std::span<const LogicalId> devices);
+
+/// Where `device` stands among ascending devices; empty where it is not one of them.
+std::optional<size_t> place_among(std::span<const LogicalId> devices, LogicalId device);
+
+/// Places on an axis, without the end.
+struct Interval {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+/// The devices whose coordinates lie in these intervals, one per axis of the mesh; ascending.
+std::vector<LogicalId> devices_in(const Mesh& mesh, std::span<const Interval> box);
+
+/// Every device, ascending.
+std::vector<LogicalId> all_devices(const Mesh& mesh);
 
 /// How an array is cut over a mesh: per array dimension, the axes that divide it, major to minor
 /// (JAX's PartitionSpec). Missing trailing dimensions are not cut.

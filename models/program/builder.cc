@@ -1,7 +1,6 @@
 #include "models/program/builder.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -126,14 +125,16 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
     ORRERY_CHECK(devices[i].index() < program_.mesh.devices(), "a thread runs on the mesh");
     ORRERY_CHECK(i == 0 || devices[i] != devices[i - 1], "a thread names each device once");
   }
-  for (const Thread& other : program_.threads) {
-    std::vector<LogicalId> both;
-    std::set_intersection(devices.begin(), devices.end(), other.devices.begin(),
-                          other.devices.end(), std::back_inserter(both));
-    if (!both.empty())
+  owner_.resize(program_.mesh.devices());
+  for (const LogicalId device : devices) {
+    std::optional<ThreadId>& owner = owner_[device.index()];
+    if (owner) {
       diagnostics_.add(at, fmt::format("expected devices of no other thread, got device {}, which "
                                        "thread \"{}\" has",
-                                       both.front().index(), other.name));
+                                       device.index(), program_.thread(*owner).name));
+      break;
+    }
+    owner = ThreadId(program_.threads.size());
   }
   program_.threads.push_back({std::move(name), std::move(devices), {}});
 }
@@ -333,16 +334,13 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     fault(request, "site", "expected no site: only collectives meet");
     return std::nullopt;
   }
-  std::vector<Group> groups;
   if (collective) {
-    auto outcome = replica_groups(program_.mesh, request.attributes, rules.group_sizes);
-    if (const auto* wrong = std::get_if<TypeFault>(&outcome)) {
+    if (const auto wrong = groups_fault(program_.mesh, request.attributes, rules.group_sizes)) {
       fault(request, wrong->parameter, wrong->message);
       return std::nullopt;
     }
-    groups = std::get<std::vector<Group>>(std::move(outcome));
   }
-  const int64_t group_size = collective ? static_cast<int64_t>(groups.front().size()) : 1;
+  const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
   auto types = result_types(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
   if (!types || !donated)
@@ -351,7 +349,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
         {},           *donated,     std::nullopt,  request.origin};
   if (collective)
-    op.site = sites_.enter(op, request, std::move(groups));
+    op.site = sites_.enter(op, request);
   for (ValueType& type : *types) {
     const bool alias = rules.alias == Alias::FirstOperand;
     op.results.push_back(add_value(

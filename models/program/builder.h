@@ -87,6 +87,7 @@ class ProgramBuilder {
   Diagnostics& diagnostics_;
   Program program_;
   SiteBuilder sites_;
+  std::vector<std::optional<ThreadId>> owner_;  // per device
   std::map<std::string, Definition, std::less<>> defined_;
   std::vector<Undefined> undefined_;
   std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each

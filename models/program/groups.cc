@@ -68,30 +68,28 @@ std::optional<std::string> split_fault(const std::vector<std::vector<int64_t>>& 
 
 }  // namespace
 
-std::variant<std::vector<Group>, TypeFault> replica_groups(const Mesh& mesh,
-                                                           const Attributes& attributes,
-                                                           GroupSizes sizes) {
-  const std::vector<size_t> axes = axis_positions(mesh, attributes.names("axis_name"));
+std::optional<TypeFault> groups_fault(const Mesh& mesh, const Attributes& attributes,
+                                      GroupSizes sizes) {
   if (!attributes.has("axis_index_groups"))
-    return groups(mesh, axes);
-  const auto& lists = attributes.lists("axis_index_groups");
-  if (const auto fault = split_fault(lists, mesh.size(axes), sizes))
-    return TypeFault{"axis_index_groups", *fault};
-  return split(groups(mesh, axes), lists);
+    return std::nullopt;
+  const std::vector<size_t> axes = axis_positions(mesh, attributes.names("axis_name"));
+  const auto fault = split_fault(attributes.lists("axis_index_groups"), mesh.size(axes), sizes);
+  return fault ? std::optional(TypeFault{"axis_index_groups", *fault}) : std::nullopt;
 }
 
-std::variant<std::vector<Group>, CutGroup> groups_within(std::vector<Group> groups,
-                                                         const std::vector<bool>& inside) {
-  std::vector<Group> kept;
-  for (Group& group : groups) {
-    const bool first = inside[group[0].index()];
-    for (const LogicalId member : group)
-      if (inside[member.index()] != first)
-        return first ? CutGroup{group[0], member} : CutGroup{member, group[0]};
-    if (first)
-      kept.push_back(std::move(group));
-  }
-  return kept;
+int64_t group_size(const Mesh& mesh, const Attributes& attributes) {
+  if (attributes.has("axis_index_groups"))
+    return static_cast<int64_t>(attributes.lists("axis_index_groups").front().size());
+  return mesh.size(axis_positions(mesh, attributes.names("axis_name")));
+}
+
+std::variant<std::vector<Group>, CutGroup> replica_groups(const Mesh& mesh,
+                                                          const Attributes& attributes,
+                                                          std::span<const LogicalId> devices) {
+  std::span<const std::vector<int64_t>> lists;
+  if (attributes.has("axis_index_groups"))
+    lists = attributes.lists("axis_index_groups");
+  return groups_within(mesh, axis_positions(mesh, attributes.names("axis_name")), lists, devices);
 }
 
 }  // namespace orrery

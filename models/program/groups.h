@@ -24,22 +24,18 @@ std::optional<std::string> axes_fault(const Mesh& mesh, std::span<const std::str
 /// The positions of axes in the mesh, in the order given. Requires names without fault.
 std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names);
 
-/// The replica groups of a collective over the whole mesh, or what is wrong with its
-/// axis_index_groups: each rank must be named exactly once, no list may be empty, and `sizes` must
-/// be met. Requires axis names without fault.
-std::variant<std::vector<Group>, TypeFault> replica_groups(const Mesh& mesh,
-                                                           const Attributes& attributes,
-                                                           GroupSizes sizes);
+/// What is wrong with a collective's axis_index_groups: each rank must be named exactly once, no
+/// list may be empty, and `sizes` must be met. Requires axis names without fault.
+std::optional<TypeFault> groups_fault(const Mesh& mesh, const Attributes& attributes,
+                                      GroupSizes sizes);
 
-/// A group with members both inside and outside a set of devices.
-struct CutGroup {
-  LogicalId inside;
-  LogicalId outside;
-};
+/// The ranks of a group; of the first, where axis_index_groups makes them unequal. Requires groups
+/// without fault, as does replica_groups.
+int64_t group_size(const Mesh& mesh, const Attributes& attributes);
 
-/// Those groups that lie within the devices for which `inside` (by logical id) is true, or a group
-/// that they cut.
-std::variant<std::vector<Group>, CutGroup> groups_within(std::vector<Group> groups,
-                                                         const std::vector<bool>& inside);
+/// The replica groups of a collective within `devices` (ascending), or a group that they cut.
+std::variant<std::vector<Group>, CutGroup> replica_groups(const Mesh& mesh,
+                                                          const Attributes& attributes,
+                                                          std::span<const LogicalId> devices);
 
 }  // namespace orrery

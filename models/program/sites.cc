@@ -26,7 +26,7 @@ std::optional<std::string> difference(const Attributes& a, const Attributes& b) 
 
 }  // namespace
 
-SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, std::vector<Group> groups) {
+SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   const bool shared = !request.site.empty();
   const OpId op_id(program_.ops.size());
   const ThreadId thread(program_.threads.size() - 1);
@@ -38,7 +38,7 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, std::vector<Gr
     meeting.threads.push_back(thread);
     return known->second;
   }
-  Meeting meeting{{shared ? request.site : op.name, {op_id}, std::move(groups)},
+  Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
                   request.place("axis_name"),
                   shared,
@@ -47,7 +47,7 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, std::vector<Gr
   if (shared)
     shared_.insert_or_assign(request.site, id);
   else
-    keep_groups(meeting);
+    find_groups(meeting, op.attributes);
   meetings_.push_back(std::move(meeting));
   return id;
 }
@@ -93,13 +93,16 @@ void SiteBuilder::refuse(std::string_view name) {
     meetings_[known->second.index()].faulty = true;
 }
 
-/// Leaves only the groups of the threads that meet; reports one that reaches beyond them.
-void SiteBuilder::keep_groups(Meeting& meeting) {
-  std::vector<bool> inside(program_.mesh.devices(), false);
-  for (const ThreadId thread : meeting.threads)
-    for (const LogicalId device : program_.thread(thread).devices)
-      inside[device.index()] = true;
-  auto outcome = groups_within(std::move(meeting.site.groups), inside);
+/// The groups of the threads that meet; reports one that reaches beyond them.
+void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
+  std::vector<LogicalId> devices;
+  for (const ThreadId thread : meeting.threads) {
+    const std::vector<LogicalId>& own = program_.thread(thread).devices;
+    devices.insert(devices.end(), own.begin(), own.end());
+  }
+  if (!std::is_sorted(devices.begin(), devices.end()))
+    std::sort(devices.begin(), devices.end());
+  auto outcome = replica_groups(program_.mesh, attributes, devices);
   if (const auto* cut = std::get_if<CutGroup>(&outcome)) {
     diagnostics_.add(
         meeting.at,
@@ -121,7 +124,7 @@ std::vector<Site> SiteBuilder::finish() {
   std::vector<Site> sites;
   for (Meeting& meeting : meetings_) {
     if (meeting.shared && !meeting.faulty)
-      keep_groups(meeting);
+      find_groups(meeting, program_.op(meeting.site.ops.front()).attributes);
     sites.push_back(std::move(meeting.site));
   }
   return sites;

@@ -21,10 +21,9 @@ class SiteBuilder {
       : program_(program), diagnostics_(diagnostics) {}
 
   /// The site of `op`, which is about to become the next op of the last thread of the program.
-  /// `groups` are its replica groups over the whole mesh. Reports groups that reach beyond the
-  /// thread (for a site of its own), an op that does not match the others of the site, and one that
-  /// its thread has issued already.
-  SiteId enter(const Op& op, const OpRequest& request, std::vector<Group> groups);
+  /// Reports groups that reach beyond the thread (for a site of its own), an op that does not match
+  /// the others of the site, and one that its thread has issued already.
+  SiteId enter(const Op& op, const OpRequest& request);
 
   /// An op with this site name was refused, so that nothing is known about its site.
   void refuse(std::string_view name);
@@ -34,7 +33,7 @@ class SiteBuilder {
 
  private:
   struct Meeting {
-    Site site;  // with the groups over the whole mesh, until finish() for a shared one
+    Site site;  // of a shared one the groups come with finish()
     std::vector<ThreadId> threads;
     Origin at;  // of the first op
     bool shared = false;
@@ -42,7 +41,7 @@ class SiteBuilder {
   };
 
   void match(const Op& op, const OpRequest& request, Meeting& meeting);
-  void keep_groups(Meeting& meeting);
+  void find_groups(Meeting& meeting, const Attributes& attributes);
 
   const Program& program_;
   Diagnostics& diagnostics_;

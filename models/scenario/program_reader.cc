@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/scenario/bounds.h"
+#include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 
 namespace orrery {
@@ -41,7 +42,7 @@ std::string default_program_name(size_t number) {
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   ops_ += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
-  places_ += static_cast<int64_t>(ops + threads) * mesh_.devices();
+  places_ += static_cast<int64_t>(ops + threads) * devices_;
   complete_ = ops_ <= limits_.ops && places_ <= limits_.places && complete_;
   if (ops_ > limits_.ops)
     faults_.add(node.origin(), beyond(limits_, &Limits::ops, ops_));
@@ -52,12 +53,10 @@ bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
 }
 
 void ProgramReader::read_program(DocumentNode list) {
+  devices_ = mesh_.devices();
   if (!is_list(list, "a list of ops", faults_) || !fits(list, list.size(), 0))
     return;
-  std::vector<LogicalId> everyone;
-  for (uint32_t i = 0; i < mesh_.devices(); ++i)
-    everyone.emplace_back(i);
-  builder_.thread(std::string(kOnlyProgram), std::move(everyone), list.origin());
+  builder_.thread(std::string(kOnlyProgram), all_devices(mesh_), list.origin());
   Scope scope;
   read_ops(list, scope);
 }
@@ -79,80 +78,20 @@ void ProgramReader::read_programs(DocumentNode list) {
     const std::optional<DocumentNode> on = fields.required("on");
     const std::optional<DocumentNode> ops = fields.required("do");
     fields.finish();
-    if (!on || !ops || !name || !is_list(*ops, "a list of ops", faults_) ||
-        !fits(node, ops->size(), 1)) {
-      complete_ = false;
-      continue;
-    }
-    std::optional<std::vector<LogicalId>> devices = read_devices(*on);
+    std::optional<std::vector<LogicalId>> devices;
+    if (on && ops && name && is_list(*ops, "a list of ops", faults_))
+      devices = read_devices(*on, mesh_, faults_);
+    devices_ = devices ? static_cast<int64_t>(devices->size()) : 0;
     if (!devices) {
       complete_ = false;
       continue;
     }
+    if (!fits(node, ops->size(), 1))
+      return;
     builder_.thread(std::move(*name), std::move(*devices), on->origin());
     Scope scope;
     read_ops(*ops, scope);
   }
-}
-
-/// {"stage": 0, "x": [2, 4]}: the devices whose coordinates are these, an interval without its end;
-/// or a list of logical ids.
-std::optional<std::vector<LogicalId>> ProgramReader::read_devices(DocumentNode node) {
-  const size_t before = faults_.size();
-  std::vector<LogicalId> devices;
-  if (node.kind() == DocumentNode::Kind::List) {
-    std::set<int64_t> seen;
-    for (const DocumentNode item : node) {
-      const auto id = read_integer(item, "a device", {0, int64_t{mesh_.devices()} - 1}, faults_);
-      if (!id)
-        return std::nullopt;
-      if (!seen.insert(*id).second) {
-        faults_.add(item.origin(), fmt::format("device {} is named twice", *id));
-        return std::nullopt;
-      }
-    }
-    for (const int64_t id : seen)
-      devices.emplace_back(static_cast<size_t>(id));
-    return devices;
-  }
-  if (!is_object(node, "an object with a place or an interval per axis, or a list of devices",
-                 faults_))
-    return std::nullopt;
-  struct Interval {
-    int64_t begin, end;
-  };
-  std::vector<Interval> box;
-  for (const Axis& axis : mesh_.axes())
-    box.push_back({0, axis.size});
-  Fields fields(node, faults_);
-  for (size_t i = 0; i < box.size(); ++i) {
-    const Axis& axis = mesh_.axes()[i];
-    const std::optional<DocumentNode> place = fields.optional(axis.name);
-    if (!place)
-      continue;
-    if (place->kind() == DocumentNode::Kind::List) {
-      const auto ends = read_integers(*place, "a place", {0, axis.size}, faults_);
-      if (ends && (ends->size() != 2 || (*ends)[0] >= (*ends)[1]))
-        faults_.add(place->origin(), "expected an interval such as [0, 2], without its end");
-      else if (ends)
-        box[i] = {(*ends)[0], (*ends)[1]};
-    } else if (const auto at = read_integer(*place, "a place", {0, axis.size - 1}, faults_)) {
-      box[i] = {*at, *at + 1};
-    }
-  }
-  fields.finish();
-  if (faults_.size() != before)
-    return std::nullopt;
-  for (uint32_t id = 0; id < mesh_.devices(); ++id) {
-    bool inside = true;
-    for (size_t i = 0; inside && i < box.size(); ++i) {
-      const int64_t at = mesh_.coordinate(LogicalId(id), i);
-      inside = at >= box[i].begin && at < box[i].end;
-    }
-    if (inside)
-      devices.emplace_back(id);
-  }
-  return devices;
 }
 
 void ProgramReader::read_ops(DocumentNode list, Scope& scope) {

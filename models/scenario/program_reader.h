@@ -83,7 +83,6 @@ class ProgramReader {
                                       const Scope& scope);
   std::vector<std::string> resolved(const std::vector<std::string>& names, const Origin& at,
                                     const Scope& scope);
-  std::optional<std::vector<LogicalId>> read_devices(DocumentNode node);
   bool fits(DocumentNode node, size_t ops, size_t threads);
 
   const Mesh& mesh_;
@@ -92,8 +91,9 @@ class ProgramReader {
   const Limits& limits_;
   Diagnostics& faults_;
   bool complete_ = true;
-  int64_t ops_ = 0;     // so far
-  int64_t places_ = 0;  // ops and threads times devices, so far
+  int64_t ops_ = 0;      // so far
+  int64_t places_ = 0;   // ops and threads times their devices, so far
+  int64_t devices_ = 0;  // of the program that is being read
 };
 
 /// Reads a parameter of that kind; empty where a fault was added.

@@ -58,9 +58,10 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
                                    const MemoryPolicy& policy, ValueId value) {
   std::vector<ValueLife> lives;
   const BufferId buffer = buffer_of(program, value);
+  const Lifetimes lifetimes(program, lowered, policy);
   for (size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
-    const std::vector<Lifetime> all = lifetimes(program, lowered, ThreadId(t), policy);
+    const std::vector<Lifetime> all = lifetimes.of(ThreadId(t));
     const std::optional<size_t> own = lifetime_of(program, all, buffer);
     if (!own)
       continue;

@@ -17,13 +17,10 @@
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 namespace {
-
-bool is_collective(const Op& op) {
-  return rules(op.kind).family == Family::Collective;
-}
 
 Origin place(const Op& op, const std::string& parameter) {
   Origin origin = place_of(op.name, op.origin);
@@ -35,10 +32,6 @@ Origin place(const Op& op, const std::string& parameter) {
 /// Logical id d runs on device d.
 VertexId vertex_of(LogicalId id) {
   return VertexId(id.index());
-}
-
-StreamId stream_of(const Op& op) {
-  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
 }
 
 Transport transport_of(const Op& op) {
@@ -92,9 +85,10 @@ class Lowering {
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
     for (const Thread& thread : program_.threads)
-      lowered_.tapes.push_back(tape(thread));
+      lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
+    lowered_.members = members_by_site(lowered_, program_.sites.size());
     lowered_.launch = cluster_.device.launch.value_or(Duration());
     lowered_.reduce_rate = cluster_.device.reduce_rate;
     label();
@@ -106,32 +100,10 @@ class Lowering {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
   }
 
-  Tape tape(const Thread& thread) const {
-    Tape tape;
-    std::map<ValueId, OpId> started;  // by the future that the start handed out
-    for (const OpId id : thread.issue_order) {
-      const Op& op = program_.op(id);
-      if (op.kind == OpKind::Done) {
-        const OpId start = started.at(op.operands.front());
-        tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program_.op(start))});
-      } else if (is_collective(op)) {
-        tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
-        if (op.issue == Issue::Sync)
-          tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
-        else
-          started[op.results.front()] = id;
-      } else {
-        tape.push_back({Instruction::Kind::Local, id, id, {}});
-      }
-    }
-    return tape;
-  }
-
   void lower_site(SiteId id) {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
     const ValueType& operand = program_.value(op.operands.front()).type;
-    lowered_.members.emplace_back(program_.mesh.devices());
 
     SiteFigures figures;
     figures.kind = op.kind;
@@ -191,7 +163,6 @@ class Lowering {
     const ValueType& result = program_.value(op.results.front()).type;
     CollectiveViews views =
         collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
-    const CollectiveId id(lowered_.collectives.size());
     Collective collective;
     collective.site = site;
     collective.kind = op.kind;
@@ -202,10 +173,8 @@ class Lowering {
     collective.output = std::move(views.output);
     collective.stream = stream_of(op);
     collective.scratch = scratch(schedule.extent(), collective.work, operand.dtype, result.dtype);
-    for (size_t rank = 0; rank < group.size(); ++rank) {
-      collective.places.push_back(vertex_of(group[rank]));
-      lowered_.members[site.index()][group[rank].index()] = Member{id, Node(rank)};
-    }
+    for (const LogicalId member : group)
+      collective.places.push_back(vertex_of(member));
     lowered_.collectives.push_back(std::move(collective));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/program/rules.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 
@@ -10,15 +11,18 @@ namespace {
 
 class Ledger {
  public:
-  Ledger(const Program& program, const Lowered& lowered, const Thread& thread,
-         const MemoryPolicy& policy)
+  Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
+         const MemoryPolicy& policy, const std::vector<bool>& output)
       : program_(program),
         lowered_(lowered),
-        thread_(thread),
+        thread_(program.thread(thread)),
+        tape_(lowered.tapes[thread.index()]),
         policy_(policy),
-        end_(static_cast<int64_t>(thread.issue_order.size())),
-        uses_(program.buffers.size()),
-        lifetime_of_(program.buffers.size()) {}
+        output_(output),
+        end_(static_cast<int64_t>(thread_.issue_order.size())),
+        buffers_(buffers_of(program, thread_)),
+        uses_(buffers_.size()),
+        lifetime_of_(buffers_.size()) {}
 
   std::vector<Lifetime> lifetimes() {
     find_uses();
@@ -37,7 +41,6 @@ class Ledger {
  private:
   struct Use {
     int64_t last = kBeforeFirst;
-    bool output = false;
     bool donated = false;
     std::vector<Span> in_flight;
   };
@@ -46,18 +49,44 @@ class Ledger {
     return program_.op(thread_.issue_order[static_cast<size_t>(position)]);
   }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
-  Use& use_of(ValueId value) { return uses_[buffer_of(value).index()]; }
 
-  /// The position to which each op keeps its operands and results: its own, or that of its `done`.
+  /// The buffers of the arguments, and of what the thread's ops make and read; ascending.
+  static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
+    std::vector<BufferId> buffers;
+    for (const Argument& argument : program.arguments)
+      buffers.push_back(program.value(argument.value).buffer);
+    for (const OpId op : thread.issue_order)
+      for (const ValueId value : program.op(op).results)
+        buffers.push_back(program.value(value).buffer);
+    std::sort(buffers.begin(), buffers.end());
+    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+    return buffers;
+  }
+
+  /// The place of a value's buffer among those of the thread, which must have it.
+  size_t place_of(ValueId value) const {
+    return static_cast<size_t>(
+        std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
+  }
+  Use& use_of(ValueId value) { return uses_[place_of(value)]; }
+  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[place_of(value)]; }
+
+  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
-    std::vector<int64_t> done_at(program_.values.size(), end_);
-    for (int64_t p = 0; p < end_; ++p)
-      if (op_at(p).kind == OpKind::Done)
-        done_at[op_at(p).operands.front().index()] = p;
+    // Each op is one instruction, a sync collective two: its Wait has no position of its own.
+    std::vector<int64_t> position(tape_.size());
     std::vector<int64_t> ends;
-    for (int64_t p = 0; p < end_; ++p) {
-      const Op& op = op_at(p);
-      ends.push_back(op.issue == Issue::Start ? done_at[op.results.front().index()] : p);
+    for (uint32_t i = 0; i < tape_.size(); ++i) {
+      if (i == 0 || tape_[i].op != tape_[i - 1].op)
+        ends.push_back(static_cast<int64_t>(ends.size()));
+      position[i] = ends.back();
+    }
+    for (uint32_t i = 0; i < tape_.size(); ++i) {
+      if (tape_[i].kind != Instruction::Kind::Enter)
+        continue;
+      const std::span<const uint32_t> waits = tape_.waits_for(i);
+      ends[static_cast<size_t>(position[i])] = waits.empty() ? end_ : position[waits.back()];
     }
     return ends;
   }
@@ -77,8 +106,6 @@ class Ledger {
       for (const ValueId value : op.donated)
         use_of(value).donated = true;
     }
-    for (const ValueId value : program_.outputs)
-      use_of(value).output = true;
   }
 
   /// Begins the lifetimes of the buffers of `values` that have none yet.
@@ -86,17 +113,17 @@ class Ledger {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {
       const Buffer& buffer = program_.buffer(buffer_of(value));
-      std::optional<size_t>& place = lifetime_of_[buffer_of(value).index()];
+      std::optional<size_t>& place = lifetime_of(value);
       if (place || buffer.space != MemorySpace::Device)
         continue;
       place = lifetimes_.size();
       const Use& use = use_of(value);
       Lifetime& lifetime = lifetimes_.emplace_back();
       lifetime.name = program_.value(value).name;
-      lifetime.role =
-          role == Lifetime::Role::Temporary && use.output ? Lifetime::Role::Output : role;
+      const bool output = output_[buffer_of(value).index()];
+      lifetime.role = role == Lifetime::Role::Temporary && output ? Lifetime::Role::Output : role;
       lifetime.size = align_up(buffer.size, policy_.alignment);
-      const bool to_the_end = use.output || (role == Lifetime::Role::Argument && !use.donated);
+      const bool to_the_end = output || (role == Lifetime::Role::Argument && !use.donated);
       lifetime.held = {position, to_the_end ? end_ : use.last};
       lifetime.in_flight = use.in_flight;
     }
@@ -108,12 +135,12 @@ class Ledger {
     const Op& op = op_at(position);
     if (policy_.reuse != MemoryPolicy::Reuse::Xla || rules(op.kind).alias != Alias::DyingOperand)
       return;
-    const BufferId result = buffer_of(op.results.front());
+    const ValueId result = op.results.front();
     for (const ValueId operand : op.operands) {
-      const std::optional<size_t> from = lifetime_of_[buffer_of(operand).index()];
-      const std::optional<size_t> to = lifetime_of_[result.index()];
+      const std::optional<size_t> from = lifetime_of(operand);
+      const std::optional<size_t> to = lifetime_of(result);
       if (!from || !to || lifetimes_[*from].held.to != position ||
-          program_.buffer(buffer_of(operand)).size != program_.buffer(result).size)
+          program_.buffer(buffer_of(operand)).size != program_.buffer(buffer_of(result)).size)
         continue;
       lifetimes_[*from].held.to = position - 1;
       lifetimes_[*to].takes_over = from;
@@ -142,19 +169,27 @@ class Ledger {
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
+  const TapeOrder tape_;
   const MemoryPolicy& policy_;
+  const std::vector<bool>& output_;  // per buffer
   int64_t end_;
+  std::vector<BufferId> buffers_;                   // of the thread; ascending
   std::vector<int64_t> ends_;                       // per position
-  std::vector<Use> uses_;                           // per buffer
-  std::vector<std::optional<size_t>> lifetime_of_;  // per buffer
+  std::vector<Use> uses_;                           // per buffer of the thread
+  std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
   std::vector<Lifetime> lifetimes_;
 };
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(const Program& program, const Lowered& lowered, ThreadId thread,
-                                const MemoryPolicy& policy) {
-  return Ledger(program, lowered, program.thread(thread), policy).lifetimes();
+Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy)
+    : program_(program), lowered_(lowered), policy_(policy), output_(program.buffers.size()) {
+  for (const ValueId value : program.outputs)
+    output_[program.value(value).buffer.index()] = true;
+}
+
+std::vector<Lifetime> Lifetimes::of(ThreadId thread) const {
+  return Ledger(program_, lowered_, thread, policy_, output_).lifetimes();
 }
 
 }  // namespace orrery

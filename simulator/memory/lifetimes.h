@@ -38,9 +38,20 @@ struct Lifetime {
   std::optional<size_t> takes_over;
 };
 
-/// In the order of allocation: arguments by value id, then for each op its new buffers by value id
-/// and its scratch.
-std::vector<Lifetime> lifetimes(const Program& program, const Lowered& lowered, ThreadId thread,
-                                const MemoryPolicy& policy);
+/// Refers to what it is made of.
+class Lifetimes {
+ public:
+  Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
+
+  /// In the order of allocation: arguments by value id, then for each op its new buffers by value
+  /// id and its scratch.
+  std::vector<Lifetime> of(ThreadId thread) const;
+
+ private:
+  const Program& program_;
+  const Lowered& lowered_;
+  const MemoryPolicy& policy_;
+  std::vector<bool> output_;  // per buffer: whether an output lives there
+};
 
 }  // namespace orrery

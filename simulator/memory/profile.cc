@@ -115,10 +115,8 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
             });
 }
 
-ThreadMemory profile(const Program& program, const Lowered& lowered, ThreadId id,
+ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
                      const MemoryPolicy& policy) {
-  const std::vector<OpId>& ops = program.thread(id).issue_order;
-  const std::vector<Lifetime> all = lifetimes(program, lowered, id, policy);
   const std::vector<Changes> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
@@ -141,8 +139,10 @@ ThreadMemory profile(const Program& program, const Lowered& lowered, ThreadId id
 
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
   MemoryProfile result;
+  const Lifetimes lifetimes(program, lowered, policy);
   for (size_t t = 0; t < program.threads.size(); ++t)
-    result.threads.push_back(profile(program, lowered, ThreadId(t), policy));
+    result.threads.push_back(
+        profile(program.threads[t].issue_order, lifetimes.of(ThreadId(t)), policy));
   return result;
 }
 

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/array/work.h"
@@ -63,6 +65,26 @@ struct Member {
   Node node;
 };
 
+/// Who takes part in a site: an entry for each member of its groups, and for no other device.
+class SiteMembers {
+ public:
+  SiteMembers() = default;
+  /// Requires that no device comes twice.
+  explicit SiteMembers(std::vector<std::pair<LogicalId, Member>> members);
+
+  /// Null for a device that takes no part.
+  const Member* find(LogicalId device) const {
+    const std::optional<size_t> place = place_among(devices_, device);
+    return place ? &members_[*place] : nullptr;
+  }
+
+  std::span<const LogicalId> devices() const { return devices_; }  // ascending
+
+ private:
+  std::vector<LogicalId> devices_;
+  std::vector<Member> members_;  // of each of the devices
+};
+
 /// How long a local op takes, launch included; zero for what is no local op.
 struct LocalTime {
   Duration common;
@@ -80,8 +102,7 @@ struct Lowered {
   std::vector<LocalTime> local;  // one per op
   Duration launch;               // of entering a collective
   std::optional<BytesPerSecond> reduce_rate;
-  /// Per site and logical id; empty for devices that take no part.
-  std::vector<std::vector<std::optional<Member>>> members;
+  std::vector<SiteMembers> members;  // per site
   /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
   std::vector<std::string> labels;
 
@@ -89,8 +110,11 @@ struct Lowered {
 
   /// The collective that `device` enters by `op`, a collective of a thread that has the device.
   const Member& member(const Program& program, OpId op, LogicalId device) const {
-    return *members[program.op(op).site->index()][device.index()];
+    return *members[program.op(op).site->index()].find(device);
   }
 };
+
+/// The members of each site, found from the collectives of `lowered`.
+std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);
 
 }  // namespace orrery

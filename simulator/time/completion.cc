@@ -10,6 +10,17 @@
 
 namespace orrery {
 
+Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
+                   ListId list, Moment moment) {
+  const Instruction& instruction = lists.tape(list)[moment.instruction];
+  const OpSpan& span = spans[instruction.op.index()][lists[list].place];
+  if (moment.kind == MomentKind::Entered)
+    return span.start;
+  // The compute stream goes past an Enter as soon as it reaches it.
+  const bool enters = instruction.kind == Instruction::Kind::Enter;
+  return moment.kind == MomentKind::Passed && enters ? span.reached : span.end;
+}
+
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const std::vector<Instant>& device_start) {
   std::optional<std::string> forced = sweep_refusal(demands, paths.fabric());

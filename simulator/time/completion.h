@@ -13,6 +13,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -43,6 +44,10 @@ struct Completion {
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
+
+/// When a moment of a list was, as `spans` has it: per op, per device of its thread.
+Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
+                   ListId list, Moment moment);
 
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
 /// `demands` are those of the program on `paths`. `device_start` has for each logical id when the

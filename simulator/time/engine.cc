@@ -24,7 +24,7 @@ class Engine {
         lowered_(lowered),
         paths_(paths),
         network_(paths.fabric().links()),
-        tapes_(program, lowered, options.device_start),
+        tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         running_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -100,8 +100,7 @@ class Engine {
 
  private:
   Completion run_events() {
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-      tapes_.begin(LogicalId(d), [&](Entrance entrance) { schedule(entrance); });
+    tapes_.begin([&](Entrance entrance) { schedule(entrance); });
     while (!events_.empty()) {
       now_ = events_.next();
       while (!events_.empty() && events_.next() == now_)

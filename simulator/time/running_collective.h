@@ -200,13 +200,10 @@ class CollectiveRun final : public RunningCollective {
   /// Held up by the channel that ended last, and of those the first.
   void end(Node node) {
     LastMet last;
-    for (uint32_t c = 0; c < extent_.channels; ++c) {
-      const uint32_t steps = schedule_.steps(node, Channel(c));
-      if (steps > 0) {
-        const StepTimes& times = times_.at(StepRef{node, Channel(c), steps - 1});
-        last.add({times.sent, times.sent_origin});
-      }
-    }
+    for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
+      const StepTimes& times = times_.at(ref);
+      last.add({times.sent, times.sent_origin});
+    });
     --nodes_left_;
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }

@@ -19,7 +19,7 @@ class ProgramSweep {
       : program_(program),
         lowered_(lowered),
         paths_(paths),
-        tapes_(program, lowered, options.device_start),
+        tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         gathering_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -28,8 +28,7 @@ class ProgramSweep {
   }
 
   std::variant<Completion, std::string> run() {
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-      tapes_.begin(LogicalId(d), [&](Entrance entrance) { enter(entrance); });
+    tapes_.begin([&](Entrance entrance) { enter(entrance); });
     for (size_t next = 0; next < complete_.size(); ++next)
       sweep_collective(complete_[next]);
     if (!tapes_.finished())

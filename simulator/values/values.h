@@ -1,31 +1,39 @@
 #pragma once
 
-// The values of a program: one tensor per value and device.
+// The values of a program: one tensor per value and device that has it.
 
 #include <optional>
 #include <vector>
 
 #include "models/array/tensor.h"
 #include "models/base/id.h"
+#include "models/program/holders.h"
+#include "models/program/program.h"
 
 namespace orrery {
 
-/// What each device holds of each value. Empty where a device never has the value (another
-/// thread's).
+/// What each device holds of each value; nothing at first.
 class DeviceValues {
  public:
-  DeviceValues(size_t values, size_t devices) : devices_(devices), tensors_(values * devices) {}
+  DeviceValues() = default;  // of a program without values
+  explicit DeviceValues(const Program& program);
 
-  std::optional<Tensor>& at(ValueId value, LogicalId device) {
-    return tensors_[value.index() * devices_ + device.index()];
-  }
-  const std::optional<Tensor>& at(ValueId value, LogicalId device) const {
-    return tensors_[value.index() * devices_ + device.index()];
-  }
+  /// Requires that the device has the value.
+  std::optional<Tensor>& at(ValueId value, LogicalId device);
+
+  /// Empty for a device that never has the value.
+  const std::optional<Tensor>& at(ValueId value, LogicalId device) const;
+
+  /// Takes the tensor out; empty as at() is.
+  std::optional<Tensor> take(ValueId value, LogicalId device);
 
  private:
-  size_t devices_;
+  std::optional<size_t> place(ValueId value, LogicalId device) const;
+
+  Holders holders_;
+  std::vector<size_t> first_;  // per value: the place of its first tensor
   std::vector<std::optional<Tensor>> tensors_;
+  std::optional<Tensor> none_;
 };
 
 }  // namespace orrery

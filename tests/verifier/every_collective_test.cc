@@ -24,7 +24,7 @@
 #include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 using namespace orrery;
 using orrery::test::HostRig;
@@ -275,13 +275,13 @@ size_t check_case(const Case& c) {
   Prover prover(rig.program, rig.lowered);
   for (size_t s = 0; s < rig.program.sites.size(); ++s) {
     const SiteId site(s);
-    const auto values = values_match_definition(rig.program, rig.lowered, site, run.values);
+    const auto values = ValuesAgainstDefinitions(rig.program, rig.lowered, run.values).check(site);
     REQUIRE(values);
     if (!values->holds)
       FAIL_CHECK(values->message);
     if (to_prove.count(rig.program.op(rig.program.site(site).ops.front()).name) == 0)
       continue;
-    const Check proof = prover.prove_site(site);
+    const Check proof = prover.prove_site(site).value();
     if (!proof.holds)
       FAIL_CHECK(proof.message);
   }
@@ -296,12 +296,11 @@ bool refuses(const Case& c, Dtype dtype) {
   Attributes attributes;
   for (const auto& [name, value] : call.parameters)
     attributes.set(name, value);
-  const auto groups = replica_groups(mesh, attributes, rules(c.kind).group_sizes);
-  if (std::holds_alternative<TypeFault>(groups))
+  if (groups_fault(mesh, attributes, rules(c.kind).group_sizes))
     return true;
   const std::vector<ValueType> operands = {
       {dtype, call.operand, AxisStates(mesh.axes().size(), AxisState::Varying), false}};
-  const auto size = static_cast<int64_t>(std::get<std::vector<Group>>(groups).front().size());
+  const int64_t size = group_size(mesh, attributes);
   return std::holds_alternative<TypeFault>(
       rules(c.kind).type({mesh, Checks::States, attributes, operands, size}));
 }

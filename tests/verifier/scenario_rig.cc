@@ -27,13 +27,14 @@ std::vector<std::string> Ran::broken() const {
 Ran run_parts(const ScenarioParts& parts, const RunOptions& options) {
   const std::string text = fmt::format(
       R"({{"orrery": 1, "name": "test",
-          "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+          "cluster": {{"devices": {}, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
                       "memory": "{}", "memory_bandwidth": "1 TB/s", "flops": {{"f32": "1 TFLOP/s"}}}},
-          "mesh": {}, "arrays": {}, "{}": {}, "outputs": {}, "expect": {},
+          {}"mesh": {}, "arrays": {}, "{}": {}, "outputs": {}, "expect": {},
           "faults": {}}})",
-      parts.memory, parts.mesh, parts.arrays, parts.threads ? "programs" : "program", parts.program,
-      parts.outputs, parts.expect, parts.faults);
-  Ran ran{std::make_unique<Scenario>(read_scenario("test.json", text)), {}};
+      parts.devices, parts.memory, parts.checked ? "" : "\"check_types\": false, ", parts.mesh,
+      parts.arrays, parts.threads ? "programs" : "program", parts.program, parts.outputs,
+      parts.expect, parts.faults);
+  Ran ran{std::make_unique<Scenario>(read_scenario("test.json", text, options.limits)), {}};
   ran.report = run(*ran.scenario, options);
   return ran;
 }

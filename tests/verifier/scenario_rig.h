@@ -15,7 +15,9 @@ namespace orrery::test {
 struct ScenarioParts {
   std::string program;  // the list after "program", or with `threads` after "programs"
   bool threads = false;
+  size_t devices = 4;
   std::string mesh = R"({"x": 4})";
+  bool checked = true;  // "check_types"
   std::string memory = "1 MiB";
   std::string arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
   std::string outputs = "[]";

@@ -66,12 +66,11 @@ struct RingAllReduce {
     collective.output = View::whole(elements);
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-    lowered.members.emplace_back();
     for (uint32_t d = 0; d < devices; ++d) {
       thread.devices.emplace_back(d);
       collective.members.emplace_back(d);
-      lowered.members[0].push_back(Member{CollectiveId(0), Node(d)});
     }
+    lowered.members = members_by_site(lowered, 1);
     program.sites = {{"r", {OpId(0)}, {collective.members}}};
   }
 };
@@ -92,7 +91,7 @@ void BM_HostRingAllReduce(benchmark::State& state) {
   const auto devices = static_cast<uint32_t>(state.range(0));
   const int64_t elements = state.range(1) / 4;
   const RingAllReduce ring(devices, elements);
-  DeviceValues values(2, devices);
+  DeviceValues values(ring.program);
   for (uint32_t d = 0; d < devices; ++d)
     values.at(ValueId(0), LogicalId(d)).emplace(Dtype::F32, Shape{elements});
   for (auto _ : state) {

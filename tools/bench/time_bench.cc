@@ -58,9 +58,7 @@ struct RingAllReduce {
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
     lowered.local.resize(1);
-    lowered.members.emplace_back();
-    for (uint32_t d = 0; d < devices; ++d)
-      lowered.members[0].push_back(Member{CollectiveId(0), Node(d)});
+    lowered.members = members_by_site(lowered, 1);
   }
 
   static Fabric unequal_ring(uint32_t devices) {

@@ -25,7 +25,7 @@ RecordedOp op_of(const Report& report, const OpReport& entry) {
 std::vector<std::optional<Tensor>> take_value(DeviceValues& values, ValueId id, uint32_t devices) {
   std::vector<std::optional<Tensor>> tensors;
   for (uint32_t d = 0; d < devices; ++d)
-    tensors.push_back(std::exchange(values.at(id, LogicalId(d)), std::nullopt));
+    tensors.push_back(values.take(id, LogicalId(d)));
   return tensors;
 }
 

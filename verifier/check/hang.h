@@ -25,10 +25,7 @@ StaticWalk static_walk(const Program& program, const Lowered& lowered);
 /// The program ends (DEADLOCK.FREE). Otherwise the wait-for cycle, device by device, and the orders
 /// of issue that conflict; or, where a collective that all have entered cannot go on, the cycle of
 /// its steps.
-Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
-
-/// Any two threads issue the sites that they share on one stream in the same order (ORDER.AGREED).
-Check order_agreed(const Program& program, const Lowered& lowered);
+Check deadlock_free(const Program& program, const Stop& stop);
 
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
 /// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...".

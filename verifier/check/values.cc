@@ -1,6 +1,5 @@
 #include "verifier/check/values.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,34 +15,6 @@
 namespace orrery {
 
 namespace {
-
-/// A device's op at a site, and the value that holds the op's result.
-struct Participation {
-  const Op* op = nullptr;
-  std::optional<ValueId> result;
-};
-
-/// By logical id.
-std::vector<Participation> parts_of(const Program& program, const Site& site) {
-  std::vector<Participation> parts(program.mesh.devices());
-  for (const Thread& thread : program.threads) {
-    Participation part;
-    for (const OpId id : thread.issue_order) {
-      const Op& op = program.op(id);
-      if (std::find(site.ops.begin(), site.ops.end(), id) != site.ops.end()) {
-        part.op = &op;
-        if (op.issue == Issue::Sync)
-          part.result = op.results.front();
-      } else if (part.op != nullptr && op.kind == OpKind::Done &&
-                 op.operands.front() == part.op->results.front()) {
-        part.result = op.results.front();
-      }
-    }
-    for (const LogicalId device : thread.devices)
-      parts[device.index()] = part;
-  }
-  return parts;
-}
 
 Check differs(const Op& op, LogicalId device, const Mismatch& mismatch) {
   std::string bound;
@@ -63,36 +34,69 @@ Check differs(const Op& op, LogicalId device, const Mismatch& mismatch) {
 
 }  // namespace
 
-std::optional<Check> values_match_definition(const Program& program, const Lowered& lowered,
-                                             SiteId site, const DeviceValues& values) {
-  const std::vector<Participation> parts = parts_of(program, program.site(site));
-  const Op& named = program.op(program.site(site).ops.front());
+ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const Lowered& lowered,
+                                                   const DeviceValues& values)
+    : program_(program),
+      lowered_(lowered),
+      values_(values),
+      result_of_(program.ops.size()),
+      thread_of_(program.ops.size()),
+      collectives_of_(program.sites.size()) {
+  std::vector<std::optional<ValueId>> done(program.values.size());  // per future
+  for (const Op& op : program.ops)
+    if (op.kind == OpKind::Done)
+      done[op.operands.front().index()] = op.results.front();
+  for (size_t t = 0; t < program.threads.size(); ++t) {
+    for (const OpId id : program.threads[t].issue_order) {
+      const Op& op = program.op(id);
+      thread_of_[id.index()] = ThreadId(t);
+      if (op.site)
+        result_of_[id.index()] = op.issue == Issue::Sync ? std::optional(op.results.front())
+                                                         : done[op.results.front().index()];
+    }
+  }
+  for (size_t c = 0; c < lowered.collectives.size(); ++c)
+    collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
+}
+
+std::map<LogicalId, OpId> ValuesAgainstDefinitions::ops_by_device(const Site& site) const {
+  std::map<LogicalId, OpId> ops;
+  for (const OpId op : site.ops)
+    for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
+      ops.emplace(device, op);
+  return ops;
+}
+
+std::optional<Check> ValuesAgainstDefinitions::check(SiteId site) const {
+  const std::map<LogicalId, OpId> op_of = ops_by_device(program_.site(site));
+  const Op& named = program_.op(program_.site(site).ops.front());
   std::optional<Exactness> compared;
-  for (const Collective& collective : lowered.collectives) {
-    if (collective.site != site)
-      continue;
+  for (const CollectiveId id : collectives_of_[site.index()]) {
+    const Collective& collective = lowered_.collective(id);
     std::vector<const Tensor*> given;
     for (const LogicalId member : collective.members)
-      given.push_back(&*values.at(parts[member.index()].op->operands.front(), member));
+      given.push_back(&*values_.at(program_.op(op_of.at(member)).operands.front(), member));
     const auto size = static_cast<uint32_t>(given.size());
 
     std::optional<Definition> last;  // reductions to all have one result for all
     Tensor expected;
     for (uint32_t r = 0; r < size; ++r) {
       const LogicalId member = collective.members[r];
-      const Participation& part = parts[member.index()];
-      if (!part.result)
+      const OpId own = op_of.at(member);
+      const std::optional<ValueId> result = result_of_[own.index()];
+      if (!result)
         continue;
-      const Tensor& got = *values.at(*part.result, member);
-      Definition definition = define(*part.op, given[r]->shape(), size, Rank(r));
+      const Op& op = program_.op(own);
+      const Tensor& got = *values_.at(*result, member);
+      Definition definition = define(op, given[r]->shape(), size, Rank(r));
       if (!last || *last != definition) {
-        const ValueType& type = program.value(*part.result).type;
+        const ValueType& type = program_.value(*result).type;
         expected = apply(definition, given, type.dtype, type.shape);
         compared = exactness(definition, given[r]->dtype());
         last = std::move(definition);
       }
       if (const auto mismatch = first_mismatch(*last, given, expected, got))
-        return differs(*part.op, member, *mismatch);
+        return differs(op, member, *mismatch);
     }
   }
   if (!compared)

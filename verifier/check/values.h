@@ -2,7 +2,9 @@
 
 // The results of a run's collectives against their definitions, on each op's actual inputs.
 
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
@@ -11,12 +13,29 @@
 
 namespace orrery {
 
-/// Every group of the site, every member: the result is the definition's, applied to what the
-/// members really passed in, by the exactness of oracle/compare.h (VALUES.ORACLE). Otherwise the
-/// first group, member and element that is not. The result of a start is what its done gives; a
-/// start that is never done has none to compare, and where that is so on all devices there is no
-/// check. Requires a run that came to its end.
-std::optional<Check> values_match_definition(const Program& program, const Lowered& lowered,
-                                             SiteId site, const DeviceValues& values);
+/// Refers to what it is made of.
+class ValuesAgainstDefinitions {
+ public:
+  /// Requires the values of a run that came to its end.
+  ValuesAgainstDefinitions(const Program& program, const Lowered& lowered,
+                           const DeviceValues& values);
+
+  /// Every group of the site, every member: the result is the definition's, applied to what the
+  /// members really passed in, by the exactness of oracle/compare.h (VALUES.ORACLE). Otherwise the
+  /// first group, member and element that is not. The result of a start is what its last done
+  /// gives; a start that is never done has none to compare, and where that is so on all devices
+  /// there is no check.
+  std::optional<Check> check(SiteId site) const;
+
+ private:
+  std::map<LogicalId, OpId> ops_by_device(const Site& site) const;
+
+  const Program& program_;
+  const Lowered& lowered_;
+  const DeviceValues& values_;
+  std::vector<std::optional<ValueId>> result_of_;          // per op: of a collective that has one
+  std::vector<ThreadId> thread_of_;                        // per op
+  std::vector<std::vector<CollectiveId>> collectives_of_;  // per site
+};
 
 }  // namespace orrery

@@ -66,7 +66,7 @@ class Bounds {
         lowered_(lowered),
         values_(values),
         thread_of_(threads_by_device(program)),
-        bounds_(program.values.size(), program.mesh.devices()) {
+        bounds_(program) {
     for (size_t t = 0; t < program.threads.size(); ++t) {
       for (const OpId id : program.threads[t].issue_order) {
         const Op& op = program.op(id);

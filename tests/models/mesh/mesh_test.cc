@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -21,6 +22,13 @@ std::vector<std::vector<uint32_t>> ids(const std::vector<Group>& groups) {
 }
 
 using Ids = std::vector<std::vector<uint32_t>>;
+
+using Lists = std::vector<std::vector<int64_t>>;
+
+/// The groups over `axes` on the whole mesh.
+std::vector<Group> groups(const Mesh& mesh, std::vector<size_t> axes, const Lists& lists = {}) {
+  return std::get<std::vector<Group>>(groups_within(mesh, axes, lists, all_devices(mesh)));
+}
 
 /// One to four axes of one to four devices.
 rc::Gen<Mesh> any_mesh() {
@@ -66,18 +74,18 @@ TEST_CASE("mesh: an axis is found by its name") {
 // On the mesh {i: 4, j: 2} device d stands at (d / 2, d % 2).
 TEST_CASE("groups: over the major axis they are strided") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
-  CHECK(ids(groups(mesh, std::vector<size_t>{0})) == Ids{{0, 2, 4, 6}, {1, 3, 5, 7}});
+  CHECK(ids(groups(mesh, {0})) == Ids{{0, 2, 4, 6}, {1, 3, 5, 7}});
 }
 
 TEST_CASE("groups: over the minor axis they are contiguous") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
-  CHECK(ids(groups(mesh, std::vector<size_t>{1})) == Ids{{0, 1}, {2, 3}, {4, 5}, {6, 7}});
+  CHECK(ids(groups(mesh, {1})) == Ids{{0, 1}, {2, 3}, {4, 5}, {6, 7}});
 }
 
 TEST_CASE("groups: over all axes there is one, in the order in which the axes are given") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
-  CHECK(ids(groups(mesh, std::vector<size_t>{0, 1})) == Ids{{0, 1, 2, 3, 4, 5, 6, 7}});
-  CHECK(ids(groups(mesh, std::vector<size_t>{1, 0})) == Ids{{0, 2, 4, 6, 1, 3, 5, 7}});
+  CHECK(ids(groups(mesh, {0, 1})) == Ids{{0, 1, 2, 3, 4, 5, 6, 7}});
+  CHECK(ids(groups(mesh, {1, 0})) == Ids{{0, 2, 4, 6, 1, 3, 5, 7}});
 }
 
 TEST_CASE("groups: over no axes each device is alone") {
@@ -117,28 +125,121 @@ TEST_CASE("index: over (a, b) it is index(a) * |b| + index(b)") {
   });
 }
 
-TEST_CASE("split: ranks are places in the group, and their order is kept") {
+TEST_CASE("groups: lists split each by places in the group, whose order is kept") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
-  const std::vector<Group> whole = groups(mesh, std::vector<size_t>{0});
-  const std::vector<std::vector<int64_t>> lists = {{3, 0}, {1, 2}};
   // Groups (0 2 4 6) and (1 3 5 7), each by ranks 3, 0 and by ranks 1, 2.
-  CHECK(ids(split(whole, lists)) == Ids{{6, 0}, {2, 4}, {7, 1}, {3, 5}});
+  CHECK(ids(groups(mesh, {0}, {{3, 0}, {1, 2}})) == Ids{{6, 0}, {2, 4}, {7, 1}, {3, 5}});
 }
 
-TEST_CASE("split: contiguous groups of an axis are the inner axis of a finer mesh") {
+TEST_CASE("groups: contiguous lists of an axis are the inner axis of a finer mesh") {
   const Mesh coarse({{"i", 6}});
   const Mesh fine({{"a", 2}, {"b", 3}});
-  const std::vector<std::vector<int64_t>> lists = {{0, 1, 2}, {3, 4, 5}};
-  CHECK(split(groups(coarse, std::vector<size_t>{0}), lists) ==
-        groups(fine, std::vector<size_t>{1}));
+  CHECK(groups(coarse, {0}, {{0, 1, 2}, {3, 4, 5}}) == groups(fine, {1}));
 }
 
-TEST_CASE("split: strided groups of an axis are the outer axis of a finer mesh") {
+TEST_CASE("groups: strided lists of an axis are the outer axis of a finer mesh") {
   const Mesh coarse({{"i", 6}});
   const Mesh fine({{"a", 2}, {"b", 3}});
-  const std::vector<std::vector<int64_t>> lists = {{0, 3}, {1, 4}, {2, 5}};
-  CHECK(split(groups(coarse, std::vector<size_t>{0}), lists) ==
-        groups(fine, std::vector<size_t>{0}));
+  CHECK(groups(coarse, {0}, {{0, 3}, {1, 4}, {2, 5}}) == groups(fine, {0}));
+}
+
+/// Those of all groups of the mesh that lie within the devices, or the first that they cut: by
+/// looking at every group.
+std::variant<std::vector<Group>, CutGroup> chosen(const std::vector<Group>& all,
+                                                  const std::vector<LogicalId>& devices) {
+  const auto inside = [&](LogicalId id) {
+    return std::find(devices.begin(), devices.end(), id) != devices.end();
+  };
+  std::vector<Group> kept;
+  for (const Group& group : all) {
+    const bool first = inside(group.front());
+    for (const LogicalId member : group)
+      if (inside(member) != first)
+        return first ? CutGroup{group.front(), member} : CutGroup{member, group.front()};
+    if (first)
+      kept.push_back(group);
+  }
+  return kept;
+}
+
+TEST_CASE("groups: within some devices they are those of the mesh that lie there") {
+  test::holds_for_all("chosen groups", [] {
+    const Mesh mesh = *any_mesh();
+    const std::vector<size_t> axes = some_axes(mesh);
+    Lists lists;
+    if (*rc::gen::arbitrary<bool>()) {  // the ranks in some order, cut anywhere
+      lists.emplace_back();
+      std::vector<int64_t> ranks(static_cast<size_t>(mesh.size(axes)));
+      std::iota(ranks.begin(), ranks.end(), int64_t{0});
+      for (size_t i = ranks.size(); i > 0; --i) {
+        std::swap(ranks[i - 1], ranks[*rc::gen::inRange<size_t>(0, i)]);
+        lists.back().push_back(ranks[i - 1]);
+        if (i > 1 && *rc::gen::inRange(0, 3) == 0)
+          lists.emplace_back();
+      }
+    }
+    const std::vector<Group> all = groups(mesh, axes, lists);
+    // Mostly whole groups, so that not every choice cuts one.
+    std::vector<LogicalId> devices;
+    for (const Group& group : all)
+      if (*rc::gen::arbitrary<bool>())
+        devices.insert(devices.end(), group.begin(), group.end());
+    if (!devices.empty() && *rc::gen::inRange(0, 3) == 0)
+      devices.erase(devices.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(devices)));
+    std::sort(devices.begin(), devices.end());
+    const auto got = groups_within(mesh, axes, lists, devices);
+    const auto want = chosen(all, devices);
+    RC_ASSERT(got.index() == want.index());
+    if (const auto* cut = std::get_if<CutGroup>(&want)) {
+      RC_ASSERT(std::get<CutGroup>(got).inside == cut->inside);
+      RC_ASSERT(std::get<CutGroup>(got).outside == cut->outside);
+    } else {
+      RC_ASSERT(std::get<std::vector<Group>>(got) == std::get<std::vector<Group>>(want));
+    }
+  });
+}
+
+TEST_CASE("groups: only those of the devices are made, however large the mesh") {
+  const Mesh mesh({{"i", int64_t{1} << 15}, {"j", int64_t{1} << 15}});
+  const std::vector<LogicalId> devices = {LogicalId(6), LogicalId(7), LogicalId(1U << 29U)};
+  const std::vector<size_t> none;
+  const std::vector<size_t> whole = {0, 1};
+  CHECK(std::get<std::vector<Group>>(groups_within(mesh, none, {}, devices)).size() == 3);
+  const auto cut = std::get<CutGroup>(groups_within(mesh, whole, {}, devices));
+  CHECK(cut.inside == LogicalId(6));
+  CHECK(cut.outside == LogicalId(0));
+}
+
+TEST_CASE("with_index: the device at an index over some axes, elsewhere where it was") {
+  test::holds_for_all("with_index", [] {
+    const Mesh mesh = *any_mesh();
+    const std::vector<size_t> axes = some_axes(mesh);
+    const LogicalId from(*rc::gen::inRange<uint32_t>(0, mesh.devices()));
+    const int64_t index = *rc::gen::inRange<int64_t>(0, mesh.size(axes));
+    const LogicalId to = mesh.with_index(from, axes, index);
+    RC_ASSERT(mesh.index(to, axes) == index);
+    for (size_t a = 0; a < mesh.axes().size(); ++a)
+      if (std::find(axes.begin(), axes.end(), a) == axes.end())
+        RC_ASSERT(mesh.coordinate(to, a) == mesh.coordinate(from, a));
+  });
+}
+
+TEST_CASE("devices_in: those whose places lie in the intervals, ascending") {
+  const Mesh mesh({{"i", 4}, {"j", 3}});
+  // i in {1, 2} and j in {0, 1}: 3 i + j.
+  const std::vector<Interval> box = {{1, 3}, {0, 2}};
+  CHECK(ids({devices_in(mesh, box)}) == Ids{{3, 4, 6, 7}});
+  CHECK(ids({devices_in(Mesh(), {})}) == Ids{{0}});
+}
+
+TEST_CASE("place_among: in neighbours, in a list with gaps, in none") {
+  const std::vector<LogicalId> gaps = {LogicalId(3), LogicalId(4), LogicalId(9)};
+  CHECK(place_among(gaps, LogicalId(4)) == 1);
+  CHECK(place_among(gaps, LogicalId(9)) == 2);
+  CHECK_FALSE(place_among(gaps, LogicalId(2)).has_value());
+  CHECK_FALSE(place_among(gaps, LogicalId(5)).has_value());
+  CHECK_FALSE(place_among(gaps, LogicalId(10)).has_value());
+  CHECK_FALSE(place_among({}, LogicalId(0)).has_value());
 }
 
 }  // namespace

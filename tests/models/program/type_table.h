@@ -45,10 +45,9 @@ inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<Valu
   const auto said = [](const TypeFault& fault) { return fault.parameter + ": " + fault.message; };
   int64_t size = 1;
   if (rules(kind).family == Family::Collective) {
-    const auto groups = replica_groups(mesh, attributes, rules(kind).group_sizes);
-    if (const auto* fault = std::get_if<TypeFault>(&groups))
+    if (const auto fault = groups_fault(mesh, attributes, rules(kind).group_sizes))
       return said(*fault);
-    size = static_cast<int64_t>(std::get<std::vector<Group>>(groups).front().size());
+    size = group_size(mesh, attributes);
   }
   const TypeOutcome result = rules(kind).type({mesh, checks, attributes, operands, size});
   if (const auto* fault = std::get_if<TypeFault>(&result))

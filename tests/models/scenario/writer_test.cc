@@ -182,7 +182,7 @@ Scenario random_scenario(Random& random) {
     values.push_back(array.name);
     arrays.push_back(std::move(array));
   }
-  builder.thread("main", groups(mesh, std::vector<size_t>{0}).front());
+  builder.thread("main", all_devices(mesh));
   const int64_t ops = random.between(0, 6);
   for (int64_t i = 0; i < ops; ++i) {
     OpRequest request;

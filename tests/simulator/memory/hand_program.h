@@ -9,6 +9,7 @@
 
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery::test {
 
@@ -77,19 +78,17 @@ class HandProgram {
     program.ops.back().site = site;
     Site& made = program.sites.emplace_back();
     made.ops.emplace_back(program.ops.size() - 1);
-    auto& members = lowered.members.emplace_back(program.mesh.devices());
     for (const auto& [group, bytes] : groups) {
       made.groups.push_back(group);
       lowered.schedules.push_back(
           std::make_unique<ScratchSchedule>(static_cast<uint32_t>(group.size()), bytes));
-      for (size_t r = 0; r < group.size(); ++r)
-        members[group[r].index()] = Member{CollectiveId(lowered.collectives.size()), Node(r)};
       Collective& collective = lowered.collectives.emplace_back();
       collective.site = site;
       collective.scratch = Bytes(bytes);
       collective.schedule = lowered.schedules.back().get();
       collective.members = group;
     }
+    lowered.members = members_by_site(lowered, program.sites.size());
   }
   /// The last op joins the site of an earlier one, of another thread.
   void join(SiteId site) {
@@ -105,19 +104,20 @@ class HandProgram {
   void output(ValueId value) { program.outputs.push_back(value); }
 
   /// What the devices of a thread hold.
-  ThreadMemory memory(size_t thread = 0) const {
+  ThreadMemory memory(size_t thread = 0) {
+    lowered.tapes.clear();
+    for (const Thread& each : program.threads)
+      lowered.tapes.push_back(tape_of(program, each));
     return profile(program, lowered, policy).threads[thread];
   }
   /// The same, as plain numbers per position.
-  std::vector<int64_t> live(size_t thread = 0) const {
+  std::vector<int64_t> live(size_t thread = 0) {
     std::vector<int64_t> live;
     for (const Bytes bytes : memory(thread).live)
       live.push_back(bytes.count());
     return live;
   }
-  std::string peak_at(size_t thread = 0) const {
-    return program.op(memory(thread).peak_at.value()).name;
-  }
+  std::string peak_at(size_t thread = 0) { return program.op(memory(thread).peak_at.value()).name; }
 
  private:
   ValueId fresh(const std::string& name, int64_t bytes) {
@@ -136,6 +136,7 @@ class HandProgram {
     op.issue = issue;
     op.operands = std::move(operands);
     op.results = {result};
+    op.attributes.set("stream", int64_t{0});
     program.threads.back().issue_order.emplace_back(program.ops.size() - 1);
     return result;
   }

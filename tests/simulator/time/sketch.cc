@@ -53,7 +53,6 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
   const SiteId id(program.sites.size());
   Site site;
   site.name = "site" + std::to_string(id.index());
-  lowered.members.emplace_back(program.mesh.devices());
   for (const std::vector<uint32_t>& group : groups) {
     Collective collective;
     collective.site = id;
@@ -63,14 +62,13 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
     for (uint32_t rank = 0; rank < group.size(); ++rank) {
       collective.members.emplace_back(group[rank]);
       collective.places.emplace_back(group[rank]);
-      lowered.members.back()[group[rank]] =
-          Member{CollectiveId(lowered.collectives.size()), Node(rank)};
     }
     site.groups.push_back(collective.members);
     lowered.collectives.push_back(std::move(collective));
   }
   program.sites.push_back(std::move(site));
   lowered.schedules.push_back(std::move(schedule));
+  lowered.members = members_by_site(lowered, program.sites.size());
   return id;
 }
 

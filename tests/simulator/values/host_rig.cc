@@ -79,7 +79,7 @@ void HostRig::lower() {
     cluster.device.flops[dtype] = FlopsPerSecond(1'000'000'000);
   lowered = orrery::lower(program, cluster, diagnostics_);
   diagnostics_.throw_if_any();
-  arguments = DeviceValues(program.values.size(), program.mesh.devices());
+  arguments = DeviceValues(program);
   for (size_t a = 0; a < tensors_.size(); ++a)
     for (size_t d = 0; d < tensors_[a].size(); ++d)
       arguments.at(program.arguments[a].value, LogicalId(d)) = tensors_[a][d];

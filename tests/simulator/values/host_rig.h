@@ -53,7 +53,7 @@ class HostRig {
 
   Program program;
   Lowered lowered;
-  DeviceValues arguments{0, 0};
+  DeviceValues arguments;
 
  private:
   std::vector<Axis> axes_;

@@ -92,7 +92,7 @@ Sample sample_report() {
                    {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
 
   const ValueId p = sample.scenario->program.outputs.front();
-  report.values.emplace(sample.scenario->program.values.size(), 2);
+  report.values.emplace(sample.scenario->program);
   for (uint32_t d = 0; d < 2; ++d) {
     Tensor tensor(Dtype::F32, Shape{2});
     set_element_from_double(tensor, 0, d == 0 ? 0.1 : -0.0);

@@ -1,0 +1,27 @@
+#pragma once
+
+// Which devices have each value of a program.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/program/program.h"
+
+namespace orrery {
+
+/// A value is on the devices of the thread whose op makes it; an argument is on all devices.
+class Holders {
+ public:
+  Holders() = default;  // of a program without values
+  explicit Holders(const Program& program);
+
+  /// Ascending.
+  std::span<const LogicalId> of(ValueId value) const { return lists_[list_[value.index()]]; }
+
+ private:
+  std::vector<std::vector<LogicalId>> lists_;  // all devices, then those of each thread
+  std::vector<size_t> list_;                   // per value
+};
+
+}  // namespace orrery

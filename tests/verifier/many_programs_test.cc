@@ -1,0 +1,78 @@
+// Programs on parts of a mesh: what is made for them grows with their own devices, not with the
+// mesh times the programs.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/holders.h"
+#include "simulator/memory/lifetimes.h"
+#include "tests/verifier/scenario_rig.h"
+
+namespace orrery {
+namespace {
+
+/// `count` programs on one device each: two local ops, a psum by itself and one with the neighbour.
+test::ScenarioParts many(size_t count) {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = count;
+  parts.mesh = R"({"pair": )" + std::to_string(count / 2) + R"(, "x": 2})";
+  parts.arrays = R"({"a": {"shape": [4], "dtype": "f32", "init": "ones"}})";
+  parts.checked = false;
+  std::string programs;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    programs += (i == 0 ? "" : ", ") +
+                (R"({"on": [)" + n + R"(], "do": [
+{"id": "b)" + n + R"(", "op": "add", "of": ["a", "a"]},
+{"id": "c)" + n + R"(", "op": "psum", "of": "b)" +
+                 n + R"(", "axis_name": []},
+{"id": "d)" + n + R"(", "op": "psum", "of": "c)" +
+                 n + R"(", "axis_name": "x", "site": "p)" + std::to_string(i / 2) + R"("},
+{"id": "e)" + n + R"(", "op": "mul", "of": ["b)" +
+                 n + R"(", "d)" + n + R"("]}]})");
+  }
+  parts.program = "[" + programs + "]";
+  return parts;
+}
+
+TEST_CASE("many programs: groups, members, values and lifetimes are those of their own devices") {
+  constexpr size_t kCount = 64;
+  RunOptions options;
+  options.data = Data::Off;
+  const test::Ran ran = test::run_parts(many(kCount), options);
+  CHECK(ran.report.holds);
+  const Program& program = ran.scenario->program;
+  CHECK(program.sites.size() == kCount + kCount / 2);
+  size_t in_groups = 0;
+  size_t members = 0;
+  for (size_t s = 0; s < program.sites.size(); ++s) {
+    for (const Group& group : program.sites[s].groups)
+      in_groups += group.size();
+    members += ran.report.lowered.members[s].devices().size();
+  }
+  CHECK(in_groups == 2 * kCount);  // one by itself, one with the neighbour
+  CHECK(members == 2 * kCount);
+  const Holders holders(program);
+  size_t held = 0;
+  for (size_t v = 0; v < program.values.size(); ++v)
+    held += holders.of(ValueId(v)).size();
+  CHECK(held == 5 * kCount);  // a on every device, and four results
+  const Lifetimes lifetimes(program, ran.report.lowered, ran.scenario->memory);
+  for (size_t t = 0; t < kCount; ++t)
+    CHECK(lifetimes.of(ThreadId(t)).size() == 5);
+}
+
+TEST_CASE("many programs: the limit on ops over all devices counts each op's own devices") {
+  RunOptions options;
+  options.data = Data::Off;
+  options.limits.places = 8 * 4 + 8;  // four ops of each of eight programs, and the programs
+  CHECK(test::run_parts(many(8), options).report.holds);
+  --options.limits.places;
+  CHECK_THROWS_WITH_AS(test::run_parts(many(8), options), doctest::Contains("got 40 on 8 devices"),
+                       InputError);
+}
+
+}  // namespace
+}  // namespace orrery

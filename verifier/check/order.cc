@@ -1,0 +1,195 @@
+#include "verifier/check/order.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+bool is_shared(const Program& program, const Instruction& instruction) {
+  return instruction.kind == Instruction::Kind::Enter &&
+         program.site(*program.op(instruction.collective).site).ops.size() > 1;
+}
+
+/// Which shared collective comes next on the same stream of a device.
+class Precedence {
+ public:
+  Precedence(const Program& program, const Lowered& lowered)
+      : next_(lowered.collectives.size()), before_(lowered.collectives.size(), 0) {
+    for (size_t t = 0; t < lowered.tapes.size(); ++t) {
+      // The last collective on each stream, for each device of the thread.
+      std::map<StreamId, std::vector<std::optional<CollectiveId>>> last;
+      const std::vector<LogicalId>& devices = program.threads[t].devices;
+      for (const Instruction& instruction : lowered.tapes[t]) {
+        if (!is_shared(program, instruction))
+          continue;
+        auto& on_stream = last.try_emplace(instruction.stream, devices.size()).first->second;
+        for (size_t place = 0; place < devices.size(); ++place) {
+          const CollectiveId id =
+              lowered.member(program, instruction.collective, devices[place]).collective;
+          if (const auto& earlier = on_stream[place]) {
+            next_[earlier->index()].push_back(id);
+            ++before_[id.index()];
+          }
+          on_stream[place] = id;
+        }
+      }
+    }
+  }
+
+  /// Whether one order of all collectives is the order on every device. Then any two agree.
+  bool has_order() && {
+    std::vector<CollectiveId> ready;
+    for (size_t c = 0; c < before_.size(); ++c)
+      if (before_[c] == 0)
+        ready.emplace_back(c);
+    size_t ordered = 0;
+    while (!ready.empty()) {
+      const CollectiveId id = ready.back();
+      ready.pop_back();
+      ++ordered;
+      for (const CollectiveId next : next_[id.index()])
+        if (--before_[next.index()] == 0)
+          ready.push_back(next);
+    }
+    return ordered == before_.size();
+  }
+
+ private:
+  std::vector<std::vector<CollectiveId>> next_;  // per collective, once for each device
+  std::vector<size_t> before_;                   // per collective: how often it comes next
+};
+
+/// A site that a thread enters, and the op by which it does.
+struct Entrance {
+  SiteId site;
+  OpId op;
+};
+
+/// The shared sites of a thread per stream, in issue order.
+using Entrances = std::map<StreamId, std::vector<Entrance>>;
+
+Entrances entrances(const Program& program, const Tape& tape) {
+  Entrances result;
+  for (const Instruction& instruction : tape)
+    if (is_shared(program, instruction))
+      result[instruction.stream].push_back(
+          {*program.op(instruction.collective).site, instruction.collective});
+  return result;
+}
+
+/// Finds the first two threads that disagree. Slow: only for programs that have no common order.
+class Disagreement {
+ public:
+  Disagreement(const Program& program, const Lowered& lowered)
+      : program_(program), lowered_(lowered) {
+    for (const Tape& tape : lowered.tapes)
+      entrances_.push_back(entrances(program, tape));
+  }
+
+  /// Empty where a longer cycle than one of two threads keeps the program from ending.
+  std::optional<Check> find() const {
+    for (size_t a = 0; a < entrances_.size(); ++a)
+      for (size_t b = a + 1; b < entrances_.size(); ++b)
+        for (const auto& [stream, theirs] : entrances_[b])
+          if (const auto ours = entrances_[a].find(stream); ours != entrances_[a].end())
+            if (auto found = between(a, ours->second, b, theirs, stream))
+              return found;
+    return std::nullopt;
+  }
+
+ private:
+  /// The threads' places at which they enter one site.
+  struct Meeting {
+    size_t left;
+    size_t right;
+  };
+
+  std::optional<Check> between(size_t a, const std::vector<Entrance>& left, size_t b,
+                               const std::vector<Entrance>& right, StreamId stream) const {
+    std::map<SiteId, size_t> place;
+    for (size_t i = 0; i < left.size(); ++i)
+      place.emplace(left[i].site, i);
+    std::vector<Meeting> met;
+    for (size_t i = 0; i < right.size(); ++i)
+      if (const auto at = place.find(right[i].site); at != place.end())
+        met.push_back({at->second, i});
+    for (size_t later = 1; later < met.size(); ++later) {
+      for (size_t earlier = 0; earlier < later; ++earlier) {
+        const auto& [left_second, right_first] = met[earlier];
+        const auto& [left_first, right_second] = met[later];
+        if (left_first > left_second ||
+            !share_both(program_.threads[a], program_.threads[b], right[right_first].site,
+                        right[right_second].site))
+          continue;
+        return conflict(a, left[left_first].op, left[left_second].op, b, right[right_first].op,
+                        right[right_second].op, stream);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether a device of each thread is in one collective of site `x` and in one of site `y`: only
+  /// then do the two wait for each other there.
+  bool share_both(const Thread& a, const Thread& b, SiteId x, SiteId y) const {
+    std::set<std::pair<CollectiveId, CollectiveId>> of_a;
+    for (const LogicalId device : a.devices)
+      if (const auto both = both_of(device, x, y))
+        of_a.insert(*both);
+    return std::any_of(b.devices.begin(), b.devices.end(), [&](LogicalId device) {
+      const auto both = both_of(device, x, y);
+      return both && of_a.count(*both) > 0;
+    });
+  }
+
+  std::optional<std::pair<CollectiveId, CollectiveId>> both_of(LogicalId device, SiteId x,
+                                                               SiteId y) const {
+    const Member* const in_x = lowered_.members[x.index()].find(device);
+    const Member* const in_y = lowered_.members[y.index()].find(device);
+    if (in_x == nullptr || in_y == nullptr)
+      return std::nullopt;
+    return std::pair(in_x->collective, in_y->collective);
+  }
+
+  Check conflict(size_t a, OpId left_first, OpId left_second, size_t b, OpId right_first,
+                 OpId right_second, StreamId stream) const {
+    const Op& first = program_.op(left_first);
+    const Op& second = program_.op(left_second);
+    const Op& other_first = program_.op(right_first);
+    const Op& other_second = program_.op(right_second);
+    const std::string& left_name = program_.threads[a].name;
+    const std::string& right_name = program_.threads[b].name;
+    return failed(
+        CheckKind::OrderAgreed, pointer_of(other_second),
+        fmt::format("On stream {}, thread {} issues {} before {}, but thread {} issues {} "
+                    "before {}.",
+                    stream.index(), quoted(left_name), quoted(first.name), quoted(second.name),
+                    quoted(right_name), quoted(other_first.name), quoted(other_second.name)),
+        {{left_name, fmt::format("{} before {}", first.name, second.name)},
+         {right_name, fmt::format("{} before {}", other_first.name, other_second.name)}});
+  }
+
+  const Program& program_;
+  const Lowered& lowered_;
+  std::vector<Entrances> entrances_;  // per thread
+};
+
+}  // namespace
+
+Check order_agreed(const Program& program, const Lowered& lowered) {
+  if (!Precedence(program, lowered).has_order())
+    if (auto found = Disagreement(program, lowered).find())
+      return *found;
+  return passed(CheckKind::OrderAgreed, "/program");
+}
+
+}  // namespace orrery
