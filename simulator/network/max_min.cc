@@ -56,11 +56,8 @@ void MaxMin::remove(FlowId id) {
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
   free_flows_.push_back(id.index());
-  const uint32_t left = flow.bundle;
   flow = {};
   use(bundle, false);
-  if (bundle.flows == 0)
-    forget(left);
 }
 
 /// A flow of the bundle begins or ends.
@@ -105,9 +102,10 @@ size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
 
 uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
   for (uint32_t id = heads_[chain_of(route, cap)]; id != kNone; id = bundles_[id].next_alike) {
-    const std::span<const uint32_t> other = hops(bundles_[id]);
-    if (bundles_[id].cap == cap &&
-        std::equal(route.begin(), route.end(), other.begin(), other.end()))
+    const Bundle& bundle = bundles_[id];
+    if (bundle.flows == 0 || bundle.cap != cap || bundle.hops != route.size())
+      continue;
+    if (std::equal(route.begin(), route.end(), hops(bundle).begin()))
       return id;
   }
   return make_bundle(route, cap);
@@ -141,7 +139,7 @@ uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   std::copy(route.begin(), route.end(), hops_.begin() + bundle.first_hop);
   for (const uint32_t hop : route)
     links_[hop].bundles.push_back(id);
-  if (++bundles_known_ > heads_.size())
+  if (2 * ++bundles_known_ > heads_.size())
     grow_chains();
   uint32_t& head = heads_[chain_of(route, cap)];
   bundle.next_alike = head;
@@ -171,6 +169,7 @@ void MaxMin::drop_unused(Shared& link) {
     if (bundle.flows > 0)
       return false;
     if (--bundle.listed == 0) {
+      forget(id);
       free_hops_[bundle.hops].push_back(bundle.first_hop);
       free_bundles_.push_back(id);
     }
