@@ -297,6 +297,11 @@ class Document::Builder {
 /// The key as RFC 6901 has it; control characters as JSON escapes them, so that a message stays on
 /// its line.
 void Document::Builder::append_pointer_part(std::string_view key, std::string& text) {
+  const auto as_it_is = [](char c) { return c >= ' ' && c != 0x7f && c != '~' && c != '/'; };
+  if (std::all_of(key.begin(), key.end(), as_it_is)) {
+    text += key;
+    return;
+  }
   for (const char c : key) {
     if (c == '~')
       text += "~0";

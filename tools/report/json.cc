@@ -290,6 +290,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
     json.key("scenario").value(report.scenario->name);
     json.key("holds").value(report.holds);
     json.key("fingerprint").value(report.fingerprint);
+    if (report.digest)
+      json.key("digest").value(digest_text(*report.digest));
     write_all(json, "faults", report.faults, string);
     write_all(json, "labels", report.labels, string);
     write_time(json.key("time"), report);

@@ -294,7 +294,12 @@ class TextReport {
         failed == 0
             ? style_.good(fmt::format("{} checks hold", report_.checks.size()))
             : style_.bad(fmt::format("{} of {} checks fail", failed, report_.checks.size()));
-    return "\n" + count + style_.dim("  fingerprint " + report_.fingerprint) + "\n";
+    const std::string digest =
+        report_.digest
+            ? style_.dim(fmt::format("schedule digest {}: one executor ran, nothing was compared\n",
+                                     digest_text(*report_.digest)))
+            : std::string();
+    return "\n" + count + style_.dim("  fingerprint " + report_.fingerprint) + "\n" + digest;
   }
 
   const Report& report_;
