@@ -211,7 +211,7 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   for (const uint32_t l : touched_) {
     Shared& link = links_[l];
     link.touched = false;
-    if (link.binds() || link.bound)
+    if ((link.binds() || link.bound) && !link.joined)
       for (const uint32_t id : link.bundles)
         from_bundle(id);
     link.bound = link.binds();
@@ -219,7 +219,7 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   for (const uint32_t id : visited_)
     bundles_[id].visited = false;
   for (const uint32_t l : entered_)
-    links_[l].entered = false;
+    links_[l].entered = links_[l].joined = false;
   visited_.clear();
   entered_.clear();
   component_ = 0;
@@ -291,6 +291,7 @@ void MaxMin::enter(uint32_t l) {
   link.place = kNone;
   if (asked <= open.residual)
     return;  // it does not bind those that may change
+  link.joined = true;
   link.place = static_cast<uint32_t>(open_.size());
   open_.push_back(open);
   for (const uint32_t id : link.bundles)

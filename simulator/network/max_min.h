@@ -102,6 +102,7 @@ class MaxMin {
     bool touched = false;    // a flow was added or removed since the last solve
     bool bound = false;      // at the last solve
     bool entered = false;    // during a solve
+    bool joined = false;     // during a solve: what may change on it is solved
     uint32_t place = kNone;  // during a solve: in open_, where its flows may change
 
     bool binds() const { return asked > capacity; }

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -41,16 +42,16 @@ std::vector<Named> all_schedules() {
         const auto add = [&](const std::string& name, std::unique_ptr<const Schedule> schedule) {
           all.push_back({name + size, std::move(schedule)});
         };
-        add("ring all-reduce", std::make_unique<RingSchedule>(Form::AllReduce, n, 3 * n + 2,
-                                                              Combine::Add, transport));
-        add("ring reduce-scatter", std::make_unique<RingSchedule>(Form::ReduceScatter, n, 4 * n,
-                                                                  Combine::Add, transport));
-        add("ring all-gather", std::make_unique<RingSchedule>(Form::AllGather, n, 4 * n,
-                                                              Combine::None, transport));
+        add("ring all-reduce",
+            std::make_unique<RingSchedule>(Form::AllReduce, n, 3 * n + 2, Combine::Add, transport));
+        add("ring reduce-scatter",
+            std::make_unique<RingSchedule>(Form::ReduceScatter, n, 4 * n, Combine::Add, transport));
+        add("ring all-gather",
+            std::make_unique<RingSchedule>(Form::AllGather, n, 4 * n, Combine::None, transport));
         add("recursive doubling",
             std::make_unique<RecursiveDoublingSchedule>(n, 11, Combine::Add, transport));
         add("pairwise", std::make_unique<PairwiseSchedule>(n, 5, transport));
-        add("direct all-to-all", direct_all_to_all(n, 5, transport));
+        add("direct all-to-all", std::make_unique<DirectAllToAllSchedule>(n, 5, transport));
         std::vector<SourceDestination> shift;
         for (uint32_t r = 0; r + 1 < n; ++r)
           shift.push_back({Node(r), Node(r + 1)});
