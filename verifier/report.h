@@ -73,7 +73,6 @@ struct Report {
   std::vector<std::string> faults;       // of the scenario, each a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
-  std::optional<uint64_t> digest;        // of what was timed: every half of every step, once
   std::vector<PathEntry> critical_path;
   std::vector<OpReport> ops;  // in issue order, thread by thread
   MemoryProfile memory;

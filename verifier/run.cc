@@ -247,9 +247,10 @@ class Run {
   /// Two walkers are compared with each other and with the schedules. The digest of one alone says
   /// nothing, and is only shown.
   void check_digests() {
-    report_.digest = report_.completion->digest.value();
     if (digests_.size() > 1)
       check(digests_agree(whole_digest(lowered()), digests_));
+    else
+      report_.digest = report_.completion->digest.value();
   }
 
   void prove_schedules() {

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
 constexpr size_t kLinkKindsShown = 4;
-constexpr size_t kTimelineRows = 48;  // more than a screen shows nothing at a glance
+constexpr size_t kTimelineRows = 48;  // more would not fit a screen
 
 std::string heading(const Style& style, std::string_view text) {
   return "\n" + style.bold(text) + "\n";

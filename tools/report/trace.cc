@@ -20,14 +20,14 @@
 namespace orrery {
 namespace {
 
-/// The file: events one a line, passed on a block at a time.
+/// The file: one event a line, written in blocks.
 class TraceFile {
  public:
   explicit TraceFile(std::ostream& out) : out_(out) {
     text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
   }
 
-  /// An event of which `format` gives all but the braces.
+  /// Writes an event; `format` gives all but the braces.
   template <class... Arguments>
   void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     text_ += events_++ == 0 ? "\n{" : ",\n{";
@@ -63,7 +63,7 @@ struct Row {
   uint32_t thread = 0;
 };
 
-/// From when to when, in the digits of the format.
+/// Begin and duration, in the format's digits.
 struct Stretch {
   Instant begin;
   Instant end;
@@ -135,7 +135,7 @@ class Trace {
   }
 
  private:
-  /// What is remembered of a collective whose messages are written.
+  /// The state of a collective whose messages are written.
   struct Shown {
     uint64_t first_message = 0;     // the number of its first message
     uint64_t steps = 0;             // the most of any channel
@@ -305,7 +305,7 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// While an op of the list is at work, what it holds counts; so each op sets the counter.
+  /// The live bytes at an op count while it runs, so each op sets the counter.
   void write_memory(const DeviceReport& device) {
     const ThreadMemory& memory = report_.memory.threads[device.thread.index()];
     const std::vector<OpId>& ops = program_.thread(device.thread).issue_order;

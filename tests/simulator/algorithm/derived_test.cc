@@ -163,12 +163,12 @@ TEST_CASE("derived: a lockstep schedule runs row by row, receive halves before s
 }
 
 /// The largest distance by which a step that some cause or message still names lies behind the
-/// step that its channel is at, in a run that lets `favoured` go ahead whenever it can.
+/// last step that its channel began, in a run that lets `favoured` go ahead whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
   Progress<Schedule, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
   const auto push = [&](HalfRef half) { ready.push_back(half); };
-  std::map<std::tuple<Node, Channel>, uint32_t> at;  // the step that each channel is at
+  std::map<std::tuple<Node, Channel>, uint32_t> begun;  // the last step that each channel began
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
     progress.enter(Node(n), push);
   uint32_t needed = 0;
@@ -179,16 +179,15 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
       next = ready.begin();
     const HalfRef half = *next;
     ready.erase(next);
+    begun[{half.step.node, half.step.channel}] = half.step.index;
     for_each_cause(schedule, schedule.extent(), half.step, half.half, schedule.step(half.step),
                    [&](const Cause& cause) {
-                     const uint32_t now = at[{cause.step.node, cause.step.channel}];
+                     const uint32_t now = begun[{cause.step.node, cause.step.channel}];
                      if (cause.kind != CauseKind::Enter && now > cause.step.index)
                        needed = std::max(needed, now - cause.step.index);
                      return true;
                    });
     progress.retire(half, push);
-    if (half.half == Half::Send)
-      at[{half.step.node, half.step.channel}] = half.step.index + 1;
   }
   return needed;
 }
