@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -63,7 +65,8 @@ Made make_recursive_doubling(const ScheduleRequest& request) {
 }
 
 Made make_direct(const ScheduleRequest& request) {
-  return direct_all_to_all(request.nodes, request.elements / request.nodes, request.transport);
+  return std::make_unique<DirectAllToAllSchedule>(request.nodes, request.elements / request.nodes,
+                                                  request.transport);
 }
 
 Made make_pairwise(const ScheduleRequest& request) {

@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "models/base/check.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
@@ -67,8 +65,7 @@ class CollectiveRun final : public RunningCollective {
         progress_(schedule),
         times_(extent_, StepTimes{}),
         entries_(extent_.nodes),
-        connections_(size_t{extent_.nodes} * extent_.channels),
-        begun_(log == nullptr ? 0 : connections_.size()),
+        begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
   State enter(Node node) override {
@@ -95,15 +92,15 @@ class CollectiveRun final : public RunningCollective {
   }
 
  private:
-  /// The way of a channel's last message, and its size. What an event asks of the path is kept
-  /// here, near everything else that it touches.
+  /// What an event asks about the way of a channel's last message, near everything else that it
+  /// touches.
   struct Connection {
-    std::optional<Node> to;  // after the first message
+    Node to;
+    bool known = false;
+    bool shares = false;  // whether it shares links of the way
     Bytes size;
-    Duration transfer;  // where it shares no link
+    Duration transfer;  // where it shares none
     Duration latency;
-    BytesPerSecond peak;
-    boost::container::small_vector<LinkId, 2> shared;  // links of the path whose use is shared out
   };
 
   [[gnu::flatten]] State begin_ready() {
@@ -152,13 +149,25 @@ class CollectiveRun final : public RunningCollective {
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
-    const Connection& way = connect(ref, to, size);
+    Connection first;
+    Connection& way = remembers(ref) ? connection(ref) : first;
+    if (!way.known || way.to != to || way.size != size || way.shares) {
+      const Path path = this->path(ref.node, to);
+      shared_.clear();
+      for (const LinkId link : path.links)
+        if (host_.is_shared(link))
+          shared_.push_back(link);
+      way = {to,          true, !shared_.empty(), size, path.transfer(size, extent_.peak_rate),
+             path.latency};
+      if (way.shares && way.transfer > Duration()) {
+        host_.transmit(id_, ref, shared_, path.peak(extent_.peak_rate), size);
+        return;
+      }
+    }
     if (way.transfer == Duration())
       deliver(ref);
-    else if (way.shared.empty())
-      host_.transmit(id_, ref, way.transfer);
     else
-      host_.transmit(id_, ref, {way.shared.data(), way.shared.size()}, way.peak, size);
+      host_.transmit(id_, ref, way.transfer);
   }
 
   Happened happened(const Cause& cause) const {
@@ -169,9 +178,11 @@ class CollectiveRun final : public RunningCollective {
 
   /// The message has been sent: the sender is free, and it arrives after the latency.
   void deliver(StepRef ref) {
-    const Instant arrival = host_.now() + connection(ref).latency;
+    const StepRef receiver = schedule_.peer(ref, Half::Send);
+    const Instant arrival = host_.now() + (remembers(ref) ? connection(ref).latency
+                                                          : path(ref.node, receiver.node).latency);
     times_.at(ref).arrived = arrival;
-    host_.deliver(id_, schedule_.peer(ref, Half::Send), arrival);
+    host_.deliver(id_, receiver, arrival);
     retire({ref, Half::Send}, arrival);
   }
 
@@ -206,26 +217,18 @@ class CollectiveRun final : public RunningCollective {
     return size_t{ref.node.index()} * extent_.channels + ref.channel.index();
   }
 
-  Connection& connection(StepRef ref) { return connections_[channel_of(ref)]; }
+  /// Whether the channel remembers the way of the step's message. Many schedules have one message
+  /// a channel, and there is nothing to be gained by it.
+  static bool remembers(StepRef ref) { return ref.index > 0; }
 
-  const Connection& connect(StepRef ref, Node to, Bytes size) {
-    Connection& way = connection(ref);
-    if (way.to == to && way.size == size)
-      return way;
-    if (way.to != to) {
-      const Path path =
-          paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
-      way.to = to;
-      way.latency = path.latency;
-      way.peak = path.links.empty() ? BytesPerSecond() : path.peak(extent_.peak_rate);
-      way.shared.clear();
-      for (const LinkId link : path.links)
-        if (host_.is_shared(link))
-          way.shared.push_back(link);
-    }
-    way.size = size;
-    way.transfer = way.peak == BytesPerSecond() ? Duration() : message_duration(size, way.peak);
-    return way;
+  Connection& connection(StepRef ref) {
+    if (connections_.empty())
+      connections_.resize(size_t{extent_.nodes} * extent_.channels);
+    return connections_[channel_of(ref)];
+  }
+
+  Path path(Node from, Node to) {
+    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
   const S& schedule_;
@@ -240,7 +243,8 @@ class CollectiveRun final : public RunningCollective {
   Progress<S, Arrival::Told> progress_;
   StepTable<StepTimes> times_;
   std::vector<Instant> entries_;         // per node
-  std::vector<Connection> connections_;  // per node and channel
+  std::vector<Connection> connections_;  // per node and channel, once one remembers
+  std::vector<LinkId> shared_;           // of the way of a message that is about to be sent
   std::vector<Instant> begun_;           // with a log, per node and channel: its half at work
   std::vector<HalfRef> ready_;           // halves whose causes are met
   uint32_t nodes_left_;
