@@ -44,7 +44,9 @@ bool Stages::has_routes() {
       const Reach reach(fabric());
       has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
                                  [&](const Collective& collective) {
-                                   return first_unrouted(collective, paths(), reach).has_value();
+                                   return first_unrouted(*collective.schedule, collective.places,
+                                                         paths(), reach)
+                                       .has_value();
                                  });
     }
   }
