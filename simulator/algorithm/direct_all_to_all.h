@@ -32,6 +32,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
+    extent_.copies = true;  // the own part
   }
 
   const Extent& extent() const override { return extent_; }

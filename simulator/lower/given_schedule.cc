@@ -28,10 +28,10 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.work = {operand.dtype};
   collective.schedule = schedule.get();
   collective.members = group;
-  const CollectiveParts parts =
-      collective_parts(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
-  collective.input = view(parts.operand);
-  collective.output = view(parts.result);
+  CollectiveViews views =
+      collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
+  collective.input = std::move(views.input);
+  collective.output = std::move(views.output);
   collective.scratch = itemsize(collective.work) * schedule->extent().scratch;
   const DataRates rates = {device.reduce_rate, device.copy_rate};
   const EndCopies copies = end_copies(op.kind, schedule->extent(), collective.work, operand.dtype,

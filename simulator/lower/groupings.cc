@@ -1,6 +1,6 @@
 #include "simulator/lower/groupings.h"
 
-#include <unordered_set>
+#include <set>
 #include <utility>
 
 #include "models/base/hash.h"
@@ -56,7 +56,7 @@ uint64_t Groupings::links_hash(VertexId vertex) {
 
 std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& places) {
   std::vector<size_t> firsts;
-  std::unordered_set<uint64_t> known;
+  std::set<uint64_t> known;
   for (size_t g = 0; g < places.size(); ++g) {
     if (places[g].size() <= 1)
       continue;

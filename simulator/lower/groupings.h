@@ -3,8 +3,8 @@
 // The groups of sites, each list of groups held once: many sites of a program have the same.
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "models/base/shared_list.h"
@@ -39,7 +39,7 @@ class Groupings {
 
   const Fabric& fabric_;
   std::vector<uint64_t> links_;  // per vertex: the hash of what leaves it; empty before it is asked
-  std::unordered_map<uint64_t, std::vector<std::unique_ptr<Grouping>>> known_;  // by their hash
+  std::map<uint64_t, std::vector<std::unique_ptr<Grouping>>> known_;  // by their hash
 };
 
 }  // namespace orrery

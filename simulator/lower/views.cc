@@ -27,4 +27,10 @@ CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape
   return {parts_of(form.operand_parts, operand), parts_of(form.result_parts, result)};
 }
 
+CollectiveViews collective_views(const Op& op, const Shape& operand, const Shape& result,
+                                 int64_t group_size) {
+  const CollectiveParts parts = collective_parts(op, operand, result, group_size);
+  return {view(parts.operand), view(parts.result)};
+}
+
 }  // namespace orrery

@@ -35,4 +35,11 @@ struct CollectiveParts {
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size);
 
+struct CollectiveViews {
+  View input;   // of the operand
+  View output;  // of the result
+};
+CollectiveViews collective_views(const Op& op, const Shape& operand, const Shape& result,
+                                 int64_t group_size);
+
 }  // namespace orrery

@@ -109,12 +109,13 @@ Exchange random_exchange() {
 void exchange_dimensions(View& view) {
   if (view.dims.size() < 2)
     view = {{1, view.elements()}, {1, 1}};
-  View wrong = view;
-  const auto i = *rc::gen::inRange<size_t>(0, view.dims.size());
-  const auto j = *rc::gen::inRange<size_t>(0, view.dims.size());
-  std::swap(wrong.dims[i], wrong.dims[j]);
-  std::swap(wrong.strides[i], wrong.strides[j]);
-  view = wrong;
+  std::vector<int64_t> dims(view.dims.begin(), view.dims.end());
+  std::vector<int64_t> strides(view.strides.begin(), view.strides.end());
+  const auto i = *rc::gen::inRange<size_t>(0, dims.size());
+  const auto j = *rc::gen::inRange<size_t>(0, dims.size());
+  std::swap(dims[i], dims[j]);
+  std::swap(strides[i], strides[j]);
+  view = {dims, strides};
 }
 
 Proof proof_of(const Exchange& exchange, const Traced& traced) {
