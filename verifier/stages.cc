@@ -71,8 +71,10 @@ const std::optional<Completion>& Stages::times() {
     if (has_routes()) {
       TimeOptions options;
       options.device_start = conditions_.device_start;
-      if (steps() <= options_.slack_budget)
+      if (steps() <= options_.slack_budget) {
+        history_.halves.reserve(2 * steps());
         options.history = &history_;
+      }
       *times_ = time_program(program_, lowered_, paths(), demands(), options);
     }
   }

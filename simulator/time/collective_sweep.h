@@ -13,6 +13,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "models/base/inline.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
@@ -177,9 +178,9 @@ class CollectiveSweep {
       return run();
   }
 
-  Pass run_nodes(StepTimes* times, Channel channel, uint32_t row) const {
+  ORRERY_ALWAYS_INLINE Pass run_nodes(StepTimes* times, Channel channel, uint32_t row) const {
     Pass pass(id_, channel);
-    for_each_in_row(channel, row, [&](StepRef ref) {
+    for_each_in_row(channel, row, [&](StepRef ref) ORRERY_ALWAYS_INLINE {
       const Step step = schedule_.step(ref);
       receive(times, ref, step, pass);
       send(times, ref, step, pass);
@@ -224,7 +225,7 @@ class CollectiveSweep {
   }
 
   template <class Visit>
-  void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
+  ORRERY_ALWAYS_INLINE void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       if (row < schedule_.steps(Node(n), channel))
         visit(StepRef{Node(n), channel, row});
@@ -260,7 +261,8 @@ class CollectiveSweep {
     return true;
   }
 
-  void receive(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
+  ORRERY_ALWAYS_INLINE void receive(StepTimes* all, StepRef ref, const Step& step,
+                                    Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Receive, step, pass);
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
@@ -274,7 +276,7 @@ class CollectiveSweep {
     pass.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
   }
 
-  void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
+  ORRERY_ALWAYS_INLINE void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Send, step, pass);
     StepTimes& times = all[place(ref)];
     times.sent = begin.at;
@@ -290,18 +292,19 @@ class CollectiveSweep {
     pass.tally.digest.add(pass.sends, ref, bytes_moved(step, Half::Send, itemsize_));
   }
 
-  Happened begins(const StepTimes* all, StepRef ref, Half half, const Step& step,
-                  Pass& pass) const {
+  ORRERY_ALWAYS_INLINE Happened begins(const StepTimes* all, StepRef ref, Half half,
+                                       const Step& step, Pass& pass) const {
     LastMet last;
-    for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-      if (cause.kind == CauseKind::Enter) {
-        last.add({entries_[cause.step.node.index()], cause.step.node});
-      } else {
-        pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
-        last.add(all[place(cause.step)].of(cause));
-      }
-      return true;
-    });
+    for_each_cause(
+        schedule_, extent_, ref, half, step, [&](const Cause& cause) ORRERY_ALWAYS_INLINE {
+          if (cause.kind == CauseKind::Enter) {
+            last.add({entries_[cause.step.node.index()], cause.step.node});
+          } else {
+            pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
+            last.add(all[place(cause.step)].of(cause));
+          }
+          return true;
+        });
     return last.get();
   }
 
