@@ -48,6 +48,8 @@ std::string fingerprint(const Report& report) {
       hash.add(span.end.picoseconds());
     }
     add_memory(hash, report.memory.threads[thread_of[d]->index()]);
+    if (const Bytes beside = report.memory.of(LogicalId(d)).beside; beside > Bytes())
+      hash.add(beside.count());
     if (!report.values)
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/holders.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -41,16 +42,11 @@ namespace {
 
 /// Bytes of all values on all devices that have them.
 Int128 data_size(const Program& program) {
-  const auto on_devices = [&](ValueId value, size_t devices) {
-    return Int128{program.value(value).type.size().count()} * static_cast<int64_t>(devices);
-  };
+  const Holders holders(program);
   Int128 size = 0;
-  for (const Argument& argument : program.arguments)
-    size += on_devices(argument.value, program.mesh.devices());
-  for (const Thread& thread : program.threads)
-    for (const OpId id : thread.issue_order)
-      for (const ValueId value : program.op(id).results)
-        size += on_devices(value, thread.devices.size());
+  for (size_t v = 0; v < program.values.size(); ++v)
+    size += Int128{program.values[v].type.size().count()} *
+            static_cast<int64_t>(holders.of(ValueId(v)).size());
   return size;
 }
 
@@ -207,10 +203,11 @@ class Run {
     if (!moves_data())
       return;
     DeviceValues arguments(program_);
+    const Holders holders(program_);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
-      for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-        arguments.at(program_.arguments[a].value, LogicalId(d)) =
-            initial_value(scenario_, scenario_.arrays[a], LogicalId(d), options_.seed);
+      for (const LogicalId device : holders.of(program_.arguments[a].value))
+        arguments.at(program_.arguments[a].value, device) =
+            initial_value(scenario_, scenario_.arrays[a], device, options_.seed);
     HostRun run = execute(program_, lowered_, std::move(arguments));
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);

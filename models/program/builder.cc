@@ -92,7 +92,8 @@ ValueId ProgramBuilder::add_value(std::string name, ValueType type,
 }
 
 void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
-                              std::vector<std::string> varying, std::optional<Origin> origin) {
+                              std::vector<std::string> varying, std::optional<Origin> origin,
+                              std::optional<std::vector<LogicalId>> on) {
   const Origin at = place_of(name, origin);
   Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
   if (definition == nullptr)
@@ -112,7 +113,11 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                                      orrery::name(dtype), type.shape.text()));
     return;
   }
-  program_.arguments.push_back({*definition->value});
+  if (on) {
+    ORRERY_CHECK(std::is_sorted(on->begin(), on->end()), "an argument's devices ascend");
+    limited_.emplace(*definition->value, program_.arguments.size());
+  }
+  program_.arguments.push_back({*definition->value, std::move(on)});
 }
 
 void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
@@ -137,6 +142,7 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
     owner = ThreadId(program_.threads.size());
   }
   program_.threads.push_back({std::move(name), std::move(devices), {}});
+  without_.clear();
 }
 
 bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& parameter) {
@@ -249,11 +255,35 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
             fmt::format("expected a value, got \"{}\", a future that only done may read", name));
       right = false;
     }
+    if (const auto device = first_without(*value)) {
+      fault(request, "of",
+            fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
+                        "which device {} lacks",
+                        program_.thread(thread).name, name, device->index()));
+      right = false;
+    }
     operands.push_back(*value);
   }
   if (!right)
     return std::nullopt;
   return operands;
+}
+
+/// The first device of the thread begun last that does not have the value; empty where all do.
+std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
+  const auto limited = limited_.find(value);
+  if (limited == limited_.end())
+    return std::nullopt;
+  const auto [known, added] = without_.emplace(value, std::nullopt);
+  if (added) {
+    const std::vector<LogicalId>& on = *program_.arguments[limited->second].on;
+    const std::vector<LogicalId>& devices = program_.threads.back().devices;
+    const auto lacking = std::find_if(devices.begin(), devices.end(),
+                                      [&](LogicalId device) { return !place_among(on, device); });
+    if (lacking != devices.end())
+      known->second = *lacking;
+  }
+  return known->second;
 }
 
 std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(

@@ -1,5 +1,7 @@
 #include "models/program/program.h"
 
+#include <algorithm>
+
 namespace orrery {
 
 std::map<std::string_view, ValueId> values_by_name(const Program& program) {
@@ -7,6 +9,11 @@ std::map<std::string_view, ValueId> values_by_name(const Program& program) {
   for (size_t v = 0; v < program.values.size(); ++v)
     names.emplace(program.values[v].name, ValueId(v));
   return names;
+}
+
+bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
+  return !argument.on ||
+         std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
 }
 
 std::vector<std::optional<ThreadId>> threads_by_device(const Program& program) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ struct Site {
 /// A value that exists before the program begins.
 struct Argument {
   ValueId value;
+  std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
 };
 
 struct Program {
@@ -67,6 +69,9 @@ struct Program {
 
 /// Every value by its name, and by its other names. The program must outlive the views.
 std::map<std::string_view, ValueId> values_by_name(const Program& program);
+
+/// Whether all of these devices, which ascend, have the argument.
+bool all_have(const Argument& argument, std::span<const LogicalId> devices);
 
 /// The thread of each device, by logical id; empty for a device that runs nothing.
 std::vector<std::optional<ThreadId>> threads_by_device(const Program& program);

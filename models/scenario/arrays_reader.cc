@@ -1,10 +1,13 @@
 #include "models/scenario/arrays_reader.h"
 
+#include <array>
 #include <set>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "models/scenario/bounds.h"
+#include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 
@@ -27,6 +30,8 @@ class ArrayReader {
     array.per_device = local.has_value();
     if (const auto node = fields_.required("dtype"))
       array.dtype = read_dtype(*node, faults_).value_or(Dtype::F32);
+    if (const auto on = fields_.optional("on"))
+      read_on(*on, array);
     const bool typed = faults_.size() == before;
     if (local) {
       read_local(*local, array, typed);
@@ -50,7 +55,7 @@ class ArrayReader {
     if (shape)
       array.global = *shape;
     if (const auto spec = fields_.optional("spec"))
-      array.spec = read_spec(*spec, shape);
+      array.spec = read_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init);
     else
@@ -64,9 +69,23 @@ class ArrayReader {
     if (!shape || !encoding || !lists || !typed || mesh_ == nullptr)
       return;
     array.global = *shape;
-    if (auto tensors =
-            read_tensors(*lists, {array.dtype, *shape, *encoding, mesh_->devices()}, faults_))
+    if (auto tensors = read_tensors(
+            *lists,
+            {array.dtype, *shape, *encoding, array.on ? array.on->size() : mesh_->devices()},
+            faults_))
       array.init = PerDeviceInit{std::move(*tensors)};
+  }
+
+  void read_on(DocumentNode node, Array& array) {
+    if (mesh_ == nullptr)
+      return;
+    std::optional<std::vector<LogicalId>> devices = read_devices(node, *mesh_, faults_);
+    if (!devices)
+      return;
+    if (devices->empty())
+      faults_.add(node.origin(), "expected a device for the array, got none");
+    else if (devices->size() < mesh_->devices())
+      array.on = std::move(devices);
   }
 
   std::optional<Shape> read_shape(DocumentNode node, Dtype dtype) {
@@ -89,7 +108,8 @@ class ArrayReader {
     return shape;
   }
 
-  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape) {
+  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape,
+                          const std::optional<std::vector<LogicalId>>& on) {
     PartitionSpec spec;
     if (!is_list(node, "a list with null, an axis name or a list of them per dimension", faults_))
       return spec;
@@ -112,6 +132,8 @@ class ArrayReader {
       }
       if (shape && mesh_ != nullptr)
         check_divisible(entry, axes, (*shape)[spec.dims.size()], spec.dims.size());
+      if (on && mesh_ != nullptr)
+        check_spanned(entry, axes, *on);
       spec.dims.push_back(std::move(axes));
     }
     // Trailing dimensions that are not cut say nothing.
@@ -156,6 +178,20 @@ class ArrayReader {
                   fmt::format("expected dimension {} of extent {} to be divisible by {}, the size "
                               "of {}",
                               dimension, extent, parts, text));
+  }
+
+  /// Each axis that cuts the array must have all its places among the array's devices.
+  void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
+                     const std::vector<LogicalId>& on) {
+    for (const std::string& axis : axes) {
+      const std::array position = {*mesh_->axis(axis)};
+      const auto groups = groups_within(*mesh_, position, {}, on);
+      if (const auto* cut = std::get_if<CutGroup>(&groups))
+        faults_.add(entry.origin(),
+                    fmt::format("expected an axis that the array's devices span whole, got {}: "
+                                "device {} has the array, device {} does not",
+                                in_quotes(axis), cut->inside.index(), cut->outside.index()));
+    }
   }
 
   Init read_init(DocumentNode node) {
@@ -234,14 +270,21 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
 }
 
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     Diagnostics& faults) {
+                                                     const Limits& limits, Diagnostics& faults) {
   if (!is_object(node, "an object with an array per name", faults))
     return std::nullopt;
   std::vector<ArrayReading> readings;
+  int64_t places = 0;  // the devices of all arrays that name theirs
   for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))
       reading.array = ArrayReader(member, mesh, faults).read(member.key());
+    if (reading.array && reading.array->on)
+      places += static_cast<int64_t>(reading.array->on->size());
+    if (places > limits.places) {
+      faults.add(member.origin(), beyond(limits, &Limits::places, places));
+      return std::nullopt;
+    }
     readings.push_back(std::move(reading));
   }
   return readings;

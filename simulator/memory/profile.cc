@@ -1,7 +1,9 @@
 #include "simulator/memory/profile.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
@@ -101,6 +103,10 @@ Bytes& part(ThreadMemory& memory, HeldAs kind) {
   fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
 }
 
+bool larger(const Held& a, const Held& b) {
+  return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
+}
+
 void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int64_t position) {
   for (const Lifetime& lifetime : lifetimes) {
     if (!lifetime.held.has(position) || lifetime.size == Bytes())
@@ -109,10 +115,7 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
     memory.live_at_peak.push_back({lifetime.name, lifetime.size, kind});
     part(memory, kind) += lifetime.size;
   }
-  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(),
-            [](const Held& a, const Held& b) {
-              return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
-            });
+  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
 }
 
 ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
@@ -135,7 +138,85 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   return memory;
 }
 
+/// What a device of a thread has besides what all of the thread's devices have.
+struct Beside {
+  LogicalId device;
+  size_t argument;
+};
+
+/// By device, then by argument.
+std::vector<Beside> arguments_beside(const Program& program,
+                                     const std::vector<std::optional<ThreadId>>& thread_of) {
+  std::vector<Beside> beside;
+  for (size_t a = 0; a < program.arguments.size(); ++a) {
+    const Argument& argument = program.arguments[a];
+    const BufferId buffer = program.value(argument.value).buffer;
+    if (!argument.on || program.buffer(buffer).space != MemorySpace::Device)
+      continue;
+    std::map<ThreadId, bool> counted;  // whether the thread's profile has it
+    for (const LogicalId device : *argument.on) {
+      const std::optional<ThreadId> thread = thread_of[device.index()];
+      if (!thread)
+        continue;
+      const auto [known, added] = counted.emplace(*thread, false);
+      if (added)
+        known->second = all_have(argument, program.thread(*thread).devices);
+      if (!known->second)
+        beside.push_back({device, a});
+    }
+  }
+  std::stable_sort(beside.begin(), beside.end(),
+                   [](const Beside& a, const Beside& b) { return a.device < b.device; });
+  return beside;
+}
+
+DeviceMemory of_device(const Program& program, const MemoryPolicy& policy, ThreadId thread,
+                       const ThreadMemory& counted, const std::vector<size_t>& arguments) {
+  DeviceMemory memory{thread,           counted.peak,  counted.peak_at, counted.live_at_peak,
+                      counted.reserved, counted.arena, Bytes()};
+  for (const size_t a : arguments) {
+    const Value& value = program.value(program.arguments[a].value);
+    const Bytes size = align_up(program.buffer(value.buffer).size, policy.alignment);
+    if (size > Bytes())
+      memory.live_at_peak.push_back({value.name, size, HeldAs::Argument});
+    memory.beside += size;
+  }
+  // Arguments come first in the arena, so that another moves all the rest up by its size.
+  memory.peak += memory.beside;
+  memory.arena += memory.beside;
+  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
+  return memory;
+}
+
+void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProfile& profile) {
+  const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program);
+  const std::vector<Beside> beside = arguments_beside(program, thread_of);
+  std::map<std::pair<ThreadId, std::vector<size_t>>, size_t> known;
+  auto next = beside.begin();
+  for (size_t d = 0; d < thread_of.size(); ++d) {
+    std::optional<size_t>& kind = profile.kind_of.emplace_back();
+    if (!thread_of[d])
+      continue;
+    std::vector<size_t> arguments;
+    for (; next != beside.end() && next->device == LogicalId(d); ++next)
+      arguments.push_back(next->argument);
+    const auto [at, added] =
+        known.emplace(std::pair(*thread_of[d], arguments), profile.kinds.size());
+    if (added)
+      profile.kinds.push_back(of_device(program, policy, *thread_of[d],
+                                        profile.threads[thread_of[d]->index()], arguments));
+    kind = at->second;
+  }
+}
+
 }  // namespace
+
+Bytes MemoryProfile::largest_peak() const {
+  Bytes peak;
+  for (const DeviceMemory& kind : kinds)
+    peak = std::max(peak, kind.peak);
+  return peak;
+}
 
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
   MemoryProfile result;
@@ -143,6 +224,7 @@ MemoryProfile profile(const Program& program, const Lowered& lowered, const Memo
   for (size_t t = 0; t < program.threads.size(); ++t)
     result.threads.push_back(
         profile(program.threads[t].issue_order, lifetimes.of(ThreadId(t)), policy));
+  find_devices(program, policy, result);
   return result;
 }
 

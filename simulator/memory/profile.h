@@ -26,8 +26,9 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// Of one thread: all its devices hold the same. Where a thread's devices are in groups that need
-/// different scratch, each is taken to hold the most.
+/// Of one thread, whose devices all hold the same: of the arguments, those that all of them have.
+/// Where a thread's devices are in groups that need different scratch, each is taken to hold the
+/// most.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live, plus reserved
@@ -39,8 +40,27 @@ struct ThreadMemory {
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
+/// Of all devices that run the same list and have the same arguments.
+struct DeviceMemory {
+  ThreadId thread;
+  Bytes peak;                      // reserved included
+  std::optional<OpId> peak_at;     // as of the thread
+  std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
+  Bytes reserved;
+  Bytes arena;
+  Bytes beside;  // of arguments that not all devices of the thread have; held all the time
+};
+
 struct MemoryProfile {
-  std::vector<ThreadMemory> threads;  // one per thread
+  std::vector<ThreadMemory> threads;           // one per thread
+  std::vector<DeviceMemory> kinds;             // of devices; in the order of their first devices
+  std::vector<std::optional<size_t>> kind_of;  // per device; empty where it runs nothing
+
+  /// Requires a device that runs something.
+  const DeviceMemory& of(LogicalId device) const { return kinds[*kind_of[device.index()]]; }
+
+  /// Of any device; zero without devices that run something.
+  Bytes largest_peak() const;
 };
 
 /// Time is not among its inputs. Buffers of host memory are not counted.

@@ -74,5 +74,39 @@ TEST_CASE("many programs: the limit on ops over all devices counts each op's own
                        InputError);
 }
 
+/// Two programs on a device each, with an array of 6 KiB each.
+test::ScenarioParts two_weights(const std::string& on_0, const std::string& on_1) {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.memory = "8 KiB";
+  parts.arrays =
+      R"({"v": {"shape": [1536], "dtype": "f32"%0}, "w": {"shape": [1536], "dtype": "f32"%1}})";
+  parts.arrays.replace(parts.arrays.find("%0"), 2, on_0);
+  parts.arrays.replace(parts.arrays.find("%1"), 2, on_1);
+  parts.program =
+      R"([{"on": [0], "do": [{"id": "a", "op": "slice", "of": "v", "start_indices": [0], "limit_indices": [8]}]},
+                      {"on": [1], "do": [{"id": "b", "op": "slice", "of": "w", "start_indices": [0], "limit_indices": [8]}]}])";
+  return parts;
+}
+
+TEST_CASE("arrays on devices: two programs with 6 KiB each fit devices of 8 KiB") {
+  const test::Ran apart = test::run_parts(two_weights(R"(, "on": [0])", R"(, "on": [1])"));
+  CHECK(apart.broken() == std::vector<std::string>{});
+  // Sizes are rounded up to 256 B.
+  CHECK(apart.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
+  CHECK(apart.report.memory.of(LogicalId(1)).peak == Bytes(6 * 1024 + 256));
+  const test::Ran both = test::run_parts(two_weights("", ""));
+  CHECK(both.broken() == std::vector<std::string>{"MEMORY.CAPACITY"});
+}
+
+TEST_CASE("arrays on devices: what no program of a device reads is held there all the same") {
+  const test::Ran ran = test::run_parts(two_weights(R"(, "on": {"x": [0, 2]})", R"(, "on": [1])"));
+  CHECK(ran.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
+  CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(12 * 1024 + 256));
+  CHECK(ran.check("MEMORY.CAPACITY").message.find("device 1 holds 12.2 KiB") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -98,7 +98,7 @@ Json link(const Report& report, const LinkReport& entry) {
 }
 
 Json device(const Report& report, const DeviceReport& entry) {
-  const ThreadMemory& memory = report.memory.threads[entry.thread.index()];
+  const DeviceMemory& memory = report.memory.of(entry.device);
   Json live = Json::array();
   for (const Held& held : memory.live_at_peak)
     live.push_back(

@@ -305,9 +305,10 @@ class Trace {
   void write_memory(const DeviceReport& device) {
     const ThreadMemory& memory = report_.memory.threads[device.thread.index()];
     const std::vector<OpId>& ops = program_.thread(device.thread).issue_order;
+    const Bytes beside = report_.memory.of(device.device).beside;
     std::optional<Bytes> shown;
     for (size_t p = 0; p < ops.size(); ++p) {
-      const Bytes live = memory.live[p] + memory.reserved;
+      const Bytes live = memory.live[p] + memory.reserved + beside;
       if (live == shown)
         continue;
       shown = live;

@@ -282,6 +282,26 @@ TEST_CASE("threads: an op reads what its own thread has made") {
                "\"p\", which is of thread \"front\""});
 }
 
+TEST_CASE("threads: an op reads arguments that all devices of its thread have") {
+  Building building;
+  building.builder.argument("b", Dtype::F32, {4}, {}, std::nullopt, devices(1, 3));
+  building.thread("inner", devices(1, 3))
+      .add(op("p", "add", {"b", "b"}))
+      .thread("last", devices(3, 4))
+      .add(op("q", "add", {"a", "b"}))
+      .add(op("r", "reshape", {"b"}, {{"new_sizes", Numbers{2, 2}}}))
+      .thread("first", devices(0, 1))
+      .add(op("s", "neg", {"b"}));
+  CHECK(
+      building.faults() ==
+      Faults{"/q/of: add: expected an array that every device of program \"last\" has, got \"b\", "
+             "which device 3 lacks",
+             "/r/of: reshape: expected an array that every device of program \"last\" has, got "
+             "\"b\", which device 3 lacks",
+             "/s/of: neg: expected an array that every device of program \"first\" has, got \"b\", "
+             "which device 0 lacks"});
+}
+
 TEST_CASE("threads: each device knows its own") {
   Building building;
   building.thread("front", devices(0, 1)).thread("back", devices(2, 4));

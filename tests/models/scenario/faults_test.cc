@@ -199,7 +199,7 @@ TEST_CASE("faults: arrays") {
       {R"({"a": {"local_shape": [1], "dtype": "s8", "shape": [1],
 "per_device": [[1], [1], [1], [1]]}})",
        "f:4:53: /arrays/a/shape: unknown key \"shape\"; expected one of \"local_shape\", "
-       "\"dtype\", \"encoding\", \"per_device\""},
+       "\"dtype\", \"on\", \"encoding\", \"per_device\""},
   };
   for (const Case& c : cases) {
     Small s;
