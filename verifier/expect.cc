@@ -191,6 +191,8 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
       if (!a || !b)
         continue;
       ++compared;
+      if (*a == *b)
+        continue;  // within any bounds, which cost more than the program
       const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
       const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
       const std::optional<int64_t> element = first_not_close(*a, bound_a, *b, bound_b);

@@ -21,9 +21,10 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/slack.h"
-#include "simulator/analyze/traffic.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/faults.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -34,7 +35,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 namespace orrery {
 
@@ -83,10 +84,13 @@ class Run {
       : scenario_(scenario),
         options_(options),
         program_(scenario.program),
-        lowered_(lower_or_throw(scenario, options.limits)),
+        healthy_paths_(scenario.cluster.fabric),
+        lowered_(lower_or_throw(scenario, healthy_paths_, options.limits)),
         conditions_(apply_faults(scenario.faults, program_, scenario.cluster.fabric, options.seed,
                                  lowered_)) {
     report_.scenario = &scenario;
+    if (conditions_.fabric)
+      faulty_paths_.emplace(*conditions_.fabric);
   }
 
   Report report() {
@@ -114,9 +118,9 @@ class Run {
   }
 
  private:
-  static Lowered lower_or_throw(const Scenario& scenario, const Limits& limits) {
+  static Lowered lower_or_throw(const Scenario& scenario, Paths& paths, const Limits& limits) {
     Diagnostics diagnostics(scenario.file);
-    Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, limits);
+    Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics, limits);
     diagnostics.throw_if_any();
     return lowered;
   }
@@ -129,6 +133,16 @@ class Run {
 
   const Fabric& fabric() const {
     return conditions_.fabric ? *conditions_.fabric : scenario_.cluster.fabric;
+  }
+
+  /// Those of the fabric with its faults.
+  Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
+
+  /// On the faulty fabric, or on the healthy one where it leaves some pair without a route.
+  const Demands& asked() {
+    if (!demands_)
+      demands_ = demands(lowered_, routes_are_left_ ? paths() : healthy_paths_);
+    return *demands_;
   }
 
   void label_faults() {
@@ -163,10 +177,9 @@ class Run {
 
   void check_end(const Stop& stop) {
     const std::span<const Link> links = fabric().links();
-    const Check ends = deadlock_free(program_, lowered_, stop);
+    const Check ends = deadlock_free(program_, stop);
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
-      const Check routes =
-          routes_left(program_, lowered_, scenario_.cluster.fabric, *conditions_.fabric);
+      const Check routes = routes_left(program_, lowered_, scenario_.cluster.fabric, paths());
       routes_are_left_ = routes.holds;
       check(routes);
     }
@@ -218,7 +231,7 @@ class Run {
   }
 
   void compute_times() {
-    report_.completion = run_time(program_, lowered_, fabric(), conditions_.device_start);
+    report_.completion = run_time(program_, lowered_, paths(), asked(), conditions_.device_start);
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         WalkDigest{report_.completion->digest, {}});
@@ -228,20 +241,17 @@ class Run {
 
   void compute_slacks() {
     uint64_t steps = 0;
-    std::vector<CollectiveId> all;
-    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
-      steps += count_steps(*lowered_.collectives[c].schedule);
-      all.emplace_back(c);
-    }
+    for (const Collective& collective : lowered_.collectives)
+      steps += count_steps(*collective.schedule);
     if (steps > options_.slack_budget) {
       label(fmt::format("slack: not computed ({} steps, and the budget is {})", steps,
                         options_.slack_budget));
       return;
     }
-    Recording recording(lowered_, all);
-    EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
-    record(program_, lowered_, fabric(), *report_.completion, log);
-    slacks_ = slacks(program_, lowered_, *report_.completion, recording);
+    const History history = history_of([&](EventLog& log) {
+      record(program_, lowered_, paths(), asked(), *report_.completion, log);
+    });
+    slacks_ = slacks(program_, lowered_, *report_.completion, history);
     if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
   }
@@ -256,17 +266,26 @@ class Run {
   }
 
   void prove_schedules() {
-    Prover prover(program_, lowered_);
-    const bool always = proof_is_asked_for();
+    const ProofBudget budget = proof_is_asked_for()
+                                   ? ProofBudget()
+                                   : ProofBudget{options_.proof_budget, options_.proof_work_budget};
+    Prover prover(program_, lowered_, budget);
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      const uint64_t steps = prover.steps(SiteId(s));
-      if (always || steps <= options_.proof_budget)
-        check(prover.prove_site(SiteId(s)));
+      if (auto proof = prover.prove_site(SiteId(s)))
+        check(std::move(*proof));
       else
-        label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})",
-                          program_.op(program_.sites[s].ops.front()).name, steps,
-                          options_.proof_budget));
+        label_unproved(SiteId(s), prover.steps(SiteId(s)));
     }
+  }
+
+  void label_unproved(SiteId site, uint64_t steps) {
+    const std::string& name = program_.op(program_.site(site).ops.front()).name;
+    if (steps > options_.proof_budget)
+      label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,
+                        options_.proof_budget));
+    else
+      label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
+                        name, steps, options_.proof_work_budget));
   }
 
   void check_expectations() {
@@ -303,14 +322,12 @@ class Run {
     for (size_t i = 0; i < program_.ops.size(); ++i)
       if (program_.ops[i].kind == OpKind::Done)
         done_of.emplace(program_.ops[i].operands.front(), OpId(i));
-    const Traffic traffic =
-        orrery::traffic(lowered_, routes_are_left_ ? fabric() : scenario_.cluster.fabric);
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered_.collectives.size(); ++c)
-      messages[lowered_.collectives[c].site.index()] += traffic.messages[c];
-    for (size_t l = 0; report_.completion && l < traffic.links.size(); ++l)
-      if (traffic.links[l] > Bytes())
-        report_.links.push_back({LinkId(l), traffic.links[l]});
+      messages[lowered_.collectives[c].site.index()] += asked().messages[c];
+    for (size_t l = 0; report_.completion && l < asked().links.size(); ++l)
+      if (asked().links[l].bytes > 0)
+        report_.links.push_back({LinkId(l), Bytes(checked_narrow(asked().links[l].bytes))});
     for (const Thread& thread : program_.threads) {
       for (const OpId id : thread.issue_order) {
         const Op& op = program_.op(id);
@@ -392,8 +409,11 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
+  Paths healthy_paths_;
   Lowered lowered_;
   Conditions conditions_;
+  std::optional<Paths> faulty_paths_;  // where the fabric has faults
+  std::optional<Demands> demands_;     // once asked for
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
   bool routes_are_left_ = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -20,7 +21,8 @@ struct Fabric::Graph {
   using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
                                           boost::no_property, LinkProperty>;
 
-  Graph(size_t vertices, const std::vector<Link>& links) : graph(vertices) {
+  Graph(size_t vertices, const std::vector<Link>& links)
+      : graph(vertices), first_from(vertices + 1, 0) {
     by_ends.reserve(links.size());
     for (uint32_t i = 0; i < links.size(); ++i) {
       if (links[i].cut)
@@ -33,23 +35,28 @@ struct Fabric::Graph {
     };
     std::sort(by_ends.begin(), by_ends.end(),
               [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+    for (const uint32_t link : by_ends)
+      ++first_from[links[link].from.index() + 1];
+    std::partial_sum(first_from.begin(), first_from.end(), first_from.begin());
   }
 
   /// The links from `from` straight to `to`.
   std::span<const uint32_t> direct(const std::vector<Link>& links, VertexId from,
                                    VertexId to) const {
-    const auto ends = [&](uint32_t link) { return std::pair(links[link].from, links[link].to); };
-    const auto begin =
-        std::lower_bound(by_ends.begin(), by_ends.end(), std::pair(from, to),
-                         [&](uint32_t link, const auto& wanted) { return ends(link) < wanted; });
+    const auto out_of = by_ends.begin() + first_from[from.index()];
+    const auto out_end = by_ends.begin() + first_from[from.index() + 1];
+    const auto begin = std::lower_bound(out_of, out_end, to, [&](uint32_t link, VertexId wanted) {
+      return links[link].to < wanted;
+    });
     auto end = begin;
-    while (end != by_ends.end() && ends(*end) == std::pair(from, to))
+    while (end != out_end && links[*end].to == to)
       ++end;
     return {begin, end};
   }
 
   LinkGraph graph;
   std::vector<uint32_t> by_ends;  // ids of links that are not cut, in the order of (from, to, id)
+  std::vector<uint32_t> first_from;  // per vertex: where its links out begin in by_ends
 };
 
 Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
@@ -109,6 +116,11 @@ std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
     }
   }
   return std::nullopt;
+}
+
+std::optional<LinkId> Fabric::direct_link(VertexId from, VertexId to) const {
+  const std::span<const uint32_t> direct = graph_->direct(links_, from, to);
+  return direct.empty() ? std::nullopt : std::optional(LinkId(direct.front()));
 }
 
 std::vector<LinkId> Fabric::links_between(VertexId from, VertexId to) const {

@@ -52,6 +52,10 @@ class Fabric {
   /// nearer than `to`, so neighbours are found at once however large the fabric is.
   std::optional<Route> route(VertexId from, VertexId to) const;
 
+  /// The lowest of the links that are not cut and lead from `from` straight to `to`. Found by a
+  /// binary search among the links out of `from`.
+  std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
+
   /// Those that are not cut, in id order.
   std::vector<LinkId> links_between(VertexId from, VertexId to) const;
 

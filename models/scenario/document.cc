@@ -1,6 +1,8 @@
 #include "models/scenario/document.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -133,10 +135,11 @@ class Document::Builder {
     duplicate_ = !is_new;
     if (duplicate_) {
       const TextPlace first = document_.lines_.at(earlier->second);
-      faults_.add(
-          {document_.pointer(open_.back()) + pointer_part(name), document_.lines_.at(key_begin_)},
-          fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name), first.line,
-                      first.column));
+      std::string pointer = document_.pointer(open_.back()) + '/';
+      append_pointer_part(name, pointer);
+      faults_.add({std::move(pointer), document_.lines_.at(key_begin_)},
+                  fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name),
+                              first.line, first.column));
     }
     return true;
   }
@@ -172,7 +175,7 @@ class Document::Builder {
  private:
   Entry& entry(uint32_t index) { return document_.entries_[index]; }
 
-  static std::string pointer_part(std::string_view key);
+  static void append_pointer_part(std::string_view key, std::string& text);
   friend class Document;
 
   uint32_t keep(const std::string& value) {
@@ -291,21 +294,19 @@ class Document::Builder {
   bool duplicate_ = false;
 };
 
-/// "/" and the key as RFC 6901 has it; control characters as JSON escapes them, so that a message
-/// stays on its line.
-std::string Document::Builder::pointer_part(std::string_view key) {
-  std::string part = "/";
+/// The key as RFC 6901 has it; control characters as JSON escapes them, so that a message stays on
+/// its line.
+void Document::Builder::append_pointer_part(std::string_view key, std::string& text) {
   for (const char c : key) {
     if (c == '~')
-      part += "~0";
+      text += "~0";
     else if (c == '/')
-      part += "~1";
+      text += "~1";
     else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      part += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
     else
-      part += c;
+      text += c;
   }
-  return part;
 }
 
 Document::Document(std::string_view text, Diagnostics& faults, const Limits& limits)
@@ -329,18 +330,24 @@ std::optional<DocumentNode> Document::root() const {
 }
 
 std::string Document::pointer(uint32_t index) const {
-  std::vector<uint32_t> path;
-  for (; index != 0; index = entries_[index].parent)
-    path.push_back(index);
   std::string text;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    const Entry& entry = entries_[*at];
-    if (entries_[entry.parent].kind == DocumentNode::Kind::Object)
-      text += Builder::pointer_part(strings_[entry.key]);
-    else
-      text += fmt::format("/{}", entry.place);
-  }
+  append_pointer(index, text);
   return text;
+}
+
+void Document::append_pointer(uint32_t index, std::string& text) const {
+  if (index == 0)
+    return;
+  const Entry& entry = entries_[index];
+  append_pointer(entry.parent, text);
+  text += '/';
+  if (entries_[entry.parent].kind == DocumentNode::Kind::Object) {
+    Builder::append_pointer_part(strings_[entry.key], text);
+    return;
+  }
+  std::array<char, 10> digits{};  // of 32 bits
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), entry.place).ptr;
+  text.append(digits.data(), end);
 }
 
 DocumentNode::Kind DocumentNode::kind() const {

@@ -106,6 +106,7 @@ class Document {
   };
 
   std::string pointer(uint32_t index) const;
+  void append_pointer(uint32_t index, std::string& text) const;
 
   std::string_view text_;
   TextLines lines_;

@@ -49,6 +49,20 @@ std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
   return std::nullopt;
 }
 
+/// Whether `text` is `key` and `suffix`, put together.
+bool is_joined(std::string_view text, std::string_view key, std::string_view suffix) {
+  return text.size() == key.size() + suffix.size() && text.substr(0, key.size()) == key &&
+         text.substr(key.size()) == suffix;
+}
+
+std::optional<DocumentNode> find_suffixed(DocumentNode object, std::string_view key,
+                                          const QuantityUnit& unit) {
+  for (const DocumentNode member : object)
+    if (is_joined(member.key(), key, unit.suffix))
+      return member;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string got(DocumentNode node) {
@@ -220,9 +234,38 @@ std::optional<std::vector<std::string>> read_names(DocumentNode node, std::strin
   return names;
 }
 
-void Fields::know(std::string_view key) {
-  if (std::find(known_.begin(), known_.end(), key) == known_.end())
-    known_.emplace_back(key);
+void Fields::know(std::string_view key, std::optional<Dimension> dimension) {
+  for (Known& known : known_)
+    if (known.key == key) {
+      if (dimension)
+        known.dimension = dimension;
+      return;
+    }
+  known_.push_back({key, dimension});
+}
+
+bool Fields::is_known(std::string_view key) const {
+  return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
+    if (key == known.key)
+      return true;
+    if (!known.dimension)
+      return false;
+    const auto all = units(*known.dimension);
+    return std::any_of(all.begin(), all.end(), [&](const QuantityUnit& unit) {
+      return is_joined(key, known.key, unit.suffix);
+    });
+  });
+}
+
+std::vector<std::string> Fields::known_keys(bool suffixed) const {
+  std::vector<std::string> keys;
+  for (const Known& known : known_)
+    keys.emplace_back(known.key);
+  for (const Known& known : known_)
+    if (suffixed && known.dimension)
+      for (const QuantityUnit& unit : units(*known.dimension))
+        keys.push_back(fmt::format("{}{}", known.key, unit.suffix));
+  return keys;
 }
 
 std::optional<DocumentNode> Fields::optional(std::string_view key) {
@@ -239,13 +282,11 @@ std::optional<DocumentNode> Fields::required(std::string_view key) {
 
 std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension dimension,
                                                  QuantityRange range) {
-  know(key);
+  know(key, dimension);
   std::optional<DocumentNode> found = object_.find(key);
   const QuantityUnit* unit = nullptr;
   for (const QuantityUnit& candidate : units(dimension)) {
-    const std::string suffixed = fmt::format("{}{}", key, candidate.suffix);
-    suffixed_.push_back(suffixed);
-    const std::optional<DocumentNode> here = object_.find(suffixed);
+    const std::optional<DocumentNode> here = find_suffixed(object_, key, candidate);
     if (!here)
       continue;
     if (found) {
@@ -272,7 +313,7 @@ bool Fields::has_quantity(std::string_view key, Dimension dimension) const {
     return true;
   const auto all = units(dimension);
   return std::any_of(all.begin(), all.end(), [&](const QuantityUnit& unit) {
-    return object_.find(fmt::format("{}{}", key, unit.suffix)).has_value();
+    return find_suffixed(object_, key, unit).has_value();
   });
 }
 
@@ -286,21 +327,15 @@ std::optional<int64_t> Fields::required_quantity(std::string_view key, Dimension
 }
 
 void Fields::finish() {
-  std::vector<std::string_view> candidates(known_.begin(), known_.end());
-  candidates.insert(candidates.end(), suffixed_.begin(), suffixed_.end());
   size_t unknown = 0;
   for (const DocumentNode member : object_) {
     const std::string& key = member.key();
-    if (std::find(candidates.begin(), candidates.end(), key) != candidates.end())
+    if (is_known(key) || ++unknown > kMostUnknownKeys)
       continue;
-    if (++unknown > kMostUnknownKeys)
-      continue;
-    std::string hint = suggestion(key, candidates);
-    if (hint.empty() && !known_.empty()) {
-      hint = "; expected one of";
-      for (const std::string& candidate : known_)
-        hint += fmt::format("{} \"{}\"", &candidate == &known_.front() ? "" : ",", candidate);
-    }
+    const std::vector<std::string> candidates = known_keys(true);
+    std::string hint = suggestion(key, {candidates.begin(), candidates.end()});
+    if (hint.empty() && !known_.empty())
+      hint = fmt::format("; expected one of \"{}\"", fmt::join(known_keys(false), "\", \""));
     faults_.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));
   }
   if (unknown > kMostUnknownKeys)

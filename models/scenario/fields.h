@@ -71,7 +71,7 @@ std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string
 std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
                                                    Diagnostics& faults);
 
-/// The members of one object. Requires that it is one.
+/// The members of one object. Requires that it is one. The keys asked for must outlive it.
 class Fields {
  public:
   Fields(DocumentNode object, Diagnostics& faults) : object_(object), faults_(faults) {}
@@ -97,12 +97,19 @@ class Fields {
   void finish();
 
  private:
-  void know(std::string_view key);
+  /// A key that was asked for: alone, or also with the suffix of each unit of a dimension.
+  struct Known {
+    std::string_view key;
+    std::optional<Dimension> dimension;
+  };
+  void know(std::string_view key, std::optional<Dimension> dimension = std::nullopt);
+  bool is_known(std::string_view key) const;
+  /// Each known key once, in the order asked for; with suffixes, those after all without.
+  std::vector<std::string> known_keys(bool suffixed) const;
 
   DocumentNode object_;
   Diagnostics& faults_;
-  std::vector<std::string> known_;     // as asked for, without suffixes
-  std::vector<std::string> suffixed_;  // with them
+  std::vector<Known> known_;
 };
 
 }  // namespace orrery

@@ -18,6 +18,7 @@ class Split {
 
   constexpr int64_t first(int64_t part) const { return part * small_ + std::min(part, larger_); }
   constexpr int64_t count(int64_t part) const { return small_ + (part < larger_ ? 1 : 0); }
+  constexpr int64_t larger() const { return larger_; }  // how many parts have one element more
   constexpr bool is_larger(int64_t part) const { return part < larger_; }
   constexpr int64_t largest() const { return small_ + (larger_ > 0 ? 1 : 0); }
   constexpr int64_t smallest() const { return small_; }

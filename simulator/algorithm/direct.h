@@ -85,6 +85,13 @@ class DirectSchedule final : public Schedule {
     return {to, ref.channel, turn_of(to, ref.channel).to ? 1U : 0U};
   }
 
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    const Turn& turn = turn_of(node, channel);
+    if (turn.to && !copies(node, turn))
+      visit(Sent{*turn.to, 1, part(turn.source, channel).count});
+  }
+
   /// A connection has one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 

@@ -58,6 +58,13 @@ class PairwiseSchedule final : public Schedule {
                               : StepRef{behind(ref.node, turn(ref)), ref.channel, ref.index - 1};
   }
 
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    for (uint32_t to = 0; to < nodes_; ++to)
+      if (Node(to) != node)
+        visit(Sent{Node(to), 1, pieces_.count(channel.index())});
+  }
+
   /// A connection has one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 

@@ -101,8 +101,19 @@ class RingSchedule final : public Schedule {
     return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
   }
 
-  std::vector<Node> receivers(Node node, Channel /*channel*/) const override {
-    return last_ > 0 ? std::vector<Node>{next(node)} : std::vector<Node>{};
+  /// Every chunk once in n steps, but for those of the steps that are left out at the end.
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    if (last_ == 0)
+      return;
+    const std::array<Piece, 2>& pieces = pieces_[channel.index()];
+    const uint32_t turns = form_ == Form::AllReduce ? 2 : 1;
+    const int64_t once =
+        chunks_.larger() * pieces[1].count + (nodes_ - chunks_.larger()) * pieces[0].count;
+    int64_t elements = checked_multiply(turns, once);
+    for (uint32_t index = last_; index < turns * nodes_; ++index)
+      elements -= pieces[chunks_.is_larger(chunk_at({node, channel, index})) ? 1 : 0].count;
+    visit(Sent{next(node), last_, elements});
   }
 
   /// Calls run(), which walks a row. The calls are the same; but nearly all rows are of one of two

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simulator/analyze/device_runs.h"
+#include "simulator/analyze/list_runs.h"
 
 namespace orrery {
 
@@ -20,12 +20,15 @@ Duration& busy_of(DeviceTimes& times, StreamId id) {
 
 std::vector<DeviceTimes> device_times(const Program& program, const Lowered& lowered,
                                       const Completion& completion) {
-  const DeviceRuns runs(program, lowered, completion);
-  std::vector<DeviceTimes> devices(runs.devices());
-  for (uint32_t d = 0; d < runs.devices(); ++d) {
-    DeviceTimes& times = devices[d];
-    for (const Instruction& instruction : runs.tape(LogicalId(d))) {
-      const OpSpan& span = runs.span(instruction.op, LogicalId(d));
+  const ListRuns runs(program, lowered, completion);
+  std::vector<DeviceTimes> devices(program.mesh.devices());
+  for (uint32_t l = 0; l < runs.size(); ++l) {
+    const ListId list(l);
+    const TapeOrder& tape = runs.tape(list);
+    DeviceTimes& times = devices[runs.device(list).index()];
+    for (uint32_t i = 0; i < tape.size(); ++i) {
+      const Instruction& instruction = tape[i];
+      const OpSpan& span = runs.span(instruction.op, list);
       if (instruction.kind == Instruction::Kind::Local)
         times.computing += span.end - span.start;
       else if (instruction.kind == Instruction::Kind::Enter)

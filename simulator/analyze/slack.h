@@ -18,9 +18,8 @@ namespace orrery {
 /// the makespan. An op on the critical path has none. Where the sweep times the program, this is
 /// exact: one picosecond more moves the makespan by one. Where links are shared, messages that are
 /// put off might get other shares of them, which is not looked at: transfers keep their times.
-/// Requires a recording of all collectives. Empty for an op that no device runs.
+/// Empty for an op that no device runs.
 std::vector<std::optional<Duration>> slacks(const Program& program, const Lowered& lowered,
-                                            const Completion& completion,
-                                            const Recording& recording);
+                                            const Completion& completion, const History& history);
 
 }  // namespace orrery

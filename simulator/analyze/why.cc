@@ -4,7 +4,7 @@
 
 #include "models/base/check.h"
 #include "simulator/analyze/critical_path.h"
-#include "simulator/analyze/device_runs.h"
+#include "simulator/analyze/list_runs.h"
 #include "simulator/event/recording.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/progress.h"
@@ -36,7 +36,7 @@ After after(const Cause& cause, const HalfRef& half) {
 /// The inside of one collective, from the end of a member back to the entry that held it up.
 class Inside {
  public:
-  Inside(const Collective& collective, CollectiveId id, const DeviceRuns& runs,
+  Inside(const Collective& collective, CollectiveId id, const ListRuns& runs,
          const Recording& recording, std::vector<Reason>& reasons)
       : collective_(collective),
         schedule_(*collective_.schedule),
@@ -73,17 +73,13 @@ class Inside {
   std::optional<HalfRef> last_of(Node node) const {
     std::optional<HalfRef> last;
     Instant at;
-    for (uint32_t c = 0; c < schedule_.extent().channels; ++c) {
-      const uint32_t steps = schedule_.steps(node, Channel(c));
-      if (steps == 0)
-        continue;
-      const StepRef ref{node, Channel(c), steps - 1};
+    for_each_last_step(schedule_, schedule_.extent(), node, [&](StepRef ref) {
       const Instant sent = recording_.at(id_, ref).sent;
       if (!last || sent > at) {
         last = HalfRef{ref, Half::Send};
         at = sent;
       }
-    }
+    });
     return last;
   }
 
@@ -114,9 +110,7 @@ class Inside {
 
   LogicalId device(Node node) const { return collective_.members[node.index()]; }
 
-  Instant entry(Node node) const {
-    return runs_.span(runs_.own_op(collective_, device(node)), device(node)).start;
-  }
+  Instant entry(Node node) const { return runs_.span(runs_.lists().enter_of(id_, node)).start; }
 
   void add(What what, Node at, std::optional<Node> to, const Step& step, Instant begin,
            Instant end) {
@@ -124,7 +118,7 @@ class Inside {
       return;
     Reason reason;
     reason.what = what;
-    reason.op = runs_.own_op(collective_, device(at));
+    reason.op = runs_.op(runs_.lists().enter_of(id_, at));
     reason.device = device(at);
     if (to)
       reason.to = device(*to);
@@ -145,7 +139,7 @@ class Inside {
   const Collective& collective_;
   const Schedule& schedule_;
   const CollectiveId id_;
-  const DeviceRuns& runs_;
+  const ListRuns& runs_;
   const Recording& recording_;
   std::vector<Reason>& reasons_;
   const size_t outside_;  // those of what came after the collective
@@ -175,9 +169,12 @@ class Chain {
   void add_inside(const PathEntry& entry, LogicalId ends_on) {
     const CollectiveId id = lowered_.member(program_, entry.op, entry.device).collective;
     const Collective& collective = lowered_.collective(id);
-    const OpId ended = runs_.own_op(collective, ends_on);
-    Inside(collective, id, runs_, recording_, reasons_)
-        .back_from(lowered_.member(program_, ended, ends_on).node);
+    Inside(collective, id, runs_, recording_, reasons_).back_from(node_of(collective, ends_on));
+  }
+
+  static Node node_of(const Collective& collective, LogicalId device) {
+    const auto at = std::find(collective.members.begin(), collective.members.end(), device);
+    return Node(static_cast<size_t>(at - collective.members.begin()));
   }
 
   /// The computation, or the entry of the member that held the collective up.
@@ -197,8 +194,9 @@ class Chain {
                                                     : After::Ended;
       reason.after = before->op;
       if (ends) {
-        const Member& member = lowered_.member(program_, before->op, before->device);
-        reason.after = runs_.own_op(lowered_.collective(member.collective), entry.device);
+        const CollectiveId id = lowered_.member(program_, before->op, before->device).collective;
+        const Node node = node_of(lowered_.collective(id), entry.device);
+        reason.after = runs_.op(runs_.lists().enter_of(id, node));
       }
     }
     reasons_.push_back(reason);
@@ -207,7 +205,7 @@ class Chain {
   const Program& program_;
   const Lowered& lowered_;
   const Recording& recording_;
-  const DeviceRuns runs_;
+  const ListRuns runs_;
   std::vector<Reason> reasons_;  // last to first
 };
 

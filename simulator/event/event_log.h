@@ -1,8 +1,9 @@
 #pragma once
 
 // What the executors of time record when they are asked to: every half of every step, with its
-// instants. The trace, the slack of ops and the explanations read it. Ops have their instants in
-// Completion. Events come in batches, so that recording costs no call per step.
+// instants, and every moment of every list, whose instants are in Completion. What is recorded
+// comes after all that caused it. The trace, the slack of ops and the explanations read it. Halves
+// come in batches, so that recording costs no call per step.
 
 #include <functional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -27,6 +29,13 @@ struct HalfEvent {
   friend bool operator==(const HalfEvent&, const HalfEvent&) = default;
 };
 
+/// A moment of a list, and how many halves were recorded before it.
+struct MomentEvent {
+  ListId list;
+  Moment moment;
+  uint64_t halves_before = 0;
+};
+
 /// Hands events on in the order in which they were added: those of one channel in the order of its
 /// halves, those of different channels in an order that depends on the executor.
 class EventLog {
@@ -36,10 +45,16 @@ class EventLog {
   explicit EventLog(Sink sink) : sink_(std::move(sink)) { batch_.reserve(kBatch); }
 
   void add(const HalfEvent& event) {
+    ++halves_;
     batch_.push_back(event);
     if (batch_.size() == kBatch)
       flush();
   }
+
+  void add(ListId list, Moment moment) { moments_.push_back({list, moment, halves_}); }
+
+  /// All moments so far, in the order in which they were added.
+  const std::vector<MomentEvent>& moments() const { return moments_; }
 
   /// Hands on what is left.
   void flush() {
@@ -52,6 +67,8 @@ class EventLog {
 
   Sink sink_;
   std::vector<HalfEvent> batch_;
+  std::vector<MomentEvent> moments_;
+  uint64_t halves_ = 0;  // added so far
 };
 
 }  // namespace orrery

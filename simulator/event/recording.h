@@ -1,6 +1,7 @@
 #pragma once
 
-// The halves of some collectives in memory, to be asked for one by one.
+// What was recorded, in memory: the halves of some collectives, to be asked for one by one, or all
+// that happened in its order.
 
 #include <optional>
 #include <span>
@@ -46,5 +47,24 @@ class Recording {
 
   std::vector<std::optional<Table>> tables_;  // per collective
 };
+
+/// All that happened, each after its causes.
+struct History {
+  std::vector<HalfEvent> halves;
+  std::vector<MomentEvent> moments;
+};
+
+/// Runs `timed(EventLog&)` and returns what it recorded.
+template <class Timed>
+History history_of(Timed&& timed) {
+  History history;
+  EventLog log([&](std::span<const HalfEvent> halves) {
+    history.halves.insert(history.halves.end(), halves.begin(), halves.end());
+  });
+  timed(log);
+  log.flush();
+  history.moments = log.moments();
+  return history;
+}
 
 }  // namespace orrery

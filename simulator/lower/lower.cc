@@ -17,13 +17,10 @@
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 namespace {
-
-bool is_collective(const Op& op) {
-  return rules(op.kind).family == Family::Collective;
-}
 
 Origin place(const Op& op, const std::string& parameter) {
   Origin origin = place_of(op.name, op.origin);
@@ -35,10 +32,6 @@ Origin place(const Op& op, const std::string& parameter) {
 /// Logical id d runs on device d.
 VertexId vertex_of(LogicalId id) {
   return VertexId(id.index());
-}
-
-StreamId stream_of(const Op& op) {
-  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
 }
 
 Transport transport_of(const Op& op) {
@@ -69,10 +62,11 @@ constexpr size_t kMostEstimated = size_t{1} << 16U;
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Cluster& cluster, const Limits& limits,
+  Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
+        paths_(paths),
         limits_(limits),
         diagnostics_(diagnostics),
         costs_(program, cluster.device, diagnostics),
@@ -91,7 +85,7 @@ class Lowering {
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
     for (const Thread& thread : program_.threads)
-      lowered_.tapes.push_back(tape(thread));
+      lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     lowered_.members = members_by_site(lowered_, program_.sites.size());
@@ -104,27 +98,6 @@ class Lowering {
  private:
   Duration local_time(const Op& op) {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
-  }
-
-  Tape tape(const Thread& thread) const {
-    Tape tape;
-    std::map<ValueId, OpId> started;  // by the future that the start handed out
-    for (const OpId id : thread.issue_order) {
-      const Op& op = program_.op(id);
-      if (op.kind == OpKind::Done) {
-        const OpId start = started.at(op.operands.front());
-        tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program_.op(start))});
-      } else if (is_collective(op)) {
-        tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
-        if (op.issue == Issue::Sync)
-          tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
-        else
-          started[op.results.front()] = id;
-      } else {
-        tape.push_back({Instruction::Kind::Local, id, id, {}});
-      }
-    }
-    return tape;
   }
 
   void lower_site(SiteId id) {
@@ -213,16 +186,13 @@ class Lowering {
     std::map<LinkId, int64_t> messages;
     Hop hop;
     for (size_t r = 0; r < looked_at; ++r) {
-      const std::optional<Route> way = cluster_.fabric.route(
-          vertex_of(group[r]), vertex_of(group[(r + distance) % group.size()]));
+      const std::optional<Path> way =
+          paths_.find(vertex_of(group[r]), vertex_of(group[(r + distance) % group.size()]));
       if (!way)
         return std::nullopt;
-      Duration latency;
-      for (const LinkId id : *way) {
-        latency += cluster_.fabric.link(id).latency;
+      for (const LinkId id : way->links)
         ++messages[id];
-      }
-      hop.latency = std::max(hop.latency, latency);
+      hop.latency = std::max(hop.latency, way->latency);
     }
     for (const auto& [id, count] : messages) {
       const BytesPerSecond share(
@@ -250,7 +220,7 @@ class Lowering {
   void check_routes(size_t first, const Op& op, const Pick& pick) {
     const Fabric& fabric = cluster_.fabric;
     for (size_t i = first; i < lowered_.collectives.size(); ++i) {
-      const auto lost = first_unrouted(lowered_.collectives[i], fabric, reach_);
+      const auto lost = first_unrouted(lowered_.collectives[i], paths_, reach_);
       if (!lost)
         continue;
       diagnostics_.add(place(op, {}),
@@ -277,6 +247,7 @@ class Lowering {
 
   const Program& program_;
   const Cluster& cluster_;
+  Paths& paths_;
   const Limits& limits_;
   Diagnostics& diagnostics_;
   LocalCosts costs_;
@@ -287,9 +258,15 @@ class Lowering {
 
 }  // namespace
 
+Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
+              Diagnostics& diagnostics, const Limits& limits) {
+  return Lowering(program, cluster, paths, limits, diagnostics).run();
+}
+
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits) {
-  return Lowering(program, cluster, limits, diagnostics).run();
+  Paths paths(cluster.fabric);
+  return lower(program, cluster, paths, diagnostics, limits);
 }
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/scenario/bounds.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -14,6 +15,11 @@ namespace orrery {
 /// Faults (an algorithm that does not exist or does not fit the group, no route between two
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
 /// result is meaningful only without any. Throws OpOverflow where an op's figures leave 64 bits.
+/// `paths` are those of the cluster's fabric.
+Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
+              Diagnostics& diagnostics, const Limits& limits = {});
+
+/// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {});
 

@@ -22,19 +22,22 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
   });
 }
 
-std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
+std::optional<Unrouted> first_unrouted(const Collective& collective, Paths& paths,
                                        const Reach& reach) {
   if (reach.mutual(collective.places))
     return std::nullopt;
+  std::optional<Unrouted> first;
   const Extent extent = collective.schedule->extent();
   for (uint32_t n = 0; n < extent.nodes; ++n) {
     for (uint32_t c = 0; c < extent.channels; ++c) {
-      for (const Node to : collective.schedule->receivers(Node(n), Channel(c))) {
+      collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
         const VertexId sender = collective.places[n];
-        const VertexId receiver = collective.places[to.index()];
-        if (!fabric.route(sender, receiver))
-          return Unrouted{sender, receiver};
-      }
+        const VertexId receiver = collective.places[sent.to.index()];
+        if (!first && !paths.find(sender, receiver))
+          first = Unrouted{sender, receiver};
+      });
+      if (first)
+        return first;
     }
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -24,11 +25,11 @@ class Reach {
 };
 
 /// The first member that sends where no route leads, by node and channel; empty where all arrives.
-/// `reach` is that of `fabric`.
+/// `reach` is that of the fabric of `paths`.
 struct Unrouted {
   VertexId sender, receiver;
 };
-std::optional<Unrouted> first_unrouted(const Collective& collective, const Fabric& fabric,
+std::optional<Unrouted> first_unrouted(const Collective& collective, Paths& paths,
                                        const Reach& reach);
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/program/rules.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
 
@@ -18,15 +19,16 @@ std::vector<ValueId> arguments_of(const Program& program, const Thread& thread) 
 
 class Ledger {
  public:
-  Ledger(const Program& program, const Lowered& lowered, const Thread& thread,
+  Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
          const MemoryPolicy& policy, const std::vector<bool>& output)
       : program_(program),
         lowered_(lowered),
-        thread_(thread),
+        thread_(program.thread(thread)),
+        tape_(lowered.tapes[thread.index()]),
         policy_(policy),
         output_(output),
-        end_(static_cast<int64_t>(thread.issue_order.size())),
-        buffers_(buffers_of(program, thread)),
+        end_(static_cast<int64_t>(thread_.issue_order.size())),
+        buffers_(buffers_of(program, thread_)),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
 
@@ -74,16 +76,22 @@ class Ledger {
   Use& use_of(ValueId value) { return uses_[place_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[place_of(value)]; }
 
-  /// The position to which each op keeps its operands and results: its own, or that of its `done`.
+  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
-    std::vector<int64_t> done_at(buffers_.size(), end_);  // a future has its buffer by itself
-    for (int64_t p = 0; p < end_; ++p)
-      if (op_at(p).kind == OpKind::Done)
-        done_at[place_of(op_at(p).operands.front())] = p;
+    // Each op is one instruction, a sync collective two: its Wait has no position of its own.
+    std::vector<int64_t> position(tape_.size());
     std::vector<int64_t> ends;
-    for (int64_t p = 0; p < end_; ++p) {
-      const Op& op = op_at(p);
-      ends.push_back(op.issue == Issue::Start ? done_at[place_of(op.results.front())] : p);
+    for (uint32_t i = 0; i < tape_.size(); ++i) {
+      if (i == 0 || tape_[i].op != tape_[i - 1].op)
+        ends.push_back(static_cast<int64_t>(ends.size()));
+      position[i] = ends.back();
+    }
+    for (uint32_t i = 0; i < tape_.size(); ++i) {
+      if (tape_[i].kind != Instruction::Kind::Enter)
+        continue;
+      const std::span<const uint32_t> waits = tape_.waits_for(i);
+      ends[static_cast<size_t>(position[i])] = waits.empty() ? end_ : position[waits.back()];
     }
     return ends;
   }
@@ -166,6 +174,7 @@ class Ledger {
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
+  const TapeOrder tape_;
   const MemoryPolicy& policy_;
   const std::vector<bool>& output_;  // per buffer
   int64_t end_;
@@ -185,7 +194,7 @@ Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const Memor
 }
 
 std::vector<Lifetime> Lifetimes::of(ThreadId thread) const {
-  return Ledger(program_, lowered_, program_.thread(thread), policy_, output_).lifetimes();
+  return Ledger(program_, lowered_, thread, policy_, output_).lifetimes();
 }
 
 }  // namespace orrery

@@ -1,178 +1,380 @@
 #include "simulator/network/max_min.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/base/check.h"
 
 namespace orrery {
 
-MaxMin::MaxMin(std::span<const Link> links) : links_(links.size()) {
+MaxMin::MaxMin(std::span<const Link> links) : links_(links.size()), heads_(16, kNone) {
   for (size_t l = 0; l < links.size(); ++l)
     links_[l].capacity = orrery::rate(links[l].bandwidth).count();
 }
 
 FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<uint32_t>(flows_.size()));
+  route_.clear();
+  int64_t least = cap ? cap->count() : std::numeric_limits<int64_t>::max();
+  for (const LinkId link : route) {
+    route_.push_back(link.index());
+    least = std::min(least, links_[link.index()].capacity);
+  }
+  if (free_flows_.empty()) {
+    free_flows_.push_back(static_cast<uint32_t>(flows_.size()));
     flows_.emplace_back();
   }
-  const uint32_t id = free_.back();
-  free_.pop_back();
-  Flow& flow = flows_[id];
-  flow.cap = cap;
-  flow.rate = 0;
-  for (uint32_t hop = 0; hop < route.size(); ++hop) {
-    auto& others = links_[route[hop].index()].flows;
-    flow.hops.push_back({route[hop].index(), static_cast<uint32_t>(others.size())});
-    others.push_back({id, hop});
-  }
-  added_.push_back(id);
+  const uint32_t id = free_flows_.back();
+  free_flows_.pop_back();
+  const uint32_t bundle_id = bundle_of(route_, least);
+  Bundle& bundle = bundles_[bundle_id];
+  flows_[id] = {bundle_id, bundle.first_flow, kNone, false};
+  if (bundle.first_flow != kNone)
+    flows_[bundle.first_flow].previous = id;
+  bundle.first_flow = id;
+  bundle.grown = true;
+  use(bundle, true);
+  least_changed_ = std::min(least_changed_, least);
+  added_.emplace_back(id);
   return FlowId(id);
 }
 
 void MaxMin::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
-  for (const Hop& hop : flow.hops) {
-    auto& flows = links_[hop.link].flows;
-    const Place last = flows.back();
-    flows[hop.place] = last;
-    flows_[last.flow].hops[last.hop].place = hop.place;
-    flows.pop_back();
-    if (!flows.empty())
-      left_.push_back(hop.link);
+  Bundle& bundle = bundles_[flow.bundle];
+  if (flow.next != kNone)
+    flows_[flow.next].previous = flow.previous;
+  (flow.previous == kNone ? bundle.first_flow : flows_[flow.previous].next) = flow.next;
+  // One that was never solved changes nothing.
+  if (bundle.rate > 0)
+    least_changed_ = std::min(least_changed_, bundle.rate);
+  flow = {};
+  free_flows_.push_back(id.index());
+  use(bundle, false);
+}
+
+/// A flow of the bundle begins or ends.
+void MaxMin::use(Bundle& bundle, bool begins) {
+  const bool first_or_last = bundle.flows == (begins ? 0 : 1);
+  const int64_t change = begins ? 1 : -1;
+  bundle.flows += change;
+  if (bundle.flows == 0)
+    bundle.rate = 0;
+  for (const uint32_t hop : hops(bundle)) {
+    Shared& link = links_[hop];
+    link.asked += change * bundle.cap;
+    link.flows += change;
+    link.in_use += first_or_last ? change : 0;
+    if (!link.touched) {
+      link.touched = true;
+      touched_.push_back(hop);
+    }
   }
-  flow.hops.clear();
-  free_.push_back(id.index());
 }
 
 void MaxMin::for_each_flow(FunctionRef<void(FlowId)> visit) const {
   for (uint32_t id = 0; id < flows_.size(); ++id)
-    if (!flows_[id].hops.empty())
+    if (flows_[id].bundle != kNone)
       visit(FlowId(id));
 }
 
 void MaxMin::touch_all() {
-  for_each_flow([&](FlowId flow) { added_.push_back(flow.index()); });
+  all_touched_ = true;
+}
+
+// Bundles: found by a hash table of chains.
+
+size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
+  uint64_t hash = static_cast<uint64_t>(cap);
+  for (const uint32_t hop : hops)
+    hash = (hash ^ hop) * 0x9e3779b97f4a7c15U;
+  return (hash ^ (hash >> 32U)) & (heads_.size() - 1);
+}
+
+uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
+  for (uint32_t id = heads_[chain_of(route, cap)]; id != kNone; id = bundles_[id].next_alike) {
+    const std::span<const uint32_t> other = hops(bundles_[id]);
+    if (bundles_[id].cap == cap &&
+        std::equal(route.begin(), route.end(), other.begin(), other.end()))
+      return id;
+  }
+  return make_bundle(route, cap);
+}
+
+uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
+  for (const uint32_t hop : route)
+    if (std::ssize(links_[hop].bundles) >
+        links_[hop].in_use + std::max<int64_t>(8, links_[hop].in_use / 4))
+      drop_unused(links_[hop]);
+  if (free_bundles_.empty()) {
+    free_bundles_.push_back(static_cast<uint32_t>(bundles_.size()));
+    bundles_.emplace_back();
+  }
+  const uint32_t id = free_bundles_.back();
+  free_bundles_.pop_back();
+  Bundle& bundle = bundles_[id];
+  bundle = {};
+  bundle.cap = cap;
+  bundle.hops = static_cast<uint32_t>(route.size());
+  bundle.listed = bundle.hops;
+  if (free_hops_.size() <= route.size())
+    free_hops_.resize(route.size() + 1);
+  std::vector<uint32_t>& free = free_hops_[route.size()];
+  if (free.empty()) {
+    free.push_back(static_cast<uint32_t>(hops_.size()));
+    hops_.resize(hops_.size() + route.size());
+  }
+  bundle.first_hop = free.back();
+  free.pop_back();
+  std::copy(route.begin(), route.end(), hops_.begin() + bundle.first_hop);
+  for (const uint32_t hop : route)
+    links_[hop].bundles.push_back(id);
+  if (++bundles_known_ > heads_.size())
+    grow_chains();
+  uint32_t& head = heads_[chain_of(route, cap)];
+  bundle.next_alike = head;
+  head = id;
+  return id;
+}
+
+void MaxMin::grow_chains() {
+  const std::vector<uint32_t> before = std::move(heads_);
+  heads_.assign(2 * before.size(), kNone);
+  for (uint32_t id : before) {
+    while (id != kNone) {
+      Bundle& bundle = bundles_[id];
+      const uint32_t next = bundle.next_alike;
+      uint32_t& head = heads_[chain_of(hops(bundle), bundle.cap)];
+      bundle.next_alike = head;
+      head = id;
+      id = next;
+    }
+  }
+}
+
+/// Takes bundles without flows out of the link's list. They are not found again.
+void MaxMin::drop_unused(Shared& link) {
+  std::erase_if(link.bundles, [&](uint32_t id) {
+    Bundle& bundle = bundles_[id];
+    if (bundle.flows > 0)
+      return false;
+    if (bundle.listed == bundle.hops)
+      forget(id);
+    if (--bundle.listed == 0) {
+      free_hops_[bundle.hops].push_back(bundle.first_hop);
+      free_bundles_.push_back(id);
+    }
+    return true;
+  });
+}
+
+/// Takes the bundle out of its chain.
+void MaxMin::forget(uint32_t id) {
+  const Bundle& bundle = bundles_[id];
+  uint32_t* at = &heads_[chain_of(hops(bundle), bundle.cap)];
+  while (*at != id)
+    at = &bundles_[*at].next_alike;
+  *at = bundle.next_alike;
+  --bundles_known_;
 }
 
 void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
-  ++solves_;
-  for (const uint32_t id : added_) {
-    Flow& flow = flows_[id];
-    if (flow.hops.empty() || flow.visited == solves_)
+  const auto from_bundle = [&](uint32_t id) {
+    visit(id);
+    if (visited_.size() > component_)
+      solve_component(changed);
+  };
+  from_ = first_felt();
+  if (all_touched_)
+    for (uint32_t id = 0; id < bundles_.size(); ++id)
+      from_bundle(id);
+  for (const uint32_t l : touched_) {
+    Shared& link = links_[l];
+    link.touched = false;
+    if (link.binds() || link.bound)
+      for (const uint32_t id : link.bundles)
+        from_bundle(id);
+    link.bound = link.binds();
+  }
+  for (const FlowId id : added_) {
+    Flow& flow = flows_[id.index()];
+    if (flow.bundle == kNone)
       continue;
-    if (alone(flow)) {
-      flow.visited = solves_;
-      set_rate(id, least_capacity(flow), changed);
-    } else {
-      gather(id);
-      fill(changed);
+    from_bundle(flow.bundle);
+    bundles_[flow.bundle].grown = false;
+    if (!flow.told) {  // it has joined a bundle whose rate stays
+      flow.told = true;
+      changed(id);
     }
   }
-  for (const uint32_t link : left_) {
-    if (links_[link].flows.empty() || links_[link].visited == solves_)
-      continue;
-    const uint32_t first = links_[link].flows.front().flow;
-    if (flows_[first].visited == solves_)  // alone, and solved as such above
-      continue;
-    gather(first);
-    fill(changed);
-  }
+  for (const uint32_t id : visited_)
+    bundles_[id].visited = false;
+  for (const uint32_t l : entered_)
+    links_[l].entered = false;
+  visited_.clear();
+  entered_.clear();
+  component_ = 0;
+  touched_.clear();
   added_.clear();
-  left_.clear();
+  all_touched_ = false;
+  least_changed_ = kMost;
 }
 
-bool MaxMin::alone(const Flow& flow) const {
-  return std::all_of(flow.hops.begin(), flow.hops.end(),
-                     [&](const Hop& hop) { return links_[hop.link].flows.size() == 1; });
+/// A share below which filling goes as it did at the last solve, rounded down.
+int64_t MaxMin::first_felt() const {
+  if (all_touched_)
+    return 0;
+  // A flow that is gone mattered from its own share on; a new one matters from its cap on, or from
+  // where it makes a link attain.
+  int64_t from = least_changed_;
+  for (const uint32_t l : touched_)
+    if (links_[l].binds())
+      from = std::min(from, first_felt(links_[l]));
+  return from;
 }
 
-int64_t MaxMin::least_capacity(const Flow& flow) const {
-  int64_t least = links_[flow.hops.front().link].capacity;
-  for (const Hop& hop : flow.hops)
-    least = std::min(least, links_[hop.link].capacity);
-  return flow.cap ? std::min(least, flow.cap->count()) : least;
+/// A share that the link attains no earlier than, if its flows are fixed elsewhere as they were.
+/// Those surely fixed before it, whose rate rounded up is no more, leave the rest to the others.
+int64_t MaxMin::first_felt(const Shared& link) const {
+  int64_t share = 0;
+  while (true) {
+    int64_t residual = link.capacity;
+    int64_t unfixed = link.flows;
+    for (const uint32_t id : link.bundles) {
+      const Bundle& bundle = bundles_[id];
+      if (bundle.flows > 0 && !bundle.grown && bundle.rate < share) {
+        residual -= bundle.rate * bundle.flows;
+        unfixed -= bundle.flows;
+      }
+    }
+    if (unfixed == 0)
+      return kMost;
+    const int64_t next = residual / unfixed;
+    if (next <= share)
+      return share;
+    share = next;
+  }
 }
 
 void MaxMin::visit(uint32_t id) {
-  Flow& flow = flows_[id];
-  if (flow.visited == solves_)
+  Bundle& bundle = bundles_[id];
+  if (bundle.visited || bundle.flows == 0 || stays(bundle))
     return;
-  flow.visited = solves_;
-  flow.fixed = false;
-  component_flows_.push_back(id);
-  if (flow.cap)
-    component_caps_.push_back(id);
+  bundle.visited = true;
+  bundle.fixed = false;
+  visited_.push_back(id);
 }
 
-/// The flows and links that `first` is joined to through shared links.
-void MaxMin::gather(uint32_t first) {
-  component_flows_.clear();
-  component_links_.clear();
-  component_caps_.clear();
-  visit(first);
-  for (size_t next = 0; next < component_flows_.size(); ++next) {
-    for (const Hop& hop : flows_[component_flows_[next]].hops) {
-      Shared& link = links_[hop.link];
-      if (link.visited == solves_)
-        continue;
-      link.visited = solves_;
-      link.residual = link.capacity;
-      link.unfixed = static_cast<int64_t>(link.flows.size());
-      component_links_.push_back(hop.link);
-      for (const Place& place : link.flows)
-        visit(place.flow);
-    }
+void MaxMin::enter(uint32_t l) {
+  Shared& link = links_[l];
+  link.entered = true;
+  entered_.push_back(l);
+  Open open{link.capacity, link.flows, l};
+  Int128 asked = link.asked;
+  for (const uint32_t id : link.bundles) {
+    const Bundle& bundle = bundles_[id];
+    if (bundle.flows == 0 || !stays(bundle))
+      continue;
+    open.residual -= bundle.rate * bundle.flows;
+    open.unfixed -= bundle.flows;
+    asked -= Int128{bundle.cap} * bundle.flows;
   }
+  link.place = kNone;
+  if (asked <= open.residual)
+    return;  // it does not bind those that may change
+  link.place = static_cast<uint32_t>(open_.size());
+  open_.push_back(open);
+  for (const uint32_t id : link.bundles)
+    visit(id);
 }
 
-/// Progressive filling of the gathered component.
+/// Gathers what is joined by binding links to the bundle visited or the link entered, and solves
+/// it.
+void MaxMin::solve_component(FunctionRef<void(FlowId)> changed) {
+  for (size_t next = component_; next < visited_.size(); ++next)
+    for (const uint32_t hop : hops(bundles_[visited_[next]]))
+      if (links_[hop].binds() && !links_[hop].entered)
+        enter(hop);
+  if (open_.empty())
+    for (size_t i = component_; i < visited_.size(); ++i)
+      set_rate(visited_[i], bundles_[visited_[i]].cap, changed);
+  else
+    fill(changed);
+  component_ = visited_.size();
+}
+
+/// Progressive filling of the component.
 void MaxMin::fill(FunctionRef<void(FlowId)> changed) {
+  int64_t least_cap = std::numeric_limits<int64_t>::max();  // of those not fixed, or less
+  for (size_t i = component_; i < visited_.size(); ++i)
+    least_cap = std::min(least_cap, bundles_[visited_[i]].cap);
+  size_t next_cap = 0;
+  by_cap_.clear();
   while (true) {
-    std::erase_if(component_links_, [&](uint32_t l) { return links_[l].unfixed == 0; });
-    std::erase_if(component_caps_, [&](uint32_t f) { return flows_[f].fixed; });
-    if (component_links_.empty())
-      return;
     // The least residual / count so far, compared by cross-multiplying.
-    int64_t residual = links_[component_links_.front()].residual;
-    int64_t count = links_[component_links_.front()].unfixed;
-    const auto compare = [&](int64_t other_residual, int64_t other_count) {
-      return Int128{other_residual} * count - Int128{residual} * other_count;
-    };
-    for (const uint32_t l : component_links_) {
-      if (compare(links_[l].residual, links_[l].unfixed) < 0) {
-        residual = links_[l].residual;
-        count = links_[l].unfixed;
-      }
-    }
-    for (const uint32_t f : component_caps_) {
-      if (compare(flows_[f].cap->count(), 1) < 0) {
-        residual = flows_[f].cap->count();
-        count = 1;
-      }
-    }
+    int64_t residual = 1;
+    int64_t count = 0;
     attaining_.clear();
-    for (const uint32_t l : component_links_)
-      if (compare(links_[l].residual, links_[l].unfixed) == 0)
-        attaining_.push_back(l);
+    for (size_t i = 0; i < open_.size();) {
+      if (open_[i].unfixed == 0) {
+        links_[open_[i].link].place = kNone;
+        if (i + 1 < open_.size())
+          links_[open_.back().link].place = static_cast<uint32_t>(i);
+        open_[i] = open_.back();
+        open_.pop_back();
+        continue;
+      }
+      const Open& open = open_[i++];
+      const Int128 mine = Int128{open.residual} * count;
+      const Int128 least = Int128{residual} * open.unfixed;
+      if (mine > least)
+        continue;
+      if (mine < least) {
+        attaining_.clear();
+        residual = open.residual;
+        count = open.unfixed;
+      }
+      attaining_.push_back(open.link);
+    }
+    if (open_.empty())
+      return;
+    if (Int128{least_cap} * count <= residual) {
+      // Caps count, from the least on.
+      if (by_cap_.empty()) {
+        by_cap_.assign(visited_.begin() + static_cast<std::ptrdiff_t>(component_), visited_.end());
+        std::sort(by_cap_.begin(), by_cap_.end(),
+                  [&](uint32_t a, uint32_t b) { return bundles_[a].cap < bundles_[b].cap; });
+      }
+      while (bundles_[by_cap_[next_cap]].fixed)
+        ++next_cap;
+      least_cap = bundles_[by_cap_[next_cap]].cap;
+      const Int128 order = Int128{least_cap} * count - residual;
+      if (order < 0)
+        attaining_.clear();
+      for (size_t i = next_cap; order <= 0 && i < by_cap_.size(); ++i) {
+        if (bundles_[by_cap_[i]].cap != least_cap)
+          break;
+        fix(by_cap_[i], least_cap, changed);
+      }
+    }
     const int64_t share = residual / count;
-    for (const uint32_t f : component_caps_)
-      if (compare(flows_[f].cap->count(), 1) == 0)
-        fix(f, share, changed);
     for (const uint32_t l : attaining_)
-      for (const Place& place : links_[l].flows)
-        fix(place.flow, share, changed);
+      for (const uint32_t id : links_[l].bundles)
+        if (bundles_[id].visited)
+          fix(id, share, changed);
   }
 }
 
 void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) {
-  Flow& flow = flows_[id];
-  if (flow.fixed)
+  Bundle& bundle = bundles_[id];
+  if (bundle.fixed)
     return;
-  flow.fixed = true;
-  for (const Hop& hop : flow.hops) {
-    links_[hop.link].residual -= share;
-    --links_[hop.link].unfixed;
+  bundle.fixed = true;
+  for (const uint32_t hop : hops(bundle)) {
+    if (links_[hop].place == kNone)
+      continue;
+    Open& open = open_[links_[hop].place];
+    open.residual -= share * bundle.flows;
+    open.unfixed -= bundle.flows;
   }
   set_rate(id, share, changed);
 }
@@ -180,10 +382,14 @@ void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) 
 void MaxMin::set_rate(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) {
   if (share == 0)
     throw_overflow("a flow's share of a link is less than 1/27,720 byte per second");
-  if (flows_[id].rate == share)
+  Bundle& bundle = bundles_[id];
+  if (bundle.rate == share)
     return;
-  flows_[id].rate = share;
-  changed(FlowId(id));
+  bundle.rate = share;
+  for (uint32_t flow = bundle.first_flow; flow != kNone; flow = flows_[flow].next) {
+    flows_[flow].told = true;
+    changed(FlowId(flow));
+  }
 }
 
 }  // namespace orrery

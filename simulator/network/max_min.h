@@ -11,8 +11,6 @@
 #include <span>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/int128.h"
@@ -39,9 +37,14 @@ constexpr Work work(Bytes size) {
 
 using FlowId = Id<struct FlowTag>;
 
-/// The flows of this instant on the links of a fabric, and the rate of each. Only what changes is
-/// solved again: the flows joined by shared links to those added or removed. A flow that shares no
-/// link costs as much as its route is long.
+/// The flows of this instant on the links of a fabric, and the rate of each. Flows with one route
+/// and one cap always have one rate: they are solved as one bundle.
+///
+/// Only what a change can reach is solved again: the flows joined to it by binding links, from the
+/// share on where the change can first be felt. A link binds while its flows could together take
+/// more than it has. One that does not bind changes no rate: as long as it has an unfixed flow,
+/// that flow's own cap is attained no later than the link. Filling goes by growing shares, so that
+/// what was fixed at a lesser share than the change's stays as it is.
 class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
@@ -58,54 +61,105 @@ class MaxMin {
 
   void for_each_flow(FunctionRef<void(FlowId)> visit) const;
 
-  Rate rate_of(FlowId flow) const { return Rate(flows_[flow.index()].rate); }
+  Rate rate_of(FlowId flow) const { return Rate(bundles_[flows_[flow.index()].bundle].rate); }
 
   /// Brings the rates up to date with the flows added and removed; `changed` gets each flow whose
   /// rate is a new one. Throws Overflow where a share is less than one unit.
   void solve(FunctionRef<void(FlowId)> changed);
 
  private:
-  struct Place {
-    uint32_t flow;
-    uint32_t hop;  // which link of the flow's route this is
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr int64_t kMost = INT64_MAX;
+
+  struct Flow {
+    uint32_t bundle = kNone;  // none: the id is free
+    uint32_t next = kNone;    // of the same bundle
+    uint32_t previous = kNone;
+    bool told = false;  // of its rate
   };
-  struct Hop {
-    uint32_t link;
-    uint32_t place;  // where in the link's list of flows
+  /// Without flows it stays for a while, with its places in lists: the next message on the same way
+  /// takes it again.
+  struct Bundle {
+    int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
+    int64_t rate = 0;
+    uint32_t first_hop = 0;  // in hops_
+    uint32_t hops = 0;
+    int64_t flows = 0;
+    uint32_t first_flow = kNone;
+    uint32_t next_alike = kNone;  // in the same chain of heads_
+    uint32_t listed = 0;          // how many of its links have it in their list
+    bool grown = false;           // by flows added since the last solve
+    bool visited = false;         // during a solve
+    bool fixed = false;           // during a solve
   };
   struct Shared {
     int64_t capacity = 0;
-    boost::container::small_vector<Place, 2> flows;
-    uint64_t visited = 0;  // the solve that saw it last
-    int64_t residual = 0;  // during a solve: capacity not yet given out
-    int64_t unfixed = 0;   // during a solve: flows without a rate
-  };
-  struct Flow {
-    boost::container::small_vector<Hop, 2> hops;  // of its route; empty: not in use
-    std::optional<Rate> cap;
-    int64_t rate = 0;
-    uint64_t visited = 0;
-    bool fixed = false;  // during a solve
+    Int128 asked = 0;               // the caps of its flows together
+    std::vector<uint32_t> bundles;  // those that cross it, and some without flows
+    int64_t in_use = 0;             // how many of them have flows
+    int64_t flows = 0;
+    bool touched = false;    // a flow was added or removed since the last solve
+    bool bound = false;      // at the last solve
+    bool entered = false;    // during a solve
+    uint32_t place = kNone;  // during a solve: in open_, where its flows may change
+
+    bool binds() const { return asked > capacity; }
   };
 
-  bool alone(const Flow& flow) const;
-  int64_t least_capacity(const Flow& flow) const;
+  std::span<const uint32_t> hops(const Bundle& bundle) const {
+    return {hops_.data() + bundle.first_hop, bundle.hops};
+  }
+  void touch(uint32_t link);
+  size_t chain_of(std::span<const uint32_t> hops, int64_t cap) const;
+  uint32_t bundle_of(std::span<const uint32_t> hops, int64_t cap);
+  uint32_t make_bundle(std::span<const uint32_t> hops, int64_t cap);
+  void drop_unused(Shared& link);
+  void forget(uint32_t id);
+  void grow_chains();
+  void use(Bundle& bundle, bool begins);
+
+  /// A link on which flows are not yet fixed.
+  struct Open {
+    int64_t residual;  // capacity not yet given out
+    int64_t unfixed;   // flows without a rate
+    uint32_t link;
+  };
+
+  int64_t first_felt() const;
+  int64_t first_felt(const Shared& link) const;
+  bool stays(const Bundle& bundle) const { return bundle.rate != 0 && bundle.rate < from_; }
   void visit(uint32_t id);
-  void gather(uint32_t first);
+  void enter(uint32_t link);
+  void solve_component(FunctionRef<void(FlowId)> changed);
   void fill(FunctionRef<void(FlowId)> changed);
   void fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
   void set_rate(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
 
   std::vector<Shared> links_;
   std::vector<Flow> flows_;
-  std::vector<uint32_t> free_;
-  std::vector<uint32_t> added_;  // flows added since the last solve
-  std::vector<uint32_t> left_;   // links left by a flow since the last solve
-  uint64_t solves_ = 0;
-  std::vector<uint32_t> component_flows_;
-  std::vector<uint32_t> component_links_;
-  std::vector<uint32_t> component_caps_;  // its flows that declare a cap
+  std::vector<uint32_t> free_flows_;
+  std::vector<Bundle> bundles_;
+  std::vector<uint32_t> free_bundles_;
+  std::vector<uint32_t> hops_;                    // links of all bundles
+  std::vector<std::vector<uint32_t>> free_hops_;  // by length: where in hops_ that many are free
+  std::vector<uint32_t> heads_;                   // chains of bundles, by hash of route and cap
+  size_t bundles_known_ = 0;
+
+  // Since the last solve.
+  std::vector<uint32_t> touched_;  // links
+  std::vector<FlowId> added_;
+  int64_t least_changed_ = kMost;  // of the rates of flows removed and the caps of flows added
+  bool all_touched_ = false;
+
+  // During a solve.
+  int64_t from_ = 0;               // what has a lesser rate keeps it
+  std::vector<uint32_t> visited_;  // bundles, of all components so far
+  size_t component_ = 0;           // where those of this component begin
+  std::vector<uint32_t> entered_;  // links, of all components so far
+  std::vector<Open> open_;         // of this component
   std::vector<uint32_t> attaining_;
+  std::vector<uint32_t> by_cap_;  // bundles of this component
+  std::vector<uint32_t> route_;   // the ids of a route, while it is looked up
 };
 
 }  // namespace orrery

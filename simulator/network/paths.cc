@@ -1,40 +1,179 @@
 #include "simulator/network/paths.h"
 
-#include <algorithm>
-#include <utility>
+#include <numeric>
 
 #include "models/base/check.h"
 
 namespace orrery {
+namespace {
 
-const Path& Paths::between(VertexId from, VertexId to) {
-  const auto [known, is_new] = known_.try_emplace({from, to});
-  Path& path = known->second;
-  if (!is_new || from == to)
-    return path;
-  std::optional<Route> route = fabric_.route(from, to);
-  ORRERY_CHECK(route.has_value(), "lowering refuses members without a route");
-  path.links = std::move(*route);
-  for (const LinkId id : path.links) {
-    const Link& link = fabric_.link(id);
-    path.bottleneck = path.bottleneck ? std::min(*path.bottleneck, link.bandwidth) : link.bandwidth;
-    path.latency += link.latency;
+constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's places
+
+}  // namespace
+
+/// Where the vertex is, or would be put. A table as large as the fabric never has collisions.
+size_t RouteSearch::place(const Graph& graph, VertexId vertex) const {
+  const size_t mask = entered_over_.size() - 1;
+  size_t at = vertex.index() & mask;
+  while (entered_over_[at] != kFree && graph.fabric.link(LinkId(entered_over_[at])).to != vertex)
+    at = (at + 1) & mask;
+  return at;
+}
+
+bool RouteSearch::met(const Graph& graph, VertexId vertex) const {
+  return !entered_over_.empty() && entered_over_[place(graph, vertex)] != kFree;
+}
+
+void RouteSearch::meet(const Graph& graph, uint32_t link) {
+  const VertexId vertex = graph.fabric.link(LinkId(link)).to;
+  if (vertex == from_ || graph.dead_end[vertex.index()])
+    return;
+  if (2 * met_ >= entered_over_.size() && entered_over_.size() < graph.vertices())
+    grow(graph);
+  uint32_t& entered = entered_over_[place(graph, vertex)];
+  if (entered != kFree)
+    return;
+  entered = link;
+  ++met_;
+  frontier_.push_back(vertex.index());
+}
+
+void RouteSearch::grow(const Graph& graph) {
+  const std::vector<uint32_t> before = std::move(entered_over_);
+  entered_over_.assign(std::max<size_t>(8, 2 * before.size()), kFree);
+  for (const uint32_t link : before)
+    if (link != kFree)
+      entered_over_[place(graph, graph.fabric.link(LinkId(link)).to)] = link;
+}
+
+/// Meets the neighbours of the next vertex.
+void RouteSearch::go_on(const Graph& graph) {
+  const uint32_t vertex = frontier_[next_++];
+  if (next_ == frontier_.size() || next_ >= 64 + frontier_.size() / 2) {
+    frontier_.erase(frontier_.begin(), frontier_.begin() + static_cast<std::ptrdiff_t>(next_));
+    next_ = 0;
   }
-  set_shared(path);
+  for (uint32_t l = graph.first[vertex]; l < graph.first[vertex + 1]; ++l)
+    meet(graph, graph.links[l]);
+}
+
+// A vertex is met first over its lowest route: those of one distance leave the frontier in the
+// order of their routes, and each looks along its links in id order.
+bool RouteSearch::backwards(const Graph& graph, VertexId to, Links& links) {
+  while (!met(graph, to)) {
+    if (next_ == frontier_.size()) {
+      frontier_.shrink_to_fit();
+      return false;
+    }
+    go_on(graph);
+  }
+  for (VertexId at = to; at != from_;) {
+    links.emplace_back(entered_over_[place(graph, at)]);
+    at = graph.fabric.link(links.back()).from;
+  }
+  return true;
+}
+
+Paths::Paths(const Fabric& fabric, size_t most_held)
+    : graph_{fabric, {}, {}, {}}, most_held_(most_held) {
+  const size_t vertices = fabric.devices() + fabric.switches().size();
+  graph_.first.resize(vertices + 1, 0);
+  graph_.dead_end.resize(vertices);
+  only_out_.resize(vertices, kNone);
+  only_in_.resize(vertices, kNone);
+  searches_.resize(vertices);
+  const std::span<const Link> links = fabric.links();
+  for (uint32_t l = 0; l < links.size(); ++l) {
+    if (links[l].cut)
+      continue;
+    ++graph_.first[links[l].from.index() + 1];
+    uint32_t& out = only_out_[links[l].from.index()];
+    out = out == kNone ? l : kSeveral;
+    uint32_t& in = only_in_[links[l].to.index()];
+    in = in == kNone ? l : kSeveral;
+  }
+  std::partial_sum(graph_.first.begin(), graph_.first.end(), graph_.first.begin());
+  graph_.links.resize(graph_.first.back());
+  std::vector<uint32_t> next(graph_.first.begin(), graph_.first.end() - 1);
+  for (uint32_t l = 0; l < links.size(); ++l)
+    if (!links[l].cut)
+      graph_.links[next[links[l].from.index()]++] = l;
+  // A search never asks for a vertex that has only one link in. Nothing leads on from one that has
+  // no link out either, or only the link back.
+  for (size_t v = 0; v < vertices; ++v) {
+    const uint32_t in = only_in_[v];
+    const uint32_t out = only_out_[v];
+    const bool one_in = in != kNone && in != kSeveral;
+    graph_.dead_end[v] =
+        one_in && (out == kNone || (out != kSeveral && links[out].to == links[in].from));
+  }
+}
+
+bool Paths::search(VertexId from, VertexId to, RouteSearch::Links& backwards) {
+  if (const std::optional<LinkId> direct = fabric().direct_link(from, to)) {
+    backwards.push_back(*direct);
+    return true;
+  }
+  std::unique_ptr<RouteSearch>& search = searches_[from.index()];
+  if (!search)
+    search = std::make_unique<RouteSearch>(from);
+  const size_t before = search->held();
+  const bool found = search->backwards(graph_, to, backwards);
+  held_ += search->held();
+  held_ -= before;
+  if (held_ > most_held_) {
+    for (std::unique_ptr<RouteSearch>& other : searches_)
+      other.reset();
+    held_ = 0;
+  }
+  return found;
+}
+
+/// Fills in the links. Each end goes towards the other while there is only one way to go: round a
+/// circle that way, if the other end is not reached.
+bool Paths::route(VertexId from, VertexId to, Path& path) {
+  for (uint32_t steps = 0; from != to; ++steps) {
+    const uint32_t only = only_out_[from.index()];
+    if (only == kNone || steps > graph_.vertices())
+      return false;
+    if (only == kSeveral)
+      break;
+    path.links.emplace_back(only);
+    from = fabric().link(LinkId(only)).to;
+  }
+  RouteSearch::Links backwards;
+  for (uint32_t steps = 0; from != to; ++steps) {
+    const uint32_t only = only_in_[to.index()];
+    if (only == kNone || steps > graph_.vertices())
+      return false;
+    if (only == kSeveral)
+      break;
+    backwards.emplace_back(only);
+    to = fabric().link(LinkId(only)).from;
+  }
+  if (from != to && !search(from, to, backwards))
+    return false;
+  path.links.insert(path.links.end(), backwards.rbegin(), backwards.rend());
+  return true;
+}
+
+std::optional<Path> Paths::find(VertexId from, VertexId to) {
+  std::optional<Path> path(std::in_place);
+  if (!route(from, to, *path))
+    return std::nullopt;
+  for (const LinkId id : path->links) {
+    const Link& link = fabric().link(id);
+    path->bottleneck =
+        path->bottleneck ? std::min(*path->bottleneck, link.bandwidth) : link.bandwidth;
+    path->latency += link.latency;
+  }
   return path;
 }
 
-void Paths::share(std::vector<bool> shared) {
-  shared_ = std::move(shared);
-  for (auto& [ends, path] : known_)
-    set_shared(path);
-}
-
-void Paths::set_shared(Path& path) const {
-  path.shared.clear();
-  for (const LinkId id : path.links)
-    if (!shared_.empty() && shared_[id.index()])
-      path.shared.push_back(id);
+Path Paths::between(VertexId from, VertexId to) {
+  std::optional<Path> path = find(from, to);
+  ORRERY_CHECK(path.has_value(), "lowering refuses members without a route");
+  return std::move(*path);
 }
 
 }  // namespace orrery

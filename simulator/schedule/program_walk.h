@@ -1,36 +1,40 @@
 #pragma once
 
-// Walking a whole program without time: every device runs its tape, every collective its schedule,
-// each half after its causes. Nothing is a wildcard, so one order decides for all timings: what
-// does not end here cannot end at all.
+// Walking a whole program without time: every device runs its list, every collective its schedule,
+// each half after its causes. No cause is a choice, so one order decides for all timings: what does
+// not end here cannot end at all.
 
-#include <deque>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
 
 namespace orrery {
 
-/// A device that cannot go on: it stands at a Wait.
-struct StuckDevice {
-  LogicalId device;
-  size_t instruction = 0;  // in its thread's tape
-  Member waits_for;        // the collective whose end it awaits
-};
-
-/// Where a program stopped. Both lists empty: it ran to its end.
+/// Where a program stopped.
 struct Stop {
   struct StuckCollective {
     CollectiveId id;
     std::vector<Node> not_entered;
     std::vector<Parked> parked;
   };
-  std::vector<StuckDevice> devices;          // by logical id
-  std::vector<StuckCollective> collectives;  // entered by some and not ended, by id
+  std::shared_ptr<const ProgramLists> lists;  // of the program that was walked
+  ListProgress progress;                      // how far each of them came
+  std::vector<StuckCollective> collectives;   // entered by some and not ended, by id
 
-  bool finished() const { return devices.empty() && collectives.empty(); }
+  bool finished() const { return progress.finished(); }
+  /// The lists that stand at a Wait, by device.
+  std::vector<ListId> waiting() const {
+    std::vector<ListId> result;
+    for (uint32_t l = 0; l < lists->size(); ++l)
+      if (progress.next(ListId(l)) < lists->tape(ListId(l)).size())
+        result.emplace_back(l);
+    return result;
+  }
 };
 
 /// Calls, each in an order that respects all causes:
@@ -42,22 +46,19 @@ template <class Visitor>
 class ProgramWalk {
  public:
   ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor)
-      : program_(program),
+      : lists_(std::make_shared<const ProgramLists>(program, lowered)),
         lowered_(lowered),
         visitor_(visitor),
-        thread_of_(threads_by_device(program)),
-        devices_(program.mesh.devices()),
+        progress_(*lists_),
         running_(lowered.collectives.size()) {}
 
   Stop run() {
-    for (uint32_t d = program_.mesh.devices(); d-- > 0;)
-      awake_.emplace_back(d);
-    while (!awake_.empty() || !ready_.empty()) {
-      if (!awake_.empty()) {
-        const LogicalId device = awake_.back();
-        awake_.pop_back();
-        enter_queued(device);
-        run_tape(device);
+    progress_.begin(*this);
+    while (!ended_.empty() || !ready_.empty()) {
+      if (!ended_.empty()) {
+        const Member member = ended_.back();
+        ended_.pop_back();
+        leave(member);
       } else {
         const Ready next = ready_.back();
         ready_.pop_back();
@@ -67,6 +68,30 @@ class ProgramWalk {
     return stop();
   }
 
+  // What ListProgress tells.
+
+  void passed(ListId list, uint32_t instruction) {
+    const Instruction& at = lists_->tape(list)[instruction];
+    if (at.kind == Instruction::Kind::Local)
+      visitor_.local(at.op, (*lists_)[list].device);
+  }
+
+  void entered(EnterRef entry) {
+    const auto [id, node] = lists_->member(entry);
+    Running& running = running_[id.index()];
+    if (!running.steps) {
+      const Schedule& schedule = *lowered_.collective(id).schedule;
+      running.steps = std::make_unique<Steps>(schedule);
+      running.nodes_left = schedule.extent().nodes;
+      running.entries.resize(running.nodes_left);
+    }
+    running.entries[node.index()] = entry;
+    visitor_.enter(id, node, op_of(entry));
+    running.steps->enter(node, [&, id = id](HalfRef half) { ready_.push_back({id, half}); });
+    if (running.steps->ended(node))
+      ended_.push_back({id, node});
+  }
+
  private:
   using Steps = Progress<Schedule, Arrival::WithSend>;
 
@@ -74,84 +99,13 @@ class ProgramWalk {
     CollectiveId collective;
     HalfRef half;
   };
-  struct Queued {
-    OpId op;
-    Member member;
-  };
-  /// A device's communication stream: the collectives it has reached and not ended, in issue order.
-  /// Only the first can be entered.
-  struct Stream {
-    StreamId id;
-    std::deque<Queued> queue;
-    bool first_entered = false;
-  };
-  struct Device {
-    size_t at = 0;  // the next instruction of its tape
-    std::vector<Stream> streams;
-  };
   struct Running {
-    std::unique_ptr<Steps> steps;  // from the first entry until all nodes have ended
-    std::vector<OpId> entered_by;  // per node
+    std::unique_ptr<Steps> steps;   // from the first entry until all nodes have ended
+    std::vector<EnterRef> entries;  // per node
     uint32_t nodes_left = 0;
-    bool over = false;
   };
 
-  Stream& stream(LogicalId device, StreamId id) {
-    std::vector<Stream>& streams = devices_[device.index()].streams;
-    for (Stream& stream : streams)
-      if (stream.id == id)
-        return stream;
-    return streams.emplace_back(Stream{id, {}, false});
-  }
-
-  void run_tape(LogicalId id) {
-    const std::optional<ThreadId> thread = thread_of_[id.index()];
-    if (!thread)
-      return;
-    const Tape& tape = lowered_.tapes[thread->index()];
-    Device& device = devices_[id.index()];
-    for (; device.at < tape.size(); ++device.at) {
-      const Instruction& instruction = tape[device.at];
-      if (instruction.kind == Instruction::Kind::Local) {
-        visitor_.local(instruction.op, id);
-        continue;
-      }
-      const Member member = lowered_.member(program_, instruction.collective, id);
-      if (instruction.kind == Instruction::Kind::Enter) {
-        stream(id, instruction.stream).queue.push_back({instruction.op, member});
-        enter_queued(id);
-      } else if (!ended(member)) {
-        return;
-      }
-    }
-  }
-
-  void enter_queued(LogicalId device) {
-    for (Stream& stream : devices_[device.index()].streams) {
-      while (!stream.queue.empty() && !stream.first_entered) {
-        stream.first_entered = true;
-        enter(stream.queue.front());
-        if (!ended(stream.queue.front().member))
-          break;
-        leave(stream);  // a member without steps ends as it enters
-      }
-    }
-  }
-
-  void enter(const Queued& queued) {
-    const CollectiveId id = queued.member.collective;
-    const Node node = queued.member.node;
-    Running& running = running_[id.index()];
-    if (!running.steps) {
-      const Schedule& schedule = *lowered_.collective(id).schedule;
-      running.steps = std::make_unique<Steps>(schedule);
-      running.nodes_left = schedule.extent().nodes;
-      running.entered_by.resize(running.nodes_left);
-    }
-    running.entered_by[node.index()] = queued.op;
-    visitor_.enter(id, node, queued.op);
-    running.steps->enter(node, [&](HalfRef half) { ready_.push_back({id, half}); });
-  }
+  OpId op_of(EnterRef entry) const { return lists_->tape(entry.list)[entry.enter].op; }
 
   void run_half(CollectiveId id, HalfRef half) {
     const Collective& collective = lowered_.collective(id);
@@ -162,43 +116,21 @@ class ProgramWalk {
       visitor_.send(id, half.step, step);
     Steps& steps = *running_[id.index()].steps;
     steps.retire(half, [&](HalfRef next) { ready_.push_back({id, next}); });
-    if (half.half == Half::Send && steps.ended(half.step.node)) {
-      const LogicalId device = collective.members[half.step.node.index()];
-      leave(stream(device, collective.stream));
-      awake_.push_back(device);
-    }
+    if (half.half == Half::Send && steps.ended(half.step.node))
+      ended_.push_back({id, half.step.node});
   }
 
-  /// The first collective of the stream has ended on its device.
-  void leave(Stream& stream) {
-    const Queued done = stream.queue.front();
-    stream.queue.pop_front();
-    stream.first_entered = false;
-    Running& running = running_[done.member.collective.index()];
-    visitor_.exit(done.member.collective, done.member.node, done.op);
-    if (--running.nodes_left == 0) {
-      running.over = true;
-      running.steps.reset();
-    }
+  void leave(Member member) {
+    Running& running = running_[member.collective.index()];
+    const EnterRef entry = running.entries[member.node.index()];
+    visitor_.exit(member.collective, member.node, op_of(entry));
+    if (--running.nodes_left == 0)
+      running = Running{};
+    progress_.end(entry, *this);
   }
 
-  bool ended(Member member) const {
-    const Running& running = running_[member.collective.index()];
-    return running.over || (running.steps && running.steps->ended(member.node));
-  }
-
-  Stop stop() const {
-    Stop stop;
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d) {
-      if (!thread_of_[d])
-        continue;
-      const Tape& tape = lowered_.tapes[thread_of_[d]->index()];
-      if (devices_[d].at == tape.size())
-        continue;
-      const OpId waits = tape[devices_[d].at].collective;
-      stop.devices.push_back(
-          {LogicalId(d), devices_[d].at, lowered_.member(program_, waits, LogicalId(d))});
-    }
+  Stop stop() {
+    Stop stop{lists_, std::move(progress_), {}};
     for (size_t c = 0; c < running_.size(); ++c) {
       if (!running_[c].steps)
         continue;
@@ -211,16 +143,16 @@ class ProgramWalk {
     return stop;
   }
 
-  const Program& program_;
+  std::shared_ptr<const ProgramLists> lists_;
   const Lowered& lowered_;
   Visitor& visitor_;
-  std::vector<std::optional<ThreadId>> thread_of_;
-  std::vector<Device> devices_;
+  ListProgress progress_;
   std::vector<Running> running_;  // per collective
-  std::vector<LogicalId> awake_;  // devices that may be able to go on
+  std::vector<Member> ended_;     // members whose steps have all retired
   std::vector<Ready> ready_;      // halves whose causes are met
 };
 
+/// `program` and `lowered` must outlive what is returned.
 template <class Visitor>
 Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor) {
   return ProgramWalk<Visitor>(program, lowered, visitor).run();

@@ -1,18 +1,31 @@
 #include "simulator/schedule/schedule.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "models/base/int128.h"
 
 namespace orrery {
 
-std::vector<Node> Schedule::receivers(Node node, Channel channel) const {
-  std::vector<Node> result;
+void Schedule::for_each_receiver(Node node, Channel channel,
+                                 FunctionRef<void(const Sent&)> visit) const {
+  std::vector<Sent> messages;
   const uint32_t length = steps(node, channel);
-  for (uint32_t i = 0; i < length; ++i)
-    if (const std::optional<Node> to = step({node, channel, i}).to)
-      result.push_back(*to);
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
+  for (uint32_t i = 0; i < length; ++i) {
+    const Step step = this->step({node, channel, i});
+    if (step.to)
+      messages.push_back({*step.to, 1, step.count()});
+  }
+  std::sort(messages.begin(), messages.end(),
+            [](const Sent& a, const Sent& b) { return a.to < b.to; });
+  for (size_t first = 0; first < messages.size();) {
+    Sent all{messages[first].to, 0, 0};
+    for (; first < messages.size() && messages[first].to == all.to; ++first) {
+      ++all.messages;
+      all.elements = checked_add(all.elements, messages[first].elements);
+    }
+    visit(all);
+  }
 }
 
 PackedStep pack(const Step& step) {

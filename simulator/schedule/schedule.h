@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/actions.h"
@@ -93,6 +94,14 @@ struct Extent {
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
 };
 
+/// What one channel sends to one node, in all.
+struct Sent {
+  Node to;
+  uint64_t messages = 0;
+  int64_t elements = 0;
+  friend bool operator==(const Sent&, const Sent&) = default;
+};
+
 /// Abstract, so that foreign files, mutants and computed algorithms are walked alike. Concrete
 /// algorithms are `final`, and walkers are templates over them where speed matters.
 class Schedule {
@@ -114,9 +123,10 @@ class Schedule {
   /// one).
   virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
 
-  /// The nodes that the channel sends to, ascending, each once. Here by going through its steps;
-  /// computed schedules know.
-  virtual std::vector<Node> receivers(Node node, Channel channel) const;
+  /// Visits what the channel sends to each node, in ascending order of nodes. Here by going through
+  /// its steps; computed schedules know. Throws Overflow where elements leave 64 bits.
+  virtual void for_each_receiver(Node node, Channel channel,
+                                 FunctionRef<void(const Sent&)> visit) const;
 };
 
 /// Steps of the schedule, over all nodes and channels.

@@ -55,13 +55,10 @@ class CollectiveSweep {
   /// those the first.
   Happened exit(Node node) const {
     LastMet last;
-    for (uint32_t c = 0; c < extent_.channels; ++c) {
-      const uint32_t steps = schedule_.steps(node, Channel(c));
-      if (steps > 0) {
-        const StepTimes& times = times_[place({node, Channel(c), steps - 1})];
-        last.add({times.sent, times.sent_origin});
-      }
-    }
+    for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
+      const StepTimes& times = times_[place(ref)];
+      last.add({times.sent, times.sent_origin});
+    });
     return last.any() ? last.get() : Happened{entries_[node.index()], node};
   }
 
@@ -175,12 +172,10 @@ class CollectiveSweep {
   }
 
   void log_row(uint32_t row) const {
-    for (uint32_t c = 0; c < extent_.channels; ++c) {
-      for_each_in_row(Channel(c), row, [&](StepRef ref) {
-        log_half({ref, Half::Receive});
-        log_half({ref, Half::Send});
-      });
-    }
+    // A send half may have waited for the receive half of another node in this row.
+    for (const Half half : {Half::Receive, Half::Send})
+      for (uint32_t c = 0; c < extent_.channels; ++c)
+        for_each_in_row(Channel(c), row, [&](StepRef ref) { log_half({ref, half}); });
   }
 
   void log_half(HalfRef ref) const {
@@ -297,7 +292,7 @@ class CollectiveSweep {
     return cost;
   }
 
-  const Path& path(Node from, Node to) {
+  Path path(Node from, Node to) {
     return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 

@@ -10,7 +10,10 @@
 #include "models/base/quantity.h"
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -42,14 +45,25 @@ struct Completion {
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
 
+/// When a moment of a list was, as `spans` has it: per op, per device of its thread.
+Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
+                   ListId list, Moment moment);
+
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
-/// `device_start` has for each logical id when the device begins; empty: all begin at 0.
-/// Requires a program that ends (the static walk says so first).
-Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric,
-                    const std::vector<Instant>& device_start = {});
+/// `demands` are those of the program on `paths`. `device_start` has for each logical id when the
+/// device begins; empty: all begin at 0. Requires a program that ends (the static walk says so
+/// first).
+Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,
+                    const Demands& demands, const std::vector<Instant>& device_start = {});
 
 /// The run that `completion` is of, once more by the same executor, with each half of each step
 /// into `log`. That nothing differs is checked.
+void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
+            const Completion& completion, EventLog& log);
+
+// The same, with paths and demands of their own.
+Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric,
+                    const std::vector<Instant>& device_start = {});
 void record(const Program& program, const Lowered& lowered, const Fabric& fabric,
             const Completion& completion, EventLog& log);
 

@@ -9,8 +9,6 @@
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
-#include "simulator/network/paths.h"
-#include "simulator/time/demand.h"
 #include "simulator/time/event_queue.h"
 #include "simulator/time/running_collective.h"
 #include "simulator/time/tapes.h"
@@ -20,14 +18,13 @@ namespace {
 
 class Engine {
  public:
-  Engine(const Program& program, const Lowered& lowered, const Fabric& fabric,
+  Engine(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
          const EngineOptions& options)
       : program_(program),
         lowered_(lowered),
-        fabric_(fabric),
-        paths_(fabric),
-        network_(fabric.links()),
-        tapes_(program, lowered, options.device_start),
+        paths_(paths),
+        network_(paths.fabric().links()),
+        tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         running_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -37,7 +34,9 @@ class Engine {
       completion_.held_up_by.emplace_back(collective.members.size());
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, {}, {}, {}});
-    paths_.share(shared_links(options));
+    for (size_t l = 0; l < demands.links.size(); ++l)
+      shared_.push_back(options.share_all_links ||
+                        demands.links[l].exceeds(paths.fabric().link(LinkId(l))));
   }
 
   Completion run() {
@@ -54,6 +53,9 @@ class Engine {
   }
 
   // What running collectives ask for, and tell (running_collective.h).
+
+  /// Whether messages on the link may have to share it.
+  bool is_shared(LinkId link) const { return shared_[link.index()]; }
 
   Instant now() const { return now_; }
 
@@ -74,7 +76,7 @@ class Engine {
     events_.push(now_ + duration, {Event::Kind::Sent, id, ref, {}});
   }
 
-  void transmit(CollectiveId id, StepRef ref, const Route& shared, BytesPerSecond peak,
+  void transmit(CollectiveId id, StepRef ref, std::span<const LinkId> shared, BytesPerSecond peak,
                 Bytes size) {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
@@ -98,8 +100,7 @@ class Engine {
 
  private:
   Completion run_events() {
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-      tapes_.begin(LogicalId(d), [&](Entrance entrance) { schedule(entrance); });
+    tapes_.begin([&](Entrance entrance) { schedule(entrance); });
     while (!events_.empty()) {
       now_ = events_.next();
       while (!events_.empty() && events_.next() == now_)
@@ -111,14 +112,6 @@ class Engine {
     completion_.spans = std::move(tapes_).spans();
     completion_.by = TimedBy::Engine;
     return std::move(completion_);
-  }
-
-  /// Per link: whether messages on it may have to share it.
-  std::vector<bool> shared_links(const EngineOptions& options) {
-    std::vector<bool> shared;
-    for (const Demand& demand : demands(lowered_, fabric_, paths_))
-      shared.push_back(options.share_all_links || demand.exceeds(fabric_.links()[shared.size()]));
-    return shared;
   }
 
   /// Something that happens to a step; of Entry only its node counts. Kind is as wide as the rest:
@@ -225,8 +218,8 @@ class Engine {
 
   const Program& program_;
   const Lowered& lowered_;
-  const Fabric& fabric_;
-  Paths paths_;
+  Paths& paths_;
+  std::vector<bool> shared_;  // per link: whether messages on it may have to share it
   MaxMin network_;
   Tapes tapes_;
   EventLog* log_;
@@ -243,9 +236,15 @@ class Engine {
 
 }  // namespace
 
+Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,
+                    const Demands& demands, const EngineOptions& options) {
+  return Engine(program, lowered, paths, demands, options).run();
+}
+
 Completion simulate(const Program& program, const Lowered& lowered, const Fabric& fabric,
                     const EngineOptions& options) {
-  return Engine(program, lowered, fabric, options).run();
+  Paths paths(fabric);
+  return simulate(program, lowered, paths, demands(lowered, paths), options);
 }
 
 }  // namespace orrery

@@ -11,6 +11,8 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -35,6 +37,10 @@ struct EngineOptions {
 /// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). A message none of whose
 /// links can be asked for more than it has (demand.h) takes a constant time, and is no flow.
 /// Requires a program that ends.
+Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,
+                    const Demands& demands, const EngineOptions& options = {});
+
+/// The same, with paths and demands of its own.
 Completion simulate(const Program& program, const Lowered& lowered, const Fabric& fabric,
                     const EngineOptions& options = {});
 

@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
@@ -37,10 +40,11 @@ class RunningCollective {
   virtual State arrive(StepRef receiver) = 0;  // the message for that step is there
 };
 
-/// Host has: now(); take(std::vector<HalfRef>&), which chooses what begins next; and is told of
+/// Host has: now(); is_shared(LinkId); take(std::vector<HalfRef>&), which chooses what begins next;
+/// and is told of
 ///   reduce(CollectiveId, StepRef, Duration)         a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
-///   transmit(CollectiveId, StepRef, const Route& shared, BytesPerSecond peak, Bytes)
+///   transmit(CollectiveId, StepRef, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
 ///                                                   a send half that shares links of its route
 ///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
 ///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
@@ -94,12 +98,12 @@ class CollectiveRun final : public RunningCollective {
   /// The way of a channel's last message, and its size. What an event asks of the path is kept
   /// here, near everything else that it touches.
   struct Connection {
-    const Path* path = nullptr;  // after the first message
-    Node to;
-    bool shares = false;  // whether it shares links of the path
+    std::optional<Node> to;  // after the first message
     Bytes size;
-    Duration transfer;  // where it shares none
+    Duration transfer;  // where it shares no link
     Duration latency;
+    BytesPerSecond peak;
+    boost::container::small_vector<LinkId, 2> shared;  // links of the path whose use is shared out
   };
 
   [[gnu::flatten]] State begin_ready() {
@@ -146,10 +150,10 @@ class CollectiveRun final : public RunningCollective {
     const Connection& way = connect(ref, to, size);
     if (way.transfer == Duration())
       deliver(ref);
-    else if (!way.shares)
+    else if (way.shared.empty())
       host_.transmit(id_, ref, way.transfer);
     else
-      host_.transmit(id_, ref, way.path->shared, way.path->peak(extent_.peak_rate), size);
+      host_.transmit(id_, ref, {way.shared.data(), way.shared.size()}, way.peak, size);
   }
 
   Happened happened(const Cause& cause) const {
@@ -185,13 +189,10 @@ class CollectiveRun final : public RunningCollective {
   /// Held up by the channel that ended last, and of those the first.
   void end(Node node) {
     LastMet last;
-    for (uint32_t c = 0; c < extent_.channels; ++c) {
-      const uint32_t steps = schedule_.steps(node, Channel(c));
-      if (steps > 0) {
-        const StepTimes& times = times_.at(StepRef{node, Channel(c), steps - 1});
-        last.add({times.sent, times.sent_origin});
-      }
-    }
+    for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
+      const StepTimes& times = times_.at(ref);
+      last.add({times.sent, times.sent_origin});
+    });
     --nodes_left_;
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
@@ -204,15 +205,21 @@ class CollectiveRun final : public RunningCollective {
 
   const Connection& connect(StepRef ref, Node to, Bytes size) {
     Connection& way = connection(ref);
-    if (way.path != nullptr && way.to == to && way.size == size)
+    if (way.to == to && way.size == size)
       return way;
-    way.to = to;
-    way.path =
-        &paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
-    way.shares = !way.path->shared.empty();
-    way.latency = way.path->latency;
+    if (way.to != to) {
+      const Path path =
+          paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+      way.to = to;
+      way.latency = path.latency;
+      way.peak = path.links.empty() ? BytesPerSecond() : path.peak(extent_.peak_rate);
+      way.shared.clear();
+      for (const LinkId link : path.links)
+        if (host_.is_shared(link))
+          way.shared.push_back(link);
+    }
     way.size = size;
-    way.transfer = way.path->transfer(size, extent_.peak_rate);
+    way.transfer = way.peak == BytesPerSecond() ? Duration() : transfer_time(size, way.peak);
     return way;
   }
 

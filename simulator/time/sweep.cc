@@ -6,9 +6,7 @@
 
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
-#include "simulator/network/paths.h"
 #include "simulator/time/collective_sweep.h"
-#include "simulator/time/demand.h"
 #include "simulator/time/tapes.h"
 
 namespace orrery {
@@ -16,12 +14,12 @@ namespace {
 
 class ProgramSweep {
  public:
-  ProgramSweep(const Program& program, const Lowered& lowered, const Fabric& fabric,
+  ProgramSweep(const Program& program, const Lowered& lowered, Paths& paths,
                const SweepOptions& options)
       : program_(program),
         lowered_(lowered),
-        paths_(fabric),
-        tapes_(program, lowered, options.device_start),
+        paths_(paths),
+        tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         gathering_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -30,8 +28,7 @@ class ProgramSweep {
   }
 
   std::variant<Completion, std::string> run() {
-    for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-      tapes_.begin(LogicalId(d), [&](Entrance entrance) { enter(entrance); });
+    tapes_.begin([&](Entrance entrance) { enter(entrance); });
     for (size_t next = 0; next < complete_.size(); ++next)
       sweep_collective(complete_[next]);
     if (!tapes_.finished())
@@ -80,7 +77,7 @@ class ProgramSweep {
 
   const Program& program_;
   const Lowered& lowered_;
-  Paths paths_;
+  Paths& paths_;
   Tapes tapes_;
   EventLog* log_;
   std::vector<Gathering> gathering_;    // per collective
@@ -90,9 +87,8 @@ class ProgramSweep {
 
 }  // namespace
 
-std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric) {
-  Paths paths(fabric);
-  const std::vector<Demand> asked = demands(lowered, fabric, paths);
+std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric) {
+  const std::vector<Demand>& asked = demands.links;
   for (size_t l = 0; l < asked.size(); ++l) {
     const LinkId id(static_cast<uint32_t>(l));
     const Link& link = fabric.link(id);
@@ -105,8 +101,19 @@ std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& f
 }
 
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
+                                            Paths& paths, const SweepOptions& options) {
+  return ProgramSweep(program, lowered, paths, options).run();
+}
+
+std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric) {
+  Paths paths(fabric);
+  return sweep_refusal(demands(lowered, paths), fabric);
+}
+
+std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options) {
-  return ProgramSweep(program, lowered, fabric, options).run();
+  Paths paths(fabric);
+  return sweep(program, lowered, paths, options);
 }
 
 }  // namespace orrery

@@ -14,6 +14,8 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -22,7 +24,7 @@ namespace orrery {
 /// Why the sweep would not be exact; empty where it is: where no link is asked for more than its
 /// bandwidth (demand.h). The reason names the first link that is, what it is asked for, and the
 /// bandwidth.
-std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
+std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric);
 
 struct SweepOptions {
   /// When each device begins, by logical id; empty: all at 0.
@@ -33,6 +35,11 @@ struct SweepOptions {
 /// Takes one collective at a time, once the entries of all its members are known. Gives the reason
 /// where no collective can be taken: some device enters two collectives in a circle. Requires
 /// !sweep_refusal() and a program that ends. Memory grows with ranks x channels x window.
+std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
+                                            Paths& paths, const SweepOptions& options = {});
+
+// The same, with paths and demands of their own.
+std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options = {});
 

@@ -9,115 +9,97 @@
 
 namespace orrery {
 
-Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start)
+Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
+             EventLog* log)
     : program_(program),
       lowered_(lowered),
-      devices_(program.mesh.devices()),
+      lists_(program, lowered),
+      progress_(lists_),
+      log_(log),
+      start_(lists_.size()),
+      entries_(lowered.collectives.size()),
       spans_(program.ops.size()) {
-  for (uint32_t t = 0; t < program.threads.size(); ++t) {
-    const Thread& thread = program.threads[t];
-    for (uint32_t place = 0; place < thread.devices.size(); ++place) {
-      Device& device = devices_[thread.devices[place].index()];
-      device.thread = ThreadId(t);
-      device.place = place;
-    }
+  for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
       spans_[op.index()].resize(thread.devices.size());
-  }
-  for (size_t d = 0; d < device_start.size(); ++d)
-    devices_[d].clock = device_start[d];
-  for (const Collective& collective : lowered.collectives)
-    ended_.emplace_back(collective.members.size(), false);
+  for (uint32_t l = 0; l < lists_.size() && !device_start.empty(); ++l)
+    start_[l] = device_start[lists_[ListId(l)].device.index()];
 }
 
-void Tapes::begin(LogicalId device, Entered entered) {
-  run(device, entered);
+void Tapes::begin(Entered entered) {
+  progress_.begin(*this);
+  for (const Entrance& entrance : std::exchange(entrances_, {}))
+    entered(entrance);
 }
 
 void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
-  const Collective& collective = lowered_.collective(id);
-  const LogicalId device_id = collective.members[node.index()];
-  Device& device = devices_[device_id.index()];
-  Stream& stream = this->stream(device, collective.stream);
-  ORRERY_CHECK(!stream.idle() && stream.first().member.collective == id,
-               "the first collective of a stream is the one that runs");
-  close(span(stream.first().op, device), at);
-  ended_[id.index()][node.index()] = true;
-  ++stream.ended;
-  stream.free = at;
-  if (!stream.idle())
-    enter_first(device, stream, entered);
-  run(device_id, entered);
+  const EnterRef entry = entries_[id.index()][node.index()];
+  close(span(entry.list, entry.enter), at);
+  happened(entry.list, {MomentKind::Ended, entry.enter});
+  progress_.end(entry, *this);
+  for (const Entrance& entrance : entrances_)
+    entered(entrance);
+  entrances_.clear();
 }
 
-bool Tapes::finished() const {
-  return std::all_of(devices_.begin(), devices_.end(), [&](const Device& device) {
-    return (!device.thread || device.at == lowered_.tapes[device.thread->index()].size()) &&
-           std::all_of(device.streams.begin(), device.streams.end(),
-                       [](const Stream& stream) { return stream.idle(); });
+void Tapes::passed(ListId list, uint32_t instruction) {
+  const Instruction& at = lists_.tape(list)[instruction];
+  OpSpan& span = this->span(list, instruction);
+  const Instant reached =
+      instruction == 0 ? start_[list.index()]
+                       : instant_of(spans_, lists_, list, {MomentKind::Passed, instruction - 1});
+  const bool waits_for_own_start = at.kind == Instruction::Kind::Wait && at.op == at.collective;
+  if (!waits_for_own_start)  // a sync op's span is that of its Enter
+    span.reached = span.start = reached;
+  if (at.kind == Instruction::Kind::Local)
+    close(span, on_behalf_of(at.op, [&] {
+            return reached + lowered_.local[at.op.index()].at(lists_[list].place);
+          }));
+  else if (at.kind == Instruction::Kind::Wait && !waits_for_own_start)
+    close(span, causes_met(list, {MomentKind::Passed, instruction}));
+  happened(list, {MomentKind::Passed, instruction});
+}
+
+void Tapes::entered(EnterRef entry) {
+  const Instruction& at = lists_.tape(entry.list)[entry.enter];
+  const Member member = lists_.member(entry);
+  const Instant entry_at = on_behalf_of(at.op, [&] {
+    return causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
   });
+  span(entry.list, entry.enter).start = entry_at;
+  std::vector<EnterRef>& entries = entries_[member.collective.index()];
+  entries.resize(lowered_.collective(member.collective).members.size());
+  entries[member.node.index()] = entry;
+  happened(entry.list, {MomentKind::Entered, entry.enter});
+  entrances_.push_back({member.collective, member.node, entry_at});
 }
 
 std::string Tapes::waiting_text() const {
-  for (uint32_t d = 0; d < devices_.size(); ++d)
-    for (const Stream& stream : devices_[d].streams)
-      if (!stream.idle())
-        return fmt::format("device {} waits for the end of '{}'", d,
-                           program_.op(stream.first().op).name);
+  for (uint32_t l = 0; l < lists_.size(); ++l) {
+    const TapeOrder& tape = lists_.tape(ListId(l));
+    for (uint32_t s = 0; s < tape.streams(); ++s)
+      for (const uint32_t enter : tape.enters(s))
+        if (progress_.happened(ListId(l), {MomentKind::Entered, enter}) &&
+            !progress_.happened(ListId(l), {MomentKind::Ended, enter}))
+          return fmt::format("device {} waits for the end of '{}'",
+                             lists_[ListId(l)].device.index(), program_.op(tape[enter].op).name);
+  }
   fail_check("!finished()", "an unfinished device has a collective that has not ended", __FILE__,
              __LINE__);
 }
 
-Tapes::Stream& Tapes::stream(Device& device, StreamId id) {
-  for (Stream& stream : device.streams)
-    if (stream.id == id)
-      return stream;
-  return device.streams.emplace_back(Stream{id, {}, 0, {}});
+Instant Tapes::causes_met(ListId list, Moment moment) const {
+  Instant last = start_[list.index()];
+  for_each_cause(lists_.tape(list), moment, [&](Moment cause) {
+    last = std::max(last, instant_of(spans_, lists_, list, cause));
+    return true;
+  });
+  return last;
 }
 
-void Tapes::run(LogicalId id, Entered entered) {
-  Device& device = devices_[id.index()];
-  if (!device.thread)
-    return;
-  const Tape& tape = lowered_.tapes[device.thread->index()];
-  for (; device.at < tape.size(); ++device.at) {
-    const Instruction& instruction = tape[device.at];
-    OpSpan& op = span(instruction.op, device);
-    if (instruction.kind == Instruction::Kind::Local) {
-      op.reached = op.start = device.clock;
-      device.clock = on_behalf_of(instruction.op, [&] {
-        return device.clock + lowered_.local[instruction.op.index()].at(device.place);
-      });
-      close(op, device.clock);
-      continue;
-    }
-    const Member member = lowered_.member(program_, instruction.collective, id);
-    if (instruction.kind == Instruction::Kind::Enter) {
-      op.reached = device.clock;
-      Stream& stream = this->stream(device, instruction.stream);
-      const bool was_idle = stream.idle();
-      stream.queue.push_back({instruction.op, member, device.clock});
-      if (was_idle)
-        enter_first(device, stream, entered);
-      continue;
-    }
-    if (!ended_[member.collective.index()][member.node.index()])
-      return;
-    const Instant reached = device.clock;
-    device.clock = std::max(reached, span(instruction.collective, device).end);
-    if (instruction.op != instruction.collective) {
-      op.reached = op.start = reached;
-      close(op, device.clock);
-    }
-  }
-}
-
-void Tapes::enter_first(Device& device, Stream& stream, Entered entered) {
-  const Queued& first = stream.first();
-  const Instant entry = on_behalf_of(
-      first.op, [&] { return std::max(first.reached, stream.free) + lowered_.launch; });
-  span(first.op, device).start = entry;
-  entered({first.member.collective, first.member.node, entry});
+void Tapes::happened(ListId list, Moment moment) {
+  if (log_ != nullptr)
+    log_->add(list, moment);
 }
 
 void Tapes::close(OpSpan& span, Instant end) {

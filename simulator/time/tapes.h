@@ -1,19 +1,21 @@
 #pragma once
 
-// The devices' side of time: each runs its tape, and says when it enters which collective. How long
-// a collective takes is for the caller to say, with end(); between two such answers a device runs
-// ahead as far as its tape allows, since local ops take constant time. The sweep and the event
-// engine both stand on this.
+// The clocks of the devices: when each passes the instructions of its list, and when it enters
+// which collective. How long a collective takes is for the caller to say, with end(); between two
+// such answers a device runs ahead as far as its list allows, since local ops take constant time.
+// The sweep and the event engine both stand on this.
 
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -31,60 +33,48 @@ class Tapes {
   using Entered = FunctionRef<void(Entrance)>;
 
   /// `device_start` has for each logical id when the device begins; empty: all begin at 0.
-  Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start);
+  Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
+        EventLog* log);
 
-  /// Runs the tape of `device` from its beginning. `entered` gets what that lets it enter, and must
+  /// Runs all lists from their beginnings. `entered` gets what that lets devices enter, and must
   /// not call back; the same for end().
-  void begin(LogicalId device, Entered entered);
+  void begin(Entered entered);
 
   /// All steps of the member have retired at `at`.
   void end(CollectiveId id, Node node, Instant at, Entered entered);
 
-  bool finished() const;
+  bool finished() const { return progress_.finished(); }
 
-  /// A device that stands at a wait, and for what: "device 3 waits for 'r'". Requires !finished().
+  /// A device that stands at a wait, and for what: "device 3 waits for the end of 'r'". Requires
+  /// !finished().
   std::string waiting_text() const;
 
   /// What Completion has of them. Requires finished().
   std::vector<std::vector<OpSpan>> spans() && { return std::move(spans_); }
   Instant makespan() const { return makespan_; }
 
+  // What ListProgress tells.
+  void passed(ListId list, uint32_t instruction);
+  void entered(EnterRef entry);
+
  private:
-  struct Queued {
-    OpId op;
-    Member member;
-    Instant reached;
-  };
-  /// A communication stream: the collectives reached, in issue order. Of those that have not ended
-  /// the first has been entered.
-  struct Stream {
-    StreamId id;
-    std::vector<Queued> queue;
-    size_t ended = 0;
-    Instant free;  // when the last one ended
-
-    bool idle() const { return ended == queue.size(); }
-    const Queued& first() const { return queue[ended]; }
-  };
-  struct Device {
-    std::optional<ThreadId> thread;
-    uint32_t place = 0;  // among the devices of its thread
-    size_t at = 0;       // the next instruction of its tape
-    Instant clock;       // when its compute stream reaches that instruction
-    std::vector<Stream> streams;
-  };
-
-  Stream& stream(Device& device, StreamId id);
-  OpSpan& span(OpId op, const Device& device) { return spans_[op.index()][device.place]; }
-  void run(LogicalId id, Entered entered);
-  void enter_first(Device& device, Stream& stream, Entered entered);
+  OpSpan& span(ListId list, uint32_t instruction) {
+    return spans_[lists_.tape(list)[instruction].op.index()][lists_[list].place];
+  }
+  /// When the last cause of the moment was met.
+  Instant causes_met(ListId list, Moment moment) const;
   void close(OpSpan& span, Instant end);
+  void happened(ListId list, Moment moment);
 
   const Program& program_;
   const Lowered& lowered_;
-  std::vector<Device> devices_;
-  std::vector<std::vector<bool>> ended_;  // per collective and node
-  std::vector<std::vector<OpSpan>> spans_;
+  const ProgramLists lists_;
+  ListProgress progress_;
+  EventLog* log_;
+  std::vector<Instant> start_;                  // per list
+  std::vector<std::vector<EnterRef>> entries_;  // per collective and node, from its first entry on
+  std::vector<Entrance> entrances_;             // made by the call at work
+  std::vector<std::vector<OpSpan>> spans_;      // per op and place
   Instant makespan_;
 };
 

@@ -7,11 +7,9 @@
 namespace orrery {
 
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments) {
-  HostRun run{std::move(arguments), {}, {}};
-  HostVisitor visitor(program, lowered, run.values);
-  run.stop = walk(program, lowered, visitor);
-  run.digest = visitor.digest();
-  return run;
+  HostVisitor visitor(program, lowered, arguments);
+  Stop stop = walk(program, lowered, visitor);
+  return {std::move(arguments), visitor.digest(), std::move(stop)};
 }
 
 }  // namespace orrery

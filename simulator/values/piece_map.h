@@ -7,31 +7,34 @@
 #include <map>
 #include <vector>
 
-#include "simulator/values/contributions.h"
+#include "simulator/values/fold_table.h"
 
 namespace orrery {
 
-/// Elements [first, first + count) of an area, all made alike. Empty `made_of`: zeros, or for
-/// `undefined` pieces never written.
+/// Elements [first, first + count) of an area, all made alike: element first + j is the fold with
+/// its inputs j elements further on.
 struct Piece {
   int64_t first = 0;
   int64_t count = 0;
-  bool undefined = false;
-  Contributions made_of;
+  FoldAt made;
   friend bool operator==(const Piece&, const Piece&) = default;
+
+  bool undefined() const { return made == FoldTable::undefined(); }
 };
 
 /// Pieces that follow on each other from 0, ascending.
 using Pieces = std::vector<Piece>;
 
-/// Element by element, what `left` combined with `right` is made of; undefined where either is.
-/// Both have the same number of elements.
-Pieces combined(const Pieces& left, const Pieces& right);
+/// Elements in all pieces.
+int64_t length(const Pieces& pieces);
+
+/// Element by element, `left` (op) `right`. Both have the same number of elements.
+Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& right);
 
 class PieceMap {
  public:
-  /// `size` elements, all of one make.
-  PieceMap(int64_t size, bool undefined, Contributions made_of);
+  /// `size` elements, made as `made` and what follows on it.
+  PieceMap(int64_t size, FoldAt made);
 
   int64_t size() const { return size_; }
 
@@ -45,12 +48,8 @@ class PieceMap {
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  struct Make {
-    bool undefined = false;
-    Contributions made_of;
-  };
   /// By first element; each reaches to the next, the last one to size_.
-  using Map = std::map<int64_t, Make>;
+  using Map = std::map<int64_t, FoldAt>;
 
   /// The piece that begins at `first`, made by cutting one in two where need be; end() for size_.
   Map::iterator cut(int64_t first);

@@ -1,7 +1,6 @@
 #include "simulator/values/provenance.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,85 +36,118 @@ std::string text(StepRef ref) {
 Pieces undefined_pieces(int64_t count) {
   if (count <= 0)
     return {};
-  return {{0, count, true, {}}};
-}
-
-int64_t length(const Pieces& pieces) {
-  return pieces.empty() ? 0 : pieces.back().first + pieces.back().count;
+  return {{0, count, FoldTable::undefined()}};
 }
 
 /// The areas of all nodes, the messages under way, and the payloads that steps hold between their
-/// halves.
+/// halves. It does what actions.h says, with pieces for data.
 class Visitor {
  public:
-  Visitor(const Schedule& schedule, CollectiveId id, Bytes itemsize)
+  Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize,
+          uint64_t budget)
       : schedule_(schedule),
+        buffers_(buffers),
         extent_(schedule.extent()),
         id_(id),
         itemsize_(itemsize),
+        budget_(budget),
         messages_(extent_, {}),
         held_(size_t{extent_.nodes} * extent_.channels) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
-      areas_.emplace_back(extent_.input, false, Contributions{{Rank(n), 1, 0, 1}});
-      areas_.emplace_back(extent_.in_place ? 0 : extent_.output, !extent_.zero_output,
-                          Contributions{});
-      areas_.emplace_back(extent_.scratch, true, Contributions{});
+      PieceMap& input = areas_.emplace_back(extent_.input, FoldTable::undefined());
+      if (buffers.operand.count > 0)
+        input.write(buffers.operand.step * n,
+                    {{0, buffers.operand.count, folds_.input(Rank(n), 0)}});
+      areas_.emplace_back(extent_.in_place ? 0 : extent_.output,
+                          extent_.zero_output ? FoldTable::zero() : FoldTable::undefined());
+      areas_.emplace_back(extent_.scratch, FoldTable::undefined());
     }
   }
 
   void receive(StepRef ref, const Step& step) {
-    digest_.add(id_, ref, Half::Receive, bytes_moved(step, Half::Receive, itemsize_));
-    if (step.source && step.target && step.source->count != step.target->count) {
+    if (step.source && step.target && step.source->count != step.target->count)
       fault(ref, "has a source of {} elements and a target of {}", step.source->count,
             step.target->count);
-      return;
-    }
-    Pieces payload;
-    if (step.from)
-      payload = take(ref, step);
-    if (step.combine != Combine::None) {
-      combines_.insert(step.combine);
-      if (!step.from)
-        payload = read(ref, step.target, step.count());
-      payload = combined(payload, read(ref, step.source, step.count()));
-    } else if (!step.from) {
-      if (!step.target)
-        return;  // a step that only sends reads its source when it does
-      payload = read(ref, step.source, step.count());
-    }
-    if (step.target)
-      write(ref, *step.target, payload);
-    else if (step.to)
-      held(ref) = std::move(payload);
+    else
+      run_half(ref, Half::Receive, step);
   }
 
-  void send(StepRef ref, const Step& step) {
-    digest_.add(id_, ref, Half::Send, bytes_moved(step, Half::Send, itemsize_));
-    if (!step.to)
-      return;
-    Pieces& message = messages_.at(schedule_.peer(ref, Half::Send));
-    if (step.target)
-      message = read(ref, *step.target);
-    else if (!step.from && step.source && step.combine == Combine::None)
-      message = read(ref, *step.source);
-    else
-      message = std::exchange(held(ref), {});
-  }
+  void send(StepRef ref, const Step& step) { run_half(ref, Half::Send, step); }
 
   ProvenanceRun result(std::vector<Parked> stuck) {
     ProvenanceRun run;
     run.outputs.reserve(extent_.nodes);
     for (uint32_t n = 0; n < extent_.nodes; ++n)
-      run.outputs.push_back(area(Node(n), Area::Output).pieces());
-    run.combines.assign(combines_.begin(), combines_.end());
-    run.digest = digest_;
+      run.outputs.push_back(
+          area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
+    run.work = work();
+    run.over_budget = over_budget();
+    run.folds = std::move(folds_);
+    run.combines = std::move(combines_);
+    run.digest = {halves_, moves_};
     run.stuck = std::move(stuck);
     run.misread = std::move(misread_);
     return run;
   }
 
  private:
+  uint64_t work() const { return moved_ + folds_.all_contributions(); }
+  bool over_budget() const { return work() > budget_; }
+
+  void run_half(StepRef ref, Half half, const Step& step) {
+    if (over_budget())
+      return;
+    Pieces payload;
+    int64_t elements = 0;  // that the last action moved
+    for_each_action(step.form(), half, [&](Action action) {
+      const Slice* slice = step.slice(action.slice);
+      if (action.kind != ActionKind::Free)  // messages take no room here
+        elements = act(ref, step, action.kind, slice, payload);
+      moves_.add_move(id_, ref, action.kind, slice, itemsize_ * elements);
+    });
+    halves_.add(id_, ref, half, itemsize_ * elements);
+  }
+
+  /// Returns the elements that were moved.
+  int64_t act(StepRef ref, const Step& step, ActionKind action, const Slice* slice,
+              Pieces& payload) {
+    switch (action) {
+      case ActionKind::Take:
+        payload = take(ref, step.count());
+        break;
+      case ActionKind::Read:
+        payload = read(ref, slice, step.count());
+        break;
+      case ActionKind::Combine: {
+        const auto first = combines_.emplace(step.combine, ref).first;
+        first->second = std::min(first->second, ref);
+        payload = combined(folds_, step.combine, payload, read(ref, slice, step.count()));
+        break;
+      }
+      case ActionKind::Store:
+        if (inside(ref, *slice, "writes"))
+          area(ref.node, slice->area).write(slice->first, payload);
+        break;
+      case ActionKind::Hold:
+        return moved(payload, held(ref));
+      case ActionKind::Recall:
+        return moved(held(ref), payload);
+      case ActionKind::Emit:
+        return moved(payload, messages_.at(schedule_.peer(ref, Half::Send)));
+      case ActionKind::Free:
+        return 0;
+    }
+    moved_ += payload.size();
+    return length(payload);
+  }
+
+  int64_t moved(Pieces& from, Pieces& to) {
+    to = std::exchange(from, {});
+    moved_ += to.size();
+    return length(to);
+  }
+
   PieceMap& area(Node node, Area area) {
     if (area == Area::Output && extent_.in_place)
       area = Area::Input;
@@ -141,57 +173,61 @@ class Visitor {
     return false;
   }
 
-  Pieces read(StepRef ref, const std::optional<Slice>& slice, int64_t count) {
-    if (slice)
-      return read(ref, *slice);
-    if (count > 0)
-      fault(ref, "moves {} elements from nowhere", count);
-    return undefined_pieces(count);
-  }
-
-  Pieces read(StepRef ref, const Slice& slice) {
-    if (!inside(ref, slice, "reads"))
-      return undefined_pieces(slice.count);
-    Pieces pieces = area(ref.node, slice.area).read(slice.first, slice.count);
+  /// The elements of a slice of a step that moves `count` elements; null where it has no such
+  /// slice.
+  Pieces read(StepRef ref, const Slice* slice, int64_t count) {
+    if (slice == nullptr) {
+      if (count > 0)
+        fault(ref, "moves {} elements from nowhere", count);
+      return undefined_pieces(count);
+    }
+    if (!inside(ref, *slice, "reads"))
+      return undefined_pieces(slice->count);
+    Pieces pieces = area(ref.node, slice->area).read(slice->first, slice->count);
     const auto undefined = std::find_if(pieces.begin(), pieces.end(),
-                                        [](const Piece& piece) { return piece.undefined; });
+                                        [](const Piece& piece) { return piece.undefined(); });
     if (undefined != pieces.end()) {
-      const Slice unwritten{slice.area, slice.first + undefined->first, undefined->count};
-      fault(ref, "reads {}, of which nothing has written {}", text(slice), text(unwritten));
+      const Slice unwritten{slice->area, slice->first + undefined->first, undefined->count};
+      fault(ref, "reads {}, of which nothing has written {}", text(*slice), text(unwritten));
     }
     return pieces;
   }
 
-  void write(StepRef ref, const Slice& slice, const Pieces& payload) {
-    if (inside(ref, slice, "writes"))
-      area(ref.node, slice.area).write(slice.first, payload);
-  }
-
-  /// The message of a receiving step, which has as many elements as the step.
-  Pieces take(StepRef ref, const Step& step) {
+  /// The message of a receiving step that moves `count` elements.
+  Pieces take(StepRef ref, int64_t count) {
     Pieces message = std::exchange(messages_.at(ref), {});
-    if (length(message) == step.count())
+    if (length(message) == count)
       return message;
-    fault(ref, "takes {} elements of a message of {}", step.count(), length(message));
-    return undefined_pieces(step.count());
+    fault(ref, "takes {} elements of a message of {}", count, length(message));
+    return undefined_pieces(count);
   }
 
   const Schedule& schedule_;
+  const Buffers& buffers_;
   const Extent& extent_;
   CollectiveId id_;
   Bytes itemsize_;
+  uint64_t budget_;
+  uint64_t moved_ = 0;  // pieces
+  FoldTable folds_;
   std::vector<PieceMap> areas_;  // per node: input, output, scratch
   StepTable<Pieces> messages_;   // by receiving step
   std::vector<Pieces> held_;     // per node and channel
-  std::set<Combine> combines_;
-  Digest digest_;
+  std::map<Combine, StepRef> combines_;
+  Digest halves_;
+  Digest moves_;
   std::optional<std::string> misread_;
 };
 
 }  // namespace
 
-ProvenanceRun provenance(const Schedule& schedule, CollectiveId id, Bytes itemsize) {
-  Visitor visitor(schedule, id, itemsize);
+Buffers whole_areas(const Extent& extent) {
+  return {{0, extent.input}, {0, extent.in_place ? extent.input : extent.output}};
+}
+
+ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
+                         Bytes itemsize, uint64_t budget) {
+  Visitor visitor(schedule, buffers, id, itemsize, budget);
   std::vector<Parked> stuck = walk(schedule, visitor);
   return visitor.result(std::move(stuck));
 }

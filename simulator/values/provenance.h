@@ -1,8 +1,11 @@
 #pragma once
 
-// Which input elements each output element is made of: the walk with sets of contributions in the
-// place of numbers. What it proves holds for all values of all dtypes.
+// How each output element is folded from input elements: the walk with folds in the place of
+// numbers. What it shows holds for all values of all dtypes.
 
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,22 +17,45 @@
 
 namespace orrery {
 
+/// Where a node's operand or result lies in an area: `count` elements, of node r from r x step on.
+struct Stretch {
+  int64_t step = 0;
+  int64_t count = 0;
+};
+
+/// Operands in the input area and results in the output area. Mostly these are the whole areas, but
+/// in-place forms can keep the parts of all ranks in one buffer.
+struct Buffers {
+  Stretch operand;
+  Stretch result;
+};
+Buffers whole_areas(const Extent& extent);
+
 struct ProvenanceRun {
-  /// Per node: the pieces of the output area (of the input area for an in-place schedule),
-  /// ascending, covering it, neighbours merged where they are made alike.
+  FoldTable folds;  // of all pieces
+  /// Per node: the pieces of its result, ascending, covering it, neighbours merged where they are
+  /// made alike.
   std::vector<Pieces> outputs;
-  /// The reductions that steps made, ascending, each once: `outputs` says how often an element
-  /// went in, and these say by which operation.
-  std::vector<Combine> combines;
-  Digest digest;
+  /// The reductions that steps made, each with the first step that did, in the order of steps.
+  std::map<Combine, StepRef> combines;
+  WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
   /// The first step that did what has no meaning: read elements that nothing had written, left its
   /// area, or took a message of another length. Later pieces count as undefined where it did.
   std::optional<std::string> misread;
+  /// Pieces that the steps moved, and contributions that were added up: what the walk cost.
+  uint64_t work = 0;
+  /// The work went beyond the budget, and the walk went on without looking: nothing else here
+  /// means anything.
+  bool over_budget = false;
 };
 
-/// Walks `schedule` once with all nodes entering. Every node's input element j begins as its own.
-/// Time and memory grow with the steps and the pieces, not with the elements.
-ProvenanceRun provenance(const Schedule& schedule, CollectiveId id, Bytes itemsize);
+inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+
+/// Walks `schedule` once with all nodes entering. Every node's operand element j begins as its own;
+/// what else is in its input area is undefined. Time and memory grow with the steps and the pieces,
+/// not with the elements. Requires stretches within the areas.
+ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
+                         Bytes itemsize, uint64_t budget = kUnlimited);
 
 }  // namespace orrery

@@ -27,7 +27,7 @@ std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<
   for (const Tensor& tensor : tensors)
     pointers.push_back(&tensor);
   const Definition definition{
-      combine, {{0, 1, Rank(0), static_cast<uint32_t>(operands.size()), 0}}, gives};
+      combine, {{0, 0, Rank(0), static_cast<uint32_t>(operands.size()), {}}}, gives};
   return first_mismatch(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
 }
 

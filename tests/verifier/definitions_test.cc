@@ -10,6 +10,7 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "tests/support/property.h"
+#include "tests/verifier/definition_by_element.h"
 
 using namespace orrery;
 
@@ -223,16 +224,69 @@ TEST_CASE("over no axes: every collective is the identity, whatever its paramete
   CHECK(result(op, ranks(1, {2}), 0, Dtype::S32, {2}) == "0 1");
 }
 
-TEST_CASE("definition: parts are as few as can be") {
+TEST_CASE("definition: a part for each rank that something comes from, whatever the elements") {
   const Op gather = collective(OpKind::AllGather, {{"axis", int64_t{0}}, {"tiled", true}});
   CHECK(define(gather, {2, 3}, 2, Rank(0)).parts ==
-        std::vector<Part>{{0, 6, Rank(0), 1, 0}, {6, 6, Rank(1), 1, 0}});
+        std::vector<Part>{{0, 0, Rank(0), 1, {{6, 1, 1}}}, {6, 0, Rank(1), 1, {{6, 1, 1}}}});
   CHECK(define(collective(OpKind::Psum), {2, 3}, 4, Rank(2)).parts ==
-        std::vector<Part>{{0, 6, Rank(0), 4, 0}});
+        std::vector<Part>{{0, 0, Rank(0), 4, {{6, 1, 1}}}});
+  const auto exchange = [](int64_t split, int64_t concat) {
+    return collective(OpKind::AllToAll,
+                      {{"split_axis", split}, {"concat_axis", concat}, {"tiled", true}});
+  };
   // Splitting and concatenating the one dimension of a group of one moves nothing.
-  const Op exchange = collective(
-      OpKind::AllToAll, {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{0}}, {"tiled", true}});
-  CHECK(define(exchange, {5}, 1, Rank(0)).parts == std::vector<Part>{{0, 5, Rank(0), 1, 0}});
+  CHECK(define(exchange(0, 0), {5}, 1, Rank(0)).parts ==
+        std::vector<Part>{{0, 0, Rank(0), 1, {{5, 1, 1}}}});
+  // Columns 3 to 5 of rows of 6, side by side in rows of 6: a row on each side at a time.
+  CHECK(define(exchange(1, 1), {100, 6}, 2, Rank(1)).parts ==
+        std::vector<Part>{{0, 3, Rank(0), 1, {{100, 6, 6}, {3, 1, 1}}},
+                          {3, 3, Rank(1), 1, {{100, 6, 6}, {3, 1, 1}}}});
+}
+
+TEST_CASE("definition: equal to the definition element by element, and each element in one part") {
+  test::holds_for_all("parts are the elements", [] {
+    const auto n = *rc::gen::inRange<int64_t>(1, 6);
+    const auto rank = *rc::gen::inRange<size_t>(1, 5);
+    std::vector<int64_t> dims;
+    for (size_t d = 0; d < rank; ++d)
+      dims.push_back(*rc::gen::inRange<int64_t>(0, 5));
+    const auto a = *rc::gen::inRange<size_t>(0, rank);
+    const auto b = *rc::gen::inRange<size_t>(0, rank);
+    const bool tiled = *rc::gen::arbitrary<bool>();
+    const auto kind = *rc::gen::element(OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter,
+                                        OpKind::AllToAll, OpKind::Pswapaxes, OpKind::Ppermute);
+    if (kind == OpKind::PsumScatter || kind == OpKind::AllToAll)
+      dims[a] = tiled ? dims[a] * n : n;
+    if (kind == OpKind::Pswapaxes)
+      dims[a] = n;
+    const auto first = static_cast<int64_t>(a);
+    const Op op = collective(kind, {{"tiled", tiled},
+                                    {"axis", first},
+                                    {"scatter_dimension", first},
+                                    {"split_axis", first},
+                                    {"concat_axis", static_cast<int64_t>(b)},
+                                    {"perm", IndexGroups{{0, n - 1}}}});
+    const Shape operand(dims);
+    const auto size = static_cast<uint32_t>(n);
+    for (uint32_t p = 0; p < size; ++p) {
+      const std::vector<test::DefinedElement> expected =
+          test::define_by_element(op, operand, size, Rank(p));
+      std::vector<test::DefinedElement> got(expected.size());
+      std::vector<int> parts(expected.size(), 0);
+      for (const Part& part : define(op, operand, size, Rank(p)).parts) {
+        part.for_each_run([&](int64_t to, int64_t from, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const auto at = static_cast<size_t>(to + i);
+            RC_ASSERT(at < got.size());
+            got[at] = {part.rank, part.ranks, part.ranks == 0 ? 0 : from + i};
+            ++parts[at];
+          }
+        });
+      }
+      RC_ASSERT(parts == std::vector<int>(expected.size(), 1));
+      RC_ASSERT(got == expected);
+    }
+  });
 }
 
 TEST_CASE("definition: without elements there are no parts") {

@@ -24,7 +24,7 @@
 #include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
-#include "verifier/prove/prove.h"
+#include "verifier/prove/prover.h"
 
 using namespace orrery;
 using orrery::test::HostRig;
@@ -281,7 +281,7 @@ size_t check_case(const Case& c) {
       FAIL_CHECK(values->message);
     if (to_prove.count(rig.program.op(rig.program.site(site).ops.front()).name) == 0)
       continue;
-    const Check proof = prover.prove_site(site);
+    const Check proof = prover.prove_site(site).value();
     if (!proof.holds)
       FAIL_CHECK(proof.message);
   }

@@ -22,8 +22,8 @@ Proof prove_psum(const Schedule& schedule) {
   op.kind = OpKind::Psum;
   op.attributes.set("axis_name", Names{"x"});
   const View whole = View::whole(8);
-  const Claim claim{schedule, whole, whole};
-  return prove(claim, trace(claim), [&](Rank rank) { return define(op, {8}, 4, rank); });
+  return prove(trace(schedule, whole_areas(schedule.extent())), {whole, whole},
+               [&](Rank rank) { return define(op, {8}, 4, rank); });
 }
 
 /// A program of one ring psum over 4 devices, 8 elements, executed by another schedule. Element i
@@ -119,9 +119,8 @@ TEST_CASE("proof: a schedule for more elements than the definition has is not on
   op.kind = OpKind::Psum;
   op.attributes.set("axis_name", Names{"x"});
   const View whole = View::whole(8);
-  const Claim claim{ring, whole, whole};
-  const Proof proof =
-      prove(claim, trace(claim), [&](Rank rank) { return define(op, {9}, 4, rank); });
+  const Proof proof = prove(trace(ring, whole_areas(ring.extent())), {whole, whole},
+                            [&](Rank rank) { return define(op, {9}, 4, rank); });
   CHECK(proof.why_not == "element 8 of rank 0 is never written");
 }
 

@@ -197,6 +197,18 @@ TEST_CASE("proofs over the budget are left out and labelled, unless they are ask
   CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
 }
 
+TEST_CASE("proofs that take more work than the budget stop and are labelled") {
+  RunOptions options;
+  options.proof_work_budget = 10;  // each of the 28 steps moves a piece
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";
+  CHECK(run_parts(parts, options).report.labels.back() ==
+        "\"r\": not proved (28 steps that move more than 10 pieces, the budget)");
+  parts.expect = R"([{"holds": ["proved"]}])";
+  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
+}
+
 TEST_CASE("values that depend on an opaque computation are labelled where they are expected") {
   ScenarioParts parts;
   parts.program =

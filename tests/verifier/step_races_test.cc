@@ -11,32 +11,17 @@
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/algorithm/some_op.h"
 
 namespace orrery {
 namespace {
-
-/// An op of the kind, as far as an algorithm looks at it, for a group of `nodes`.
-Op some_op(OpKind kind, uint32_t nodes) {
-  Op op;
-  op.kind = kind;
-  op.attributes.set("axis_name", std::vector<std::string>{"x"});
-  op.attributes.set("source", int64_t{nodes - 1});
-  std::vector<std::vector<int64_t>> pairs;
-  std::vector<int64_t> sources;
-  for (int64_t rank = 0; rank < nodes; ++rank) {
-    pairs.push_back({rank, (rank + 1) % nodes});
-    sources.push_back((rank + 1) % nodes);
-  }
-  op.attributes.set("perm", kind == OpKind::Pshuffle ? Attribute(sources) : Attribute(pairs));
-  return op;
-}
 
 TEST_CASE("no algorithm has two steps that touch the same elements and are not ordered") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const OpKind kind : algorithm.kinds) {
       for (uint32_t nodes = 1; nodes <= 17; ++nodes) {
         for (uint32_t channels = 1; channels <= 3; ++channels) {
-          const Op op = some_op(kind, nodes);
+          const Op op = test::some_op(kind, nodes);
           Transport transport;
           transport.channels = channels;
           const std::unique_ptr<const Schedule> schedule =

@@ -34,7 +34,7 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
     if (held)
       chosen.push_back(id);
   }
-  if (all)
+  if (all || names.empty())
     return chosen;
 
   std::vector<std::string_view> known;
@@ -45,7 +45,8 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
   for (const std::string& name : names) {
     const auto found = values.find(name);
     if (found != values.end()) {
-      chosen.push_back(found->second);
+      if (std::find(chosen.begin(), chosen.end(), found->second) == chosen.end())
+        chosen.push_back(found->second);
       continue;
     }
     const std::string_view near = near_miss(name, known);
@@ -172,7 +173,7 @@ class Runner {
     else if (several_)
       text = summary_text(summary_, style_);
     else if (!reports_.empty())
-      text = reports_.front();
+      text = std::move(reports_.front());
     if (command_.output && !text.empty())
       write_file(*command_.output, text);
     else

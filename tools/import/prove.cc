@@ -11,7 +11,8 @@
 #include <fmt/format.h>
 
 #include "models/program/builder.h"
-#include "simulator/schedule/lowered.h"
+#include "simulator/lower/given_schedule.h"
+#include "simulator/lower/views.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
@@ -23,6 +24,7 @@ namespace orrery {
 namespace {
 
 constexpr Dtype kDtype = Dtype::F32;  // sizes are in bytes; chunks are of whole elements
+constexpr const char* kAxis = "gpu";
 
 /// A step of a walk that only asks whether the schedule ends.
 struct NoVisitor {
@@ -61,129 +63,78 @@ std::optional<uint32_t> least_slots(const MscclAlgorithm& algorithm) {
   return enough;
 }
 
-OpKind kind(MscclCollective collective) {
+/// The algorithm's collective as an op, but for its operand.
+OpRequest request_of(MscclCollective collective) {
+  OpRequest op;
+  op.name = std::string(name(collective));
+  op.attributes.set("axis_name", std::vector<std::string>{kAxis});
   switch (collective) {
-    case MscclCollective::AllGather:
-      return OpKind::AllGather;
-    case MscclCollective::AllToAll:
-      return OpKind::AllToAll;
-    case MscclCollective::ReduceScatter:
-      return OpKind::PsumScatter;
     case MscclCollective::AllReduce:
+      op.kind = OpKind::Psum;
+      break;
+    case MscclCollective::AllGather:
+      op.kind = OpKind::AllGather;
+      op.attributes.set("tiled", true);
+      break;
+    case MscclCollective::ReduceScatter:
+      op.kind = OpKind::PsumScatter;
+      op.attributes.set("tiled", true);
+      break;
+    case MscclCollective::AllToAll:
+      op.kind = OpKind::AllToAll;
+      op.attributes.set("split_axis", int64_t{0});
+      op.attributes.set("concat_axis", int64_t{0});
+      op.attributes.set("tiled", true);
       break;
   }
-  return OpKind::Psum;
+  return op;
 }
 
-/// What `rank` must hold at the end: of a reduce-scatter in place, in its own part of the buffer,
-/// counted from there.
-Definition definition(const MscclAlgorithm& algorithm, int64_t chunk, Rank rank) {
-  const int64_t whole = algorithm.chunks * chunk;
+/// A program of the algorithm's collective and nothing else, with chunks of `chunk` elements.
+Program program_of(const MscclAlgorithm& algorithm, int64_t chunk) {
+  const bool gathers = algorithm.collective == MscclCollective::AllGather;
+  const int64_t operand = (gathers ? algorithm.part() : algorithm.chunks) * chunk;
+  Diagnostics diagnostics(algorithm.file);
+  ProgramBuilder builder(Mesh({{kAxis, int64_t{algorithm.gpus}}}), Checks::Shapes, diagnostics);
+  builder.argument("operand", kDtype, Shape{operand}, {kAxis});
+  std::vector<LogicalId> devices;
+  for (uint32_t g = 0; g < algorithm.gpus; ++g)
+    devices.emplace_back(g);
+  builder.thread("all", std::move(devices));
+  OpRequest op = request_of(algorithm.collective);
+  op.operands = {"operand"};
+  builder.op(std::move(op));
+  Program program = builder.finish();
+  ORRERY_CHECK(diagnostics.empty(), "a buffer that divides into parts satisfies every rule");
+  return program;
+}
+
+/// In place, an all-gather's operand is its gpu's part of the one buffer, and a reduce-scatter's
+/// result likewise.
+Buffers buffers_of(const MscclAlgorithm& algorithm, const Extent& extent, int64_t chunk) {
+  Buffers buffers = whole_areas(extent);
   const int64_t part = algorithm.part() * chunk;
-  const int64_t own = part * rank.index();
-  switch (algorithm.collective) {
-    case MscclCollective::AllReduce:
-      return {Combine::Add, {{0, whole, Rank(0), algorithm.gpus, 0}}};
-    case MscclCollective::ReduceScatter:
-      return {Combine::Add, {{0, part, Rank(0), algorithm.gpus, own}}};
-    case MscclCollective::AllGather:
-    case MscclCollective::AllToAll:
-      break;
-  }
-  Definition result{Combine::None, {}};
-  for (uint32_t q = 0; q < algorithm.gpus; ++q) {
-    const bool gathers = algorithm.collective == MscclCollective::AllGather;
-    const int64_t source = !gathers ? own : algorithm.in_place ? part * q : 0;
-    result.parts.push_back({part * q, part, Rank(q), 1, source});
-  }
-  return result;
+  if (algorithm.in_place && algorithm.collective == MscclCollective::AllGather)
+    buffers.operand = {part, part};
+  if (algorithm.in_place && algorithm.collective == MscclCollective::ReduceScatter)
+    buffers.result = {part, part};
+  return buffers;
 }
 
-/// The stretch [first, first + count) of `pieces`, counted from `first`.
-std::vector<Piece> cut(const std::vector<Piece>& pieces, int64_t first, int64_t count) {
-  std::vector<Piece> result;
-  for (Piece piece : pieces) {
-    const int64_t begin = std::max(piece.first, first);
-    const int64_t end = std::min(piece.first + piece.count, first + count);
-    if (begin >= end)
-      continue;
-    for (Contribution& part : piece.made_of)
-      part.source += begin - piece.first;
-    result.push_back({begin - first, end - begin, piece.undefined, std::move(piece.made_of)});
-  }
-  return result;
-}
-
-Check proved(const MscclAlgorithm& algorithm, const Schedule& schedule, int64_t chunk) {
-  const Extent& extent = schedule.extent();
-  const View input = View::whole(extent.input);
-  const View output = View::whole(extent.in_place ? extent.input : extent.output);
-  const Claim claim{schedule, input, output};
-  Made made = trace(claim);
-  if (algorithm.in_place && algorithm.collective == MscclCollective::ReduceScatter) {
-    const int64_t part = algorithm.part() * chunk;
-    for (size_t r = 0; r < made.results.size(); ++r)
-      made.results[r] = cut(made.results[r], part * static_cast<int64_t>(r), part);
-  }
-  Proof proof = prove(claim, made, [&](Rank rank) { return definition(algorithm, chunk, rank); });
+Check proved(const MscclAlgorithm& algorithm, const Schedule& schedule, const Program& program,
+             int64_t chunk) {
+  const Op& op = program.ops.front();
+  const Shape& operand = program.value(op.operands.front()).type.shape;
+  const Shape& result = program.value(op.results.front()).type.shape;
+  const CollectiveViews views = collective_views(op, operand, result, int64_t{algorithm.gpus});
+  Proof proof = prove(trace(schedule, buffers_of(algorithm, schedule.extent(), chunk)),
+                      {views.input, views.output},
+                      [&](Rank rank) { return define(op, operand, algorithm.gpus, rank); });
   if (!proof.holds)
     return failed(CheckKind::ScheduleProved, "", proof.why_not, std::move(proof.witness));
   return passed(CheckKind::ScheduleProved, "",
                 fmt::format("for all values, every gpu ends with the {} of {} chunks over {} gpus",
                             name(algorithm.collective), algorithm.chunks, algorithm.gpus));
-}
-
-/// The schedule as the one collective of a program that does nothing else.
-struct OneOp {
-  Program program;
-  Lowered lowered;
-};
-
-Program one_op_program(const MscclAlgorithm& algorithm, int64_t elements) {
-  Diagnostics diagnostics(algorithm.file);
-  ProgramBuilder builder(Mesh({{"gpu", int64_t{algorithm.gpus}}}), Checks::Shapes, diagnostics);
-  builder.argument("buffer", kDtype, Shape{elements}, {"gpu"});
-  std::vector<LogicalId> devices;
-  for (uint32_t g = 0; g < algorithm.gpus; ++g)
-    devices.emplace_back(g);
-  builder.thread("all", std::move(devices));
-  // What the schedule does is in the schedule; the op is only where the devices meet.
-  OpRequest op;
-  op.name = "algorithm";
-  op.kind = OpKind::Psum;
-  op.operands = {"buffer"};
-  op.attributes.set("axis_name", std::vector<std::string>{"gpu"});
-  builder.op(std::move(op));
-  Program program = builder.finish();
-  ORRERY_CHECK(diagnostics.empty(), "a psum over the only axis satisfies every rule");
-  return program;
-}
-
-OneOp one_op(const MscclAlgorithm& algorithm, std::unique_ptr<const Schedule> schedule,
-             const DeviceFigures& device) {
-  const Extent& extent = schedule->extent();
-  OneOp result{one_op_program(algorithm, extent.input), {}};
-  Collective collective;
-  collective.kind = OpKind::Psum;
-  collective.work = {kDtype};
-  collective.schedule = schedule.get();
-  collective.input = View::whole(extent.input);
-  collective.output = View::whole(extent.in_place ? extent.input : extent.output);
-  for (uint32_t g = 0; g < algorithm.gpus; ++g) {
-    collective.members.emplace_back(g);
-    collective.places.emplace_back(g);
-  }
-  Lowered& lowered = result.lowered;
-  lowered.schedules.push_back(std::move(schedule));
-  lowered.collectives.push_back(std::move(collective));
-  lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
-                    {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-  lowered.choices = {{algorithm.name, "it was given"}};
-  lowered.local.resize(1);
-  lowered.launch = device.launch.value_or(Duration());
-  lowered.reduce_rate = device.reduce_rate;
-  lowered.members = members_by_site(lowered, 1);
-  return result;
 }
 
 void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
@@ -193,10 +144,11 @@ void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
                     fmt::format("the algorithm is for {} gpus, and cluster {} has {}",
                                 algorithm.gpus, cluster.name, cluster.fabric.devices()));
   diagnostics.throw_if_any();
+  Paths paths(cluster.fabric);
   for (const StoredSchedule::Message& message : algorithm.messages) {
     const VertexId from(message.send.node.index());
     const VertexId to(message.receive.node.index());
-    if (!cluster.fabric.route(from, to)) {
+    if (!paths.find(from, to)) {
       diagnostics.add({"/algo", {}}, fmt::format("cluster {} has no route from {} to {}",
                                                  cluster.name, cluster.fabric.vertex_text(from),
                                                  cluster.fabric.vertex_text(to)));
@@ -207,12 +159,13 @@ void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
 }
 
 AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
-                      std::unique_ptr<const Schedule> schedule, Bytes size) {
-  const OneOp run = one_op(algorithm, std::move(schedule), cluster.device);
-  AlgorithmTime time{run_time(run.program, run.lowered, cluster.fabric), std::nullopt};
+                      const Program& program, std::unique_ptr<const Schedule> schedule,
+                      Bytes size) {
+  const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
+  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt};
   const Duration took = time.completion.makespan - Instant();
   if (took.count() > 0)
-    time.bandwidths = bandwidths(kind(algorithm.collective), size, algorithm.gpus, took);
+    time.bandwidths = bandwidths(program.ops.front().kind, size, algorithm.gpus, took);
   return time;
 }
 
@@ -229,6 +182,7 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
       result.steps += channel.size();
   result.least_slots = least_slots(algorithm);
 
+  const Program program = program_of(algorithm, chunk);
   std::unique_ptr<const Schedule> schedule = stored_schedule(algorithm, chunk, request.slots);
   const std::vector<Parked> parked = stuck(*schedule);
   const bool ends = parked.empty();
@@ -253,12 +207,12 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
                                 ? passed(CheckKind::RaceFree, "",
                                          "any two steps that touch the same elements are ordered")
                                 : failed(CheckKind::RaceFree, "", races.witness));
-    result.checks.push_back(proved(algorithm, settled, chunk));
+    result.checks.push_back(proved(algorithm, settled, program, chunk));
   }
   result.holds = std::all_of(result.checks.begin(), result.checks.end(),
                              [](const Check& check) { return check.holds; });
   if (ends && request.cluster != nullptr)
-    result.time = time_on(*request.cluster, algorithm, std::move(schedule), result.size);
+    result.time = time_on(*request.cluster, algorithm, program, std::move(schedule), result.size);
   return result;
 }
 

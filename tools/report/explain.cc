@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
-#include "simulator/analyze/device_runs.h"
+#include "simulator/analyze/list_runs.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
 
@@ -113,7 +113,7 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   std::string head = fmt::format("WHY {}", op.name);
   if (!report.completion)
     return style.bold(head) + "\n  the program does not end, so nothing has an instant\n";
-  const DeviceRuns runs(report.scenario->program, report.lowered, *report.completion);
+  const ListRuns runs(report.scenario->program, report.lowered, *report.completion);
   const OpSpan& span = runs.span(*explanation.op, explanation.device);
   std::string text =
       style.bold(head) + fmt::format("  {} on device {}, where it ends last: from {} to {}\n",

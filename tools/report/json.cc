@@ -1,315 +1,338 @@
 #include "tools/report/json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "models/array/text.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
+#include "tools/report/json_writer.h"
 #include "tools/report/names.h"
 
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json exposed_communication(const Report& report) {
+void write_exposed(JsonWriter& json, const Report& report) {
   const std::optional<Exposed> most = most_exposed(report);
   if (!most)
-    return nullptr;
-  return {{"device", most->device.index()},
-          {"exposed_ps", most->exposed.count()},
-          {"share_of_makespan", most->share}};
+    return json.value(nullptr);
+  json.object([&] {
+    json.key("device").value(most->device.index());
+    json.key("exposed_ps").value(most->exposed.count());
+    json.key("share_of_makespan").value(most->share);
+  });
 }
 
-Json time(const Report& report) {
+void write_time(JsonWriter& json, const Report& report) {
   if (!report.completion)
-    return nullptr;
+    return json.value(nullptr);
   const Completion& completion = *report.completion;
-  Json path = Json::array();
-  for (const PathEntry& entry : report.critical_path) {
-    path.push_back({{"op", report.scenario->program.op(entry.op).name},
-                    {"device", entry.device.index()},
-                    {"start_ps", entry.start.picoseconds()},
-                    {"end_ps", entry.end.picoseconds()}});
-  }
-  return {{"makespan_ps", completion.makespan.picoseconds()},
-          {"by", name(completion.by)},
-          {"because", completion.because},
-          {"messages", completion.messages},
-          {"exposed_communication", exposed_communication(report)},
-          {"critical_path", std::move(path)}};
+  json.object([&] {
+    json.key("makespan_ps").value(completion.makespan.picoseconds());
+    json.key("by").value(name(completion.by));
+    json.key("because").value(completion.because);
+    json.key("messages").value(completion.messages);
+    write_exposed(json.key("exposed_communication"), report);
+    json.key("critical_path").array([&] {
+      for (const PathEntry& entry : report.critical_path)
+        json.object([&] {
+          json.key("op").value(report.scenario->program.op(entry.op).name);
+          json.key("device").value(entry.device.index());
+          json.key("start_ps").value(entry.start.picoseconds());
+          json.key("end_ps").value(entry.end.picoseconds());
+        });
+    });
+  });
 }
 
-Json op(const Report& report, const OpReport& entry) {
+/// A time, which only a program that ends has.
+std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
+  return report.completion ? std::optional(count) : std::nullopt;
+}
+
+void write_op(JsonWriter& json, const Report& report, const OpReport& entry) {
   const Op& op = report.scenario->program.op(entry.op);
-  Json result;
-  result["id"] = op.name;
-  result["op"] = op_name(op.kind, op.issue);
-  result["algorithm"] = entry.choice ? Json(entry.choice->algorithm) : Json(nullptr);
-  result["because"] = entry.choice ? Json(entry.choice->because) : Json(nullptr);
-  result["bytes"] = entry.bytes.count();
-  result["messages"] = entry.messages;
-  const bool timed = report.completion.has_value();
-  const auto picoseconds = [&](int64_t count) { return timed ? Json(count) : Json(nullptr); };
-  result["start_ps"] = picoseconds(entry.start.picoseconds());
-  result["end_ps"] = picoseconds(entry.end.picoseconds());
-  result["exposed_ps"] = picoseconds(entry.exposed.count());
-  result["hidden_ps"] = picoseconds(entry.hidden.count());
-  result["slack_ps"] = entry.slack ? Json(entry.slack->count()) : Json(nullptr);
-  result["algbw_GBps"] = or_null(entry.algbw_GBps);
-  result["busbw_GBps"] = or_null(entry.busbw_GBps);
-  return result;
+  json.object([&] {
+    json.key("id").value(op.name);
+    json.key("op").value(op_name(op.kind, op.issue));
+    json.key("algorithm");
+    entry.choice ? json.value(entry.choice->algorithm) : json.value(nullptr);
+    json.key("because");
+    entry.choice ? json.value(entry.choice->because) : json.value(nullptr);
+    json.key("bytes").value(entry.bytes.count());
+    json.key("messages").value(entry.messages);
+    json.key("start_ps").value(picoseconds(report, entry.start.picoseconds()));
+    json.key("end_ps").value(picoseconds(report, entry.end.picoseconds()));
+    json.key("exposed_ps").value(picoseconds(report, entry.exposed.count()));
+    json.key("hidden_ps").value(picoseconds(report, entry.hidden.count()));
+    json.key("slack_ps");
+    entry.slack ? json.value(entry.slack->count()) : json.value(nullptr);
+    json.key("algbw_GBps").value(entry.algbw_GBps);
+    json.key("busbw_GBps").value(entry.busbw_GBps);
+  });
 }
 
-Json streams(const DeviceTimes& times) {
-  Json streams = Json::array();
-  for (const StreamTime& each : times.streams)
-    streams.push_back({{"stream", each.stream.index()}, {"busy_ps", each.busy.count()}});
-  return streams;
+void write_streams(JsonWriter& json, const DeviceTimes& times) {
+  json.array([&] {
+    for (const StreamTime& each : times.streams)
+      json.object([&] {
+        json.key("stream").value(each.stream.index());
+        json.key("busy_ps").value(each.busy.count());
+      });
+  });
 }
 
 /// A device by its number, a switch by its name, as in the scenario's `links`.
-Json vertex(const Fabric& fabric, VertexId id) {
+void write_vertex(JsonWriter& json, const Fabric& fabric, VertexId id) {
   if (id.index() < fabric.devices())
-    return id.index();
-  return fabric.switches()[id.index() - fabric.devices()];
+    json.value(id.index());
+  else
+    json.value(fabric.switches()[id.index() - fabric.devices()]);
 }
 
-Json link(const Report& report, const LinkReport& entry) {
+void write_link(JsonWriter& json, const Report& report, const LinkReport& entry) {
   const Fabric& fabric = report.fabric();
   const Link& link = fabric.link(entry.link);
-  Json result;
-  result["link"] = fabric.link_text(entry.link);
-  result["from"] = vertex(fabric, link.from);
-  result["to"] = vertex(fabric, link.to);
-  result["bytes"] = entry.bytes.count();
-  result["utilization"] = or_null(utilization(report, entry));
-  return result;
+  json.object([&] {
+    json.key("link").value(fabric.link_text(entry.link));
+    write_vertex(json.key("from"), fabric, link.from);
+    write_vertex(json.key("to"), fabric, link.to);
+    json.key("bytes").value(entry.bytes.count());
+    json.key("utilization").value(utilization(report, entry));
+  });
 }
 
-Json device(const Report& report, const DeviceReport& entry) {
+void write_device(JsonWriter& json, const Report& report, const DeviceReport& entry) {
   const DeviceMemory& memory = report.memory.of(entry.device);
-  Json live = Json::array();
-  for (const Held& held : memory.live_at_peak)
-    live.push_back(
-        {{"value", held.value}, {"bytes", held.size.count()}, {"kind", name(held.kind)}});
-  Json result;
-  result["id"] = entry.device.index();
-  result["peak_bytes"] = memory.peak.count();
-  result["peak_at"] =
-      memory.peak_at ? Json(report.scenario->program.op(*memory.peak_at).name) : Json(nullptr);
-  result["arena_bytes"] = memory.arena.count();
-  result["reserved_bytes"] = memory.reserved.count();
-  result["capacity_bytes"] = entry.capacity ? Json(entry.capacity->count()) : Json(nullptr);
-  result["live_at_peak"] = std::move(live);
-  const bool timed = report.completion.has_value();
-  result["computing_ps"] = timed ? Json(entry.times.computing.count()) : Json(nullptr);
-  result["exposed_ps"] = timed ? Json(entry.times.exposed.count()) : Json(nullptr);
-  result["streams"] = timed ? streams(entry.times) : Json(nullptr);
-  return result;
+  json.object([&] {
+    json.key("id").value(entry.device.index());
+    json.key("peak_bytes").value(memory.peak.count());
+    json.key("peak_at");
+    memory.peak_at ? json.value(report.scenario->program.op(*memory.peak_at).name)
+                   : json.value(nullptr);
+    json.key("arena_bytes").value(memory.arena.count());
+    json.key("reserved_bytes").value(memory.reserved.count());
+    json.key("capacity_bytes");
+    entry.capacity ? json.value(entry.capacity->count()) : json.value(nullptr);
+    json.key("live_at_peak").array([&] {
+      for (const Held& held : memory.live_at_peak)
+        json.object([&] {
+          json.key("value").value(held.value);
+          json.key("bytes").value(held.size.count());
+          json.key("kind").value(name(held.kind));
+        });
+    });
+    json.key("computing_ps").value(picoseconds(report, entry.times.computing.count()));
+    json.key("exposed_ps").value(picoseconds(report, entry.times.exposed.count()));
+    json.key("streams");
+    report.completion ? write_streams(json, entry.times) : json.value(nullptr);
+  });
 }
 
-Json check(const Check& check) {
-  Json witness = Json::object();
-  for (const auto& [key, text] : check.witness) {
-    Json& entry = witness[key];
-    if (entry.is_null())
-      entry = text;
-    else if (entry.is_string())
-      entry = {entry, text};  // a key that comes again has a list
-    else
-      entry.push_back(text);
-  }
-  return {{"name", check.name},
-          {"holds", check.holds},
-          {"of", check.of},
-          {"message", check.message},
-          {"witness", std::move(witness)}};
-}
-
-Json element(const Tensor& tensor, int64_t index, Encoding encoding) {
-  if (encoding == Encoding::Bits)
-    return element_bits(tensor, index);
-  if (tensor.dtype() == Dtype::Pred)
-    return element_bits(tensor, index) != 0;
-  if (is_integer(tensor.dtype()) && !is_signed(tensor.dtype()))
-    return element_bits(tensor, index);  // up to 2^64 - 1
-  if (is_integer(tensor.dtype()))
-    return element_as_int64(tensor, index);
-  const double value = element_as_double(tensor, index);  // exact: every dtype fits f64
-  return std::isfinite(value) ? Json(value) : Json(element_text(tensor, index));
-}
-
-Json values(const Report& report, const JsonOptions& options) {
-  Json result = Json::object();
-  for (const ValueId id : options.values) {
-    const Value& value = report.scenario->program.value(id);
-    Json per_device = Json::array();
-    for (uint32_t d = 0; d < report.scenario->program.mesh.devices(); ++d) {
-      if (!report.values || !report.values->at(id, LogicalId(d))) {
-        per_device.push_back(nullptr);
+/// A key that comes again has a list.
+void write_witness(JsonWriter& json,
+                   const std::vector<std::pair<std::string, std::string>>& witness) {
+  const auto same = [](const std::string& key) {
+    return [&key](const auto& entry) { return entry.first == key; };
+  };
+  json.object([&] {
+    for (auto entry = witness.begin(); entry != witness.end(); ++entry) {
+      const auto& [key, text] = *entry;
+      if (std::any_of(witness.begin(), entry, same(key)))
+        continue;  // in the first one's list
+      json.key(key);
+      if (std::none_of(entry + 1, witness.end(), same(key))) {
+        json.value(text);
         continue;
       }
-      const Tensor& tensor = *report.values->at(id, LogicalId(d));
-      Json elements = Json::array();
-      for (int64_t i = 0; i < tensor.elements(); ++i)
-        elements.push_back(element(tensor, i, options.encoding));
-      per_device.push_back(std::move(elements));
+      json.array([&] {
+        for (auto each = entry; each != witness.end(); ++each)
+          if (each->first == key)
+            json.value(each->second);
+      });
     }
-    Json& entry = result[value.name];
-    entry = {{"dtype", name(value.type.dtype)}, {"shape", value.type.shape.dims()}};
-    if (options.encoding == Encoding::Bits)
-      entry["encoding"] = "bits";
-    entry["per_device"] = std::move(per_device);
-  }
-  return result;
+  });
 }
 
-Json explanation(const Report& report, const Explanation& explanation) {
+void write_check(JsonWriter& json, const Check& check) {
+  json.object([&] {
+    json.key("name").value(check.name);
+    json.key("holds").value(check.holds);
+    json.key("of").value(check.of);
+    json.key("message").value(check.message);
+    write_witness(json.key("witness"), check.witness);
+  });
+}
+
+void write_element(JsonWriter& json, const Tensor& tensor, int64_t index, Encoding encoding) {
+  if (encoding == Encoding::Bits)
+    return json.value(element_bits(tensor, index));
+  if (tensor.dtype() == Dtype::Pred)
+    return json.value(element_bits(tensor, index) != 0);
+  if (is_integer(tensor.dtype()) && !is_signed(tensor.dtype()))
+    return json.value(element_bits(tensor, index));  // up to 2^64 - 1
+  if (is_integer(tensor.dtype()))
+    return json.value(element_as_int64(tensor, index));
+  const double value = element_as_double(tensor, index);  // exact: every dtype fits f64
+  std::isfinite(value) ? json.value(value) : json.value(element_text(tensor, index));
+}
+
+void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding encoding) {
+  const Program& program = report.scenario->program;
+  const Value& value = program.value(id);
+  json.object([&] {
+    json.key("dtype").value(name(value.type.dtype));
+    json.key("shape").array([&] {
+      for (const int64_t extent : value.type.shape.dims())
+        json.value(extent);
+    });
+    if (encoding == Encoding::Bits)
+      json.key("encoding").value("bits");
+    json.key("per_device").array([&] {
+      for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
+        if (!report.values || !report.values->at(id, LogicalId(d))) {
+          json.value(nullptr);
+          continue;
+        }
+        const Tensor& tensor = *report.values->at(id, LogicalId(d));
+        json.array([&] {
+          for (int64_t i = 0; i < tensor.elements(); ++i)
+            write_element(json, tensor, i, encoding);
+        });
+      }
+    });
+  });
+}
+
+void write_name(JsonWriter& json, const Program& program, const std::optional<OpId>& op) {
+  op ? json.value(program.op(*op).name) : json.value(nullptr);
+}
+
+void write_reason(JsonWriter& json, const Report& report, const Reason& reason) {
   static constexpr std::array<const char*, 5> kWhat = {"compute", "enter", "reduce", "send",
                                                        "flight"};
   static constexpr std::array<const char*, 11> kBecause = {
       "beginning",   "computed",   "ended",   "stream_free", "entry", "peer_entry",
       "step_before", "other_step", "message", "slot_free",   "sent"};
   const Program& program = report.scenario->program;
-  const auto name_of = [&](const std::optional<OpId>& op) {
-    return op ? Json(program.op(*op).name) : Json(nullptr);
-  };
-  Json chain = Json::array();
-  for (const Reason& reason : explanation.chain) {
-    Json link;
-    link["what"] = kWhat[static_cast<size_t>(reason.what)];
-    link["op"] = program.op(reason.op).name;
-    link["device"] = reason.device.index();
-    link["to"] = reason.to ? Json(reason.to->index()) : Json(nullptr);
-    link["bytes"] = reason.bytes.count();
-    link["begin_ps"] = reason.begin.picoseconds();
-    link["end_ps"] = reason.end.picoseconds();
-    link["because"] = kBecause[static_cast<size_t>(reason.because)];
-    link["after"] = name_of(reason.after);
-    link["text"] = sentence(report, reason);
-    chain.push_back(std::move(link));
-  }
+  json.object([&] {
+    json.key("what").value(kWhat[static_cast<size_t>(reason.what)]);
+    json.key("op").value(program.op(reason.op).name);
+    json.key("device").value(reason.device.index());
+    json.key("to");
+    reason.to ? json.value(reason.to->index()) : json.value(nullptr);
+    json.key("bytes").value(reason.bytes.count());
+    json.key("begin_ps").value(reason.begin.picoseconds());
+    json.key("end_ps").value(reason.end.picoseconds());
+    json.key("because").value(kBecause[static_cast<size_t>(reason.because)]);
+    write_name(json.key("after"), program, reason.after);
+    json.key("text").value(sentence(report, reason));
+  });
+}
+
+void write_life(JsonWriter& json, const Report& report, const ValueLife& life) {
   static constexpr std::array<const char*, 7> kUntil = {
       "argument", "output", "in_flight", "donation", "last_use", "taken_over", "never_used"};
-  Json lives = Json::array();
-  for (const ValueLife& life : explanation.lives) {
-    Json together = Json::array();
-    for (const ValueId value : life.together)
-      together.push_back(program.value(value).name);
-    lives.push_back({{"thread", program.thread(life.thread).name},
-                     {"bytes", life.size.count()},
-                     {"from", name_of(life.from)},
-                     {"to", name_of(life.to)},
-                     {"because", kUntil[static_cast<size_t>(life.until)]},
-                     {"together", std::move(together)},
-                     {"text", sentence(report, life, Style())}});
-  }
-  const bool ran = explanation.op && report.completion;
-  return {{"id", explanation.id},
-          {"device", ran ? Json(explanation.device.index()) : Json(nullptr)},
-          {"chain", std::move(chain)},
-          {"value", std::move(lives)}};
+  const Program& program = report.scenario->program;
+  json.object([&] {
+    json.key("thread").value(program.thread(life.thread).name);
+    json.key("bytes").value(life.size.count());
+    write_name(json.key("from"), program, life.from);
+    write_name(json.key("to"), program, life.to);
+    json.key("because").value(kUntil[static_cast<size_t>(life.until)]);
+    json.key("together").array([&] {
+      for (const ValueId value : life.together)
+        json.value(program.value(value).name);
+    });
+    json.key("text").value(sentence(report, life, Style()));
+  });
 }
 
-/// Whether the value reads well on one line: numbers however many, or a small object.
-bool fits_a_line(const Json& json) {
-  if (!json.is_structured())
-    return true;
-  for (const Json& part : json)
-    if (part.is_structured() && !part.empty())
-      return false;
-  return json.is_array() || json.size() <= 6;
+void write_explanation(JsonWriter& json, const Report& report, const Explanation& explanation) {
+  json.object([&] {
+    json.key("id").value(explanation.id);
+    json.key("device");
+    explanation.op&& report.completion ? json.value(explanation.device.index())
+                                       : json.value(nullptr);
+    json.key("chain").array([&] {
+      for (const Reason& reason : explanation.chain)
+        write_reason(json, report, reason);
+    });
+    json.key("value").array([&] {
+      for (const ValueLife& life : explanation.lives)
+        write_life(json, report, life);
+    });
+  });
 }
 
-/// File names may be any bytes; JSON is UTF-8.
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void write(const Json& json, size_t indent, std::string& out) {
-  if (fits_a_line(json)) {
-    out += line(json);
-    return;
-  }
-  const char* const brackets = json.is_array() ? "[]" : "{}";
-  out += brackets[0];
-  const char* separator = "\n";
-  for (const auto& item : json.items()) {
-    out += separator;
-    out.append(indent + 2, ' ');
-    if (json.is_object())
-      out += line(Json(item.key())) + ": ";
-    write(item.value(), indent + 2, out);
-    separator = ",\n";
-  }
-  out += '\n';
-  out.append(indent, ' ');
-  out += brackets[1];
+/// A member that is an array with an entry for each of `all`, which `write` writes.
+template <class Entries, class Write>
+void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write write) {
+  json.key(key).array([&] {
+    for (const auto& entry : all)
+      write(entry);
+  });
 }
 
 }  // namespace
 
 std::string json_text(const Report& report, const JsonOptions& options) {
-  Json json;
-  json["report"] = 1;
-  json["scenario"] = report.scenario->name;
-  json["holds"] = report.holds;
-  json["fingerprint"] = report.fingerprint;
-  json["faults"] = report.faults;
-  json["labels"] = report.labels;
-  json["time"] = time(report);
-  json["ops"] = Json::array();
-  for (const OpReport& entry : report.ops)
-    json["ops"].push_back(op(report, entry));
-  json["devices"] = Json::array();
-  for (const DeviceReport& entry : report.devices)
-    json["devices"].push_back(device(report, entry));
-  json["links"] = Json::array();
-  for (const LinkReport& entry : report.links)
-    json["links"].push_back(link(report, entry));
-  json["checks"] = Json::array();
-  for (const Check& entry : report.checks)
-    json["checks"].push_back(check(entry));
-  if (options.explanation != nullptr)
-    json["explanation"] = explanation(report, *options.explanation);
-  json["values"] = values(report, options);
   std::string text;
-  write(json, 0, text);
-  return text + "\n";
-}
-
-std::string json_quoted(std::string_view text) {
-  return line(Json(text));
+  JsonWriter json(text);
+  const auto string = [&](const std::string& each) { json.value(each); };
+  json.object([&] {
+    json.key("report").value(1);
+    json.key("scenario").value(report.scenario->name);
+    json.key("holds").value(report.holds);
+    json.key("fingerprint").value(report.fingerprint);
+    write_all(json, "faults", report.faults, string);
+    write_all(json, "labels", report.labels, string);
+    write_time(json.key("time"), report);
+    write_all(json, "ops", report.ops,
+              [&](const OpReport& entry) { write_op(json, report, entry); });
+    write_all(json, "devices", report.devices,
+              [&](const DeviceReport& entry) { write_device(json, report, entry); });
+    write_all(json, "links", report.links,
+              [&](const LinkReport& entry) { write_link(json, report, entry); });
+    write_all(json, "checks", report.checks, [&](const Check& entry) { write_check(json, entry); });
+    if (options.explanation != nullptr)
+      write_explanation(json.key("explanation"), report, *options.explanation);
+    json.key("values").object([&] {
+      for (const ValueId id : options.values)
+        write_value(json.key(report.scenario->program.value(id).name), report, id,
+                    options.encoding);
+    });
+  });
+  text += '\n';
+  return text;
 }
 
 std::string json_text(const std::string& file, const InputError& error) {
-  Json faults = Json::array();
-  for (const Diagnostic& fault : error.faults()) {
-    const auto& at = fault.origin.at;
-    faults.push_back({{"pointer", fault.origin.pointer},
-                      {"line", at ? Json(at->line) : Json(nullptr)},
-                      {"column", at ? Json(at->column) : Json(nullptr)},
-                      {"message", fault.message}});
-  }
-  Json json;
-  json["report"] = 1;
-  json["file"] = file;
-  json["holds"] = false;
-  json["errors"] = std::move(faults);
   std::string text;
-  write(json, 0, text);
-  return text + "\n";
+  JsonWriter json(text);
+  json.object([&] {
+    json.key("report").value(1);
+    json.key("file").value(file);
+    json.key("holds").value(false);
+    write_all(json, "errors", error.faults(), [&](const Diagnostic& diagnostic) {
+      const auto& at = diagnostic.origin.at;
+      json.object([&] {
+        json.key("pointer").value(diagnostic.origin.pointer);
+        json.key("line");
+        at ? json.value(at->line) : json.value(nullptr);
+        json.key("column");
+        at ? json.value(at->column) : json.value(nullptr);
+        json.key("message").value(diagnostic.message);
+      });
+    });
+  });
+  text += '\n';
+  return text;
 }
 
 std::string json_list(const std::vector<std::string>& reports, bool holds) {

@@ -4,7 +4,6 @@
 // changed. Same report, same bytes.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "models/base/diagnostics.h"
@@ -27,9 +26,6 @@ struct JsonOptions {
 /// program that hangs, the bandwidth of what took no time, a value on a device that never came to
 /// have it.
 std::string json_text(const Report& report, const JsonOptions& options);
-
-/// The text as a JSON string, in its quotes.
-std::string json_quoted(std::string_view text);
 
 /// In the place of a report, for a scenario with a wrong input: {"report": 1, "file": FILE,
 /// "holds": false, "errors": [{"pointer", "line", "column", "message"}, ...]}; line and column are

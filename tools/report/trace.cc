@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
-#include "simulator/analyze/device_runs.h"
-#include "simulator/analyze/traffic.h"
+#include "simulator/analyze/list_runs.h"
 #include "simulator/event/event_log.h"
+#include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
-#include "tools/report/json.h"
+#include "tools/report/json_writer.h"
 
 namespace orrery {
 namespace {
@@ -96,9 +96,10 @@ class Trace {
         fabric_(report.fabric()),
         runs_(program_, lowered_, *report.completion),
         paths_(fabric_),
+        demands_(demands(lowered_, paths_)),
         file_(out),
         reports_(program_.ops.size()),
-        streams_(runs_.devices()),
+        streams_(program_.mesh.devices()),
         collectives_(lowered_.collectives.size()),
         named_links_(fabric_.links().size(), false) {
     for (const Op& op : program_.ops)
@@ -117,14 +118,16 @@ class Trace {
                            {entry.start, entry.end}),
                   entry.device.index());
     for (const DeviceReport& device : report_.devices) {
-      write_ops(device.device);
+      for (uint32_t l = 0; l < runs_.size(); ++l)
+        if (runs_.device(ListId(l)) == device.device)
+          write_ops(ListId(l));
       write_memory(device);
     }
     EventLog log([&](std::span<const HalfEvent> events) {
       for (const HalfEvent& event : events)
         write_half(event);
     });
-    record(program_, lowered_, fabric_, *report_.completion, log);
+    record(program_, lowered_, paths_, demands_, *report_.completion, log);
     file_.end(fmt::format(
         R"("scenario":{},"fingerprint":"{}","times":"microseconds; six decimals are whole picoseconds","messages_left_out":{})",
         json_quoted(report_.scenario->name), report_.fingerprint, left_out_));
@@ -145,8 +148,8 @@ class Trace {
   // puts the thread that has its process's number first. Threads sort by number; no others are
   // alike.
   uint32_t process_of(LogicalId device) const { return device.index(); }
-  uint32_t links_process() const { return runs_.devices(); }
-  Row critical_path_row() const { return {runs_.devices() + 1, runs_.devices() + 1}; }
+  uint32_t links_process() const { return program_.mesh.devices(); }
+  Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
   Row compute_row(LogicalId device) const { return {process_of(device), process_of(device)}; }
 
   /// The beginning of an event that takes time; `name` is quoted.
@@ -158,7 +161,7 @@ class Trace {
   }
 
   void choose_collectives(const TraceOptions& options) {
-    const std::vector<uint64_t> messages = traffic(lowered_, fabric_).messages;
+    const std::vector<uint64_t>& messages = demands_.messages;
     uint64_t written = 0;
     uint64_t first = 0;
     bool fits = true;
@@ -189,7 +192,7 @@ class Trace {
         rows.channels = std::max(rows.channels, channels);
       }
     }
-    next_thread_ = runs_.devices() + 2;
+    next_thread_ = links_process() + 2;
     for (std::vector<StreamRows>& streams : streams_) {
       std::sort(streams.begin(), streams.end(),
                 [](const StreamRows& a, const StreamRows& b) { return a.stream < b.stream; });
@@ -202,16 +205,17 @@ class Trace {
     next_thread_ += static_cast<uint32_t>(fabric_.links().size());
     for (size_t c = 0; c < collectives_.size(); ++c)
       if (collectives_[c])
-        prepare(*collectives_[c], lowered_.collectives[c]);
+        prepare(*collectives_[c], CollectiveId(c));
   }
 
-  void prepare(Shown& shown, const Collective& collective) {
+  void prepare(Shown& shown, CollectiveId id) {
+    const Collective& collective = lowered_.collective(id);
     const uint32_t channels = collective.schedule->extent().channels;
-    for (const LogicalId device : collective.members) {
-      shown.threads.push_back(stream(device, collective.stream).first_thread + 1);
-      const OpId own = runs_.own_op(collective, device);
-      shown.ops.push_back(own);
-      shown.went_on.insert(shown.went_on.end(), channels, runs_.span(own, device).start);
+    for (size_t n = 0; n < collective.members.size(); ++n) {
+      shown.threads.push_back(stream(collective.members[n], collective.stream).first_thread + 1);
+      const EnterRef entry = runs_.lists().enter_of(id, Node(n));
+      shown.ops.push_back(runs_.op(entry));
+      shown.went_on.insert(shown.went_on.end(), channels, runs_.span(entry).start);
     }
   }
 
@@ -269,11 +273,13 @@ class Trace {
     return text;
   }
 
-  void write_ops(LogicalId device) {
+  void write_ops(ListId list) {
+    const LogicalId device = runs_.device(list);
     const Row compute = compute_row(device);
-    std::map<StreamId, Instant> free;
-    for (const Instruction& instruction : runs_.tape(device)) {
-      const OpSpan& span = runs_.span(instruction.op, device);
+    const TapeOrder& tape = runs_.tape(list);
+    for (uint32_t i = 0; i < tape.size(); ++i) {
+      const Instruction& instruction = tape[i];
+      const OpSpan& span = runs_.span(instruction.op, list);
       const std::string& name = names_[instruction.op.index()];
       if (instruction.kind == Instruction::Kind::Local) {
         file_.event(R"({},"args":{{{}}})",
@@ -285,14 +291,12 @@ class Trace {
                                      {span.reached, span.end}));
       } else {
         const Row row{compute.process, stream(device, instruction.stream).first_thread};
-        Instant& freed = free[instruction.stream];
-        const Instant called = std::max(span.reached, freed);
+        const Instant called = runs_.at(list, *runs_.last_met(list, {MomentKind::Entered, i}));
         if (called < span.start)
           file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.start}));
         file_.event(R"({},"args":{{{}}})",
                     complete(row, "collective", name, {span.start, span.end}),
                     op_figures(instruction.op));
-        freed = span.end;
       }
     }
   }
@@ -376,7 +380,8 @@ class Trace {
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
     const VertexId from = collective.places[event.step.node.index()];
-    for (const LinkId link : paths_.between(from, collective.places[to.index()]).links) {
+    const Path path = paths_.between(from, collective.places[to.index()]);
+    for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];
       file_.event(
           R"({},"args":{{{},"from":{},"to":{}}})",
@@ -408,8 +413,9 @@ class Trace {
   const Program& program_;
   const Lowered& lowered_;
   const Fabric& fabric_;
-  const DeviceRuns runs_;
+  const ListRuns runs_;
   Paths paths_;
+  const Demands demands_;
   TraceFile file_;
   std::vector<std::string> names_;                 // of ops, quoted
   std::vector<const OpReport*> reports_;           // per op

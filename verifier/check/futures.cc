@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "simulator/schedule/tape_order.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -46,24 +48,24 @@ std::map<ValueId, std::vector<OpId>> dones(const Program& program) {
 /// done.
 struct Flight {
   size_t from = 0;
-  size_t to = 0;     // past the end of the list where it is never done
-  bool ends = true;  // whether there is a done
+  size_t to = 0;  // past the end of the list where it is never done
 };
 
 std::vector<Flight> flights(const Program& program, const Thread& thread) {
   std::vector<Flight> result(thread.issue_order.size());
-  std::map<ValueId, size_t> started;
+  std::map<OpId, size_t> position;
   for (size_t i = 0; i < result.size(); ++i) {
-    const Op& op = program.op(thread.issue_order[i]);
-    result[i] = {i, i, true};
-    if (starts(op)) {
-      result[i] = {i, result.size(), false};
-      started[op.results.front()] = i;
-    } else if (op.kind == OpKind::Done) {
-      const auto start = started.find(op.operands.front());
-      if (start != started.end() && !result[start->second].ends)
-        result[start->second] = {start->second, i, true};
-    }
+    result[i] = {i, i};
+    position[thread.issue_order[i]] = i;
+  }
+  const Tape tape = tape_of(program, thread);
+  const TapeOrder order(tape);
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    if (order[i].kind != Instruction::Kind::Enter)
+      continue;
+    const std::span<const uint32_t> waits = order.waits_for(i);
+    result[position[order[i].op]].to =
+        waits.empty() ? result.size() : position[order[waits.front()].op];
   }
   return result;
 }

@@ -40,73 +40,79 @@ class DigestOnly {
 /// Follows, from a device that cannot go on, who waits for whom.
 class WaitFor {
  public:
-  WaitFor(const Program& program, const Lowered& lowered, const Stop& stop)
-      : program_(program), lowered_(lowered), stop_(stop), thread_of_(threads_by_device(program)) {
+  WaitFor(const Program& program, const Stop& stop)
+      : program_(program), stop_(stop), lists_(*stop.lists) {
     for (const Stop::StuckCollective& stuck : stop.collectives)
       stuck_.emplace(stuck.id, &stuck);
-    for (const StuckDevice& device : stop.devices)
-      standing_.emplace(device.device, &device);
   }
 
   Check explain() {
     std::vector<Visit> path;
-    auto [device, waits_for] = first_stuck();
+    EnterRef at = blocked_in(first_stuck());
     for (;;) {
-      const Visit visit = look(device, waits_for);
+      const Visit visit = look(at);
       if (!visit.needs)
         return schedule_stuck(visit);
       const auto again = std::find_if(path.begin(), path.end(), [&](const Visit& earlier) {
-        return earlier.device == visit.device && earlier.blocked_in == visit.blocked_in;
+        return earlier.entry.list == visit.entry.list && earlier.collective == visit.collective;
       });
       if (again != path.end()) {
         path.erase(path.begin(), again);
-        std::rotate(
-            path.begin(),
-            std::min_element(path.begin(), path.end(),
-                             [](const Visit& a, const Visit& b) { return a.device < b.device; }),
-            path.end());
+        std::rotate(path.begin(),
+                    std::min_element(
+                        path.begin(), path.end(),
+                        [](const Visit& a, const Visit& b) { return a.entry.list < b.entry.list; }),
+                    path.end());
         return cycle(path);
       }
       path.push_back(visit);
-      device = *visit.needs;
-      waits_for = blocks(device, visit.blocked_in);
+      at = blocked_in({visit.needs->list, {MomentKind::Entered, visit.needs->enter}});
     }
   }
 
  private:
-  /// A device that cannot go on in a collective before another device enters it.
+  /// Something that has not happened.
+  struct Missing {
+    ListId list;
+    Moment moment;
+  };
+
+  /// A device that has entered a collective, and cannot go on before another device enters it.
   struct Visit {
-    LogicalId device;
-    CollectiveId blocked_in;         // entered, and waiting for a member
-    std::optional<LogicalId> needs;  // who has not entered it; empty: all have
+    EnterRef entry;
+    CollectiveId collective;
+    std::optional<EnterRef> needs;  // who has not entered it; empty: all have
   };
 
   /// The first device that stands still; where all came to the end of their lists, the first that
   /// has a collective in flight that cannot go on.
-  std::pair<LogicalId, CollectiveId> first_stuck() const {
-    if (!stop_.devices.empty())
-      return {stop_.devices.front().device, stop_.devices.front().waits_for.collective};
-    for (const Stop::StuckCollective& stuck : stop_.collectives)
-      if (!stuck.parked.empty())
-        return {members(stuck.id)[stuck.parked.front().half.step.node.index()], stuck.id};
+  Missing first_stuck() const {
+    if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
+      return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
+    for (const Stop::StuckCollective& stuck : stop_.collectives) {
+      if (stuck.parked.empty())
+        continue;
+      const EnterRef entry = lists_.enter_of(stuck.id, stuck.parked.front().half.step.node);
+      return {entry.list, {MomentKind::Ended, entry.enter}};
+    }
     fail_check("found", "a program that stopped has a channel that cannot go on", __FILE__,
                __LINE__);
   }
 
-  const std::vector<LogicalId>& members(CollectiveId id) const {
-    return lowered_.collective(id).members;
-  }
-
-  Node node_of(CollectiveId id, LogicalId device) const {
-    return lowered_.members[lowered_.collective(id).site.index()].find(device)->node;
+  /// The collective that the device has entered and whose end it needs first: found by going from
+  /// what is missing to the first cause of it that is missing too.
+  EnterRef blocked_in(Missing missing) const {
+    while (const std::optional<Moment> cause =
+               stop_.progress.first_unmet(missing.list, missing.moment))
+      missing.moment = *cause;
+    ORRERY_CHECK(missing.moment.kind == MomentKind::Ended,
+                 "only the end of a collective can be missing alone");
+    return {missing.list, missing.moment.instruction};
   }
 
   bool has_entered(CollectiveId id, Node node) const {
-    const auto stuck = stuck_.find(id);
-    if (stuck == stuck_.end())
-      return false;
-    const std::vector<Node>& missing = stuck->second->not_entered;
-    return std::find(missing.begin(), missing.end(), node) == missing.end();
+    const EnterRef entry = lists_.enter_of(id, node);
+    return stop_.progress.happened(entry.list, {MomentKind::Entered, entry.enter});
   }
 
   const Parked* parked(CollectiveId id, Node node, std::optional<Channel> channel) const {
@@ -116,69 +122,26 @@ class WaitFor {
     return nullptr;
   }
 
-  /// The instruction with which a device enters the collectives of a site.
-  size_t enters_at(LogicalId device, CollectiveId id) const {
-    const Tape& tape = tape_of(device);
-    const SiteId site = lowered_.collective(id).site;
-    for (size_t i = 0; i < tape.size(); ++i)
-      if (tape[i].kind == Instruction::Kind::Enter && *program_.op(tape[i].collective).site == site)
-        return i;
-    fail_check("found", "a member's thread enters its collective", __FILE__, __LINE__);
-  }
-
-  const Tape& tape_of(LogicalId device) const {
-    return lowered_.tapes[thread_of_[device.index()]->index()];
-  }
-
-  /// Where the device stands in its tape: at its end where it is not stuck.
-  size_t stands_at(LogicalId device) const {
-    const auto stuck = standing_.find(device);
-    return stuck == standing_.end() ? tape_of(device).size() : stuck->second->instruction;
-  }
-
-  /// The collective that keeps `device` from entering `missing`: the one it stands waiting for, or,
-  /// where it has come past, the first one in flight on the stream.
-  CollectiveId blocks(LogicalId device, CollectiveId missing) const {
-    const size_t enters = enters_at(device, missing);
-    if (enters >= stands_at(device))
-      return standing_.at(device)->waits_for.collective;
-    return head_of_stream(device, tape_of(device)[enters].stream);
-  }
-
-  CollectiveId head_of_stream(LogicalId device, StreamId stream) const {
-    const Tape& tape = tape_of(device);
-    for (size_t i = 0; i < stands_at(device); ++i) {
-      if (tape[i].kind != Instruction::Kind::Enter || tape[i].stream != stream)
-        continue;
-      const Member member = lowered_.member(program_, tape[i].collective, device);
-      if (has_entered(member.collective, member.node) &&
-          parked(member.collective, member.node, std::nullopt) != nullptr)
-        return member.collective;
-    }
-    fail_check("found", "a stream that is held up has a collective in flight", __FILE__, __LINE__);
-  }
-
-  /// What the device waits for when it needs the end of `id`: in `id` itself where it has entered
-  /// it, otherwise in the head of its stream.
-  Visit look(LogicalId device, CollectiveId id) const {
-    if (!has_entered(id, node_of(id, device)))
-      id = head_of_stream(device, lowered_.collective(id).stream);
-    const Parked* at = parked(id, node_of(id, device), std::nullopt);
+  /// Why the steps of a device in the collective that blocks it do not go on.
+  Visit look(EnterRef entry) const {
+    const auto [id, node] = lists_.member(entry);
+    const Parked* at = parked(id, node, std::nullopt);
     std::vector<StepRef> seen;
     for (;;) {
       const Cause& cause = at->cause;
       if (!has_entered(id, cause.step.node))
-        return {device, id, members(id)[cause.step.node.index()]};
+        return {entry, id, lists_.enter_of(id, cause.step.node)};
       if (std::find(seen.begin(), seen.end(), at->half.step) != seen.end())
-        return {device, id, std::nullopt};
+        return {entry, id, std::nullopt};
       seen.push_back(at->half.step);
       at = parked(id, cause.step.node, cause.step.channel);
     }
   }
 
-  const Op& op_of(LogicalId device, CollectiveId id) const {
-    return program_.op(tape_of(device)[enters_at(device, id)].collective);
+  const Op& op_of(EnterRef entry) const {
+    return program_.op(lists_.tape(entry.list)[entry.enter].collective);
   }
+  const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
   Check cycle(const std::vector<Visit>& path) const {
     std::string text = "The program cannot end: ";
@@ -186,41 +149,41 @@ class WaitFor {
     Witness witness;
     for (size_t i = 0; i < path.size(); ++i) {
       const Visit& visit = path[i];
-      const Op& held = op_of(visit.device, visit.blocked_in);
-      const Op& missing = op_of(*visit.needs, visit.blocked_in);
-      const std::string edge =
-          fmt::format("device {} waits in {} for device {} to enter {}", visit.device.index(),
-                      quoted(held.name), visit.needs->index(), quoted(missing.name));
+      const Op& held = op_of(visit.entry);
+      const Op& missing = op_of(*visit.needs);
+      const List& list = list_of(visit.entry);
+      const std::string edge = fmt::format(
+          "device {} waits in {} for device {} to enter {}", list.device.index(), quoted(held.name),
+          list_of(*visit.needs).device.index(), quoted(missing.name));
       text += (i == 0 ? "" : "; ") + edge;
       witness.emplace_back("waits", edge);
 
       const Visit& before = path[(i + path.size() - 1) % path.size()];
-      const Op& later = op_of(visit.device, before.blocked_in);
+      const Op& later = op_of(*before.needs);  // by the device of this visit
       orders += fmt::format("{} thread {} issues {} before {}", orders.empty() ? "" : ";",
-                            quoted(program_.thread(*thread_of_[visit.device.index()]).name),
-                            quoted(held.name), quoted(later.name));
+                            quoted(program_.thread(list.thread).name), quoted(held.name),
+                            quoted(later.name));
       witness.emplace_back("order", fmt::format("{} before {}", held.name, later.name));
     }
-    const Op& first = op_of(path.front().device, path.front().blocked_in);
+    const Op& first = op_of(path.front().entry);
     return failed(CheckKind::DeadlockFree, pointer_of(first),
                   text + ". The orders conflict:" + orders + ".", std::move(witness));
   }
 
   Check schedule_stuck(const Visit& visit) const {
-    const Op& op = op_of(visit.device, visit.blocked_in);
-    const std::string steps = stuck_text(stuck_.at(visit.blocked_in)->parked);
-    return failed(
-        CheckKind::DeadlockFree, pointer_of(op),
-        fmt::format("The schedule of {} cannot end: {}.", quoted(op.name), steps),
-        {{"op", op.name}, {"device", std::to_string(visit.device.index())}, {"steps", steps}});
+    const Op& op = op_of(visit.entry);
+    const std::string steps = stuck_text(stuck_.at(visit.collective)->parked);
+    return failed(CheckKind::DeadlockFree, pointer_of(op),
+                  fmt::format("The schedule of {} cannot end: {}.", quoted(op.name), steps),
+                  {{"op", op.name},
+                   {"device", std::to_string(list_of(visit.entry).device.index())},
+                   {"steps", steps}});
   }
 
   const Program& program_;
-  const Lowered& lowered_;
   const Stop& stop_;
-  std::vector<std::optional<ThreadId>> thread_of_;
+  const ProgramLists& lists_;
   std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
-  std::map<LogicalId, const StuckDevice*> standing_;
 };
 
 std::string step_text(StepRef ref) {
@@ -254,10 +217,10 @@ StaticWalk static_walk(const Program& program, const Lowered& lowered) {
   return {std::move(stop), visitor.digest()};
 }
 
-Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop) {
+Check deadlock_free(const Program& program, const Stop& stop) {
   if (stop.finished())
     return passed(CheckKind::DeadlockFree, "/program");
-  return WaitFor(program, lowered, stop).explain();
+  return WaitFor(program, stop).explain();
 }
 
 std::string stuck_text(const std::vector<Parked>& parked) {

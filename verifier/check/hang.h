@@ -25,7 +25,7 @@ StaticWalk static_walk(const Program& program, const Lowered& lowered);
 /// The program ends (DEADLOCK.FREE). Otherwise the wait-for cycle, device by device, and the orders
 /// of issue that conflict; or, where a collective that all have entered cannot go on, the cycle of
 /// its steps.
-Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
+Check deadlock_free(const Program& program, const Stop& stop);
 
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
 /// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...".

@@ -8,10 +8,11 @@
 namespace orrery {
 
 Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
-                  const Fabric& cut) {
+                  Paths& paths) {
+  const Fabric& cut = paths.fabric();
   const Reach reach(cut);
   for (const Collective& collective : lowered.collectives) {
-    const std::optional<Unrouted> lost = first_unrouted(collective, cut, reach);
+    const std::optional<Unrouted> lost = first_unrouted(collective, paths, reach);
     if (!lost)
       continue;
     const Op& op = program.op(program.site(collective.site).ops.front());

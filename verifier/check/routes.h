@@ -4,15 +4,16 @@
 
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "verifier/report.h"
 
 namespace orrery {
 
-/// Every pair that exchanges a message has a route in `cut`, the fabric `healthy` with some links
-/// cut (ROUTE.LEFT). Otherwise the first collective that has not, the two devices, and the cut
-/// links of the way they had.
+/// Every pair that exchanges a message has a route on `cut`, paths of the fabric `healthy` with
+/// some links cut (ROUTE.LEFT). Otherwise the first collective that has not, the two devices, and
+/// the cut links of the way they had.
 Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
-                  const Fabric& cut);
+                  Paths& cut);
 
 }  // namespace orrery

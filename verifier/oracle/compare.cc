@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "models/array/arith.h"
 #include "models/array/dispatch.h"
@@ -19,10 +20,10 @@ struct Terms {
 };
 
 template <class E>
-Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_t offset) {
+Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_t source) {
   Terms terms;
   for (uint32_t r = 0; r < part.ranks; ++r) {
-    const E x = operands[part.rank.index() + r]->as<E>()[static_cast<size_t>(part.source + offset)];
+    const E x = operands[part.rank.index() + r]->as<E>()[static_cast<size_t>(source)];
     const auto value = static_cast<double>(arith::widen(x));
     if (std::isfinite(value))
       terms.magnitude += std::fabs(value);
@@ -57,23 +58,26 @@ bool same_sum(E a, E b, const Terms& terms, double sums, double bound, const Flo
   return terms.magnitude + sums >= format.largest;
 }
 
+/// Elements [first, first + count) of both results, which `part` makes of operand elements from
+/// `source` on.
 template <class E>
-std::optional<Mismatch> compare_part(const Definition& definition, const Part& part,
-                                     std::span<const Tensor* const> operands,
-                                     const Tensor& expected, const Tensor& got) {
-  const E* const want = expected.as<E>().data() + part.first;
-  const E* const have = got.as<E>().data() + part.first;
-  if (std::memcmp(want, have, static_cast<size_t>(part.count) * sizeof(E)) == 0)
+std::optional<Mismatch> compare_run(const Definition& definition, const Part& part, int64_t first,
+                                    int64_t source, int64_t count,
+                                    std::span<const Tensor* const> operands, const Tensor& expected,
+                                    const Tensor& got) {
+  const E* const want = expected.as<E>().data() + first;
+  const E* const have = got.as<E>().data() + first;
+  if (std::memcmp(want, have, static_cast<size_t>(count) * sizeof(E)) == 0)
     return std::nullopt;
-  for (int64_t i = 0; i < part.count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     if (arith::same_value(want[i], have[i]))
       continue;
-    Mismatch mismatch{part.first + i, element_text(expected, part.first + i),
-                      element_text(got, part.first + i), std::nullopt};
+    Mismatch mismatch{first + i, element_text(expected, first + i), element_text(got, first + i),
+                      std::nullopt};
     if constexpr (arith::kIsFloat<E>) {
       if (exactness(definition, operands[0]->dtype()) == Exactness::FoldBound) {
         const FloatFormat format = float_format(expected.dtype());
-        const Terms terms = terms_of<E>(part, operands, i);
+        const Terms terms = terms_of<E>(part, operands, source + i);
         const double sums = fold_bound(part, terms, format.unit_roundoff);
         const double bound = definition.gives == Gives::Mean
                                  ? mean_bound(part, want[i], have[i], sums, format)
@@ -98,12 +102,20 @@ Exactness exactness(const Definition& definition, Dtype operand) {
 std::optional<Mismatch> first_mismatch(const Definition& definition,
                                        std::span<const Tensor* const> operands,
                                        const Tensor& expected, const Tensor& got) {
-  return dispatch(expected.dtype(), [&](auto tag) -> std::optional<Mismatch> {
+  return dispatch(expected.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    for (const Part& part : definition.parts)
-      if (auto mismatch = compare_part<E>(definition, part, operands, expected, got))
-        return mismatch;
-    return std::nullopt;
+    std::optional<Mismatch> lowest;
+    for (const Part& part : definition.parts) {
+      part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+        if (lowest && lowest->element <= first)
+          return;
+        auto found =
+            compare_run<E>(definition, part, first, source, count, operands, expected, got);
+        if (found && (!lowest || found->element < lowest->element))
+          lowest = std::move(found);
+      });
+    }
+    return lowest;
   });
 }
 

@@ -16,148 +16,106 @@ size_t dimension(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-/// Collects parts from the first result element on, and joins those that continue each other.
-class PartList {
- public:
-  void add(int64_t count, Rank rank, uint32_t ranks, int64_t source) {
-    if (count == 0)
-      return;
-    if (!parts_.empty() && continues(parts_.back(), rank, ranks, source))
-      parts_.back().count += count;
-    else
-      parts_.push_back({at_, count, rank, ranks, source});
-    at_ += count;
-  }
-  void add_zeros(int64_t count) { add(count, Rank(0), 0, 0); }
+/// The row-major strides of a shape.
+std::vector<int64_t> strides(const Shape& shape) {
+  std::vector<int64_t> strides(shape.rank(), 1);
+  for (size_t d = shape.rank(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
 
-  std::vector<Part> take() { return std::move(parts_); }
+/// Nothing for a part without elements.
+void add(std::vector<Part>& parts, Part part) {
+  part.dims = joined(part.dims);
+  if (part.elements() > 0)
+    parts.push_back(std::move(part));
+}
 
- private:
-  static bool continues(const Part& before, Rank rank, uint32_t ranks, int64_t source) {
-    if (ranks == 0)
-      return before.ranks == 0;
-    return before.rank == rank && before.ranks == ranks && before.source + before.count == source;
-  }
-
-  std::vector<Part> parts_;
-  int64_t at_ = 0;
-};
-
-/// A multi-index that counts through the first `dims.size()` dimensions, row-major.
-class Counter {
- public:
-  explicit Counter(std::vector<int64_t> dims) : dims_(std::move(dims)), index_(dims_.size(), 0) {
-    for (const int64_t dim : dims_)
-      over_ = over_ || dim == 0;
-  }
-  bool over() const { return over_; }
-  const std::vector<int64_t>& index() const { return index_; }
-  void next() {
-    for (size_t d = dims_.size(); d-- > 0;) {
-      if (++index_[d] < dims_[d])
-        return;
-      index_[d] = 0;
-    }
-    over_ = true;
-  }
-
- private:
-  std::vector<int64_t> dims_;
-  std::vector<int64_t> index_;
-  bool over_ = false;
-};
-
-/// The row-major place of an index over the first index.size() dimensions of `shape`.
-int64_t place(const std::vector<int64_t>& index, const Shape& shape) {
-  int64_t place = 0;
-  for (size_t d = 0; d < index.size(); ++d)
-    place = place * shape[d] + index[d];
-  return place;
+/// The whole result, each element from the operand elements at its own place.
+std::vector<Part> in_place(const Shape& operand, Rank rank, uint32_t ranks) {
+  std::vector<Part> parts;
+  add(parts, {0, 0, rank, ranks, {{operand.elements(), 1, 1}}});
+  return parts;
 }
 
 /// Every element is the fold of all ranks' elements at its own place.
 Definition reduce(Combine combine, const Shape& operand, uint32_t n, Gives gives = Gives::Fold) {
-  PartList parts;
-  parts.add(operand.elements(), Rank(0), n, 0);
-  return {combine, parts.take(), gives};
+  return {combine, in_place(operand, Rank(0), n), gives};
+}
+
+/// The operand of one rank.
+Definition copy(const Shape& operand, Rank source) {
+  return {Combine::None, in_place(operand, source, 1)};
 }
 
 /// The operands one after the other along `axis`. Stacked at a new dimension (untiled) or
 /// concatenated along one (tiled): in row-major order the same.
 Definition all_gather(const Shape& operand, size_t axis, uint32_t n) {
   const int64_t block = operand.elements_from(axis);
-  PartList parts;
-  for (int64_t outer = 0; outer < operand.elements_before(axis); ++outer)
-    for (uint32_t q = 0; q < n; ++q)
-      parts.add(block, Rank(q), 1, outer * block);
-  return {Combine::None, parts.take()};
+  std::vector<Part> parts;
+  for (uint32_t q = 0; q < n; ++q)
+    add(parts, {q * block,
+                0,
+                Rank(q),
+                1,
+                {{operand.elements_before(axis), n * block, block}, {block, 1, 1}}});
+  return {Combine::None, std::move(parts)};
 }
 
 /// Chunk number `p` of `n` along `axis` of the sum. Untiled, where the extent is n, drops the
 /// dimension of extent 1 that is left: in row-major order the same.
 Definition psum_scatter(const Shape& operand, size_t axis, uint32_t n, Rank p) {
   const int64_t chunk = operand.elements_from(axis) / n;
-  PartList parts;
-  for (int64_t outer = 0; outer < operand.elements_before(axis); ++outer)
-    parts.add(chunk, Rank(0), n, (outer * n + p.index()) * chunk);
-  return {Combine::Add, parts.take()};
+  std::vector<Part> parts;
+  add(parts, {0,
+              p.index() * chunk,
+              Rank(0),
+              n,
+              {{operand.elements_before(axis), chunk, n * chunk}, {chunk, 1, 1}}});
+  return {Combine::Add, std::move(parts)};
+}
+
+/// Rank q's element at each index of `chunk`: in the result q x `result_step` further on, in the
+/// operand from `source` on.
+Definition exchange(const Shape& chunk, const std::vector<int64_t>& result, int64_t result_step,
+                    const std::vector<int64_t>& operand, int64_t source, uint32_t n) {
+  std::vector<PartDim> dims;
+  for (size_t d = 0; d < chunk.rank(); ++d)
+    dims.push_back({chunk[d], result[d], operand[d]});
+  std::vector<Part> parts;
+  for (uint32_t q = 0; q < n; ++q)
+    add(parts, {q * result_step, source, Rank(q), 1, dims});
+  return {Combine::None, std::move(parts)};
 }
 
 /// Tiled: concatenation along `concat`, over the ranks q, of chunk p of operand q along `split`.
 Definition all_to_all_tiled(const Shape& operand, size_t split, size_t concat, uint32_t n, Rank p) {
   const Shape chunk = operand.with(split, operand[split] / n);
-  const Shape result = chunk.with(concat, chunk[concat] * n);
-  const size_t inner = std::max(split, concat) + 1;  // dimensions from here on are untouched
-  const int64_t block = operand.elements_from(inner);
-  PartList parts;
-  for (Counter at({result.dims().begin(), result.dims().begin() + static_cast<ptrdiff_t>(inner)});
-       !at.over(); at.next()) {
-    std::vector<int64_t> source = at.index();
-    const int64_t q = source[concat] / chunk[concat];
-    source[concat] %= chunk[concat];
-    source[split] += p.index() * chunk[split];
-    parts.add(block, Rank(static_cast<size_t>(q)), 1, place(source, operand) * block);
-  }
-  return {Combine::None, parts.take()};
+  const std::vector<int64_t> from = strides(operand);
+  const std::vector<int64_t> to = strides(chunk.with(concat, chunk[concat] * n));
+  return exchange(chunk, to, chunk[concat] * to[concat], from,
+                  p.index() * chunk[split] * from[split], n);
 }
 
 /// Untiled: the stack at `concat`, over the ranks q, of entry p of operand q along `split`.
 Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat, uint32_t n,
                               Rank p) {
-  const Shape result = operand.without(split).inserted(concat, n);
-  const size_t inner = std::max(split, concat) + 1;
-  const int64_t block = operand.elements_from(inner);
-  PartList parts;
-  for (Counter at({result.dims().begin(), result.dims().begin() + static_cast<ptrdiff_t>(inner)});
-       !at.over(); at.next()) {
-    std::vector<int64_t> source = at.index();
-    const int64_t q = source[concat];
-    source.erase(source.begin() + static_cast<ptrdiff_t>(concat));
-    source.insert(source.begin() + static_cast<ptrdiff_t>(split), p.index());
-    parts.add(block, Rank(static_cast<size_t>(q)), 1, place(source, operand) * block);
-  }
-  return {Combine::None, parts.take()};
+  const Shape entry = operand.without(split);
+  std::vector<int64_t> from = strides(operand);
+  std::vector<int64_t> to = strides(entry.inserted(concat, n));
+  const int64_t entry_step = from[split];
+  const int64_t stack_step = to[concat];
+  from.erase(from.begin() + static_cast<ptrdiff_t>(split));
+  to.erase(to.begin() + static_cast<ptrdiff_t>(concat));
+  return exchange(entry, to, stack_step, from, p.index() * entry_step, n);
 }
 
 /// The operand of the rank that `perm` sends here; zeros where it sends none.
 Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>>& perm, Rank p) {
-  PartList parts;
   for (const std::vector<int64_t>& pair : perm)
     if (pair[1] == p.index())
-      parts.add(operand.elements(), Rank(static_cast<size_t>(pair[0])), 1, 0);
-  Definition definition{Combine::None, parts.take()};
-  if (definition.parts.empty()) {
-    parts.add_zeros(operand.elements());
-    definition.parts = parts.take();
-  }
-  return definition;
-}
-
-/// The operand of one rank.
-Definition copy(const Shape& operand, Rank source) {
-  PartList parts;
-  parts.add(operand.elements(), source, 1, 0);
-  return {Combine::None, parts.take()};
+      return copy(operand, Rank(static_cast<size_t>(pair[0])));
+  return {Combine::None, in_place(operand, Rank(0), 0)};
 }
 
 /// The folds of all parts, in the dtype of the terms.
@@ -168,15 +126,17 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   const auto item = static_cast<size_t>(itemsize(dtype).count());
   std::byte* const to = result.bytes().data();
   for (const Part& part : definition.parts) {
-    std::byte* const target = to + static_cast<size_t>(part.first) * item;
-    const size_t source = static_cast<size_t>(part.source) * item;
-    for (uint32_t r = 0; r < part.ranks; ++r) {
-      const std::byte* const from = terms[part.rank.index() + r]->bytes().data() + source;
-      if (r == 0)
-        std::memcpy(target, from, static_cast<size_t>(part.count) * item);
-      else
-        combine_into(dtype, definition.combine, target, target, from, part.count);
-    }
+    part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+      std::byte* const target = to + static_cast<size_t>(first) * item;
+      for (uint32_t r = 0; r < part.ranks; ++r) {
+        const std::byte* const from =
+            terms[part.rank.index() + r]->bytes().data() + static_cast<size_t>(source) * item;
+        if (r == 0)
+          std::memcpy(target, from, static_cast<size_t>(count) * item);
+        else
+          combine_into(dtype, definition.combine, target, target, from, count);
+      }
+    });
   }
   return result;
 }
@@ -186,9 +146,11 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
 Tensor mean(const Definition& definition, const Tensor& sums) {
   Tensor wide = convert(sums, Dtype::F64);
   for (const Part& part : definition.parts)
-    for (double& sum : wide.as<double>().subspan(static_cast<size_t>(part.first),
-                                                 static_cast<size_t>(part.count)))
-      sum /= part.ranks;
+    part.for_each_run([&](int64_t first, int64_t, int64_t count) {
+      for (double& sum :
+           wide.as<double>().subspan(static_cast<size_t>(first), static_cast<size_t>(count)))
+        sum /= part.ranks;
+    });
   return convert(wide, sums.dtype());
 }
 
@@ -199,16 +161,18 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
   dispatch(extrema.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     for (const Part& part : definition.parts) {
-      for (int64_t i = 0; i < part.count; ++i) {
-        const auto at = static_cast<size_t>(part.first + i);
-        int32_t& rank = result.as<int32_t>()[at];
-        rank = std::numeric_limits<int32_t>::max();
-        for (uint32_t r = part.ranks; r-- > 0;) {
-          const E x = terms[part.rank.index() + r]->as<E>()[static_cast<size_t>(part.source + i)];
-          if (arith::equal(x, extrema.as<E>()[at]))
-            rank = static_cast<int32_t>(part.rank.index() + r);
+      part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          const auto at = static_cast<size_t>(first + i);
+          int32_t& rank = result.as<int32_t>()[at];
+          rank = std::numeric_limits<int32_t>::max();
+          for (uint32_t r = part.ranks; r-- > 0;) {
+            const E x = terms[part.rank.index() + r]->as<E>()[static_cast<size_t>(source + i)];
+            if (arith::equal(x, extrema.as<E>()[at]))
+              rank = static_cast<int32_t>(part.rank.index() + r);
+          }
         }
-      }
+      });
     }
   });
   return result;

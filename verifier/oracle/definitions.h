@@ -12,19 +12,9 @@
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 #include "models/program/op.h"
+#include "verifier/oracle/part.h"
 
 namespace orrery {
-
-/// Result elements [first, first + count), row-major: element first + i is the fold of operand
-/// element source + i of each of the ranks [rank, rank + ranks). No ranks: zeros.
-struct Part {
-  int64_t first = 0;
-  int64_t count = 0;
-  Rank rank;
-  uint32_t ranks = 0;
-  int64_t source = 0;
-  friend bool operator==(const Part&, const Part&) = default;
-};
 
 /// What a result element is.
 enum class Gives : uint8_t {
@@ -34,7 +24,8 @@ enum class Gives : uint8_t {
                // NaN
 };
 
-/// The result of one rank. Parts are ascending, cover the result, and are as few as can be.
+/// The result of one rank: every element is in one part. There are as many parts as different folds
+/// (ranks that something comes from), whatever the number of elements.
 struct Definition {
   Combine combine = Combine::None;  // with None, a part has at most one rank
   std::vector<Part> parts;

@@ -29,20 +29,17 @@ struct Swept {
 /// Empty where the sweep does not time the program.
 std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
                            const std::vector<Instant>& device_start = {}) {
-  std::vector<CollectiveId> all;
-  for (size_t c = 0; c < sketch.lowered.collectives.size(); ++c)
-    all.emplace_back(c);
-  Recording recording(sketch.lowered, all);
-  EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
-  SweepOptions options;
-  options.device_start = device_start;
-  options.log = &log;
-  const auto result = sweep(sketch.program, sketch.lowered, on, options);
+  std::variant<Completion, std::string> result;
+  const History history = history_of([&](EventLog& log) {
+    SweepOptions options;
+    options.device_start = device_start;
+    options.log = &log;
+    result = sweep(sketch.program, sketch.lowered, on, options);
+  });
   if (std::holds_alternative<std::string>(result))
     return std::nullopt;
-  log.flush();
   const Completion& completion = std::get<Completion>(result);
-  return Swept{completion, slacks(sketch.program, sketch.lowered, completion, recording)};
+  return Swept{completion, slacks(sketch.program, sketch.lowered, completion, history)};
 }
 
 Duration slack(const Sketch& sketch, OpId op) {

@@ -9,6 +9,7 @@
 
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery::test {
 
@@ -103,19 +104,20 @@ class HandProgram {
   void output(ValueId value) { program.outputs.push_back(value); }
 
   /// What the devices of a thread hold.
-  ThreadMemory memory(size_t thread = 0) const {
+  ThreadMemory memory(size_t thread = 0) {
+    lowered.tapes.clear();
+    for (const Thread& each : program.threads)
+      lowered.tapes.push_back(tape_of(program, each));
     return profile(program, lowered, policy).threads[thread];
   }
   /// The same, as plain numbers per position.
-  std::vector<int64_t> live(size_t thread = 0) const {
+  std::vector<int64_t> live(size_t thread = 0) {
     std::vector<int64_t> live;
     for (const Bytes bytes : memory(thread).live)
       live.push_back(bytes.count());
     return live;
   }
-  std::string peak_at(size_t thread = 0) const {
-    return program.op(memory(thread).peak_at.value()).name;
-  }
+  std::string peak_at(size_t thread = 0) { return program.op(memory(thread).peak_at.value()).name; }
 
  private:
   ValueId fresh(const std::string& name, int64_t bytes) {
@@ -134,6 +136,7 @@ class HandProgram {
     op.issue = issue;
     op.operands = std::move(operands);
     op.results = {result};
+    op.attributes.set("stream", int64_t{0});
     program.threads.back().issue_order.emplace_back(program.ops.size() - 1);
     return result;
   }

@@ -1,9 +1,15 @@
 #include "simulator/network/paths.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
+
+#include "models/base/random.h"
 
 namespace orrery::test {
 namespace {
+
+constexpr LinkFigures kLink{BytesPerSecond(1'000'000'000), Duration(1'000'000)};
 
 Fabric through_a_switch() {
   return Fabric(2, {"s"},
@@ -11,20 +17,22 @@ Fabric through_a_switch() {
                  {VertexId(2), VertexId(1), BytesPerSecond(5), Duration(4)}});
 }
 
+Route links(const Path& path) {
+  return {path.links.begin(), path.links.end()};
+}
+
 TEST_CASE("paths: the least bandwidth and the sum of the latencies") {
   const Fabric fabric = through_a_switch();
   Paths paths(fabric);
-  const Path& path = paths.between(VertexId(0), VertexId(1));
-  CHECK(path.links == Route{LinkId(0), LinkId(1)});
+  const Path path = paths.between(VertexId(0), VertexId(1));
+  CHECK(links(path) == Route{LinkId(0), LinkId(1)});
   CHECK(path.bottleneck == BytesPerSecond(5));
   CHECK(path.latency == Duration(7));
-  CHECK(&paths.between(VertexId(0), VertexId(1)) == &path);
 }
 
 TEST_CASE("paths: a declared cap counts where it is less") {
   const Fabric fabric = through_a_switch();
-  Paths paths(fabric);
-  const Path& path = paths.between(VertexId(0), VertexId(1));
+  const Path path = Paths(fabric).between(VertexId(0), VertexId(1));
   CHECK(path.peak(std::nullopt) == BytesPerSecond(5));
   CHECK(path.peak(BytesPerSecond(4)) == BytesPerSecond(4));
   CHECK(path.peak(BytesPerSecond(6)) == BytesPerSecond(5));
@@ -32,9 +40,156 @@ TEST_CASE("paths: a declared cap counts where it is less") {
 
 TEST_CASE("paths: nothing limits the way from a vertex to itself") {
   const Fabric fabric = through_a_switch();
-  Paths paths(fabric);
-  CHECK(!paths.between(VertexId(1), VertexId(1)).bottleneck);
-  CHECK(paths.between(VertexId(1), VertexId(1)).latency == Duration(0));
+  const Path path = Paths(fabric).between(VertexId(1), VertexId(1));
+  CHECK(!path.bottleneck);
+  CHECK(path.latency == Duration(0));
+}
+
+/// Links of a fabric that is being made; their figures are random.
+struct Draft {
+  uint32_t devices;
+  uint32_t switches = 0;
+  std::vector<Link> links;
+
+  void link(Random& random, uint32_t from, uint32_t to) {
+    if (from != to)
+      links.push_back({VertexId(from), VertexId(to), BytesPerSecond(random.between(1, 100)),
+                       Duration(random.between(0, 100))});
+  }
+  void both_ways(Random& random, uint32_t a, uint32_t b) {
+    link(random, a, b);
+    link(random, b, a);
+  }
+};
+
+/// A ring one way or both, a star, a two-level tree with one or two spines, or links anywhere. Then
+/// some parallel links and some links at random, in a random order, and some of all cut.
+Fabric random_fabric(Random& random) {
+  Draft draft{static_cast<uint32_t>(random.below(12)) + 2, 0, {}};
+  const uint32_t n = draft.devices;
+  const uint64_t form = random.below(5);
+  if (form == 0) {
+    for (uint32_t d = 0; d < n; ++d)
+      draft.link(random, d, (d + 1) % n);
+  } else if (form == 1) {
+    for (uint32_t d = 0; d < n; ++d)
+      draft.both_ways(random, d, (d + 1) % n);
+  } else if (form == 2) {
+    draft.switches = 1;
+    for (uint32_t d = 0; d < n; ++d)
+      draft.both_ways(random, d, n);
+  } else if (form == 3) {
+    const uint32_t leaves = (n + 2) / 3;
+    const auto spines = static_cast<uint32_t>(random.below(2)) + 1;
+    draft.switches = leaves + spines;
+    for (uint32_t d = 0; d < n; ++d)
+      draft.both_ways(random, d, n + d / 3);
+    for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+      for (uint32_t spine = 0; spine < spines; ++spine)
+        draft.both_ways(random, n + leaf, n + leaves + spine);
+  }
+  const uint32_t vertices = n + draft.switches;
+  const uint64_t more = form == 4 ? random.below(4 * vertices) : random.below(3);
+  for (uint64_t l = 0; l < more; ++l)
+    draft.link(random, static_cast<uint32_t>(random.below(vertices)),
+               static_cast<uint32_t>(random.below(vertices)));
+  std::vector<Link>& links = draft.links;
+  if (!links.empty() && random.below(3) == 0)
+    links.push_back(links[random.below(links.size())]);
+  for (size_t l = links.size(); l > 1 && random.below(4) != 0; --l)
+    std::swap(links[l - 1], links[random.below(l)]);
+  if (random.below(2) == 0)
+    for (Link& link : links)
+      link.cut = random.below(6) == 0;
+  return Fabric(n, std::vector<std::string>(draft.switches, "s"), std::move(links));
+}
+
+TEST_CASE("paths: what Fabric::route finds, on 3,000 random fabrics, in any order of asking") {
+  Random random(11);
+  int with_search = 0;
+  for (int trial = 0; trial < 3'000; ++trial) {
+    const Fabric fabric = random_fabric(random);
+    const auto vertices = static_cast<uint32_t>(fabric.devices() + fabric.switches().size());
+    // Sometimes so little may be held that searches are dropped and made again.
+    Paths paths(fabric, random.below(2) == 0 ? Paths::kMostHeld : 20);
+    for (int ask = 0; ask < 60; ++ask) {
+      const VertexId from(random.below(vertices));
+      const VertexId to(random.below(vertices));
+      const std::optional<Route> expected = fabric.route(from, to);
+      const std::optional<Path> found = paths.find(from, to);
+      CAPTURE(trial);
+      CAPTURE(from.index());
+      CAPTURE(to.index());
+      REQUIRE(found.has_value() == expected.has_value());
+      if (!found)
+        continue;
+      REQUIRE(links(*found) == *expected);
+      std::optional<BytesPerSecond> least;
+      Duration latency;
+      for (const LinkId id : *expected) {
+        const Link& link = fabric.link(id);
+        least = least ? std::min(*least, link.bandwidth) : link.bandwidth;
+        latency += link.latency;
+      }
+      REQUIRE(found->bottleneck == least);
+      REQUIRE(found->latency == latency);
+    }
+    with_search += paths.held() > 0 ? 1 : 0;
+  }
+  CHECK(with_search > 1'000);
+}
+
+TEST_CASE("paths: all pairs under one switch, and neighbours on a ring, need no search") {
+  const Fabric star = switch_fabric(300, kLink);
+  Paths under_a_switch(star);
+  for (uint32_t from = 0; from < 300; ++from)
+    for (uint32_t to = 0; to < 300; ++to)
+      under_a_switch.between(VertexId(from), VertexId(to));
+  CHECK(under_a_switch.held() == 0);
+
+  const Fabric ring = ring_fabric(300, kLink);
+  Paths around(ring);
+  for (uint32_t from = 0; from < 300; ++from)
+    around.between(VertexId(from), VertexId((from + 1) % 300));
+  CHECK(around.held() == 0);
+}
+
+TEST_CASE("paths: a search holds what it has met: twice the distance on a ring, of any size") {
+  for (const uint32_t devices : {100U, 10'000U, 1'000'000U}) {
+    const Fabric ring = ring_fabric(devices, kLink);
+    Paths paths(ring);
+    paths.between(VertexId(5), VertexId(25));
+    // 20 vertices each way; a table at most half full, doubled as it grows, and two at the front.
+    CHECK(paths.held() >= 40);
+    CHECK(paths.held() <= 4 * 40 + 128);
+  }
+}
+
+TEST_CASE("paths: two levels of switches need a search for each leaf, over the switches alone") {
+  // 32 leaves of 8 devices, under one root: a search meets the root and the other leaves.
+  Random random(1);
+  Draft draft{256, 33, {}};
+  for (uint32_t d = 0; d < 256; ++d)
+    draft.both_ways(random, d, 256 + d / 8);
+  for (uint32_t leaf = 0; leaf < 32; ++leaf)
+    draft.both_ways(random, 256 + leaf, 288);
+  draft.both_ways(random, 0, 288);  // or the leaves would have one way in that is no device's
+  const Fabric tree(256, std::vector<std::string>(33, "s"), draft.links);
+  Paths paths(tree);
+  for (uint32_t from = 0; from < 256; ++from)
+    for (uint32_t to = 0; to < 256; ++to)
+      paths.between(VertexId(from), VertexId(to));
+  CHECK(paths.held() > 0);
+  CHECK(paths.held() <= 34 * (128 + 2 * 34));
+}
+
+TEST_CASE("paths: searches that hold too much are dropped") {
+  const Fabric ring = ring_fabric(64, kLink);
+  Paths paths(ring, 1'000);
+  for (uint32_t from = 0; from < 64; ++from) {
+    paths.between(VertexId(from), VertexId((from + 30) % 64));
+    CHECK(paths.held() <= 1'000);
+  }
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Scene {
         collective.members.emplace_back(d);
       lowered.collectives.push_back(collective);
     }
+    program.ops.emplace_back();  // all local ops are this one
     lowered.members = members_by_site(lowered, sites);
   }
 
@@ -40,6 +41,7 @@ struct Scene {
     lowered.tapes.emplace_back();
     for (size_t i = 0; i < tape.size(); ++i) {
       Instruction instruction;
+      instruction.op = OpId(program.ops.size() - 1);
       if (tape[i] != 'a') {
         instruction.kind = tape[i] == '+' ? Instruction::Kind::Enter : Instruction::Kind::Wait;
         instruction.collective = OpId(static_cast<size_t>(tape[++i] - '0'));
@@ -111,12 +113,13 @@ TEST_CASE("program walk: threads that enter two sites in different orders hang")
   Log log;
   const Stop stop = walk(scene.program, scene.lowered, log);
   CHECK_FALSE(stop.finished());
-  REQUIRE(stop.devices.size() == 2);
+  REQUIRE(stop.waiting() == std::vector<ListId>{ListId(0), ListId(1)});
   for (const uint32_t d : {0U, 1U}) {
-    CHECK(stop.devices[d].device == LogicalId(d));
-    CHECK(stop.devices[d].instruction == 1);
-    CHECK(stop.devices[d].waits_for.collective == CollectiveId(d));
-    CHECK(stop.devices[d].waits_for.node == Node(d));
+    CHECK((*stop.lists)[ListId(d)].device == LogicalId(d));
+    CHECK(stop.progress.next(ListId(d)) == 1);
+    const Member waits_for = stop.lists->member({ListId(d), 0});
+    CHECK(waits_for.collective == CollectiveId(d));
+    CHECK(waits_for.node == Node(d));
   }
   REQUIRE(stop.collectives.size() == 2);
   for (const uint32_t c : {0U, 1U}) {
@@ -144,9 +147,9 @@ TEST_CASE("program walk: started in different orders on one stream, they hang") 
   scene.thread({LogicalId(1)}, "+1+0-1-0");
   Log log;
   const Stop stop = walk(scene.program, scene.lowered, log);
-  REQUIRE(stop.devices.size() == 2);
-  CHECK(stop.devices[0].instruction == 2);
-  CHECK(stop.devices[1].instruction == 2);
+  REQUIRE(stop.waiting() == std::vector<ListId>{ListId(0), ListId(1)});
+  CHECK(stop.progress.next(ListId(0)) == 2);
+  CHECK(stop.progress.next(ListId(1)) == 2);
 }
 
 TEST_CASE("program walk: a collective that is never waited for and cannot end is reported") {
@@ -155,7 +158,7 @@ TEST_CASE("program walk: a collective that is never waited for and cannot end is
   scene.thread({LogicalId(1)}, "a");
   Log log;
   const Stop stop = walk(scene.program, scene.lowered, log);
-  CHECK(stop.devices.empty());
+  CHECK(stop.waiting().empty());
   REQUIRE(stop.collectives.size() == 1);
   CHECK(stop.collectives[0].not_entered == std::vector<Node>{Node(1)});
 }

@@ -253,7 +253,7 @@ TEST_CASE("host: threads that meet in different orders stop, with what came befo
   rig.op("psum", "q1", {"a"}, {{"axis_name", kOverX}}, "one");
   const HostRun run = rig.run();
   CHECK(!run.stop.finished());
-  CHECK(run.stop.devices.size() == 2);
+  CHECK(run.stop.waiting().size() == 2);
   CHECK(numbers(run.values.at(rig.value("before"), LogicalId(0)).value()) == Numbers{2, 4});
   CHECK(!run.values.at(rig.value("p1"), LogicalId(0)));
 }

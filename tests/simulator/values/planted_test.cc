@@ -10,6 +10,7 @@
 #include "simulator/values/host_visitor.h"
 #include "simulator/values/provenance.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/simulator/values/made_pieces.h"
 #include "tests/simulator/values/mutants.h"
 
 namespace orrery::test {
@@ -58,10 +59,12 @@ Caught caught(const StoredSchedule& mutant) {
   const HostRun run = rig.run();
   REQUIRE(run.stop.finished());
 
-  const ProvenanceRun proof = provenance(mutant, CollectiveId(0), kItem);
-  bool proved = !proof.misread && proof.combines == std::vector<Combine>{Combine::Add};
+  const ProvenanceRun proof =
+      provenance(mutant, whole_areas(mutant.extent()), CollectiveId(0), kItem);
+  bool proved =
+      !proof.misread && proof.combines.size() == 1 && proof.combines.begin()->first == Combine::Add;
   for (const Pieces& pieces : proof.outputs)
-    proved = proved && pieces == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}};
+    proved = proved && made(proof.folds, pieces) == MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}};
   return {!(run.digest.halves == of_the_others), !proved, !rig.right(run.values)};
 }
 
@@ -109,8 +112,10 @@ TEST_CASE("planted schedule: equal inputs hide a shift from the values, not from
     rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
   const HostRun run = rig.run();
   CHECK(rig.values(run, "s").front() == Numbers(8, 4));
-  CHECK(provenance(mutant, CollectiveId(0), kItem).outputs.front() !=
-        Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
+  const ProvenanceRun proof =
+      provenance(mutant, whole_areas(mutant.extent()), CollectiveId(0), kItem);
+  CHECK(made(proof.folds, proof.outputs.front()) !=
+        MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
 }
 
 /// An executor with a fault of its own: `Fault` says what it does with a half instead.

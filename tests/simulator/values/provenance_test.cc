@@ -9,6 +9,7 @@
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/values/made_pieces.h"
 #include "tests/simulator/values/mutants.h"
 
 namespace orrery::test {
@@ -16,16 +17,25 @@ namespace orrery::test {
 namespace {
 
 ProvenanceRun prove(const Schedule& schedule) {
-  return provenance(schedule, CollectiveId(0), kItem);
+  return provenance(schedule, whole_areas(schedule.extent()), CollectiveId(0), kItem);
+}
+
+/// By node.
+std::vector<MadePieces> outputs(const ProvenanceRun& run) {
+  std::vector<MadePieces> outputs;
+  for (const Pieces& pieces : run.outputs)
+    outputs.push_back(made(run.folds, pieces));
+  return outputs;
 }
 
 /// Ended, with nothing undefined read, and the schedule's own digest.
 void check_sound(const Schedule& schedule, const ProvenanceRun& run) {
   CHECK(run.stuck.empty());
   CHECK(!run.misread);
-  Digest digest;
-  add_all(digest, nullptr, CollectiveId(0), schedule, kItem);
-  CHECK(run.digest == digest);
+  Digest halves;
+  Digest moves;
+  add_all(halves, &moves, CollectiveId(0), schedule, kItem);
+  CHECK(run.digest == WalkDigest{halves, moves});
 }
 
 TEST_CASE("provenance: a ring all-reduce gives every rank each contribution once") {
@@ -34,8 +44,8 @@ TEST_CASE("provenance: a ring all-reduce gives every rank each contribution once
       const RingSchedule ring(RingSchedule::Form::AllReduce, n, count, Combine::Add, {2, 2, {}});
       const ProvenanceRun run = prove(ring);
       check_sound(ring, run);
-      for (const Pieces& pieces : run.outputs)
-        CHECK(pieces == Pieces{{0, count, false, {{Rank(0), n, 0, 1}}}});
+      for (const MadePieces& pieces : outputs(run))
+        CHECK(pieces == MadePieces{{0, count, false, {{Rank(0), n, 0, 1}}}});
     }
   }
 }
@@ -45,7 +55,8 @@ TEST_CASE("provenance: a ring reduce-scatter gives rank r the sums of chunk r") 
   const ProvenanceRun run = prove(ring);
   check_sound(ring, run);
   for (size_t r = 0; r < 4; ++r)  // chunk r: 3 elements from 3r on
-    CHECK(run.outputs[r] == Pieces{{0, 3, false, {{Rank(0), 4, 3 * static_cast<int64_t>(r), 1}}}});
+    CHECK(made(run.folds, run.outputs[r]) ==
+          MadePieces{{0, 3, false, {{Rank(0), 4, 3 * static_cast<int64_t>(r), 1}}}});
 }
 
 TEST_CASE("provenance: a ring all-gather gives the ranks' inputs in rank order") {
@@ -53,10 +64,10 @@ TEST_CASE("provenance: a ring all-gather gives the ranks' inputs in rank order")
   const ProvenanceRun run = prove(ring);
   check_sound(ring, run);
   CHECK(run.combines.empty());
-  for (const Pieces& pieces : run.outputs)
-    CHECK(pieces == Pieces{{0, 2, false, {{Rank(0), 1, 0, 1}}},
-                           {2, 2, false, {{Rank(1), 1, 0, 1}}},
-                           {4, 2, false, {{Rank(2), 1, 0, 1}}}});
+  for (const MadePieces& pieces : outputs(run))
+    CHECK(pieces == MadePieces{{0, 2, false, {{Rank(0), 1, 0, 1}}},
+                               {2, 2, false, {{Rank(1), 1, 0, 1}}},
+                               {4, 2, false, {{Rank(2), 1, 0, 1}}}});
 }
 
 TEST_CASE("provenance: recursive doubling gives every rank each contribution once") {
@@ -64,8 +75,8 @@ TEST_CASE("provenance: recursive doubling gives every rank each contribution onc
     const RecursiveDoublingSchedule doubling(n, 10, Combine::Max, {});
     const ProvenanceRun run = prove(doubling);
     check_sound(doubling, run);
-    for (const Pieces& pieces : run.outputs)
-      CHECK(pieces == Pieces{{0, 10, false, {{Rank(0), n, 0, 1}}}});
+    for (const MadePieces& pieces : outputs(run))
+      CHECK(pieces == MadePieces{{0, 10, false, {{Rank(0), n, 0, 1}}}});
   }
 }
 
@@ -75,11 +86,11 @@ TEST_CASE("provenance: all-to-all gives rank r part r of every rank") {
     check_sound(schedule, run);
     // Part r of rank q lies at 2q, and was at 2r in its input.
     for (size_t r = 0; r < 3; ++r) {
-      Pieces expected;
+      MadePieces expected;
       for (int64_t q = 0; q < 3; ++q)
         expected.push_back(
             {2 * q, 2, false, {{Rank(static_cast<size_t>(q)), 1, 2 * static_cast<int64_t>(r), 1}}});
-      CHECK(run.outputs[r] == expected);
+      CHECK(made(run.folds, run.outputs[r]) == expected);
     }
   };
   check(*direct_all_to_all(3, 2, {}));
@@ -90,14 +101,16 @@ TEST_CASE("provenance: a rank that nobody sends to has zeros after a permute") {
   const auto permute = direct_permute(3, 5, {{Node(0), Node(2)}, {Node(1), Node(1)}}, {});
   const ProvenanceRun run = prove(*permute);
   check_sound(*permute, run);
-  CHECK(run.outputs[0] == Pieces{{0, 5, false, {}}});
-  CHECK(run.outputs[1] == Pieces{{0, 5, false, {{Rank(1), 1, 0, 1}}}});
-  CHECK(run.outputs[2] == Pieces{{0, 5, false, {{Rank(0), 1, 0, 1}}}});
+  CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 5, false, {}}});
+  CHECK(made(run.folds, run.outputs[1]) == MadePieces{{0, 5, false, {{Rank(1), 1, 0, 1}}}});
+  CHECK(made(run.folds, run.outputs[2]) == MadePieces{{0, 5, false, {{Rank(0), 1, 0, 1}}}});
 }
 
 TEST_CASE("provenance: says by which reductions the contributions were combined") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 3, Combine::Max, {});
-  CHECK(prove(ring).combines == std::vector<Combine>{Combine::Max});
+  // Rank 0 sends first, and adds in its second step.
+  CHECK(prove(ring).combines ==
+        std::map<Combine, StepRef>{{Combine::Max, {Node(0), Channel(0), 1}}});
 }
 
 // One node's own steps, by hand.
@@ -115,8 +128,8 @@ TEST_CASE("provenance: the output of an in-place schedule is its input area") {
   copy.target = Slice{Area::Output, 2, 2};
   const ProvenanceRun run = prove_steps(extent, {copy});
   CHECK(!run.misread);
-  CHECK(run.outputs[0] ==
-        Pieces{{0, 2, false, {{Rank(0), 1, 0, 1}}}, {2, 2, false, {{Rank(0), 1, 0, 1}}}});
+  CHECK(made(run.folds, run.outputs[0]) ==
+        MadePieces{{0, 2, false, {{Rank(0), 1, 0, 1}}}, {2, 2, false, {{Rank(0), 1, 0, 1}}}});
 }
 
 TEST_CASE("provenance: an output that nothing writes is undefined") {
@@ -125,7 +138,7 @@ TEST_CASE("provenance: an output that nothing writes is undefined") {
   extent.output = 3;
   const ProvenanceRun run = prove_steps(extent, {});
   CHECK(!run.misread);
-  CHECK(run.outputs[0] == Pieces{{0, 3, true, {}}});
+  CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 3, true, {}}});
 }
 
 TEST_CASE("provenance: a step that reads what nothing wrote is named, with the elements") {
@@ -188,7 +201,7 @@ TEST_CASE("provenance: a local reduction has the target on its left") {
   add.combine = Combine::Add;
   const ProvenanceRun run = prove_steps(extent, {add, add});
   CHECK(!run.misread);
-  CHECK(run.outputs[0] == Pieces{{0, 1, false, {{Rank(0), 1, 1, 2}}}});
+  CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 1, false, {{Rank(0), 1, 1, 2}}}});
 }
 
 TEST_CASE("provenance: a message of another length than its receiver's is a fault") {
@@ -234,49 +247,52 @@ TEST_CASE("provenance: channels that cannot go on are named") {
 TEST_CASE("provenance: a dropped contribution is missing") {
   const ProvenanceRun run = prove(dropped_contribution());
   // Chunk 0 goes round as rank 0's, then rank 1 passes it on without its own.
-  for (const Pieces& pieces : run.outputs)
-    CHECK(pieces.front() == Piece{0, 2, false, {{Rank(0), 1, 0, 1}, {Rank(2), 2, 0, 1}}});
+  for (const MadePieces& pieces : outputs(run))
+    CHECK(pieces.front() == MadePiece{0, 2, false, {{Rank(0), 1, 0, 1}, {Rank(2), 2, 0, 1}}});
 }
 
 TEST_CASE("provenance: a repeated contribution counts twice") {
   const ProvenanceRun run = prove(repeated_contribution());
   // Chunk 3 ends its sum in rank 2, which adds its own once more before passing it on.
-  for (const Pieces& pieces : run.outputs)
+  for (const MadePieces& pieces : outputs(run))
     CHECK(pieces.back() ==
-          Piece{6, 2, false, {{Rank(0), 2, 6, 1}, {Rank(2), 1, 6, 2}, {Rank(3), 1, 6, 1}}});
+          MadePiece{6, 2, false, {{Rank(0), 2, 6, 1}, {Rank(2), 1, 6, 2}, {Rank(3), 1, 6, 1}}});
 }
 
 TEST_CASE("provenance: a shifted source shows as another element") {
   const ProvenanceRun run = prove(shifted_source());
   // Rank 1 adds elements 1 and 2 where chunk 0 has 0 and 1.
-  for (const Pieces& pieces : run.outputs)
+  for (const MadePieces& pieces : outputs(run))
     CHECK(pieces.front() ==
-          Piece{0, 2, false, {{Rank(0), 1, 0, 1}, {Rank(1), 1, 1, 1}, {Rank(2), 2, 0, 1}}});
+          MadePiece{0, 2, false, {{Rank(0), 1, 0, 1}, {Rank(1), 1, 1, 1}, {Rank(2), 2, 0, 1}}});
 }
 
 TEST_CASE("provenance: a message to the wrong peer mixes chunks") {
   const ProvenanceRun run = prove(wrong_peer());
   // Rank 1 takes rank 2's chunk 2 (from element 4) for chunk 0, and rank 3 rank 0's chunk 0 for
   // chunk 2; the others add what they should.
-  for (const Pieces& pieces : run.outputs)
+  for (const MadePieces& pieces : outputs(run))
     CHECK(pieces ==
-          Pieces{{0, 2, false, {{Rank(1), 3, 0, 1}, {Rank(2), 1, 4, 1}}},
-                 {2, 2, false, {{Rank(0), 4, 2, 1}}},
-                 {4, 2, false, {{Rank(0), 1, 0, 1}, {Rank(0), 2, 4, 1}, {Rank(3), 1, 4, 1}}},
-                 {6, 2, false, {{Rank(0), 4, 6, 1}}}});
+          MadePieces{{0, 2, false, {{Rank(1), 3, 0, 1}, {Rank(2), 1, 4, 1}}},
+                     {2, 2, false, {{Rank(0), 4, 2, 1}}},
+                     {4, 2, false, {{Rank(0), 1, 0, 1}, {Rank(0), 2, 4, 1}, {Rank(3), 1, 4, 1}}},
+                     {6, 2, false, {{Rank(0), 4, 6, 1}}}});
 }
 
 TEST_CASE("provenance: a message that is never sent leaves its target undefined") {
   const ProvenanceRun run = prove(dropped_message());
   // The last message of the ring to rank 1 would bring chunk 3.
-  CHECK(run.outputs[0] == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
-  CHECK(run.outputs[1] == Pieces{{0, 6, false, {{Rank(0), 4, 0, 1}}}, {6, 2, true, {}}});
+  CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
+  CHECK(made(run.folds, run.outputs[1]) ==
+        MadePieces{{0, 6, false, {{Rank(0), 4, 0, 1}}}, {6, 2, true, {}}});
 }
 
 TEST_CASE("provenance: a wrong reduction leaves the sets as they are, and is named") {
   const ProvenanceRun run = prove(wrong_reduction());
-  CHECK(run.outputs[0] == Pieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
-  CHECK(run.combines == std::vector<Combine>{Combine::Add, Combine::Max});
+  CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
+  // Rank 1 takes the maximum in its second step, the others add in theirs.
+  CHECK(run.combines == std::map<Combine, StepRef>{{Combine::Add, {Node(0), Channel(0), 1}},
+                                                   {Combine::Max, {Node(1), Channel(0), 1}}});
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #pragma once
 
-// The most that a program may ever ask of each link at once. A link that can give all of it never
-// slows a message down: where that holds for every link the sweep is exact, and where it holds for
-// some the engine need not share them.
+// What a program asks of each link: the most at once, and in all. A link that can give the most
+// that is asked of it never slows a message down: where that holds for every link the sweep is
+// exact, and where it holds for some the engine need not share them.
 
+#include <cstdint>
 #include <vector>
 
 #include "models/base/int128.h"
@@ -19,11 +20,17 @@ namespace orrery {
 struct Demand {
   Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together
   size_t chains = 0;
+  Int128 bytes = 0;  // the payloads of all messages that cross it: they do not depend on timing
 
   bool exceeds(const Link& link) const { return peak > link.bandwidth.count(); }
 };
 
-/// Per link of the fabric.
-std::vector<Demand> demands(const Lowered& lowered, const Fabric& fabric, Paths& paths);
+struct Demands {
+  std::vector<Demand> links;       // per link of the fabric
+  std::vector<uint64_t> messages;  // per collective
+};
+
+/// Looks once at each pair of devices that exchange in a collective. Requires routes.
+Demands demands(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

@@ -1,0 +1,59 @@
+#pragma once
+
+// What each list ran and when.
+
+#include <optional>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/program/program.h"
+#include "simulator/schedule/list_progress.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+/// Refers to what it is made of.
+class ListRuns {
+ public:
+  ListRuns(const Program& program, const Lowered& lowered, const Completion& completion)
+      : lists_(program, lowered), completion_(completion) {}
+
+  const ProgramLists& lists() const { return lists_; }
+  uint32_t size() const { return lists_.size(); }
+  const TapeOrder& tape(ListId list) const { return lists_.tape(list); }
+  LogicalId device(ListId list) const { return lists_[list].device; }
+
+  /// Requires that the list has the op.
+  const OpSpan& span(OpId op, ListId list) const {
+    return completion_.spans[op.index()][lists_[list].place];
+  }
+  const OpSpan& span(OpId op, LogicalId device) const {
+    return span(op, lists_.list_of(op, device));
+  }
+  const OpSpan& span(EnterRef entry) const { return span(op(entry), entry.list); }
+  OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
+
+  Instant at(ListId list, Moment moment) const {
+    return instant_of(completion_.spans, lists_, list, moment);
+  }
+
+  /// The cause that was met last, and of those met at one instant the first that for_each_cause
+  /// names. Empty for the first instruction of a list.
+  std::optional<Moment> last_met(ListId list, Moment moment) const {
+    std::optional<Moment> last;
+    for_each_cause(tape(list), moment, [&](Moment cause) {
+      if (!last || at(list, cause) > at(list, *last))
+        last = cause;
+      return true;
+    });
+    return last;
+  }
+
+ private:
+  const ProgramLists lists_;
+  const Completion& completion_;
+};
+
+}  // namespace orrery

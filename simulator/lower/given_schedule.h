@@ -1,0 +1,20 @@
+#pragma once
+
+// A program of one collective with a schedule that was given, where lower() would choose one.
+
+#include <memory>
+#include <string>
+
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// The lowered form of a program whose only op is a collective that all devices of its mesh wait
+/// for, in one group. Node r of the schedule is rank r; logical id d runs on device d. Requires a
+/// collective that works on its operand's elements as they are.
+Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
+                   const Program& program, const DeviceFigures& device);
+
+}  // namespace orrery

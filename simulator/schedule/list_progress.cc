@@ -1,0 +1,86 @@
+#include "simulator/schedule/list_progress.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace orrery {
+
+ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
+    : program_(&program),
+      lowered_(&lowered),
+      lists_of_thread_(program.threads.size()),
+      issued_by_(program.ops.size()),
+      instruction_of_(program.ops.size(), 0) {
+  for (uint32_t t = 0; t < program.threads.size(); ++t) {
+    const Thread& thread = program.threads[t];
+    for (uint32_t place = 0; place < thread.devices.size(); ++place)
+      lists_.push_back({ThreadId(t), place, thread.devices[place]});
+    const Tape& tape = lowered.tapes[t];
+    tapes_.emplace_back(tape);
+    for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;) {
+      issued_by_[tape[i].op.index()] = ThreadId(t);
+      instruction_of_[tape[i].op.index()] = i;  // of a sync collective, its Enter comes last here
+    }
+  }
+  std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
+    return std::tie(a.device, a.thread) < std::tie(b.device, b.thread);
+  });
+  for (uint32_t t = 0; t < program.threads.size(); ++t)
+    lists_of_thread_[t].resize(program.threads[t].devices.size());
+  for (uint32_t l = 0; l < lists_.size(); ++l)
+    lists_of_thread_[lists_[l].thread.index()][lists_[l].place] = ListId(l);
+}
+
+ListId ProgramLists::list_of(OpId op, LogicalId device) const {
+  const std::optional<ThreadId> thread = issued_by_[op.index()];
+  ORRERY_CHECK(thread.has_value(), "a thread issues the op");
+  const std::vector<LogicalId>& devices = program_->thread(*thread).devices;
+  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+  ORRERY_CHECK(at != devices.end() && *at == device, "the device is one of the op's thread");
+  return lists_of_thread_[thread->index()][static_cast<size_t>(at - devices.begin())];
+}
+
+EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
+  const Collective& of = lowered_->collective(collective);
+  const LogicalId device = of.members[node.index()];
+  for (const OpId op : program_->site(of.site).ops) {
+    const std::vector<LogicalId>& devices = program_->thread(*issued_by_[op.index()]).devices;
+    if (std::binary_search(devices.begin(), devices.end(), device))
+      return {list_of(op, device), instruction_of(op)};
+  }
+  fail_check("found", "a member's thread issues its collective", __FILE__, __LINE__);
+}
+
+ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(lists.size(), 0) {
+  size_t streams = 0;
+  for (uint32_t l = 0; l < lists.size(); ++l) {
+    first_stream_.push_back(streams);
+    streams += lists.tape(ListId(l)).streams();
+  }
+  streams_.resize(streams);
+}
+
+bool ListProgress::finished() const {
+  for (uint32_t l = 0; l < lists_->size(); ++l) {
+    const TapeOrder& tape = lists_->tape(ListId(l));
+    if (next_[l] < tape.size())
+      return false;
+    for (uint32_t s = 0; s < tape.streams(); ++s)
+      if (streams_[first_stream_[l] + s].ended < tape.enters(s).size())
+        return false;
+  }
+  return true;
+}
+
+std::optional<Moment> ListProgress::first_unmet(ListId list, Moment moment) const {
+  std::optional<Moment> unmet;
+  for_each_cause(lists_->tape(list), moment, [&](Moment cause) {
+    if (happened(list, cause))
+      return true;
+    unmet = cause;
+    return false;
+  });
+  return unmet;
+}
+
+}  // namespace orrery

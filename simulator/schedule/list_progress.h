@@ -1,0 +1,151 @@
+#pragma once
+
+// How far each device has come in its list. It asks for_each_cause of tape_order.h what may happen
+// next; what happens inside collectives is for the caller to say, with end().
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/base/check.h"
+#include "simulator/schedule/tape_order.h"
+
+namespace orrery {
+
+/// One thread's list on one of its devices.
+using ListId = Id<struct ListTag>;
+
+struct List {
+  ThreadId thread;
+  uint32_t place = 0;  // of the device among those of the thread
+  LogicalId device;
+};
+
+/// A member of a collective: the list, and its Enter.
+struct EnterRef {
+  ListId list;
+  uint32_t enter = 0;
+};
+
+/// The lists of a program, by device and thread. Refers to the program and what it was lowered to.
+class ProgramLists {
+ public:
+  ProgramLists(const Program& program, const Lowered& lowered);
+
+  uint32_t size() const { return static_cast<uint32_t>(lists_.size()); }
+  const List& operator[](ListId id) const { return lists_[id.index()]; }
+  const TapeOrder& tape(ListId id) const { return tapes_[lists_[id.index()].thread.index()]; }
+  const TapeOrder& tape(ThreadId id) const { return tapes_[id.index()]; }
+
+  /// The instruction that is the op, in the tape of the thread that issues it. Of a collective: its
+  /// Enter.
+  uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
+
+  /// The list by which a device runs the op. Requires that it does.
+  ListId list_of(OpId op, LogicalId device) const;
+
+  /// What the Enter lets the device take part in.
+  Member member(EnterRef entry) const {
+    const List& list = lists_[entry.list.index()];
+    return lowered_->member(*program_, tape(entry.list)[entry.enter].collective, list.device);
+  }
+
+  /// By which list, and by which of its Enters, the node takes part.
+  EnterRef enter_of(CollectiveId collective, Node node) const;
+
+ private:
+  const Program* program_;
+  const Lowered* lowered_;
+  std::vector<List> lists_;
+  std::vector<TapeOrder> tapes_;                      // per thread
+  std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and place
+  std::vector<std::optional<ThreadId>> issued_by_;    // per op
+  std::vector<uint32_t> instruction_of_;              // per op
+};
+
+/// Host is told, in an order that respects the causes; it must not call back:
+///   passed(ListId, uint32_t instruction)
+///   entered(EnterRef)
+class ListProgress {
+ public:
+  explicit ListProgress(const ProgramLists& lists);
+
+  /// Runs all lists as far as they come.
+  template <class Host>
+  void begin(Host&& host) {
+    for (uint32_t l = 0; l < lists_->size(); ++l)
+      go_on(ListId(l), host);
+  }
+
+  /// The collective has ended on the device of the list.
+  template <class Host>
+  void end(EnterRef entry, Host&& host) {
+    ORRERY_CHECK(happened(entry.list, {MomentKind::Entered, entry.enter}) &&
+                     !happened(entry.list, {MomentKind::Ended, entry.enter}),
+                 "a collective that has been entered ends once on a device");
+    const TapeOrder& tape = lists_->tape(entry.list);
+    const uint32_t stream = tape.stream_of(entry.enter);
+    Stream& state = streams_[first_stream_[entry.list.index()] + stream];
+    ++state.ended;
+    if (state.ended < tape.enters(stream).size())
+      try_to_enter({entry.list, tape.enters(stream)[state.ended]}, host);
+    go_on(entry.list, host);
+  }
+
+  bool happened(ListId list, Moment moment) const {
+    if (moment.kind == MomentKind::Passed)
+      return moment.instruction < next_[list.index()];
+    const TapeOrder& tape = lists_->tape(list);
+    const Stream& stream =
+        streams_[first_stream_[list.index()] + tape.stream_of(moment.instruction)];
+    return tape.place_on_stream(moment.instruction) <
+           (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
+  }
+
+  /// The next instruction of the list: that which it has not passed. The length of the tape at its
+  /// end.
+  uint32_t next(ListId list) const { return next_[list.index()]; }
+
+  /// Whether all lists are at their ends, and all collectives have ended on all devices.
+  bool finished() const;
+
+  /// The first cause, if any, that keeps the moment from happening.
+  std::optional<Moment> first_unmet(ListId list, Moment moment) const;
+
+  const ProgramLists& lists() const { return *lists_; }
+
+ private:
+  /// A communication stream of a list: how many of its Enters have come so far. They end in order.
+  struct Stream {
+    uint32_t entered = 0;
+    uint32_t ended = 0;
+  };
+
+  template <class Host>
+  void go_on(ListId list, Host&& host) {
+    uint32_t& next = next_[list.index()];
+    const TapeOrder& tape = lists_->tape(list);
+    while (next < tape.size() && !first_unmet(list, {MomentKind::Passed, next})) {
+      const uint32_t instruction = next++;
+      host.passed(list, instruction);
+      if (tape[instruction].kind == Instruction::Kind::Enter)
+        try_to_enter({list, instruction}, host);
+    }
+  }
+
+  template <class Host>
+  void try_to_enter(EnterRef entry, Host&& host) {
+    if (first_unmet(entry.list, {MomentKind::Entered, entry.enter}))
+      return;
+    ++streams_[first_stream_[entry.list.index()] + lists_->tape(entry.list).stream_of(entry.enter)]
+          .entered;
+    host.entered(entry);
+  }
+
+  const ProgramLists* lists_;
+  std::vector<uint32_t> next_;        // per list
+  std::vector<size_t> first_stream_;  // per list: in streams_
+  std::vector<Stream> streams_;
+};
+
+}  // namespace orrery

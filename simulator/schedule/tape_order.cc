@@ -1,0 +1,75 @@
+#include "simulator/schedule/tape_order.h"
+
+#include <map>
+
+#include "models/base/check.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+
+StreamId stream_of(const Op& op) {
+  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
+}
+
+Tape tape_of(const Program& program, const Thread& thread) {
+  Tape tape;
+  std::map<ValueId, OpId> started;  // by the future that the start handed out
+  for (const OpId id : thread.issue_order) {
+    const Op& op = program.op(id);
+    if (op.kind == OpKind::Done) {
+      const OpId start = started.at(op.operands.front());
+      tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program.op(start))});
+    } else if (rules(op.kind).family == Family::Collective) {
+      tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
+      if (op.issue == Issue::Sync)
+        tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
+      else
+        started[op.results.front()] = id;
+    } else {
+      tape.push_back({Instruction::Kind::Local, id, id, {}});
+    }
+  }
+  return tape;
+}
+
+TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
+  std::map<StreamId, uint32_t> stream_numbers;
+  std::map<OpId, uint32_t> enter_of_op;
+  for (uint32_t i = 0; i < size(); ++i) {
+    const Instruction& instruction = tape[i];
+    if (instruction.kind == Instruction::Kind::Enter) {
+      const auto number = static_cast<uint32_t>(enters_.size());
+      const auto [stream, is_new] = stream_numbers.emplace(instruction.stream, number);
+      if (is_new)
+        enters_.emplace_back();
+      links_[i].stream = stream->second;
+      links_[i].place = static_cast<uint32_t>(enters_[stream->second].size());
+      enters_[stream->second].push_back(i);
+      enter_of_op[instruction.collective] = i;
+    } else if (instruction.kind == Instruction::Kind::Wait) {
+      const auto enter = enter_of_op.find(instruction.collective);
+      ORRERY_CHECK(enter != enter_of_op.end(), "a Wait comes after the Enter of its collective");
+      links_[i].enter = enter->second;
+      ++links_[enter->second].count_waits;
+    }
+  }
+  uint32_t waits = 0;
+  for (Links& links : links_) {
+    links.first_wait = waits;
+    waits += links.count_waits;
+    links.count_waits = 0;
+  }
+  waits_.resize(waits);
+  for (uint32_t i = 0; i < size(); ++i) {
+    if (tape[i].kind != Instruction::Kind::Wait)
+      continue;
+    Links& enter = links_[links_[i].enter];
+    waits_[enter.first_wait + enter.count_waits++] = i;
+  }
+}
+
+std::span<const uint32_t> TapeOrder::waits_for(uint32_t enter) const {
+  return std::span(waits_).subspan(links_[enter].first_wait, links_[enter].count_waits);
+}
+
+}  // namespace orrery

@@ -1,0 +1,96 @@
+#pragma once
+
+// When a device goes on: the only statement of it. The program walk, the clocks of the devices, the
+// hang check, slack, the critical path, and the intervals in which collectives are in flight all go
+// by for_each_cause of a Moment and by nothing else, as they go by causes.h inside a collective.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// The communication stream of a collective.
+StreamId stream_of(const Op& op);
+
+/// What the compute stream of a thread's devices goes through, from the thread's issue order.
+Tape tape_of(const Program& program, const Thread& thread);
+
+/// What happens to one instruction of a tape on one device.
+enum class MomentKind : uint8_t {
+  Passed,   // the compute stream has gone past it
+  Entered,  // an Enter: the device has entered the collective
+  Ended,    // an Enter: the collective has ended on the device
+};
+
+struct Moment {
+  MomentKind kind = MomentKind::Passed;
+  uint32_t instruction = 0;
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+/// A tape, and which of its instructions belong together. Refers to the tape.
+class TapeOrder {
+ public:
+  explicit TapeOrder(const Tape& tape);
+
+  uint32_t size() const { return static_cast<uint32_t>(tape_->size()); }
+  const Instruction& operator[](uint32_t instruction) const { return (*tape_)[instruction]; }
+
+  /// Of a Wait: the Enter of the collective whose end it awaits.
+  uint32_t enter_of(uint32_t wait) const { return links_[wait].enter; }
+  /// Of an Enter: the Waits for the end of its collective, ascending.
+  std::span<const uint32_t> waits_for(uint32_t enter) const;
+
+  /// The communication streams that the tape uses, numbered in the order of their first use.
+  uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
+  /// Of an Enter: its stream, and how many Enters of that stream come before it.
+  uint32_t stream_of(uint32_t enter) const { return links_[enter].stream; }
+  uint32_t place_on_stream(uint32_t enter) const { return links_[enter].place; }
+  /// The Enters of a stream, ascending.
+  std::span<const uint32_t> enters(uint32_t stream) const { return enters_[stream]; }
+
+ private:
+  struct Links {
+    uint32_t enter = 0;        // Wait
+    uint32_t stream = 0;       // Enter
+    uint32_t place = 0;        // Enter: in enters_[stream]
+    uint32_t first_wait = 0;   // Enter: in waits_
+    uint32_t count_waits = 0;  // Enter
+  };
+
+  const Tape* tape_;
+  std::vector<Links> links_;                   // per instruction
+  std::vector<std::vector<uint32_t>> enters_;  // per stream
+  std::vector<uint32_t> waits_;                // grouped by their Enter
+};
+
+/// Calls `visit(Moment)` for each moment of the same device that must have come before this one,
+/// until it returns false. Returns whether all were visited. Ended has one more condition, which
+/// the collective knows: that all steps of the device have retired (for_each_last_step).
+template <class Visit>
+bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
+  const uint32_t i = moment.instruction;
+  switch (moment.kind) {
+    case MomentKind::Passed:
+      if (i > 0 && !visit(Moment{MomentKind::Passed, i - 1}))
+        return false;
+      return tape[i].kind != Instruction::Kind::Wait ||
+             visit(Moment{MomentKind::Ended, tape.enter_of(i)});
+    case MomentKind::Entered: {
+      if (!visit(Moment{MomentKind::Passed, i}))
+        return false;
+      const uint32_t place = tape.place_on_stream(i);
+      return place == 0 ||
+             visit(Moment{MomentKind::Ended, tape.enters(tape.stream_of(i))[place - 1]});
+    }
+    case MomentKind::Ended:
+      return visit(Moment{MomentKind::Entered, i});
+  }
+  return true;
+}
+
+}  // namespace orrery

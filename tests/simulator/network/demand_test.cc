@@ -1,0 +1,105 @@
+#include "simulator/network/demand.h"
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/ring.h"
+#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr LinkFigures kLink = {BytesPerSecond(1'000'000'000), Duration(1'000'000)};
+
+Demands asked(const Lowered& lowered, const Fabric& fabric) {
+  Paths paths(fabric);
+  return demands(lowered, paths);
+}
+
+TEST_CASE("demand: a ring all-reduce carries 2(n-1)/n of the buffer over each link that it uses") {
+  Sketch sketch(4);
+  sketch.sync(sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 4, 4'000,
+                                                         Combine::Add, Transport{}),
+                          0, Dtype::F32));
+  const Fabric fabric = ring_fabric(4, kLink);
+  const Demands found = asked(sketch.lowered, fabric);
+  CHECK(found.messages == std::vector<uint64_t>{24});  // 4 ranks, 6 steps
+  int used = 0;
+  for (size_t l = 0; l < found.links.size(); ++l) {
+    const Link& link = fabric.link(LinkId(l));
+    const bool onward = link.to.index() == (link.from.index() + 1) % 4;
+    // 6 messages of 1,000 elements of 4 bytes.
+    CHECK(found.links[l].bytes == (onward ? 24'000 : 0));
+    used += onward ? 1 : 0;
+  }
+  CHECK(used == 4);
+}
+
+TEST_CASE("demand: a message counts on every link of its way") {
+  Sketch sketch(3);
+  sketch.sync(sketch.site(flows(3, {{0, 2, 100}, {1, 2, 30}})));
+  const Fabric line(3, {},
+                    {{VertexId(0), VertexId(1), kLink.bandwidth, kLink.latency},
+                     {VertexId(1), VertexId(2), kLink.bandwidth, kLink.latency}});
+  const Demands found = asked(sketch.lowered, line);
+  CHECK(found.links[0].bytes == 100);
+  CHECK(found.links[1].bytes == 130);
+  CHECK(found.messages == std::vector<uint64_t>{2});
+}
+
+TEST_CASE("demand: message by message gives the same, on 500 random programs") {
+  Random random(21);
+  for (int trial = 0; trial < 500; ++trial) {
+    const RandomProgram program = random_program(random, {random.below(2) == 0});
+    const Lowered& lowered = program.sketch.lowered;
+    std::map<std::tuple<LinkId, VertexId, StreamId, Channel>, int64_t> peaks;
+    std::vector<Int128> bytes(program.fabric.links().size());
+    std::vector<uint64_t> messages(lowered.collectives.size());
+    for (size_t i = 0; i < lowered.collectives.size(); ++i) {
+      const Collective& collective = lowered.collectives[i];
+      const Extent& extent = collective.schedule->extent();
+      for (uint32_t n = 0; n < extent.nodes; ++n) {
+        for (uint32_t c = 0; c < extent.channels; ++c) {
+          for (uint32_t s = 0; s < collective.schedule->steps(Node(n), Channel(c)); ++s) {
+            const Step step = collective.schedule->step({Node(n), Channel(c), s});
+            if (!step.to)
+              continue;
+            ++messages[i];
+            const VertexId from = collective.places[n];
+            const Route route = *program.fabric.route(from, collective.places[step.to->index()]);
+            int64_t peak = extent.peak_rate ? extent.peak_rate->count() : INT64_MAX;
+            for (const LinkId link : route)
+              peak = std::min(peak, program.fabric.link(link).bandwidth.count());
+            for (const LinkId link : route) {
+              int64_t& most = peaks[{link, from, collective.stream, Channel(c)}];
+              most = std::max(most, peak);
+              bytes[link.index()] += itemsize(collective.work).count() * step.count();
+            }
+          }
+        }
+      }
+    }
+    std::vector<Int128> peak(bytes.size());
+    std::vector<size_t> chains(bytes.size());
+    for (const auto& [chain, most] : peaks) {
+      peak[std::get<LinkId>(chain).index()] += most;
+      ++chains[std::get<LinkId>(chain).index()];
+    }
+    const Demands found = asked(lowered, program.fabric);
+    CAPTURE(trial);
+    REQUIRE(found.messages == messages);
+    for (size_t l = 0; l < bytes.size(); ++l) {
+      REQUIRE(found.links[l].peak == peak[l]);
+      REQUIRE(found.links[l].chains == chains[l]);
+      REQUIRE(found.links[l].bytes == bytes[l]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,182 @@
+// A proof is of places in tensors: with a wrong view it fails, and names the same element as a
+// comparison element by element.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/lower/views.h"
+#include "tests/support/property.h"
+#include "tests/verifier/definition_by_element.h"
+#include "verifier/prove/prove.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+/// How often each (rank, operand element) is in a result element; empty where nothing was written.
+using Counts = std::optional<std::map<std::pair<int64_t, int64_t>, int64_t>>;
+
+/// The first element, by rank and place, that is not as defined: "rank element".
+std::string first_difference(const Traced& traced, const Places& places, const Op& op,
+                             const Shape& operand, uint32_t n) {
+  for (uint32_t p = 0; p < n; ++p) {
+    const std::vector<DefinedElement> defined = define_by_element(op, operand, n, Rank(p));
+    std::vector<Counts> made(defined.size());
+    for (const Piece& piece : traced.run.outputs[p]) {
+      for (int64_t i = 0; i < piece.count; ++i) {
+        Counts& counts = made[static_cast<size_t>(places.output.place(piece.first + i))];
+        if (piece.undefined())
+          continue;
+        counts.emplace();
+        for (const Contribution& part : traced.run.folds.contributions(piece.made))
+          for (uint32_t r = 0; r < part.ranks; ++r)
+            (*counts)[{part.rank.index() + r, places.input.place(part.source + i)}] += part.times;
+      }
+    }
+    for (size_t e = 0; e < defined.size(); ++e) {
+      Counts expected(std::in_place);
+      for (uint32_t r = 0; r < defined[e].ranks; ++r)
+        (*expected)[{defined[e].rank.index() + r, defined[e].source}] = 1;
+      if (made[e] != expected)
+        return std::to_string(p) + " " + std::to_string(e);
+    }
+  }
+  return "none";
+}
+
+std::string first_difference(const Proof& proof) {
+  if (proof.holds)
+    return "none";
+  return proof.witness.at(0).second + " " + proof.witness.at(1).second;
+}
+
+/// A random all_to_all, all_gather or psum_scatter with an algorithm of it.
+struct Exchange {
+  Op op;
+  uint32_t n;
+  Shape operand;
+  CollectiveViews views;
+  std::unique_ptr<Schedule> schedule;
+};
+
+Exchange random_exchange() {
+  Exchange made;
+  made.n = *rc::gen::inRange<uint32_t>(2, 5);
+  const auto rank = *rc::gen::inRange<size_t>(1, 4);
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < rank; ++d)
+    dims.push_back(*rc::gen::inRange<int64_t>(1, 4));
+  const auto a = *rc::gen::inRange<size_t>(0, rank);
+  const auto b = *rc::gen::inRange<size_t>(0, rank);
+  made.op.kind = *rc::gen::element(OpKind::AllToAll, OpKind::AllGather, OpKind::PsumScatter);
+  const bool gathers = made.op.kind == OpKind::AllGather;
+  if (!gathers)
+    dims[a] *= made.n;
+  made.operand = Shape(dims);
+  made.op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  made.op.attributes.set("tiled", true);
+  for (const char* const axis : {"axis", "scatter_dimension", "split_axis"})
+    made.op.attributes.set(axis, static_cast<int64_t>(a));
+  made.op.attributes.set("concat_axis", static_cast<int64_t>(b));
+  Shape result = made.operand;
+  if (!gathers)
+    result = result.with(a, result[a] / made.n);
+  if (made.op.kind != OpKind::PsumScatter) {
+    const size_t grown = gathers ? a : b;
+    result = result.with(grown, result[grown] * made.n);
+  }
+  made.views = collective_views(made.op, made.operand, result, made.n);
+  const int64_t elements = made.operand.elements();
+  if (made.op.kind == OpKind::AllToAll)
+    made.schedule = std::make_unique<PairwiseSchedule>(made.n, elements / made.n, Transport{});
+  else
+    made.schedule = std::make_unique<RingSchedule>(
+        gathers ? RingSchedule::Form::AllGather : RingSchedule::Form::ReduceScatter, made.n,
+        gathers ? elements * made.n : elements, gathers ? Combine::None : Combine::Add,
+        Transport{});
+  return made;
+}
+
+/// The same places with two of the view's dimensions exchanged in the tensor.
+void exchange_dimensions(View& view) {
+  if (view.dims.size() < 2)
+    view = {{1, view.elements()}, {1, 1}};
+  View wrong = view;
+  const auto i = *rc::gen::inRange<size_t>(0, view.dims.size());
+  const auto j = *rc::gen::inRange<size_t>(0, view.dims.size());
+  std::swap(wrong.dims[i], wrong.dims[j]);
+  std::swap(wrong.strides[i], wrong.strides[j]);
+  view = wrong;
+}
+
+Proof proof_of(const Exchange& exchange, const Traced& traced) {
+  return prove(traced, {exchange.views.input, exchange.views.output},
+               [&](Rank rank) { return define(exchange.op, exchange.operand, exchange.n, rank); });
+}
+
+}  // namespace
+
+TEST_CASE("proof: the views of lowering are those of the definitions, and wrong ones are found") {
+  holds_for_all("views", [] {
+    Exchange exchange = random_exchange();
+    const Traced traced = trace(*exchange.schedule, whole_areas(exchange.schedule->extent()));
+    RC_ASSERT(proof_of(exchange, traced).holds);
+    exchange_dimensions(*rc::gen::arbitrary<bool>() ? exchange.views.input : exchange.views.output);
+    const Places places{exchange.views.input, exchange.views.output};
+    RC_ASSERT(first_difference(proof_of(exchange, traced)) ==
+              first_difference(traced, places, exchange.op, exchange.operand, exchange.n));
+  });
+}
+
+TEST_CASE("proof: a view that leaves the tensor's order out is found, with element and rank") {
+  // Rank 1's column of [[0, 1], [2, 3]] goes round as its row.
+  Op op;
+  op.kind = OpKind::AllToAll;
+  op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  op.attributes.set("split_axis", int64_t{1});
+  op.attributes.set("concat_axis", int64_t{0});
+  op.attributes.set("tiled", true);
+  const PairwiseSchedule pairwise(2, 2, {});
+  const Traced traced = trace(pairwise, whole_areas(pairwise.extent()));
+  const auto definition = [&](Rank rank) { return define(op, {2, 2}, 2, rank); };
+  const View columns{{2, 2, 1}, {1, 2, 1}};
+  const View whole = View::whole(4);
+  CHECK(prove(traced, {columns, whole}, definition).holds);
+  // Rank 0 gets elements 0 and 1 of each, where 0 and 2 belong.
+  CHECK(prove(traced, {whole, whole}, definition).why_not ==
+        "element 1 of rank 0 lacks element 2 of rank 0");
+}
+
+TEST_CASE("proof: a view that gives two elements one place is no view") {
+  Op op;
+  op.kind = OpKind::Psum;
+  op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 2, 4, Combine::Add, {});
+  const Traced traced = trace(ring, whole_areas(ring.extent()));
+  const auto definition = [&](Rank rank) { return define(op, {4}, 2, rank); };
+  const View whole = View::whole(4);
+  const View twice{{2, 2}, {1, 1}};
+  CHECK(prove(traced, {whole, twice}, definition).why_not ==
+        "the view of the result does not give each of its 4 elements a place of its own");
+  CHECK(prove(traced, {twice, whole}, definition).why_not ==
+        "the view of the operand does not give each of its 4 elements a place of its own");
+}
+
+TEST_CASE("proof: a result with more elements than its definition is not one") {
+  Op op;
+  op.kind = OpKind::Psum;
+  op.attributes.set("axis_name", std::vector<std::string>{"x"});
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 2, 4, Combine::Add, {});
+  const View whole = View::whole(4);
+  CHECK(prove(trace(ring, whole_areas(ring.extent())), {whole, whole}, [&](Rank rank) {
+          return define(op, {3}, 2, rank);
+        }).why_not == "the result of rank 0 has 4 elements and its definition 3");
+}

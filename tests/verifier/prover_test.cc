@@ -1,0 +1,90 @@
+// Which questions a program's proofs ask, and how often.
+
+#include "verifier/prove/prover.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/values/host_rig.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+/// A rig of `sites` psums over 4 devices, all by one schedule object.
+struct Shared {
+  explicit Shared(size_t sites) : rig({{"x", 4}}) {
+    rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4}));
+    for (size_t s = 0; s < sites; ++s)
+      rig.op("psum", "r" + std::to_string(s), {"a"},
+             {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+    rig.lower();
+    for (Collective& collective : rig.lowered.collectives)
+      collective.schedule = rig.lowered.collectives.front().schedule;
+  }
+  HostRig rig;
+};
+
+}  // namespace
+
+TEST_CASE("prover: sites with one schedule, the same views and the same op are proved once") {
+  const Shared shared(50);
+  Prover prover(shared.rig.program, shared.rig.lowered);
+  for (size_t s = 0; s < 50; ++s) {
+    const Check check = prover.prove_site(SiteId(s)).value();
+    CHECK(check.holds);
+    CHECK(check.message == "\"r" + std::to_string(s) + "\" by ring is psum for all inputs.");
+  }
+  CHECK(prover.walks() == 1);
+  CHECK(prover.proofs() == 1);
+}
+
+TEST_CASE("prover: another op on the same schedule is another question of the same walk") {
+  HostRig rig({{"x", 4}});
+  rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4}));
+  for (const char* const kind : {"psum", "pmax"})
+    rig.op(kind, kind, {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  rig.lower();
+  for (Collective& collective : rig.lowered.collectives)
+    collective.schedule = rig.lowered.collectives.front().schedule;
+  Prover prover(rig.program, rig.lowered);
+  CHECK(prover.prove_site(SiteId(0))->holds);
+  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);  // a sum is no maximum
+  CHECK(prover.walks() == 1);
+  CHECK(prover.proofs() == 2);
+}
+
+TEST_CASE("prover: other views of the same schedule are another question of the same walk") {
+  Shared shared(2);
+  shared.rig.lowered.collectives[1].input = View{{2, 2}, {1, 2}};
+  Prover prover(shared.rig.program, shared.rig.lowered);
+  CHECK(prover.prove_site(SiteId(0))->holds);
+  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);
+  CHECK(prover.walks() == 1);
+  CHECK(prover.proofs() == 2);
+}
+
+TEST_CASE("prover: the work of a proof is found where it lies, and not one piece less") {
+  const Shared shared(1);
+  const Schedule& schedule = *shared.rig.lowered.collectives.front().schedule;
+  const Traced traced = trace(schedule, whole_areas(schedule.extent()));
+  // Each rank's result is compared in 4 chunks, of one fold each.
+  const uint64_t work = traced.run.work + 4 * 4;
+  const auto proved_with = [&](uint64_t budget) {
+    Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, budget});
+    return prover.prove_site(SiteId(0)).has_value();
+  };
+  CHECK(proved_with(work));
+  CHECK_FALSE(proved_with(work - 1));
+  CHECK_FALSE(proved_with(traced.run.work - 1));
+  CHECK_FALSE(proved_with(0));
+}
+
+TEST_CASE("prover: what is over the budget once is not tried again") {
+  const Shared shared(2);
+  Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, 3});
+  CHECK_FALSE(prover.prove_site(SiteId(0)).has_value());
+  CHECK_FALSE(prover.prove_site(SiteId(1)).has_value());
+  CHECK(prover.walks() == 1);
+  CHECK(prover.proofs() == 1);
+}

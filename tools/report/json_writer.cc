@@ -1,0 +1,184 @@
+#include "tools/report/json_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace orrery {
+namespace {
+
+constexpr size_t kMostMembersInLine = 6;
+
+constexpr uint64_t in_each_byte(uint64_t byte) {
+  return byte * 0x0101010101010101U;
+}
+
+/// For each byte of the word its top bit: whether JSON cannot have that character as it is, which
+/// it can but for control characters, quotes, backslashes and what is not ASCII. A byte less than
+/// 1, after ^, is the character itself.
+uint64_t not_plain(uint64_t word) {
+  const uint64_t other = word | (word + in_each_byte(0x80 - 0x7f)) | (word - in_each_byte(' ')) |
+                         ((word ^ in_each_byte('"')) - in_each_byte(1)) |
+                         ((word ^ in_each_byte('\\')) - in_each_byte(1));
+  return other & in_each_byte(0x80);
+}
+
+/// Whether JSON has all of the text as it is. Eight characters at a time.
+bool is_plain(std::string_view text) {
+  uint64_t other = 0;
+  size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    other |= not_plain(word);
+  }
+  uint64_t rest = in_each_byte(' ');
+  for (; at < text.size(); ++at)
+    rest = rest << 8U | static_cast<unsigned char>(text[at]);
+  return (other | not_plain(rest)) == 0;
+}
+
+std::string dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  if (!is_plain(text)) {
+    out += dumped(text);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+template <class Integer>
+void append_number(std::string& out, Integer number) {
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+}  // namespace
+
+std::string json_quoted(std::string_view text) {
+  std::string quoted;
+  append_quoted(quoted, text);
+  return quoted;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  item();
+  append_quoted(out_, name);
+  out_ += ':';
+  if (open_.back().lines)
+    out_ += ' ';
+  else
+    gaps_.push_back({out_.size(), false});
+  return *this;
+}
+
+void JsonWriter::value(std::nullptr_t) {
+  element();
+  out_ += "null";
+}
+
+void JsonWriter::value(bool truth) {
+  element();
+  out_ += truth ? "true" : "false";
+}
+
+void JsonWriter::value(double number) {
+  element();
+  // As nlohmann::json::dump writes it, without its overhead.
+  std::array<char, 64> digits{};
+  const char* const end =
+      nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out_ += std::string_view(digits.data(), static_cast<size_t>(end - digits.data()));
+}
+
+void JsonWriter::value(std::string_view text) {
+  element();
+  append_quoted(out_, text);
+}
+
+void JsonWriter::integer(int64_t number) {
+  element();
+  append_number(out_, number);
+}
+
+void JsonWriter::natural(uint64_t number) {
+  element();
+  append_number(out_, number);
+}
+
+void JsonWriter::begin(char bracket) {
+  element();
+  open_.push_back({bracket});
+}
+
+void JsonWriter::end(char bracket) {
+  const Open ended = open_.back();
+  open_.pop_back();
+  if (ended.items == 0)
+    out_ += ended.bracket;
+  else if (ended.lines)
+    new_line(open_.size());
+  out_ += bracket;
+}
+
+void JsonWriter::element() {
+  if (!open_.empty() && open_.back().bracket == '[')
+    item();
+}
+
+void JsonWriter::item() {
+  const size_t depth = open_.size();
+  Open& open = open_.back();
+  if (open.items == 0) {
+    if (depth > 1 && !open_[depth - 2].lines)
+      split(depth - 1);
+    open.at = out_.size();
+    out_ += open.bracket;
+    gaps_.clear();
+  } else {
+    out_ += ',';
+  }
+  ++open.items;
+  if (open.bracket == '{' && open.items > kMostMembersInLine && !open.lines)
+    split(depth);
+  if (open.lines)
+    new_line(depth);
+  else
+    gaps_.push_back({out_.size(), true});
+}
+
+/// Gives each item so far of the array or object at this depth a line of its own.
+void JsonWriter::split(size_t depth) {
+  Open& open = open_[depth - 1];
+  open.lines = true;
+  const std::string in_line = out_.substr(open.at);
+  out_.resize(open.at);
+  size_t copied = 0;
+  for (const Gap& gap : std::exchange(gaps_, {})) {
+    const size_t upto = gap.at - open.at;
+    out_.append(in_line, copied, upto - copied);
+    copied = upto;
+    if (gap.line)
+      new_line(depth);
+    else
+      out_ += ' ';
+  }
+  out_.append(in_line, copied);
+}
+
+void JsonWriter::new_line(size_t depth) {
+  out_ += '\n';
+  out_.append(2 * depth, ' ');
+}
+
+}  // namespace orrery

@@ -1,0 +1,93 @@
+#pragma once
+
+// JSON text, written as it is told: no tree is built. A value that reads well on one line is on
+// one: an array without filled arrays and objects in it, or such an object of up to six members.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+/// Appends to `out`, which must outlive it. One value is written in all; inside an object each
+/// value follows its key:
+///   json.object([&] { json.key("holds").value(true); });
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  JsonWriter& key(std::string_view name);
+
+  void value(std::nullptr_t);
+  void value(bool truth);
+  template <std::integral Integer>
+  void value(Integer number) {
+    if constexpr (std::signed_integral<Integer>)
+      integer(number);
+    else
+      natural(number);
+  }
+  void value(double number);  // finite
+  /// File names may be any bytes: those that are no UTF-8 become U+FFFD.
+  void value(std::string_view text);
+  void value(const std::string& text) { value(std::string_view(text)); }
+  void value(const char* text) { value(std::string_view(text)); }
+  template <class T>
+  void value(const std::optional<T>& maybe) {
+    if (maybe)
+      value(*maybe);
+    else
+      value(nullptr);
+  }
+
+  template <class Members>
+  void object(Members members) {
+    begin('{');
+    members();
+    end('}');
+  }
+  template <class Elements>
+  void array(Elements elements) {
+    begin('[');
+    elements();
+    end(']');
+  }
+
+ private:
+  /// An array or object that was begun and not yet ended. Its bracket is written with its first
+  /// item: until then it may come to be an empty one.
+  struct Open {
+    char bracket = '[';
+    bool lines = false;  // one item a line; else, so far, all in one
+    size_t items = 0;
+    size_t at = 0;  // of the bracket, once there is an item
+  };
+
+  void begin(char bracket);
+  void end(char bracket);
+  void element();  // before a value
+  void item();     // before an element or a key
+  void split(size_t depth);
+  void new_line(size_t depth);
+  void integer(int64_t number);
+  void natural(uint64_t number);
+
+  std::string& out_;
+  std::vector<Open> open_;
+  /// Of the innermost array or object that has items, while it is in one line: where a line would
+  /// begin, and where a space would follow a colon. Ascending.
+  struct Gap {
+    size_t at;
+    bool line;
+  };
+  std::vector<Gap> gaps_;
+};
+
+/// The text as a JSON string, in its quotes.
+std::string json_quoted(std::string_view text);
+
+}  // namespace orrery

@@ -1,0 +1,99 @@
+#include "verifier/prove/prover.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget budget)
+    : program_(program), lowered_(lowered), budget_(budget), asked_by_(program.sites.size()) {
+  for (const Collective& collective : lowered.collectives) {
+    std::vector<const Collective*>& asked = asked_by_[collective.site.index()];
+    const auto same = [&](const Collective* known) {
+      return known->schedule == collective.schedule && known->input == collective.input &&
+             known->output == collective.output;
+    };
+    if (std::none_of(asked.begin(), asked.end(), same))
+      asked.push_back(&collective);
+  }
+}
+
+uint64_t Prover::steps(SiteId site) {
+  uint64_t steps = 0;
+  for (const Collective* collective : asked_by(site)) {
+    const auto [known, added] = steps_.emplace(collective->schedule, 0);
+    if (added)
+      known->second = count_steps(*collective->schedule);
+    steps += known->second;
+  }
+  return steps;
+}
+
+std::optional<Check> Prover::prove_site(SiteId site) {
+  if (steps(site) > budget_.steps)
+    return std::nullopt;
+  const Op& op = program_.op(program_.site(site).ops.front());
+  const std::string& algorithm = lowered_.choices[site.index()].algorithm;
+  for (const Collective* collective : asked_by(site)) {
+    const Proof& proof = this->proof(op, *collective);
+    if (proof.over_budget)
+      return std::nullopt;
+    if (proof.holds)
+      continue;
+    auto witness = proof.witness;
+    witness.emplace(witness.begin(), "op", op.name);
+    return failed(CheckKind::ScheduleProved, pointer_of(op),
+                  fmt::format("{} by {} is not {}: {}.", quoted(op.name), algorithm,
+                              rules(op.kind).name, proof.why_not),
+                  std::move(witness));
+  }
+  return passed(CheckKind::ScheduleProved, pointer_of(op),
+                fmt::format("{} by {} is {} for all inputs.", quoted(op.name), algorithm,
+                            rules(op.kind).name));
+}
+
+bool Prover::Before::operator()(const Question& a, const Question& b) const {
+  const auto plain = [](const Question& q) {
+    return std::tie(q.schedule, q.kind, q.input->dims, q.input->strides, q.output->dims,
+                    q.output->strides);
+  };
+  if (plain(a) != plain(b))
+    return plain(a) < plain(b);
+  if (!std::ranges::equal(a.operand->dims(), b.operand->dims()))
+    return std::ranges::lexicographical_compare(a.operand->dims(), b.operand->dims());
+  return a.attributes != b.attributes && a.attributes->all() < b.attributes->all();
+}
+
+Prover::Question Prover::question(const Op& op, const Collective& collective) const {
+  return {collective.schedule, &collective.input,
+          &collective.output,  op.kind,
+          &op.attributes,      &program_.value(op.operands.front()).type.shape};
+}
+
+const Proof& Prover::proof(const Op& op, const Collective& collective) {
+  const Question asked = question(op, collective);
+  const auto known = proofs_.find(asked);
+  if (known != proofs_.end())
+    return known->second;
+  const auto size = static_cast<uint32_t>(collective.members.size());
+  const auto definition = [&](Rank rank) { return define(op, *asked.operand, size, rank); };
+  return proofs_
+      .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
+                            definition, budget_.work))
+      .first->second;
+}
+
+const Traced& Prover::traced(const Schedule& schedule) {
+  const auto known = traced_.find(&schedule);
+  if (known != traced_.end())
+    return known->second;
+  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()), budget_.work))
+      .first->second;
+}
+
+}  // namespace orrery

@@ -1,0 +1,72 @@
+#pragma once
+
+// Proofs of the sites of one program. Equal questions (the same schedule with the same views for
+// the same collective) are asked once, however many sites ask them.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "simulator/schedule/lowered.h"
+#include "verifier/prove/prove.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// Up to which a schedule is proved.
+struct ProofBudget {
+  uint64_t steps = kUnlimited;
+  /// Pieces that steps move, contributions that are added up, and stretches that are compared. The
+  /// proof stops where this is spent.
+  uint64_t work = kUnlimited;
+};
+
+/// Program and lowered must outlive the prover.
+class Prover {
+ public:
+  Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
+
+  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. Empty
+  /// where the site's schedules have more steps than the budget, or one of them takes more work.
+  std::optional<Check> prove_site(SiteId site);
+
+  /// Steps of the site's schedules, each counted once.
+  uint64_t steps(SiteId site);
+
+  /// Schedules that were walked, and questions that were answered by comparing.
+  size_t walks() const { return traced_.size(); }
+  size_t proofs() const { return proofs_.size(); }
+
+ private:
+  /// What a proof depends on. Attributes are compared whole: equal ones mean an equal definition.
+  struct Question {
+    const Schedule* schedule;
+    const View* input;
+    const View* output;
+    OpKind kind;
+    const Attributes* attributes;
+    const Shape* operand;
+  };
+  struct Before {  // an order to look questions up by; no result follows it
+    bool operator()(const Question& a, const Question& b) const;
+  };
+
+  Question question(const Op& op, const Collective& collective) const;
+  const Proof& proof(const Op& op, const Collective& collective);
+  const Traced& traced(const Schedule& schedule);
+  /// One collective of the site for each different question.
+  const std::vector<const Collective*>& asked_by(SiteId site) const {
+    return asked_by_[site.index()];
+  }
+
+  const Program& program_;
+  const Lowered& lowered_;
+  ProofBudget budget_;
+  std::vector<std::vector<const Collective*>> asked_by_;
+  std::map<const Schedule*, uint64_t> steps_;
+  std::map<const Schedule*, Traced> traced_;
+  std::map<Question, Proof, Before> proofs_;
+};
+
+}  // namespace orrery
