@@ -154,6 +154,7 @@ class Run {
 
   void label_figures() {
     report_.labels.insert(report_.labels.end(), lowered_.labels.begin(), lowered_.labels.end());
+    label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
     // What a maker states or a tool reads off needs no warning; what was fitted does.
@@ -161,6 +162,17 @@ class Run {
       if (figure.label == "calibrated" || figure.label == "extrapolated")
         label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
                           figure.date));
+  }
+
+  void label_several_lists() {
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    const auto several = std::count_if(threads_of.begin(), threads_of.end(),
+                                       [](const auto& threads) { return threads.size() > 1; });
+    if (several == 0)
+      return;
+    const std::string devices = several == 1 ? "1 device" : fmt::format("{} devices", several);
+    label(fmt::format("programs: several at once on {}, each at the device's full rates", devices));
+    label(fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
   }
 
   void check_statically(const Stop& stop) {
@@ -396,14 +408,14 @@ class Run {
   }
 
   void describe_devices() {
-    const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program_);
-    std::vector<DeviceTimes> times(thread_of.size());
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    std::vector<DeviceTimes> times(threads_of.size());
     if (report_.completion)
       times = device_times(program_, lowered_, *report_.completion);
-    for (uint32_t d = 0; d < thread_of.size(); ++d)
-      if (thread_of[d])
+    for (uint32_t d = 0; d < threads_of.size(); ++d)
+      if (!threads_of[d].empty())
         report_.devices.push_back(
-            {LogicalId(d), *thread_of[d], scenario_.cluster.device.memory, times[d]});
+            {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
 
   const Scenario& scenario_;
@@ -433,9 +445,10 @@ Report run(const Scenario& scenario, const RunOptions& options) {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario.program.op(overflow.op());
-    throw InputError(scenario.file,
-                     {{place_of(op.name, op.origin),
-                       fmt::format("{}: {}", op_name(op.kind, op.issue), too_large(overflow))}});
+    const Origin at = place_of(op.name, op.origin);
+    throw InputError(
+        scenario.file,
+        {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario.file, {{{}, too_large(overflow)}});
   }

@@ -29,6 +29,8 @@ struct Origin {
   /// Empty for what stands in no text: an option, a file that cannot be read, a program that was
   /// built in memory.
   std::optional<TextPlace> at = {};
+  /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
+  std::string note = {};
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
@@ -74,6 +76,9 @@ class Diagnostics {
   void add(Origin origin, std::string message);
   /// A fault of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
+
+  /// `origin` with the note of now, for faults that are found later.
+  Origin noted(Origin origin) const;
 
   /// While it lives, what is added ends in `text`: which of several readings of one place it is of.
   class Note {

@@ -130,17 +130,6 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
     ORRERY_CHECK(devices[i].index() < program_.mesh.devices(), "a thread runs on the mesh");
     ORRERY_CHECK(i == 0 || devices[i] != devices[i - 1], "a thread names each device once");
   }
-  owner_.resize(program_.mesh.devices());
-  for (const LogicalId device : devices) {
-    std::optional<ThreadId>& owner = owner_[device.index()];
-    if (owner) {
-      diagnostics_.add(at, fmt::format("expected devices of no other thread, got device {}, which "
-                                       "thread \"{}\" has",
-                                       device.index(), program_.thread(*owner).name));
-      break;
-    }
-    owner = ThreadId(program_.threads.size());
-  }
   program_.threads.push_back({std::move(name), std::move(devices), {}});
   without_.clear();
 }
@@ -217,7 +206,7 @@ std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, cons
   if (found == defined_.end()) {
     // A body that is read once for each iteration says the same thing each time.
     if (undefined_uses_.emplace(at.pointer, name).second)
-      undefined_.push_back({at, name});
+      undefined_.push_back({diagnostics_.noted(at), name});
     return std::nullopt;
   }
   const Definition& definition = found->second;
@@ -378,6 +367,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
         {},           *donated,     std::nullopt,  request.origin};
+  if (op.origin)
+    op.origin = diagnostics_.noted(*op.origin);
   if (collective)
     op.site = sites_.enter(op, request);
   for (ValueType& type : *types) {

@@ -90,8 +90,7 @@ class ProgramBuilder {
   Diagnostics& diagnostics_;
   Program program_;
   SiteBuilder sites_;
-  std::vector<std::optional<ThreadId>> owner_;  // per device
-  std::map<ValueId, size_t> limited_;           // the arguments that are not on every device
+  std::map<ValueId, size_t> limited_;  // the arguments that are not on every device
   std::map<ValueId, std::optional<LogicalId>> without_;  // what first_without found, for the thread
   std::map<std::string, Definition, std::less<>> defined_;
   std::vector<Undefined> undefined_;

@@ -16,11 +16,11 @@ bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
          std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
 }
 
-std::vector<std::optional<ThreadId>> threads_by_device(const Program& program) {
-  std::vector<std::optional<ThreadId>> threads(program.mesh.devices());
+std::vector<std::vector<ThreadId>> threads_by_device(const Program& program) {
+  std::vector<std::vector<ThreadId>> threads(program.mesh.devices());
   for (size_t t = 0; t < program.threads.size(); ++t)
     for (const LogicalId device : program.threads[t].devices)
-      threads[device.index()] = ThreadId(t);
+      threads[device.index()].emplace_back(t);
   return threads;
 }
 

@@ -84,8 +84,13 @@ class Lowering {
     for (size_t i = 0; i < program_.ops.size(); ++i)
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
-    for (const Thread& thread : program_.threads)
-      lowered_.tapes.push_back(tape_of(program_, thread));
+    issued_by_.resize(program_.ops.size());
+    for (size_t t = 0; t < program_.threads.size(); ++t) {
+      lowered_.tapes.push_back(tape_of(program_, program_.threads[t]));
+      for (const OpId op : program_.threads[t].issue_order)
+        issued_by_[op.index()] = ThreadId(t);
+    }
+    thread_of_.resize(program_.mesh.devices());
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     lowered_.members = members_by_site(lowered_, program_.sites.size());
@@ -125,6 +130,7 @@ class Lowering {
     lowered_.choices.push_back({std::string(pick.algorithm->name), pick.because});
 
     const size_t first = lowered_.collectives.size();
+    find_threads(site);
     std::map<size_t, const Schedule*> schedules;  // by group size
     for (const Group& group : site.groups) {
       const Schedule*& schedule = schedules[group.size()];
@@ -138,6 +144,18 @@ class Lowering {
     if (!count_steps(first, op))
       return;
     check_routes(first, op, pick);
+  }
+
+  /// Which thread brings each member to the site.
+  void find_threads(const Site& site) {
+    for (const OpId op : site.ops) {
+      const ThreadId thread = issued_by_[op.index()];
+      if (site.ops.size() == 1 && thread == alone_)
+        return;  // as at the site before
+      for (const LogicalId device : program_.thread(thread).devices)
+        thread_of_[device.index()] = thread;
+      alone_ = site.ops.size() == 1 ? std::optional(thread) : std::nullopt;
+    }
   }
 
   /// Whether the program is within the limit with the collectives from `first` on.
@@ -173,8 +191,10 @@ class Lowering {
     collective.output = std::move(views.output);
     collective.stream = stream_of(op);
     collective.scratch = scratch(schedule.extent(), collective.work, operand.dtype, result.dtype);
-    for (const LogicalId member : group)
+    for (const LogicalId member : group) {
       collective.places.push_back(vertex_of(member));
+      collective.threads.push_back(thread_of_[member.index()]);
+    }
     lowered_.collectives.push_back(std::move(collective));
   }
 
@@ -253,7 +273,10 @@ class Lowering {
   LocalCosts costs_;
   Lowered lowered_;
   Reach reach_;
-  uint64_t steps_ = 0;  // of the collectives so far
+  std::vector<ThreadId> issued_by_;  // per op
+  std::vector<ThreadId> thread_of_;  // per device: at the site that is being lowered
+  std::optional<ThreadId> alone_;    // of the last site, if all its members are of this thread
+  uint64_t steps_ = 0;               // of the collectives so far
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -134,11 +136,15 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
   memory.arena = arena_size(all, at);
+  for (const Lifetime& lifetime : all)
+    if (lifetime.role == Lifetime::Role::Argument && lifetime.size > Bytes() &&
+        lifetime.held.to == static_cast<int64_t>(ops.size()))
+      memory.kept.push_back({lifetime.name, lifetime.size, HeldAs::Argument});
   add_peak(memory, all, position);
   return memory;
 }
 
-/// What a device of a thread has besides what all of the thread's devices have.
+/// An argument of a device that none of its threads counts.
 struct Beside {
   LogicalId device;
   size_t argument;
@@ -146,22 +152,23 @@ struct Beside {
 
 /// By device, then by argument.
 std::vector<Beside> arguments_beside(const Program& program,
-                                     const std::vector<std::optional<ThreadId>>& thread_of) {
+                                     const std::vector<std::vector<ThreadId>>& threads_of) {
   std::vector<Beside> beside;
   for (size_t a = 0; a < program.arguments.size(); ++a) {
     const Argument& argument = program.arguments[a];
     const BufferId buffer = program.value(argument.value).buffer;
     if (!argument.on || program.buffer(buffer).space != MemorySpace::Device)
       continue;
-    std::map<ThreadId, bool> counted;  // whether the thread's profile has it
-    for (const LogicalId device : *argument.on) {
-      const std::optional<ThreadId> thread = thread_of[device.index()];
-      if (!thread)
-        continue;
-      const auto [known, added] = counted.emplace(*thread, false);
+    std::map<ThreadId, bool> known;
+    const auto counts = [&](ThreadId thread) {
+      const auto [at, added] = known.emplace(thread, false);
       if (added)
-        known->second = all_have(argument, program.thread(*thread).devices);
-      if (!known->second)
+        at->second = all_have(argument, program.thread(thread).devices);
+      return at->second;
+    };
+    for (const LogicalId device : *argument.on) {
+      const std::vector<ThreadId>& threads = threads_of[device.index()];
+      if (std::none_of(threads.begin(), threads.end(), counts))
         beside.push_back({device, a});
     }
   }
@@ -170,10 +177,40 @@ std::vector<Beside> arguments_beside(const Program& program,
   return beside;
 }
 
-DeviceMemory of_device(const Program& program, const MemoryPolicy& policy, ThreadId thread,
-                       const ThreadMemory& counted, const std::vector<size_t>& arguments) {
-  DeviceMemory memory{thread,           counted.peak,  counted.peak_at, counted.live_at_peak,
-                      counted.reserved, counted.arena, Bytes()};
+/// What several of the threads hold to the end: once for each of them but the first.
+std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<ThreadId>& threads) {
+  std::vector<Held> again;
+  std::set<std::string_view> seen;
+  for (const ThreadId thread : threads)
+    for (const Held& held : profile.threads[thread.index()].kept)
+      if (!seen.insert(held.value).second)
+        again.push_back(held);
+  return again;
+}
+
+DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
+                       const MemoryProfile& profile, const std::vector<ThreadId>& threads,
+                       const std::vector<size_t>& arguments) {
+  DeviceMemory memory;
+  memory.threads = threads;
+  memory.reserved = policy.reserved;
+  memory.peak = policy.reserved;
+  for (const ThreadId thread : threads) {
+    const ThreadMemory& counted = profile.threads[thread.index()];
+    memory.peak += counted.peak - policy.reserved;
+    memory.arena += counted.arena;
+    memory.live_at_peak.insert(memory.live_at_peak.end(), counted.live_at_peak.begin(),
+                               counted.live_at_peak.end());
+    if (threads.size() == 1)
+      memory.peak_at = counted.peak_at;
+  }
+  if (threads.size() > 1) {
+    for (const Held& held : held_again(profile, threads)) {
+      memory.live_at_peak.erase(
+          std::find(memory.live_at_peak.begin(), memory.live_at_peak.end(), held));
+      memory.beside -= held.size;
+    }
+  }
   for (const size_t a : arguments) {
     const Value& value = program.value(program.arguments[a].value);
     const Bytes size = align_up(program.buffer(value.buffer).size, policy.alignment);
@@ -181,7 +218,7 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy, Threa
       memory.live_at_peak.push_back({value.name, size, HeldAs::Argument});
     memory.beside += size;
   }
-  // Arguments come first in the arena, so that another moves all the rest up by its size.
+  // Arguments come first in the arena: one more, or one less, moves all the rest by its size.
   memory.peak += memory.beside;
   memory.arena += memory.beside;
   std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
@@ -189,22 +226,21 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy, Threa
 }
 
 void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProfile& profile) {
-  const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program);
-  const std::vector<Beside> beside = arguments_beside(program, thread_of);
-  std::map<std::pair<ThreadId, std::vector<size_t>>, size_t> known;
+  const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
+  const std::vector<Beside> beside = arguments_beside(program, threads_of);
+  std::map<std::pair<std::vector<ThreadId>, std::vector<size_t>>, size_t> known;
   auto next = beside.begin();
-  for (size_t d = 0; d < thread_of.size(); ++d) {
-    std::optional<size_t>& kind = profile.kind_of.emplace_back();
-    if (!thread_of[d])
-      continue;
+  for (size_t d = 0; d < threads_of.size(); ++d) {
     std::vector<size_t> arguments;
     for (; next != beside.end() && next->device == LogicalId(d); ++next)
       arguments.push_back(next->argument);
+    std::optional<size_t>& kind = profile.kind_of.emplace_back();
+    if (threads_of[d].empty())
+      continue;
     const auto [at, added] =
-        known.emplace(std::pair(*thread_of[d], arguments), profile.kinds.size());
+        known.emplace(std::pair(threads_of[d], arguments), profile.kinds.size());
     if (added)
-      profile.kinds.push_back(of_device(program, policy, *thread_of[d],
-                                        profile.threads[thread_of[d]->index()], arguments));
+      profile.kinds.push_back(of_device(program, policy, profile, threads_of[d], arguments));
     kind = at->second;
   }
 }

@@ -35,20 +35,25 @@ struct ThreadMemory {
   std::optional<OpId> peak_at;     // the first op that attains it; empty: the thread has no ops
   std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
   Bytes reserved;
-  Bytes arena;  // high water of the best-fit placement
+  Bytes arena;             // high water of the best-fit placement
+  std::vector<Held> kept;  // arguments that are held to the end
   /// Of the live set at the peak, per kind.
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
-/// Of all devices that run the same list and have the same arguments.
+/// Of all devices that run the same lists and have the same arguments. Of several lists, whose ops
+/// may run at the same time in any way, peak and arena are bounds: the sums over the lists, where
+/// what several of them hold all the time counts once.
 struct DeviceMemory {
-  ThreadId thread;
+  std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included
-  std::optional<OpId> peak_at;     // as of the thread
+  std::optional<OpId> peak_at;     // as of the thread; empty where there are several
   std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
   Bytes reserved;
   Bytes arena;
-  Bytes beside;  // of arguments that not all devices of the thread have; held all the time
+  /// What to add to the live bytes of its threads for those of the device: for arguments that not
+  /// all devices of a thread have, and, negative, for those that several of its threads count.
+  Bytes beside;
 };
 
 struct MemoryProfile {

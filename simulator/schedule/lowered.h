@@ -53,6 +53,7 @@ struct Collective {
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; groups of one site share it
   std::vector<LogicalId> members;      // rank r is node r
   std::vector<VertexId> places;        // where each node is in the fabric
+  std::vector<ThreadId> threads;       // whose list each node is of; empty: of the only one
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;

@@ -42,14 +42,17 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
       continue;
     const LogicalId device = *over;
     const DeviceMemory& held = memory.of(device);
+    const bool several = held.threads.size() > 1;
     const std::string at =
-        held.peak_at ? "At " + quoted(program.op(*held.peak_at).name) : "Before the first op";
+        several        ? fmt::format("With its {} programs at their peaks", held.threads.size())
+        : held.peak_at ? "At " + quoted(program.op(*held.peak_at).name)
+                       : "Before the first op";
     Witness witness = {{"device", std::to_string(device.index())},
                        {"peak_at", held.peak_at ? program.op(*held.peak_at).name : ""},
                        {"peak_bytes", std::to_string(held.peak.count())},
                        {"capacity_bytes", std::to_string(capacity.count())}};
     const std::vector<Bytes>& counted = memory.threads[t].live;
-    for (size_t i = 0; i < counted.size(); ++i) {
+    for (size_t i = 0; i < counted.size() && !several; ++i) {
       if (counted[i] + held.beside + held.reserved <= capacity)
         continue;
       witness.emplace_back("first_over_at", program.op(thread.issue_order[i]).name);

@@ -275,6 +275,30 @@ TEST_CASE("memory: a thread counts the arguments that all its devices have, a de
   CHECK(profile.largest_peak() == Bytes(1106));
 }
 
+TEST_CASE("memory: of several lists on a device the peaks add up, what all keep counts once") {
+  HandProgram p(2);
+  const ValueId a = p.argument("a", 100);
+  const ValueId b = p.argument("b", 10);
+  p.op(OpKind::Slice, "x", {a}, 20);
+  p.op(OpKind::Slice, "y", {b}, 1);
+  p.donate(b);
+  p.thread({LogicalId(1)});
+  p.op(OpKind::Full, "z", {}, 5);
+  p.policy.reserved = Bytes(1000);
+  const MemoryProfile profile = orrery::profile(p.program, p.lowered, p.policy);
+  CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
+  CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 10 + 5));
+  CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
+  // a once; b in both, since the first list gives it up and the second does not.
+  const DeviceMemory& both = profile.of(LogicalId(1));
+  CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
+  CHECK(both.peak == Bytes(1000 + 100 + 2 * 10 + 20 + 5));
+  CHECK(both.arena == Bytes(100 + 2 * 10 + 20 + 5));
+  CHECK(both.beside == Bytes(-100));
+  CHECK_FALSE(both.peak_at.has_value());
+  CHECK(both.live_at_peak.size() == 5);
+}
+
 TEST_CASE("memory: host buffers are not counted") {
   HandProgram p;
   p.argument("a", 10);

@@ -81,13 +81,18 @@ Sample sample_report() {
   report.ops = ops();
   const ThreadMemory held = memory();
   report.memory.threads = {held};
-  report.memory.kinds = {{ThreadId(0), held.peak, held.peak_at, held.live_at_peak, held.reserved,
-                          held.arena, Bytes()}};
+  report.memory.kinds = {{{ThreadId(0)},
+                          held.peak,
+                          held.peak_at,
+                          held.live_at_peak,
+                          held.reserved,
+                          held.arena,
+                          Bytes()}};
   report.memory.kind_of = {0, 0};
   for (uint32_t d = 0; d < 2; ++d)
     report.devices.push_back(
         {LogicalId(d),
-         ThreadId(0),
+         {ThreadId(0)},
          Bytes(1024),
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
   // 50 GB/s for 1.5 us: room for 75,000 bytes.
