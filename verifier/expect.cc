@@ -31,7 +31,7 @@ int64_t first_different(const Tensor& a, const Tensor& b) {
   return element;
 }
 
-/// A difference of two values in one element on one device.
+/// The failed check for a difference in one element on one device.
 Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t element,
               std::pair<std::string, std::string> left, std::pair<std::string, std::string> right,
               const std::string& more = {}) {
@@ -73,7 +73,7 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
   return passed(kind, of, fmt::format("The {} is {}.", what, amount_text(amount)));
 }
 
-/// The checks that a property stands for.
+/// The checks that a property consists of.
 std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
@@ -162,7 +162,7 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) co
   return passed(kKind, of, fmt::format("{} are bitwise equal.", list_text(expected.values)));
 }
 
-/// Where values that are to be close can differ.
+/// Which sums of the values to be compared differ in length.
 std::string Expectations::sums_text(const std::vector<std::string>& names) const {
   std::string text;
   for (size_t i = 1; i < names.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the scenario says must hold, against what the run found.
+// Checks what the scenario expects against what the run found.
 
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-/// How far a run got.
+/// What a run found, as far as it got.
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
@@ -27,8 +27,8 @@ struct Evidence {
   std::span<const Check> checks;
 };
 
-/// One check for each expectation, at its place in the document. What cannot be decided because the
-/// run did not get so far does not hold, and says why.
+/// One check for each expectation, with its JSON pointer. One that cannot be decided, because the
+/// run did not get so far, fails and says why.
 class Expectations {
  public:
   explicit Expectations(const Evidence& evidence);

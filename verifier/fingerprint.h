@@ -1,7 +1,6 @@
 #pragma once
 
-// One number for all that a run computed. Equal runs have equal fingerprints, whichever executor
-// made them: nothing here tells how a result was found.
+// A hash of everything a run computed. It does not depend on which executors computed it.
 
 #include <string>
 

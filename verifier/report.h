@@ -67,6 +67,9 @@ struct Report {
   Conditions conditions;               // and with which faults
   bool holds = true;
   std::string fingerprint;
+  /// What the one executor that ran did (digest.h). Absent where several ran: SCHEDULE.DIGEST
+  /// compares theirs.
+  std::optional<uint64_t> digest;
   std::vector<std::string> faults;       // of the scenario, each a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0

@@ -35,7 +35,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/prove/prover.h"
+#include "verifier/stages.h"
 
 namespace orrery {
 
@@ -78,32 +78,51 @@ std::map<ValueId, std::string> opaque_values(const Program& program) {
   return opaque;
 }
 
+bool proof_is_asked_for(const Scenario& scenario) {
+  for (const Expectation& expectation : scenario.expectations)
+    if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
+      for (const Property property : holds->properties)
+        if (property == Property::Proved)
+          return true;
+  return false;
+}
+
+StageOptions stage_options(const Scenario& scenario, const RunOptions& options) {
+  StageOptions stages;
+  stages.limits = options.limits;
+  stages.seed = options.seed;
+  stages.faults = scenario.faults;
+  stages.memory = scenario.memory;
+  stages.slack_budget = options.slack_budget;
+  if (!proof_is_asked_for(scenario))
+    stages.proof = {options.proof_budget, options.proof_work_budget};
+  return stages;
+}
+
+/// Asks the stages, and puts what they say into a report.
 class Run {
  public:
   Run(const Scenario& scenario, const RunOptions& options)
       : scenario_(scenario),
         options_(options),
         program_(scenario.program),
-        healthy_paths_(scenario.cluster.fabric),
-        lowered_(lower_or_throw(scenario, healthy_paths_, options.limits)),
-        conditions_(apply_faults(scenario.faults, program_, scenario.cluster.fabric, options.seed,
-                                 lowered_)) {
+        diagnostics_(scenario.file),
+        stages_(scenario.program, scenario.cluster, stage_options(scenario, options),
+                diagnostics_) {
+    diagnostics_.throw_if_any();
     report_.scenario = &scenario;
-    if (conditions_.fabric)
-      faulty_paths_.emplace(*conditions_.fabric);
   }
 
   Report report() {
     label_faults();
     label_figures();
-    const StaticWalk walked = static_walk(program_, lowered_);
-    report_.memory = profile(program_, lowered_, scenario_.memory);
-    check_statically(walked.stop);
-    if (walked.stop.finished() && routes_are_left_) {
-      digests_.emplace_back("static walk", WalkDigest{walked.digest, {}});
+    report_.memory = stages_.memory();
+    report_.completion = stages_.times();
+    check_statically();
+    if (report_.completion) {
       compute_values();
-      compute_times();
-      check(digests_agree(whole_digest(lowered_), digests_));
+      describe_times();
+      check_digests();
     } else {
       undecided_ = "It is not decided: the program cannot end.";
     }
@@ -112,18 +131,13 @@ class Run {
     describe_ops();
     describe_devices();
     report_.fingerprint = fingerprint(report_);
-    report_.lowered = std::move(lowered_);
-    report_.conditions = std::move(conditions_);
+    report_.lowered = std::move(stages_).take_lowered();
+    report_.conditions = std::move(stages_).take_conditions();
     return std::move(report_);
   }
 
  private:
-  static Lowered lower_or_throw(const Scenario& scenario, Paths& paths, const Limits& limits) {
-    Diagnostics diagnostics(scenario.file);
-    Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics, limits);
-    diagnostics.throw_if_any();
-    return lowered;
-  }
+  const Lowered& lowered() const { return stages_.lowered(); }
 
   void check(Check check) {
     report_.holds = report_.holds && check.holds;
@@ -131,29 +145,15 @@ class Run {
   }
   void label(std::string text) { report_.labels.push_back(std::move(text)); }
 
-  const Fabric& fabric() const {
-    return conditions_.fabric ? *conditions_.fabric : scenario_.cluster.fabric;
-  }
-
-  /// Those of the fabric with its faults.
-  Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
-
-  /// On the faulty fabric, or on the healthy one where it leaves some pair without a route.
-  const Demands& asked() {
-    if (!demands_)
-      demands_ = demands(lowered_, routes_are_left_ ? paths() : healthy_paths_);
-    return *demands_;
-  }
-
   void label_faults() {
     for (const Fault& fault : scenario_.faults)
-      report_.faults.push_back(fault_text(fault, fabric(), options_.seed));
-    if (conditions_.fabric)
+      report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
+    if (stages_.conditions().fabric)
       label("algorithms: chosen for the links without their faults");
   }
 
   void label_figures() {
-    report_.labels.insert(report_.labels.end(), lowered_.labels.begin(), lowered_.labels.end());
+    report_.labels.insert(report_.labels.end(), lowered().labels.begin(), lowered().labels.end());
     label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
@@ -175,9 +175,9 @@ class Run {
     label(fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
   }
 
-  void check_statically(const Stop& stop) {
-    check_end(stop);
-    check(order_agreed(program_, lowered_));
+  void check_statically() {
+    check_end();
+    check(order_agreed(program_, lowered()));
     check(race_free(program_));
     check(donations_respected(program_));
     check(leak_free(program_));
@@ -187,16 +187,15 @@ class Run {
       check(memory_capacity(program_, report_.memory, *scenario_.cluster.device.memory));
   }
 
-  void check_end(const Stop& stop) {
-    const std::span<const Link> links = fabric().links();
-    const Check ends = deadlock_free(program_, stop);
-    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
-      const Check routes = routes_left(program_, lowered_, scenario_.cluster.fabric, paths());
-      routes_are_left_ = routes.holds;
-      check(routes);
-    }
+  void check_end() {
+    const std::span<const Link> links = stages_.fabric().links();
+    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }))
+      check(routes_left(program_, lowered(), scenario_.cluster.fabric, stages_.paths()));
+    if (report_.completion)
+      return check(deadlock_free());
+    const Check ends = deadlock_free(program_, stages_.stop());
     // What is cut off cannot end, whatever its order.
-    if (routes_are_left_ || !ends.holds)
+    if (stages_.has_routes() || !ends.holds)
       check(ends);
   }
 
@@ -233,60 +232,42 @@ class Run {
       for (const LogicalId device : holders.of(program_.arguments[a].value))
         arguments.at(program_.arguments[a].value, device) =
             initial_value(scenario_, scenario_.arrays[a], device, options_.seed);
-    HostRun run = execute(program_, lowered_, std::move(arguments));
+    HostRun run = stages_.values(std::move(arguments));
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);
-    const ValuesAgainstDefinitions definitions(program_, lowered_, *report_.values);
+    const ValuesAgainstDefinitions definitions(program_, lowered(), *report_.values);
     for (size_t s = 0; s < program_.sites.size(); ++s)
       if (auto compared = definitions.check(SiteId(s)))
         check(std::move(*compared));
   }
 
-  void compute_times() {
-    report_.completion = run_time(program_, lowered_, paths(), asked(), conditions_.device_start);
+  void describe_times() {
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         WalkDigest{report_.completion->digest, {}});
-    report_.critical_path = critical_path(program_, lowered_, *report_.completion);
-    compute_slacks();
-  }
-
-  void compute_slacks() {
-    uint64_t steps = 0;
-    for (const Collective& collective : lowered_.collectives)
-      steps += count_steps(*collective.schedule);
-    if (steps > options_.slack_budget) {
-      label(fmt::format("slack: not computed ({} steps, and the budget is {})", steps,
+    report_.critical_path = stages_.critical_path();
+    if (stages_.steps() > options_.slack_budget)
+      label(fmt::format("slack: not computed ({} steps, and the budget is {})", stages_.steps(),
                         options_.slack_budget));
-      return;
-    }
-    const History history = history_of([&](EventLog& log) {
-      record(program_, lowered_, paths(), asked(), *report_.completion, log);
-    });
-    slacks_ = slacks(program_, lowered_, *report_.completion, history);
-    if (report_.completion->by == TimedBy::Engine)
+    else if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
   }
 
-  bool proof_is_asked_for() const {
-    for (const Expectation& expectation : scenario_.expectations)
-      if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
-        for (const Property property : holds->properties)
-          if (property == Property::Proved)
-            return true;
-    return false;
+  /// Two walkers are compared with each other and with the schedules. The digest of one alone says
+  /// nothing, and is only shown.
+  void check_digests() {
+    if (digests_.size() > 1)
+      check(digests_agree(whole_digest(lowered()), digests_));
+    else
+      report_.digest = report_.completion->digest.value();
   }
 
   void prove_schedules() {
-    const ProofBudget budget = proof_is_asked_for()
-                                   ? ProofBudget()
-                                   : ProofBudget{options_.proof_budget, options_.proof_work_budget};
-    Prover prover(program_, lowered_, budget);
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      if (auto proof = prover.prove_site(SiteId(s)))
+      if (auto proof = stages_.prover().prove_site(SiteId(s)))
         check(std::move(*proof));
       else
-        label_unproved(SiteId(s), prover.steps(SiteId(s)));
+        label_unproved(SiteId(s), stages_.prover().steps(SiteId(s)));
     }
   }
 
@@ -303,7 +284,7 @@ class Run {
   void check_expectations() {
     const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
     const std::vector<Check> so_far = report_.checks;
-    const Evidence evidence{scenario_,      lowered_,  report_.memory, report_.completion,
+    const Evidence evidence{scenario_,      lowered(), report_.memory, report_.completion,
                             report_.values, undecided, so_far};
     Expectations expectations(evidence);
     for (const Expectation& expectation : scenario_.expectations) {
@@ -335,11 +316,12 @@ class Run {
       if (program_.ops[i].kind == OpKind::Done)
         done_of.emplace(program_.ops[i].operands.front(), OpId(i));
     std::vector<uint64_t> messages(program_.sites.size(), 0);
-    for (size_t c = 0; c < lowered_.collectives.size(); ++c)
-      messages[lowered_.collectives[c].site.index()] += asked().messages[c];
-    for (size_t l = 0; report_.completion && l < asked().links.size(); ++l)
-      if (asked().links[l].bytes > 0)
-        report_.links.push_back({LinkId(l), Bytes(checked_narrow(asked().links[l].bytes))});
+    for (size_t c = 0; c < lowered().collectives.size(); ++c)
+      messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
+    for (size_t l = 0; report_.completion && l < stages_.demands().links.size(); ++l)
+      if (stages_.demands().links[l].bytes > 0)
+        report_.links.push_back(
+            {LinkId(l), Bytes(checked_narrow(stages_.demands().links[l].bytes))});
     for (const Thread& thread : program_.threads) {
       for (const OpId id : thread.issue_order) {
         const Op& op = program_.op(id);
@@ -347,8 +329,8 @@ class Run {
         described.op = id;
         if (report_.completion)
           describe_span(described);
-        if (!slacks_.empty())
-          described.slack = slacks_[id.index()];
+        if (!stages_.slacks().empty())
+          described.slack = stages_.slacks()[id.index()];
         if (op.site) {
           described.messages = messages[op.site->index()];
           const auto done = op.results.empty() ? done_of.end() : done_of.find(op.results.front());
@@ -372,7 +354,7 @@ class Run {
 
   void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> done) {
     const Op& op = program_.op(described.op);
-    described.choice = lowered_.choices[op.site->index()];
+    described.choice = lowered().choices[op.site->index()];
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
@@ -383,7 +365,7 @@ class Run {
       took = exposed.took;
     }
     const Collective& collective =
-        lowered_.collective(lowered_.member(program_, described.op, device).collective);
+        lowered().collective(lowered().member(program_, described.op, device).collective);
     const size_t group = collective.members.size();
     const Shape& operand = program_.value(op.operands.front()).type.shape;
     described.bytes = nccl_size(op.kind, itemsize(collective.work) * operand.elements(), group);
@@ -411,7 +393,7 @@ class Run {
     const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
     std::vector<DeviceTimes> times(threads_of.size());
     if (report_.completion)
-      times = device_times(program_, lowered_, *report_.completion);
+      times = device_times(program_, lowered(), *report_.completion);
     for (uint32_t d = 0; d < threads_of.size(); ++d)
       if (!threads_of[d].empty())
         report_.devices.push_back(
@@ -421,17 +403,12 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
-  Paths healthy_paths_;
-  Lowered lowered_;
-  Conditions conditions_;
-  std::optional<Paths> faulty_paths_;  // where the fabric has faults
-  std::optional<Demands> demands_;     // once asked for
+  Diagnostics diagnostics_;
+  Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  bool routes_are_left_ = true;
-  std::vector<std::optional<Duration>> slacks_;  // per op
-  std::string undecided_;                        // why nothing that needs an end is known
-  std::string undecided_values_;                 // why there are no values
+  std::string undecided_;         // why nothing that needs an end is known
+  std::string undecided_values_;  // why there are no values
 };
 
 }  // namespace

@@ -6,19 +6,17 @@
 // Relies on: IEEE 754 float and double, rounding to nearest even, no flush to zero, and no fused
 // multiply-add (-ffp-contract=off; nvcc: --fmad=false).
 //
-// Rules:
-//  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
-//    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
-//  - Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all
-//    bits set, as XLA has it, and the smallest by -1 gives the smallest.
-//  - Floats narrower than f32 compute in f32 and round each operation to nearest even. For +, -, *
-//    and / that is the correctly rounded result.
-//  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing is equal to
-//    NaN, less or greater; -0 equals +0.
-//  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite, or NaN
-//    in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to integer truncates
-//    toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To pred: whether it is
-//    not zero (NaN is not). To the same type: the same bits.
+// Rules: - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign,
+// no payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000). -
+// Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all bits
+// set, as XLA has it, and the smallest by -1 gives the smallest. - Floats narrower than f32 compute
+// in f32, and each operation rounds to nearest even. For +, -, * and / that is the correctly
+// rounded result. - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing
+// is equal to NaN, less or greater; -0 equals +0. - Conversion to a float rounds once, to nearest
+// even; what is too large becomes infinite, or NaN in f8e4m3fn, which has no infinity (as in
+// ml_dtypes and XLA). Float to integer truncates toward zero, saturates, and makes 0 of NaN.
+// Integer to integer wraps. To pred: whether it is not zero (NaN is not). To the same type: the
+// same bits.
 
 #include <stdint.h>
 
@@ -72,8 +70,7 @@ inline constexpr bool kIsInteger = false;
 template <class Int>
 inline constexpr bool kIsInteger<Integer<Int>> = true;
 
-/// What tells a float narrower than f32 from the others; its numbers are IEEE 754's but for the
-/// largest.
+/// The parameters of a float narrower than f32. Values are as in IEEE 754, but for the largest.
 template <class E>
 struct Layout {
   static constexpr bool kIsNarrow = false;
@@ -194,8 +191,8 @@ ORRERY_HOST_DEVICE constexpr E round(Wide x) {
     const Bits half = (Bits{1} << (kDrop - 1)) - 1 + ((magnitude >> kDrop) & 1U);
     Bits number = (magnitude + half - (Bits{kBias - To::kBias} << kFraction)) >> kDrop;
     if constexpr (To::kBias != kBias) {
-      // Next to this power of two the unit of Wide is that of the subnormals of E: the sum rounds
-      // to it.
+      // Near this power of two the last place of Wide equals that of E's subnormals, so adding it
+      // rounds to them.
       constexpr Bits kNext = Bits{kBias + 1 - To::kBias + kDrop} << kFraction;
       constexpr Bits kSmallestNormal = Bits{kBias + 1 - To::kBias} << kFraction;
       const Bits subnormal =
@@ -203,8 +200,8 @@ ORRERY_HOST_DEVICE constexpr E round(Wide x) {
       number = magnitude < kSmallestNormal ? subnormal : number;
       number = number > To::kLargest ? Bits{To::kBeyond} : number;
     }
-    // Of one exponent range with Wide, E has an infinity, to which carries lead by themselves.
-    // NOLINTNEXTLINE(misc-redundant-expression): not a number is not equal to itself
+    // Where E has the exponent range of Wide, a carry out of the largest number gives infinity by
+    // itself. NOLINTNEXTLINE(misc-redundant-expression): not a number is not equal to itself
     const bool is_nan = x != x || (To::kBeyond == To::kNan && number == To::kNan);
     return {static_cast<decltype(E::bits)>(is_nan ? Bits{To::kNan} : (sign | number))};
   }
@@ -230,8 +227,8 @@ ORRERY_HOST_DEVICE constexpr Int truncate(double x) {
   return static_cast<Int>(x);
 }
 
-/// A double that rounds to every float narrower than f32 as x does. Beyond 53 bits the bits that a
-/// double cannot hold are gathered into its last one, so that no tie appears where there was none.
+/// A double that rounds to every float narrower than f32 as x does. Bits beyond the 53 that a
+/// double holds are OR-ed into its last one (sticky), so that no false tie appears.
 template <class Int>
 ORRERY_HOST_DEVICE constexpr double sticky_double(Int x) {
   const uint64_t magnitude = x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
@@ -271,7 +268,7 @@ ORRERY_HOST_DEVICE constexpr bool is_nan(E x) {
     return false;
 }
 
-/// An unsigned integer of as many bytes.
+/// The unsigned integer of the same size.
 template <unsigned kBytes>
 struct Word;
 template <>
@@ -382,8 +379,7 @@ ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
   }
 }
 
-// Floats that compare equal have equal bits, except +0 and -0: `and` of those bits is +0, `or` is
-// -0.
+// Floats that compare equal have equal bits, except +0 and -0: their bits AND-ed give +0, OR-ed -0.
 
 ORRERY_HOST_DEVICE constexpr float larger(float x, float y) {
   const float number = x > y ? x : (y > x ? y : float_of(bits_of(x) & bits_of(y)));

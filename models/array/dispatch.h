@@ -1,7 +1,7 @@
 #pragma once
 
-// From a dtype known at run time to an element type known at compile time: the only place where
-// they correspond.
+// From a dtype known at run time to an element type known at compile time: the only table of the
+// two.
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // dot_general of kernels.h: both operands become panels of the type that is summed in, rows by
 // contracting index, and a tile of the result is kept in registers while the contracting index runs
-// upward. So tiles are for speed only; every element's sum has the one stated order.
+// upward. Tiles change speed only: every element's sum has the stated order.
 
 #include <algorithm>
 #include <cstring>
@@ -18,8 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// Two machine vectors of T, which g++ and clang++ both know: + and * are per element, each
-/// rounded.
+/// Two machine vectors of T (a g++ and clang++ extension): + and * are per element, each rounded.
 template <class T>
 struct Strip {
   typedef T Lanes __attribute__((vector_size(16)));  // NOLINT(modernize-use-using): not in g++
@@ -113,8 +112,8 @@ std::vector<int64_t> extents(const Shape& shape, std::span<const int64_t> dimens
   return result;
 }
 
-/// The dtype that products and sums are rounded to. Integers and pred are sums of u32, or of u64
-/// where one of 64 bits is among them, of which `preferred` takes what it needs.
+/// The dtype that products and sums are rounded to. Integers and pred are summed in u32, or in u64
+/// where a dtype has 64 bits, and truncated to `preferred`.
 Dtype sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
   const Dtype all[] = {lhs, rhs, preferred};
   if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
@@ -165,7 +164,7 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
                   std::is_same_v<E, arith::F32> || std::is_same_v<E, arith::F64>) {
       multiply_batches<decltype(E::value)>(sums, left, right, batch.elements(), rows.elements(),
                                            contracting.elements(), columns.elements());
-      // Whatever NaN an element met, it ends as one: that it is the canonical one is settled here.
+      // Makes every NaN the canonical one.
       if constexpr (arith::kIsFloat<E>) {
         for (E& sum : sums.as<E>())
           sum = arith::round<E>(sum.value);

@@ -11,8 +11,7 @@ namespace orrery {
 
 namespace {
 
-// An iteration reads at i and writes at i of other memory, so that iterations are independent: that
-// is what `simd` asserts.
+// Each iteration reads and writes only index i, so iterations are independent, as `simd` asserts.
 
 template <class E, class Op>
 void map_each(Tensor& result, const Tensor& operand, Op op) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Local ops that work element by element. What they make of an element is in arith.h and
-// transcendental.h. Callers have checked the operands; faults here are bugs.
+// Local ops that work element by element. Their element functions are in arith.h and
+// transcendental.h. Callers have checked the operands; a failed check here is a bug.
 
 #include <cstdint>
 #include <span>
@@ -28,9 +28,9 @@ using Elementwise = std::variant<Unary, Binary, Comparison>;
 /// As many operands as the op has.
 Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands);
 
-/// Element by element that of cases[which]: the first where `which` is false or below 0, the last
-/// where it is larger than their number. `which` is of pred or s32, and of the shape of the cases
-/// or a scalar; the cases are of one dtype and shape.
+/// Element by element from cases[which], with `which` clamped to the cases (false is 0, true is 1).
+/// `which` is of pred or s32, and of the shape of the cases or a scalar; the cases are of one dtype
+/// and shape.
 Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases);
 
 }  // namespace orrery

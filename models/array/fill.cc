@@ -1,4 +1,4 @@
-// The part of kernels.h that makes tensors from nothing.
+// The part of kernels.h that fills new tensors.
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Marks the functions that CUDA compiles for the device too. Freestanding.
+// Marks functions that CUDA also compiles for the device. Freestanding.
 
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define ORRERY_HOST_DEVICE __attribute__((host)) __attribute__((device))

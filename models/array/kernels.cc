@@ -9,8 +9,8 @@ namespace orrery {
 
 namespace {
 
-// An iteration reads at i and writes at i, whichever of the pointers are equal, so that iterations
-// are independent: that is what `simd` asserts.
+// Each iteration reads and writes only index i, even where pointers are equal, so iterations are
+// independent, as `simd` asserts.
 template <class E, class Op>
 void map_pairs(E* target, const E* left, const E* right, int64_t count, Op op) {
 #pragma omp simd

@@ -1,8 +1,8 @@
 #pragma once
 
 // What local ops compute: one implementation, which the host executor and the oracle share. The
-// rules of rounding, wrapping and NaN are in arith.h. Callers have checked the operands; faults
-// here are bugs.
+// rules of rounding, wrapping and NaN are in arith.h. Callers have checked the operands; a failed
+// check here is a bug.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,37 +38,35 @@ struct SliceBounds {
 Tensor slice(const Tensor& operand, const SliceBounds& bounds);
 
 /// `interior` elements between neighbours, then `low` before the first and `high` after the last. A
-/// negative low or high takes as many off that end, of what the interior has made.
+/// negative low or high removes that many elements from its end, after interior padding.
 struct DimensionPadding {
   int64_t low = 0;
   int64_t high = 0;
   int64_t interior = 0;  // not negative
 };
-/// The extent of a padded dimension; negative where more is taken off than there is. Throws
-/// Overflow.
+/// The extent of a padded dimension; negative where more is removed than there is. Throws Overflow.
 int64_t padded_extent(int64_t extent, const DimensionPadding& padding);
-/// What is added is `value`, a scalar. One entry per dimension.
+/// The padding is `value`, a scalar. One entry per dimension.
 Tensor pad(const Tensor& operand, const Tensor& value, std::span<const DimensionPadding> padding);
 
 /// Dimension d of the operand is dimension dimensions[d] of the result, and where its extent is 1
 /// it is repeated; the other dimensions of the result repeat the whole.
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions);
 
-/// The part of shape `sizes` that begins at `start`, or as near to it as the part fits: each start
-/// is clamped to 0 ... extent - size.
+/// The slice of shape `sizes` that begins at `start`, each clamped to 0 ... extent - size.
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes);
 
-/// The operand with that part replaced by `update`.
+/// The operand with that slice replaced by `update`.
 Tensor dynamic_update_slice(const Tensor& operand, const Tensor& update,
                             std::span<const int64_t> start);
 
-/// What take makes of an index outside 0 ... rows - 1.
+/// What take does with an index outside 0 ... rows - 1.
 enum class OutOfRange : uint8_t {
   Clip,  // the nearest row
   Fill,  // of a negative index, the row so many from the end; of others, a row of NaN (floats), the
          // smallest number (signed), the largest (unsigned), true (pred)
 };
-/// An integer element as an index; what int64 cannot hold is its largest number.
+/// An integer element as an index, saturated to int64.
 int64_t element_as_index(const Tensor& indices, int64_t element);
 
 /// Row indices[i] of the operand along `axis`, for every i: the dimensions of `indices` stand in
@@ -79,14 +77,14 @@ Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRang
 Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& parts,
                    size_t dimension);
 
-/// Folds the operand along `axes` (each once, in any order), which the result does not have. Each
+/// Reduces the operand along `axes` (each once, in any order), which the result does not have. Each
 /// element starts at the identity (+0; for Max the least value of the dtype, -infinity where it has
-/// one; for Min the largest) and takes in its elements in row-major order. Sums of floats narrower
-/// than f32 are kept in f32 and rounded once, at the end; others are rounded to the dtype at each
-/// step, and integers wrap. Of pred, Max is `or` and Min is `and`; it has no Add.
+/// one; for Min the largest) and combines with its elements in row-major order. Sums of floats
+/// narrower than f32 are kept in f32 and rounded once, at the end; others are rounded to the dtype
+/// at each step, and integers wrap. Of pred, Max is `or` and Min is `and`; it has no Add.
 Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes);
 
-/// Dimensions of the operands that are summed over or kept in step, paired by position.
+/// Contracting and batch dimensions of the operands, paired by position.
 struct DotDimensions {
   std::vector<int64_t> lhs_contracting;
   std::vector<int64_t> rhs_contracting;
@@ -112,9 +110,9 @@ Tensor iota(Dtype dtype, Shape shape);
 /// Each element is its own index along the dimension, converted.
 Tensor iota(Dtype dtype, Shape shape, size_t dimension);
 
-/// The range of small integers of which sums are exact over groups that are not large, in every
-/// dtype: -4..4, 0..8 for unsigned dtypes, 0..1 for pred, and -1..1 for floats of 8 bits (f8e5m2
-/// holds integers up to 8, f8e4m3fn up to 16).
+/// Small integers whose sums over groups of moderate size are exact in every dtype: -4..4, 0..8 for
+/// unsigned dtypes, 0..1 for pred, and -1..1 for floats of 8 bits (f8e5m2 holds integers up to 8,
+/// f8e4m3fn up to 16).
 struct IntegerBounds {
   int64_t low;
   int64_t high;

@@ -53,7 +53,7 @@ void copy_words(Word* target, const Place& to, const Word* source, const Place& 
       for (int64_t i = 0; i < length; ++i)
         target[i * to.strides[last]] = source[i * from.strides[last]];
     }
-    // To the next row: count up, and carry into the dimension before where one is full.
+    // To the next row: increment the index, with carry into the dimension before.
     for (size_t d = last; d-- > 0;) {
       target += to.strides[d];
       source += from.strides[d];
@@ -95,7 +95,7 @@ Tensor gather(const Tensor& operand, const Place& from, Shape box) {
   return result;
 }
 
-/// Where a part of shape `part` begins in `whole`, asked to begin at `start`.
+/// `start` clamped so that a slice of shape `part` lies in `whole`.
 int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int64_t> start) {
   ORRERY_CHECK(part.rank() == whole.rank() && start.size() == whole.rank(),
                "a part has a start along every dimension");
@@ -108,7 +108,7 @@ int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int
   return first;
 }
 
-/// What stands where an index is outside: see OutOfRange::Fill.
+/// The value for an index out of range: see OutOfRange::Fill.
 template <class E>
 E fill_element() {
   if constexpr (arith::kIsFloat<E>)
@@ -120,7 +120,7 @@ E fill_element() {
     return {1};
 }
 
-/// The row that an index of take means; empty where it is none.
+/// The row of an index of take; empty where it is out of range.
 std::optional<int64_t> row_of(int64_t index, int64_t rows, OutOfRange mode) {
   if (mode == OutOfRange::Clip)
     return std::clamp(index, int64_t{0}, rows - 1);
@@ -189,7 +189,7 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
     dims.push_back(padded_extent(from[d], padding[d]));
   Tensor result = broadcast_in_dim(value, Shape(std::move(dims)), {});
 
-  // Element i goes to low + i * step; those that fall outside are left out.
+  // Element i goes to low + i * step; those that fall outside are dropped.
   Place source = all_of(operand);
   Place target = all_of(result);
   std::vector<int64_t> kept;

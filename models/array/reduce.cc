@@ -1,5 +1,5 @@
-// reduce of kernels.h: the reduced dimensions go first, so that row after row is folded into the
-// result at once.
+// reduce of kernels.h: the reduced dimensions become the outermost, so that whole rows are combined
+// into the result.
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@ namespace orrery {
 
 namespace {
 
-/// What every element combines with to itself.
+/// The identity of the reduction.
 template <class E>
 E identity(Combine combine) {
   if (combine == Combine::Add)

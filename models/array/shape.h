@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// Extents are >= 0; a scalar has rank 0 and one element. The product is checked when it is asked
-/// for: elements() throws Overflow where it leaves 64 bits.
+/// Extents are >= 0; a scalar has rank 0 and one element. elements() throws Overflow where the
+/// product exceeds 64 bits.
 class Shape {
  public:
   Shape() = default;

@@ -22,7 +22,7 @@ size_t whole_pages(size_t size) {
   return (size + kHugePage - 1) / kHugePage * kHugePage;
 }
 
-/// Zeros, at a multiple of kHugePage: a mapping that is longer by one page, cut at both ends.
+/// Zeroed memory aligned to kHugePage: maps one huge page more and unmaps both ends.
 std::byte* map_pages(size_t size) {
   const size_t length = size + kHugePage;
   void* const mapped =
@@ -35,7 +35,7 @@ std::byte* map_pages(size_t size) {
     munmap(begin, before);
   if (before < kHugePage)
     munmap(begin + before + size, kHugePage - before);
-  // Only advice: without huge pages the same memory comes in small ones.
+  // Only a hint: without huge pages the memory comes in small ones.
   static_cast<void>(madvise(begin + before, size, MADV_HUGEPAGE));
   return begin + before;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory of an array's elements. Large blocks lie on huge pages where the system has them: a
-// page fault for every 4 KiB costs more than all else that a simulated collective does to them.
+// The memory of an array's elements. Large blocks use huge pages where available: a page fault
+// every 4 KiB would cost more than the simulated collective itself.
 
 #include <cstddef>
 

@@ -38,10 +38,10 @@ class Tensor {
     return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
 
-  /// The elements alone. The tensor is not used afterwards.
+  /// Takes the elements out. The tensor must not be used afterwards.
   Storage take_bytes() && { return std::move(bytes_); }
 
-  /// The same elements under another shape of as many. Requires equal element counts.
+  /// The same elements under another shape. Requires equal element counts.
   Tensor reshaped(Shape shape) const;
 
   /// Bitwise equal: dtype, shape and every bit, but all NaNs of one dtype count as one value.

@@ -33,11 +33,10 @@ std::string shortest(Number value) {
   return {buffer.data(), end.ptr};
 }
 
-/// All of `text` as a number, in the form of JSON but that the integer part may be missing or begin
-/// with 0.
+/// All of `text` as a number: as in JSON, but the integer part may be missing or begin with 0.
 template <class Number>
 std::optional<Number> parsed(std::string_view text) {
-  // from_chars also reads "inf", "nan(...)" and their kin.
+  // from_chars also accepts "inf", "nan(...)" and the like.
   if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos)
     return std::nullopt;
   Number value{};
@@ -59,8 +58,8 @@ std::optional<E> infinite(bool negative) {
   return std::isinf(arith::widen(element)) ? std::optional(element) : std::nullopt;
 }
 
-/// The element that `text` says; the same by every library, whatever it makes of numbers out of
-/// range.
+/// The element that `text` denotes. Numbers out of range are handled here, since libraries differ
+/// on them.
 template <class E>
 std::optional<E> read_float(std::string_view text) {
   if (text == "NaN")
@@ -93,8 +92,8 @@ std::optional<E> read(std::string_view text) {
   }
 }
 
-/// The shortest decimal that rounds to a finite element narrower than f32; 5 digits tell any two
-/// apart.
+/// The shortest decimal that rounds to a finite element narrower than f32; 5 digits are always
+/// enough.
 template <class E>
 std::string shortest_narrow(E element) {
   const auto value = static_cast<double>(arith::widen(element));

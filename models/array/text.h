@@ -1,6 +1,6 @@
 #pragma once
 
-// One element of a tensor, by its place in row-major order: as text, as a number, and as bits.
+// One element of a tensor, by its row-major index: as text, as a number, and as bits.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@ namespace orrery {
 std::string element_text(const Tensor& tensor, int64_t index);
 
 /// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
-/// nearest even. False, with the element as it was, where `text` is no such form, has anything
-/// around it, or is a number that the dtype cannot come near: an integer outside its range, an
-/// infinity that it lacks, or a finite float that would become infinite or NaN, or 0 without being
-/// it. (Floats narrower than f32 round the f64 nearest to the decimal.)
+/// nearest even. Returns false and leaves the element unchanged where `text` is not of that form
+/// (as a whole) or the dtype cannot represent it: an integer out of range, an infinity that the
+/// dtype lacks, or a finite float that would overflow or round to 0. (Floats narrower than f32
+/// round the f64 nearest to the decimal.)
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 
 // As conversion in arith.h: rounded to nearest even; from floats to integers truncated and

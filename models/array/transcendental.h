@@ -35,7 +35,7 @@ ORRERY_HOST_DEVICE constexpr double polynomial(double z, const double (&c)[kCoun
   return sum;
 }
 
-/// 2^n, for n from -1022 to 1023; for others some number.
+/// 2^n, for n from -1022 to 1023; unspecified for others.
 ORRERY_HOST_DEVICE constexpr double power_of_two(int64_t n) {
   return double_of(static_cast<uint64_t>(n + 1023) << 52U);
 }
@@ -50,7 +50,7 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   constexpr double kSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
-  constexpr double kShift = 0x1.8p52;  // in a sum with it the low bits are those of a whole number
+  constexpr double kShift = 0x1.8p52;  // adding it rounds to an integer, which is in the low bits
   const double limited = x > 710 ? 710 : (x < -746 ? -746 : x);
   const double shifted = limited * 0x1.71547652b82fep+0 + kShift;  // 1 / ln 2
   const double k = shifted - kShift;
@@ -59,7 +59,7 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   const double r = high - low;
   const double lost = (high - r) - low;
   const double y = 1 + (r + (lost + r * r * polynomial(r, kSeries)));
-  // In two steps, of which only the last can round: results may be subnormal, and 2^1024 is none.
+  // In two steps, of which only the last can round: results may be subnormal, and 2^1024 overflows.
   const auto n = static_cast<int32_t>(static_cast<uint32_t>(bits_of(shifted)));
   const int32_t half = n / 2;
   return y * power_of_two(half) * power_of_two(n - half);
@@ -89,8 +89,8 @@ ORRERY_HOST_DEVICE constexpr double log64(double x) {
   return x != x ? x : result;
 }
 
-/// The sign's own work is left out: of x = +-(n pi/2 + r), with |r| <= pi/4, n modulo 4, and r as
-/// the sum of a double and what it lacks.
+/// Argument reduction of |x| = n pi/2 + r with |r| <= pi/4: n modulo 4, and r as an unevaluated sum
+/// of two doubles.
 struct Turn {
   uint32_t quadrant;
   double high;
@@ -192,7 +192,7 @@ ORRERY_HOST_DEVICE constexpr double logistic64(double x) {
   return (x < 0 ? e : 1.0) / (1 + e);
 }
 
-/// IEEE 754's squareRoot, which is correctly rounded wherever it is there.
+/// IEEE 754's squareRoot, which is correctly rounded.
 ORRERY_HOST_DEVICE inline double sqrt64(double x) {
   return __builtin_sqrt(x);
 }
@@ -213,8 +213,7 @@ template <class E>
 ORRERY_HOST_DEVICE constexpr E log(E x) {
   return round<E>(log64(wide(x)));
 }
-/// Of types narrower than f64 too it is the correctly rounded one: 53 bits are more than twice
-/// their 24, and 2.
+/// Also correctly rounded for narrower types: 53 bits are at least 2 * 24 + 2.
 template <class E>
 ORRERY_HOST_DEVICE inline E sqrt(E x) {
   return round<E>(sqrt64(wide(x)));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kRankSize = sizeof(int32_t);
 
-/// An element and its rank, which lie side by side in memory.
+/// An element and its rank, adjacent in memory.
 template <class E>
 struct Ranked {
   static constexpr size_t kSize = sizeof(E) + kRankSize;
@@ -33,8 +33,7 @@ struct Ranked {
   int32_t rank;
 };
 
-/// A total order of all elements that are not NaN, and any NaN before them: what a fold keeps is
-/// the same in whatever order it runs.
+/// A total order (NaN first), so that a reduction gives the same result in any order.
 template <class E>
 bool comes_first(Combine combine, const Ranked<E>& a, const Ranked<E>& b) {
   if (arith::is_nan(a.value) || arith::is_nan(b.value))

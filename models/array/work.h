@@ -1,8 +1,8 @@
 #pragma once
 
-// Work elements: what a collective moves and folds. An operand's element becomes one as its device
-// enters, and becomes an element of the result as it leaves; both element by element, so that which
-// elements meet (views, schedules, proofs) does not depend on it.
+// Work elements: what a collective moves and reduces. Operand elements are converted to them when a
+// device enters, and to result elements when it leaves. Both conversions are element by element, so
+// schedules, views and proofs do not depend on them.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace orrery {
 
-/// An element of `dtype`, alone or followed, without padding, by the rank that it came from: 4
-/// bytes.
+/// An element of `dtype`, alone or followed (without padding) by the 4-byte rank that it came from.
 struct WorkType {
   Dtype dtype = Dtype::F32;
   bool ranked = false;
@@ -24,21 +23,21 @@ struct WorkType {
 
 Bytes itemsize(WorkType type);
 
-/// What an operand's element becomes.
+/// How an operand's element becomes a work element.
 enum class Entering : uint8_t {
   Same,     // itself
   Counted,  // itself, but pred is counted in s32
   Ranked,   // itself and its rank
 };
 
-/// What becomes of a work element.
+/// How a work element becomes a result element.
 enum class Leaving : uint8_t {
   Same,  // itself, in the result's dtype
   Mean,  // converted to the result's dtype, a float, then divided by the group's size
   ItsRank,
 };
 
-/// The rank of a NaN: JAX's answer where no operand equals the extremum.
+/// The rank reported with a NaN: JAX's answer where no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
 WorkType work_type(Entering entering, Dtype operand);
@@ -52,7 +51,7 @@ Storage enter(Entering entering, const Tensor& operand, Rank rank);
 void combine_into(WorkType type, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
-/// The result, of `dtype` and `shape`, that work elements make for a member of a group of `ranks`.
+/// Converts work elements to the result, of `dtype` and `shape`, of a member of a group of `ranks`.
 Tensor leave(Leaving leaving, WorkType type, Storage work, Dtype dtype, Shape shape, int64_t ranks);
 
 }  // namespace orrery

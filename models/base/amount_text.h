@@ -1,7 +1,7 @@
 #pragma once
 
-// Quantities as people read them, each with its unit: four significant digits, rounded half up, no
-// zeros after the last that counts. Exact figures are in the JSON report.
+// Quantities as people read them, each with its unit: four significant digits, rounded half up,
+// without trailing zeros. Exact figures are in the JSON report.
 
 #include <string>
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// ORRERY_CHECK: what our own code relies on. It stays on in release, and no input can reach it:
-// wrong input is reported through Diagnostics (diagnostics.h).
+// ORRERY_CHECK: an assertion that stays on in release builds. No input can trip it: wrong input is
+// reported through Diagnostics (diagnostics.h).
 
 #include <stdexcept>
 #include <string>
 
 namespace orrery {
 
-/// A bug of Orrery's own: something the code relied on did not hold. The command line exits with 3.
+/// A bug in Orrery: an assertion failed. The command line exits with 3.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -9,25 +9,25 @@ namespace orrery {
 
 namespace {
 
-std::string render(std::string_view file, const std::vector<Diagnostic>& faults) {
+std::string render(std::string_view file, const std::vector<Diagnostic>& diagnostics) {
   std::string text;
-  for (const Diagnostic& fault : faults) {
+  for (const Diagnostic& diagnostic : diagnostics) {
     if (!text.empty())
       text += '\n';
     text += file;
-    if (fault.origin.at)
-      text += fmt::format(":{}:{}", fault.origin.at->line, fault.origin.at->column);
+    if (diagnostic.origin.at)
+      text += fmt::format(":{}:{}", diagnostic.origin.at->line, diagnostic.origin.at->column);
     text += ": ";
-    if (!fault.origin.pointer.empty())
-      text += fault.origin.pointer + ": ";
-    text += fault.message;
+    if (!diagnostic.origin.pointer.empty())
+      text += diagnostic.origin.pointer + ": ";
+    text += diagnostic.message;
   }
   return text;
 }
 
 /// Optimal string alignment: no letter is edited twice.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  // Distances of the first i letters of a to each beginning of b, for this i and the two before.
+  // Distances of the first i letters of a to each prefix of b, for this i and the two before.
   std::vector<size_t> row(b.size() + 1), above(b.size() + 1), above_that(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -46,8 +46,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-InputError::InputError(std::string_view file, std::vector<Diagnostic> faults)
-    : std::runtime_error(render(file, faults)), faults_(std::move(faults)) {}
+InputError::InputError(std::string_view file, std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(render(file, diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
 TextLines::TextLines(std::string_view text) : begins_{0} {
   for (size_t i = 0; i < text.size(); ++i)
@@ -63,11 +63,11 @@ TextPlace TextLines::at(size_t offset) const {
 
 void Diagnostics::add(Origin origin, std::string message) {
   const std::string note = origin.note.empty() ? note_ : origin.note;
-  faults_.push_back({std::move(origin), std::move(message) + note});
-  if (faults_.size() < kMost)
+  diagnostics_.push_back({std::move(origin), std::move(message) + note});
+  if (diagnostics_.size() < kMost)
     return;
-  faults_.push_back(
-      {faults_.back().origin, fmt::format("{} faults so far: there may be more", kMost)});
+  diagnostics_.push_back(
+      {diagnostics_.back().origin, fmt::format("{} errors so far: there may be more", kMost)});
   throw_if_any();
 }
 
@@ -78,13 +78,13 @@ Origin Diagnostics::noted(Origin origin) const {
 }
 
 void Diagnostics::throw_if_any() const {
-  if (faults_.empty())
+  if (diagnostics_.empty())
     return;
-  // Whoever meets a fault tells it, so what is met twice is told twice; the user needs it once.
+  // One error may be found and added several times; the user needs it once.
   std::vector<Diagnostic> told;
-  for (const Diagnostic& fault : faults_)
-    if (std::find(told.begin(), told.end(), fault) == told.end())
-      told.push_back(fault);
+  for (const Diagnostic& diagnostic : diagnostics_)
+    if (std::find(told.begin(), told.end(), diagnostic) == told.end())
+      told.push_back(diagnostic);
   std::stable_sort(told.begin(), told.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return a.origin.at < b.origin.at;
   });
@@ -94,13 +94,12 @@ void Diagnostics::throw_if_any() const {
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
   size_t best_distance = std::min<size_t>(3, (word.size() + 1) / 2);
-  // A word far longer than any key cannot be a slip, and must not cost quadratic time; nor must a
-  // slip in a file of many names.
+  // Bounds the time: the distance is quadratic in the word's length, and linear in the candidates.
   if (word.size() > 64 || candidates.size() > 4096)
     return best;
   for (std::string_view candidate : candidates) {
     if (candidate.size() >= word.size() + best_distance)
-      continue;  // so many letters were added at least
+      continue;  // needs at least so many edits
     const size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is wrong with the user's input, and where. Every fault of a file is collected before the
-// file is refused, so that the user sees them all at once.
+// What is wrong with the user's input, and where. All errors of a file are collected before it is
+// refused, so that the user sees them at once.
 
 #include <compare>
 #include <cstddef>
@@ -15,19 +15,19 @@
 
 namespace orrery {
 
-/// A place in a text. Line and column count from 1.
+/// A position in a text. Line and column count from 1.
 struct TextPlace {
   uint32_t line = 1;
   uint32_t column = 1;
   friend constexpr auto operator<=>(const TextPlace&, const TextPlace&) = default;
 };
 
-/// What a fault is about.
+/// What a diagnostic is about.
 struct Origin {
   /// JSON pointer (RFC 6901); for other formats a path of the same form. Empty: the whole.
   std::string pointer = {};
-  /// Empty for what stands in no text: an option, a file that cannot be read, a program that was
-  /// built in memory.
+  /// Empty where there is no text: for an option, a file that cannot be read, a program built in
+  /// memory.
   std::optional<TextPlace> at = {};
   /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
   std::string note = {};
@@ -44,74 +44,75 @@ class TextLines {
   std::vector<size_t> begins_;  // of each line
 };
 
-/// One fault: `message` says what was expected and what was got.
+/// One error: `message` says what was expected and what was found.
 struct Diagnostic {
   Origin origin;
   std::string message;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// The user's input is wrong. what() has a line for each fault, as
-/// "ring8.json:12:20: /links/3/bandwidth: expected a rate such as "50 GB/s", got "50G"", and those
-/// that have no place in a text as "ring8.json: cannot be read".
-/// Thrown by loaders and by run(), caught once in main, which exits with 2.
+/// The user's input is wrong. what() has a line for each diagnostic, as "ring8.json:12:20:
+/// /links/3/bandwidth: expected a rate such as "50 GB/s", got "50G"", or without a position as
+/// "ring8.json: cannot be read". Thrown by loaders and by run(), caught once in main, which exits
+/// with 2.
 class InputError : public std::runtime_error {
  public:
-  InputError(std::string_view file, std::vector<Diagnostic> faults);
-  const std::vector<Diagnostic>& faults() const { return faults_; }
+  InputError(std::string_view file, std::vector<Diagnostic> diagnostics);
+  const std::vector<Diagnostic>& faults() const { return diagnostics_; }
 
  private:
-  std::vector<Diagnostic> faults_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
-/// Collects the faults of one file.
+/// Collects the errors of one file.
 class Diagnostics {
  public:
-  /// Beyond these nobody reads on, and a file of nothing but faults must not cost more than others.
+  /// Nobody reads more than this, and a file full of errors must not cost more than a correct one.
   static constexpr size_t kMost = 200;
 
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
-  /// Throws InputError, as throw_if_any does, at the fault that is the kMost-th.
+  /// Throws InputError, as throw_if_any does, once there are kMost.
   void add(Origin origin, std::string message);
-  /// A fault of the file as a whole.
+  /// An error of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
 
-  /// `origin` with the note of now, for faults that are found later.
+  /// `origin` with the note of now, for errors that are found later.
   Origin noted(Origin origin) const;
 
-  /// While it lives, what is added ends in `text`: which of several readings of one place it is of.
+  /// While it lives, `text` is appended to each message: which reading (which loop iteration) of
+  /// one place in the file it belongs to.
   class Note {
    public:
-    Note(Diagnostics& faults, std::string text)
-        : faults_(faults), outer_(std::exchange(faults.note_, std::move(text))) {}
-    ~Note() { faults_.note_ = std::move(outer_); }
+    Note(Diagnostics& diagnostics, std::string text)
+        : diagnostics_(diagnostics), outer_(std::exchange(diagnostics.note_, std::move(text))) {}
+    ~Note() { diagnostics_.note_ = std::move(outer_); }
     Note(const Note&) = delete;
     Note& operator=(const Note&) = delete;
 
    private:
-    Diagnostics& faults_;
+    Diagnostics& diagnostics_;
     std::string outer_;
   };
 
-  bool empty() const { return faults_.empty(); }
-  size_t size() const { return faults_.size(); }
+  bool empty() const { return diagnostics_.empty(); }
+  size_t size() const { return diagnostics_.size(); }
   const std::string& file() const { return file_; }
 
-  /// Throws InputError with all faults, each once, in the order of their places in the file, unless
-  /// there are none.
+  /// Throws InputError with all diagnostics, each once, in the order of their positions in the
+  /// file, unless there are none.
   void throw_if_any() const;
 
  private:
   std::string file_;
-  std::vector<Diagnostic> faults_;
+  std::vector<Diagnostic> diagnostics_;
   std::string note_;
 };
 
-/// The candidate nearest to `word` in spelling, when near enough to be a slip (at most two edits,
-/// and fewer than half of the word's letters); else empty. Ties go to the earlier candidate. An
-/// edit is a letter added, left out or replaced, or two neighbours swapped. Where there are
-/// thousands of candidates none is looked for.
+/// The candidate with the smallest edit distance to `word`, if that is at most two and less than
+/// half of the word's length (a likely typo); else empty. Ties go to the earlier candidate. An edit
+/// adds, drops or replaces a letter, or swaps two neighbours. With more than 4,096 candidates there
+/// is no search.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

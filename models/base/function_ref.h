@@ -1,6 +1,7 @@
 #pragma once
 
-// A callable passed down the stack: no allocation, no ownership. Never stored beyond the call.
+// A reference to a callable, for parameters: no allocation, no ownership. Never store it beyond the
+// call.
 
 #include <memory>
 #include <type_traits>

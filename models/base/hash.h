@@ -20,14 +20,14 @@ constexpr uint64_t mix(uint64_t z) {
 }
 
 /// Mixes two words into one with one multiplication: the two halves of their product, folded (as
-/// wyhash does). Give it words that are not 0 by construction.
+/// wyhash does). Neither word may be one that is always 0.
 constexpr uint64_t fold(uint64_t a, uint64_t b) {
   const UInt128 product = UInt128{a} * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64U);
 }
 
-/// An ordered hash of what is added to it. Two different sequences give different results, but for
-/// chance (128 bits). It is a checksum against mistakes, not against an adversary.
+/// A 128-bit hash of a sequence. Different sequences collide only by chance; it detects mistakes,
+/// not deliberate collisions.
 class Hasher {
  public:
   void add(uint64_t word) {

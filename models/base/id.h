@@ -1,6 +1,7 @@
 #pragma once
 
-// Distinct 32-bit ids. An id is a place in one particular list; ids of different lists do not mix.
+// Distinct 32-bit ids. An id is an index into one particular list; ids of different lists do not
+// mix.
 
 #include <compare>
 #include <cstddef>
@@ -21,9 +22,9 @@ class Id {
   uint32_t index_ = 0;
 };
 
-using DeviceId = Id<struct DeviceTag>;    // a place in the fabric
-using LogicalId = Id<struct LogicalTag>;  // a place in the mesh, row-major over its axes
-using Rank = Id<struct RankTag>;          // a place in one collective's group
+using DeviceId = Id<struct DeviceTag>;    // a device's number in the fabric
+using LogicalId = Id<struct LogicalTag>;  // a device's row-major index in the mesh
+using Rank = Id<struct RankTag>;          // an index into one collective's group
 using VertexId = Id<struct VertexTag>;    // a device or a switch of the fabric; devices come first
 using LinkId = Id<struct LinkTag>;        // a directed link of the fabric
 using ValueId = Id<struct ValueTag>;

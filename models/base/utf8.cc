@@ -10,7 +10,7 @@ uint32_t byte_at(std::string_view text, size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// The length of the sequence at `at`; 0 where there is none.
+/// The length of the UTF-8 sequence at `at`; 0 where it is invalid.
 size_t sequence_length(std::string_view text, size_t at) {
   const uint32_t lead = byte_at(text, at);
   if (lead < 0x80)
@@ -21,7 +21,7 @@ size_t sequence_length(std::string_view text, size_t at) {
   for (size_t i = 1; i < length; ++i)
     if ((byte_at(text, at + i) & 0xc0U) != 0x80)
       return 0;
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF show in the second byte.
+  // The second byte rules out overlong forms, surrogates and code points beyond U+10FFFF.
   const uint32_t second = byte_at(text, at + 1);
   const bool faulty = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
                       (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);

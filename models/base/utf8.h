@@ -1,6 +1,6 @@
 #pragma once
 
-// What text from a file may hold, since it goes to terminals and tables as it is.
+// Checks of text from files, which is printed to terminals unchanged.
 
 #include <cstddef>
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace orrery {
 
-/// Where the first byte is that no UTF-8 text has there (RFC 3629); empty where all is UTF-8.
+/// The offset of the first byte that is not valid UTF-8 (RFC 3629); empty where all is.
 std::optional<size_t> not_utf8_at(std::string_view text);
 
-/// Whether UTF-8 text has a control character (C0, DEL or C1): it may steer or tear what shows it.
+/// Whether UTF-8 text has a control character (C0, DEL or C1), which could control the terminal.
 bool has_control_character(std::string_view text);
 
 }  // namespace orrery

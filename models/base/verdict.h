@@ -1,6 +1,6 @@
 #pragma once
 
-// A property that holds or does not is a value, not an error.
+// Whether a property holds: a value, not an error.
 
 #include <string>
 #include <utility>

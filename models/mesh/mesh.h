@@ -22,7 +22,7 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-/// Ordered named axes. A device's logical id is its row-major place over them (the last varies
+/// Ordered named axes. A device's logical id is its row-major index over them (the last varies
 /// fastest).
 class Mesh {
  public:
@@ -101,7 +101,7 @@ struct PartitionSpec {
 /// each extent is divisible by the product of its axes (the reader checks these and says so).
 Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global);
 
-/// Where the part of device `id` begins in the global array, per dimension.
+/// The first index of device `id`'s part of the global array, per dimension.
 std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
                                  LogicalId id);
 

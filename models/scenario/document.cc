@@ -19,7 +19,7 @@ namespace orrery {
 
 namespace {
 
-/// Walks the text and keeps the place where the parser is, which its own events do not tell.
+/// Counts the characters that the parser has read, since its events have no positions.
 class TrackingIterator {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -89,8 +89,8 @@ size_t number_length(std::string_view text) {
 /// The parser's events, in the order of the text, make entries.
 class Document::Builder {
  public:
-  Builder(Document& document, Diagnostics& faults, const Limits& limits)
-      : document_(document), faults_(faults), limits_(limits), text_(document.text_) {}
+  Builder(Document& document, Diagnostics& diagnostics, const Limits& limits)
+      : document_(document), diagnostics_(diagnostics), limits_(limits), text_(document.text_) {}
 
   size_t* consumed() { return &consumed_; }
 
@@ -114,8 +114,8 @@ class Document::Builder {
     document_.entries_.back().string = keep(value);
     if (has_control_character(value)) {
       const auto index = static_cast<uint32_t>(document_.entries_.size() - 1);
-      faults_.add({document_.pointer(index), document_.lines_.at(string_begin())},
-                  "expected printable characters, got a control character");
+      diagnostics_.add({document_.pointer(index), document_.lines_.at(string_begin())},
+                       "expected printable characters, got a control character");
     }
     return true;
   }
@@ -137,9 +137,9 @@ class Document::Builder {
       const TextPlace first = document_.lines_.at(earlier->second);
       std::string pointer = document_.pointer(open_.back()) + '/';
       append_pointer_part(name, pointer);
-      faults_.add({std::move(pointer), document_.lines_.at(key_begin_)},
-                  fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name),
-                              first.line, first.column));
+      diagnostics_.add({std::move(pointer), document_.lines_.at(key_begin_)},
+                       fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name),
+                                   first.line, first.column));
     }
     return true;
   }
@@ -152,7 +152,7 @@ class Document::Builder {
 
   template <class Exception>
   bool parse_error(size_t, const std::string&, const Exception& exception) {
-    constexpr int kNumberOverflow = 406;  // nlohmann's number for a literal beyond a double
+    constexpr int kNumberOverflow = 406;  // nlohmann's code for a number too large for a double
     const SyntaxContext context{
         .after = after_,
         .enclosed = !open_.empty(),
@@ -161,14 +161,14 @@ class Document::Builder {
         .consumed = consumed_,
         .number_overflow = exception.id == kNumberOverflow,
     };
-    SyntaxFault fault = explain_syntax(text_, context);
+    SyntaxError error = explain_syntax(text_, context);
     std::string opened;
-    if (fault.at_end && !open_.empty()) {
+    if (error.at_end && !open_.empty()) {
       const TextPlace from = document_.lines_.at(entry(open_.back()).begin);
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
-    refuse(fault.offset, fault.message + opened);
+    refuse(error.offset, error.message + opened);
     return false;
   }
 
@@ -184,11 +184,12 @@ class Document::Builder {
   }
 
   void refuse(size_t offset, std::string message) {
-    faults_.add({open_.empty() ? "" : document_.pointer(open_.back()), document_.lines_.at(offset)},
-                std::move(message));
+    diagnostics_.add(
+        {open_.empty() ? "" : document_.pointer(open_.back()), document_.lines_.at(offset)},
+        std::move(message));
   }
 
-  // Names come again in every message and report about what they name.
+  // Texts are limited, since names are repeated in many messages and reports.
   bool too_long(const std::string& text) {
     const auto size = static_cast<int64_t>(text.size());
     if (size <= limits_.text)
@@ -197,8 +198,8 @@ class Document::Builder {
     return true;
   }
 
-  // A quote inside a string stands after an odd number of backslashes; nothing but whitespace or
-  // punctuation stands before the one that opens it.
+  // Searches back for the opening quote: one inside the string has an odd number of backslashes
+  // before it.
   size_t string_begin() const {
     size_t at = consumed_ - 1;
     while (true) {
@@ -213,8 +214,8 @@ class Document::Builder {
     }
   }
 
-  // The parser has read one character past a number, except at the end of the text. What it read
-  // may look like more of the number (01), so where that ends is told by the grammar.
+  // The parser has read one character past a number, except at the end of the text. That character
+  // may look like more of the number (01), so the grammar decides where it ends.
   bool number() {
     size_t begin = consumed_ - 1;
     if (!in_number(text_[begin]))
@@ -264,7 +265,7 @@ class Document::Builder {
         made.key = key_;
         made.key_begin = key_begin_;
       }
-      // The value of a duplicate key is read, and left out of its object.
+      // The value of a duplicate key is read but not added to its object.
       if (!member || !duplicate_) {
         ++parent.size;
         if (parent.first == 0)
@@ -281,7 +282,7 @@ class Document::Builder {
   }
 
   Document& document_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   const Limits& limits_;
   std::string_view text_;
   size_t consumed_ = 0;
@@ -294,9 +295,14 @@ class Document::Builder {
   bool duplicate_ = false;
 };
 
-/// The key as RFC 6901 has it; control characters as JSON escapes them, so that a message stays on
-/// its line.
+/// The key escaped as in RFC 6901; control characters as in JSON, so that messages stay on one
+/// line.
 void Document::Builder::append_pointer_part(std::string_view key, std::string& text) {
+  const auto as_it_is = [](char c) { return c >= ' ' && c != 0x7f && c != '~' && c != '/'; };
+  if (std::all_of(key.begin(), key.end(), as_it_is)) {
+    text += key;
+    return;
+  }
   for (const char c : key) {
     if (c == '~')
       text += "~0";
@@ -309,14 +315,14 @@ void Document::Builder::append_pointer_part(std::string_view key, std::string& t
   }
 }
 
-Document::Document(std::string_view text, Diagnostics& faults, const Limits& limits)
+Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits)
     : text_(text), lines_(text) {
-  // The parser takes it for the end of the text.
+  // The parser would take it for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    faults.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
+    diagnostics.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
     return;
   }
-  Builder builder(*this, faults, limits);
+  Builder builder(*this, diagnostics, limits);
   const TrackingIterator begin(text.data(), builder.consumed());
   const TrackingIterator end(text.data() + text.size(), builder.consumed());
   complete_ = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json,

@@ -1,8 +1,7 @@
 #pragma once
 
-// JSON text as a tree of values that know where they stand, so that every fault can name its place.
-// Values are as written: a number keeps its digits, and an object keeps the order of its members.
-// `//` and `/* */` comments are accepted.
+// JSON text as a tree of values with their positions, so that every error can name its own. Numbers
+// keep their digits, objects the order of their members. `//` and `/* */` comments are accepted.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,12 +77,12 @@ inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
-/// Reads `text`, which must outlive the document and lie within Limits::file. Adds what is wrong to
-/// `faults`: a duplicate key (the first one counts), or what ends the reading: text that is not
+/// Reads `text`, which must outlive the document and lie within Limits::file. Adds errors to the
+/// diagnostics: duplicate keys (the first one counts), and what ends the reading: text that is not
 /// JSON, or a limit.
 class Document {
  public:
-  Document(std::string_view text, Diagnostics& faults, const Limits& limits = {});
+  Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {});
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
@@ -115,7 +114,7 @@ class Document {
   bool complete_ = false;
 };
 
-/// `text` in quotes for a message: on one line, and cut where it is long.
+/// `text` in quotes for a message: on one line, shortened where it is long.
 std::string in_quotes(std::string_view text);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ namespace orrery {
 
 namespace {
 
-// Beyond these an object is not a scenario's with a slip in it, and a message each is no help.
+// With more unknown keys an object is no scenario with typos, and a message for each is no help.
 constexpr size_t kMostUnknownKeys = 20;
 
 std::string cut(std::string_view digits) {
@@ -25,7 +25,7 @@ std::string cut(std::string_view digits) {
 
 enum class Fit : uint8_t { No, Rounded, Exact };
 
-/// Whether `digits` is an integer of this type, and the one that `value` converts to.
+/// Whether `digits` is an integer of this type, and whether `value` converts to it exactly.
 template <class Int>
 Fit fit(std::string_view digits, double value) {
   Int whole = 0;
@@ -37,19 +37,19 @@ Fit fit(std::string_view digits, double value) {
 
 /// The amount read at `node`, where it was read and lies in the range.
 std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
-                              Dimension dimension, QuantityRange range, Diagnostics& faults) {
+                              Dimension dimension, QuantityRange range, Diagnostics& diagnostics) {
   if (!reading.count)
-    faults.add(node.origin(), reading.fault);
+    diagnostics.add(node.origin(), reading.fault);
   else if (*reading.count < range.least)
-    expected(node, "at least " + quantity_text(range.least, dimension), faults);
+    expected(node, "at least " + quantity_text(range.least, dimension), diagnostics);
   else if (*reading.count > range.most)
-    expected(node, "at most " + quantity_text(range.most, dimension), faults);
+    expected(node, "at most " + quantity_text(range.most, dimension), diagnostics);
   else
     return reading.count;
   return std::nullopt;
 }
 
-/// Whether `text` is `key` and `suffix`, put together.
+/// Whether `text` is `key` followed by `suffix`.
 bool is_joined(std::string_view text, std::string_view key, std::string_view suffix) {
   return text.size() == key.size() + suffix.size() && text.substr(0, key.size()) == key &&
          text.substr(key.size()) == suffix;
@@ -83,8 +83,8 @@ std::string got(DocumentNode node) {
   return "an object";
 }
 
-void expected(DocumentNode node, std::string_view what, Diagnostics& faults) {
-  faults.add(node.origin(), fmt::format("expected {}, got {}", what, got(node)));
+void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics) {
+  diagnostics.add(node.origin(), fmt::format("expected {}, got {}", what, got(node)));
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
@@ -93,24 +93,24 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 }
 
 std::optional<std::string> read_text(DocumentNode node, std::string_view what,
-                                     Diagnostics& faults) {
+                                     Diagnostics& diagnostics) {
   if (node.kind() != DocumentNode::Kind::Text) {
-    expected(node, what, faults);
+    expected(node, what, diagnostics);
     return std::nullopt;
   }
   return node.text();
 }
 
-std::optional<bool> read_boolean(DocumentNode node, Diagnostics& faults) {
+std::optional<bool> read_boolean(DocumentNode node, Diagnostics& diagnostics) {
   if (node.kind() != DocumentNode::Kind::Boolean) {
-    expected(node, "true or false", faults);
+    expected(node, "true or false", diagnostics);
     return std::nullopt;
   }
   return node.boolean();
 }
 
 std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
-                                    Diagnostics& faults) {
+                                    Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Number) {
     const std::string_view digits = node.number();
     int64_t value = 0;
@@ -121,15 +121,15 @@ std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, In
   }
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   if (range.low == std::numeric_limits<int64_t>::min() && range.high == kMost)
-    expected(node, what, faults);
+    expected(node, what, diagnostics);
   else if (range.high == kMost)
-    expected(node, fmt::format("{} of at least {}", what, range.low), faults);
+    expected(node, fmt::format("{} of at least {}", what, range.low), diagnostics);
   else
-    expected(node, fmt::format("{} from {} to {}", what, range.low, range.high), faults);
+    expected(node, fmt::format("{} from {} to {}", what, range.low, range.high), diagnostics);
   return std::nullopt;
 }
 
-std::optional<double> read_number(DocumentNode node, Diagnostics& faults) {
+std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Text) {
     if (node.text() == "Infinity")
       return std::numeric_limits<double>::infinity();
@@ -139,26 +139,26 @@ std::optional<double> read_number(DocumentNode node, Diagnostics& faults) {
       return std::numeric_limits<double>::quiet_NaN();
   }
   if (node.kind() != DocumentNode::Kind::Number) {
-    expected(node, "a number, \"Infinity\", \"-Infinity\" or \"NaN\"", faults);
+    expected(node, "a number, \"Infinity\", \"-Infinity\" or \"NaN\"", diagnostics);
     return std::nullopt;
   }
   const std::string_view digits = node.number();
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    expected(node, "a number that 64 bits can hold", faults);
+    expected(node, "a number that 64 bits can hold", diagnostics);
     return std::nullopt;
   }
   if (std::max(fit<int64_t>(digits, value), fit<uint64_t>(digits, value)) == Fit::Rounded) {
     expected(node, "a whole number that a 64-bit float holds exactly, such as those up to 2^53",
-             faults);
+             diagnostics);
     return std::nullopt;
   }
   return value;
 }
 
-std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults) {
-  const std::optional<std::string> text = read_text(node, "a dtype such as \"f32\"", faults);
+std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics) {
+  const std::optional<std::string> text = read_text(node, "a dtype such as \"f32\"", diagnostics);
   if (!text)
     return std::nullopt;
   const std::optional<Dtype> dtype = dtype_named(*text);
@@ -166,8 +166,8 @@ std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults) {
     std::string list;
     for (const Dtype known : all_dtypes())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", name(known));
-    faults.add(node.origin(), fmt::format("expected a dtype (one of {}), got {}{}", list,
-                                          in_quotes(*text), dtype_hint(*text)));
+    diagnostics.add(node.origin(), fmt::format("expected a dtype (one of {}), got {}{}", list,
+                                               in_quotes(*text), dtype_hint(*text)));
   }
   return dtype;
 }
@@ -181,36 +181,36 @@ std::string dtype_hint(std::string_view text) {
   return suggestion(text, names);
 }
 
-std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension, Diagnostics& faults,
-                                     QuantityRange range) {
+std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension,
+                                     Diagnostics& diagnostics, QuantityRange range) {
   if (node.kind() != DocumentNode::Kind::Text) {
-    expected(node, example(dimension), faults);
+    expected(node, example(dimension), diagnostics);
     return std::nullopt;
   }
-  return within(node, read_quantity(node.text(), dimension), dimension, range, faults);
+  return within(node, read_quantity(node.text(), dimension), dimension, range, diagnostics);
 }
 
-bool is_list(DocumentNode node, std::string_view what, Diagnostics& faults) {
+bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::List)
     return true;
-  expected(node, what, faults);
+  expected(node, what, diagnostics);
   return false;
 }
 
-bool is_object(DocumentNode node, std::string_view what, Diagnostics& faults) {
+bool is_object(DocumentNode node, std::string_view what, Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Object)
     return true;
-  expected(node, what, faults);
+  expected(node, what, diagnostics);
   return false;
 }
 
 std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string_view what,
-                                                  IntegerRange range, Diagnostics& faults) {
-  if (!is_list(node, "a list of whole numbers", faults))
+                                                  IntegerRange range, Diagnostics& diagnostics) {
+  if (!is_list(node, "a list of whole numbers", diagnostics))
     return std::nullopt;
   std::vector<int64_t> values;
   for (const DocumentNode item : node) {
-    const std::optional<int64_t> value = read_integer(item, what, range, faults);
+    const std::optional<int64_t> value = read_integer(item, what, range, diagnostics);
     if (!value)
       return std::nullopt;
     values.push_back(*value);
@@ -219,14 +219,14 @@ std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string
 }
 
 std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
-                                                   Diagnostics& faults) {
+                                                   Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Text)
     return std::vector{node.text()};
-  if (!is_list(node, fmt::format("{} or a list of them", what), faults))
+  if (!is_list(node, fmt::format("{} or a list of them", what), diagnostics))
     return std::nullopt;
   std::vector<std::string> names;
   for (const DocumentNode item : node) {
-    std::optional<std::string> text = read_text(item, what, faults);
+    std::optional<std::string> text = read_text(item, what, diagnostics);
     if (!text)
       return std::nullopt;
     names.push_back(std::move(*text));
@@ -276,7 +276,7 @@ std::optional<DocumentNode> Fields::optional(std::string_view key) {
 std::optional<DocumentNode> Fields::required(std::string_view key) {
   const std::optional<DocumentNode> found = optional(key);
   if (!found)
-    faults_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
+    diagnostics_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
   return found;
 }
 
@@ -290,8 +290,8 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
     if (!here)
       continue;
     if (found) {
-      faults_.add(here->key_origin(),
-                  fmt::format("\"{}\" is already given by \"{}\"", key, found->key()));
+      diagnostics_.add(here->key_origin(),
+                       fmt::format("\"{}\" is already given by \"{}\"", key, found->key()));
       continue;
     }
     found = here;
@@ -300,12 +300,13 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
   if (!found)
     return std::nullopt;
   if (unit == nullptr)
-    return read_quantity(*found, dimension, faults_, range);
+    return read_quantity(*found, dimension, diagnostics_, range);
   if (found->kind() != DocumentNode::Kind::Number) {
-    expected(*found, fmt::format("a whole number of {}", unit->name), faults_);
+    expected(*found, fmt::format("a whole number of {}", unit->name), diagnostics_);
     return std::nullopt;
   }
-  return within(*found, read_count(found->number(), *unit, dimension), dimension, range, faults_);
+  return within(*found, read_count(found->number(), *unit, dimension), dimension, range,
+                diagnostics_);
 }
 
 bool Fields::has_quantity(std::string_view key, Dimension dimension) const {
@@ -321,7 +322,7 @@ std::optional<int64_t> Fields::required_quantity(std::string_view key, Dimension
                                                  QuantityRange range) {
   if (!has_quantity(key, dimension)) {
     know(key);
-    faults_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
+    diagnostics_.add(object_.origin(), fmt::format("missing key \"{}\"", key));
   }
   return optional_quantity(key, dimension, range);
 }
@@ -336,10 +337,11 @@ void Fields::finish() {
     std::string hint = suggestion(key, {candidates.begin(), candidates.end()});
     if (hint.empty() && !known_.empty())
       hint = fmt::format("; expected one of \"{}\"", fmt::join(known_keys(false), "\", \""));
-    faults_.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));
+    diagnostics_.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));
   }
   if (unknown > kMostUnknownKeys)
-    faults_.add(object_.origin(), fmt::format("{} more unknown keys", unknown - kMostUnknownKeys));
+    diagnostics_.add(object_.origin(),
+                     fmt::format("{} more unknown keys", unknown - kMostUnknownKeys));
 }
 
 }  // namespace orrery

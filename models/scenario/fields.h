@@ -1,8 +1,7 @@
 #pragma once
 
-// Reads the values of a document as what a scenario asks for, and says what is wrong in the words
-// "expected ..., got ...". Whoever reads an object asks for each key it knows; what was never asked
-// for is unknown.
+// Reads the values of a document as numbers, names, quantities and lists; errors read "expected
+// ..., got ...". The reader of an object asks for every key that it knows; other keys are errors.
 
 #include <cstdint>
 #include <limits>
@@ -22,16 +21,17 @@ namespace orrery {
 std::string got(DocumentNode node);
 
 /// Adds "expected EXPECTED, got ..." at the value.
-void expected(DocumentNode node, std::string_view what, Diagnostics& faults);
+void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
 
 /// "; did you mean "WORD"?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// Each is empty, and has added a fault, where the value is not of that kind. `what` says what was
+// Each adds an error and is empty where the value is not of that kind. `what` says what was
 // expected: "a name".
 
-std::optional<std::string> read_text(DocumentNode node, std::string_view what, Diagnostics& faults);
-std::optional<bool> read_boolean(DocumentNode node, Diagnostics& faults);
+std::optional<std::string> read_text(DocumentNode node, std::string_view what,
+                                     Diagnostics& diagnostics);
+std::optional<bool> read_boolean(DocumentNode node, Diagnostics& diagnostics);
 
 struct IntegerRange {
   int64_t low;
@@ -40,15 +40,15 @@ struct IntegerRange {
 /// A whole number in the range: "expected WHAT from LOW to HIGH, got ...", without the range where
 /// the range is all of int64.
 std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
-                                    Diagnostics& faults);
+                                    Diagnostics& diagnostics);
 
-/// A number, or "Infinity", "-Infinity", "NaN". A whole number of 64 bits must be one that a double
-/// holds, or the largest of s64 or u64, to which conversion saturates.
-std::optional<double> read_number(DocumentNode node, Diagnostics& faults);
+/// A number, or "Infinity", "-Infinity", "NaN". A 64-bit integer must be exact as a double, or the
+/// largest of s64 or u64, to which conversion saturates.
+std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics);
 
-std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& faults);
+std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 
-/// What to add to the message about `text`, which is no dtype: a near miss, why not, or nothing.
+/// What to add to the error about `text`, which is no dtype: a similar dtype, a reason, or nothing.
 std::string dtype_hint(std::string_view text);
 
 /// In base units.
@@ -57,31 +57,32 @@ struct QuantityRange {
   int64_t most = std::numeric_limits<int64_t>::max();
 };
 /// A string with a unit, as in "50 GB/s".
-std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension, Diagnostics& faults,
-                                     QuantityRange range = {});
+std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension,
+                                     Diagnostics& diagnostics, QuantityRange range = {});
 
-/// Whether it is a list (or an object); adds a fault where it is not.
-bool is_list(DocumentNode node, std::string_view what, Diagnostics& faults);
-bool is_object(DocumentNode node, std::string_view what, Diagnostics& faults);
+/// Whether it is a list (or an object); adds an error where it is not.
+bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
+bool is_object(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
 
 std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string_view what,
-                                                  IntegerRange range, Diagnostics& faults);
+                                                  IntegerRange range, Diagnostics& diagnostics);
 
 /// One name, or a list of names.
 std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
-                                                   Diagnostics& faults);
+                                                   Diagnostics& diagnostics);
 
 /// The members of one object. Requires that it is one. The keys asked for must outlive it.
 class Fields {
  public:
-  Fields(DocumentNode object, Diagnostics& faults) : object_(object), faults_(faults) {}
+  Fields(DocumentNode object, Diagnostics& diagnostics)
+      : object_(object), diagnostics_(diagnostics) {}
 
   DocumentNode object() const { return object_; }
 
   /// Empty where the object has no such key.
   std::optional<DocumentNode> optional(std::string_view key);
 
-  /// Adds a fault where the object has no such key.
+  /// Adds an error where the object has no such key.
   std::optional<DocumentNode> required(std::string_view key);
 
   /// The amount under `key`, or as a whole number under `key` with a unit's suffix ("latency_ns").
@@ -93,7 +94,7 @@ class Fields {
   /// Whether the object has `key`, or with a unit's suffix.
   bool has_quantity(std::string_view key, Dimension dimension) const;
 
-  /// Adds a fault for each key that was not asked for.
+  /// Adds an error for each key that was not asked for.
   void finish();
 
  private:
@@ -108,7 +109,7 @@ class Fields {
   std::vector<std::string> known_keys(bool suffixed) const;
 
   DocumentNode object_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   std::vector<Known> known_;
 };
 

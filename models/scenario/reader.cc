@@ -24,46 +24,46 @@ constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
  public:
-  ScenarioReader(DocumentNode root, const Limits& limits, Diagnostics& faults)
-      : fields_(root, faults), limits_(limits), faults_(faults) {}
+  ScenarioReader(DocumentNode root, const Limits& limits, Diagnostics& diagnostics)
+      : fields_(root, diagnostics), limits_(limits), diagnostics_(diagnostics) {}
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
     if (const auto version = fields_.required("orrery")) {
       if (version->kind() != DocumentNode::Kind::Number || version->number() != kVersion)
-        expected(*version, fmt::format("version {} of the format", kVersion), faults_);
+        expected(*version, fmt::format("version {} of the format", kVersion), diagnostics_);
     }
     if (const auto node = fields_.optional("$schema"))
-      read_text(*node, "a schema's address", faults_);  // an editor's affair
+      read_text(*node, "a schema's address", diagnostics_);  // an editor's affair
     std::string name;
     if (const auto node = fields_.optional("name"))
-      name = read_text(*node, "a name", faults_).value_or("");
+      name = read_text(*node, "a name", diagnostics_).value_or("");
     std::optional<ClusterReading> cluster;
     if (const auto node = fields_.required("cluster"))
-      cluster = read_cluster(*node, limits_, faults_);
+      cluster = read_cluster(*node, limits_, diagnostics_);
     std::optional<Mesh> mesh;
     if (const auto node = fields_.required("mesh"))
       mesh = read_mesh(*node,
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
-                       limits_, faults_);
+                       limits_, diagnostics_);
     const MemoryPolicy memory = read_memory();
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
-      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, faults_);
+      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
     const Checks checks = read_checks(arrays);
     std::optional<Program> program = read_program(mesh, checks, arrays);
     std::vector<Expectation> expectations;
     if (const auto node = fields_.optional("expect"))
-      expectations =
-          read_expectations(*node, program && faults_.empty() ? &*program : nullptr, faults_);
+      expectations = read_expectations(*node, program && diagnostics_.empty() ? &*program : nullptr,
+                                       diagnostics_);
     std::vector<Fault> hardware_faults;
     if (const auto node = fields_.optional("faults"); node && cluster && mesh)
-      hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, faults_);
+      hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, diagnostics_);
     fields_.finish();
-    faults_.throw_if_any();
+    diagnostics_.throw_if_any();
     ORRERY_CHECK(cluster && program && arrays, "what is missing was reported");
 
-    Scenario scenario{.file = faults_.file(),
+    Scenario scenario{.file = diagnostics_.file(),
                       .name = std::move(name),
                       .cluster = std::move(cluster->cluster),
                       .catalog_cluster = cluster->from_catalog,
@@ -83,14 +83,14 @@ class ScenarioReader {
     MemoryPolicy policy;
     const std::optional<DocumentNode> node = fields_.optional("memory");
     if (!node ||
-        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\"", faults_))
+        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\"", diagnostics_))
       return policy;
-    Fields fields(*node, faults_);
+    Fields fields(*node, diagnostics_);
     if (const auto reuse = fields.optional("reuse")) {
       if (reuse->kind() == DocumentNode::Kind::Text && reuse->text() == "xla")
         policy.reuse = MemoryPolicy::Reuse::Xla;
       else if (reuse->kind() != DocumentNode::Kind::Text || reuse->text() != "none")
-        expected(*reuse, "\"none\" or \"xla\"", faults_);
+        expected(*reuse, "\"none\" or \"xla\"", diagnostics_);
     }
     if (const auto alignment = fields.optional_quantity("alignment", Dimension::Size,
                                                         {.least = 1, .most = kLargestAlignment}))
@@ -103,7 +103,7 @@ class ScenarioReader {
 
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {
     if (const auto node = fields_.optional("check_types"))
-      return read_boolean(*node, faults_).value_or(true) ? Checks::States : Checks::Shapes;
+      return read_boolean(*node, diagnostics_).value_or(true) ? Checks::States : Checks::Shapes;
     const bool all_per_device =
         arrays && std::all_of(arrays->begin(), arrays->end(), [](const ArrayReading& reading) {
           return reading.array && reading.array->per_device;
@@ -111,20 +111,21 @@ class ScenarioReader {
     return all_per_device ? Checks::Shapes : Checks::States;
   }
 
-  /// Empty where the file has no mesh or no one program. Meaningful where nothing was wrong.
+  /// Empty without a mesh, or without exactly one of "program" and "programs". Valid only if there
+  /// are no errors.
   std::optional<Program> read_program(const std::optional<Mesh>& mesh, Checks checks,
                                       const std::optional<std::vector<ArrayReading>>& arrays) {
     const std::optional<DocumentNode> program = fields_.optional("program");
     const std::optional<DocumentNode> programs = fields_.optional("programs");
     const std::optional<DocumentNode> outputs = fields_.optional("outputs");
     if (!program && !programs)
-      faults_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
+      diagnostics_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
     if (program && programs)
-      faults_.add(programs->key_origin(), "expected \"program\" or \"programs\", got both");
+      diagnostics_.add(programs->key_origin(), "expected \"program\" or \"programs\", got both");
     if (!mesh || !arrays || program.has_value() == programs.has_value())
       return std::nullopt;
 
-    ProgramBuilder builder(*mesh, checks, faults_);
+    ProgramBuilder builder(*mesh, checks, diagnostics_);
     std::set<std::string> faulty;
     for (const ArrayReading& reading : *arrays) {
       if (reading.array)
@@ -133,14 +134,14 @@ class ScenarioReader {
       else
         faulty.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(faulty), limits_, faults_);
+    ProgramReader reader(*mesh, builder, std::move(faulty), limits_, diagnostics_);
     if (program)
       reader.read_program(*program);
     else
       reader.read_programs(*programs);
-    if (outputs && is_list(*outputs, "a list of ids", faults_)) {
+    if (outputs && is_list(*outputs, "a list of ids", diagnostics_)) {
       for (const DocumentNode item : *outputs) {
-        const auto name = read_text(item, "an id", faults_);
+        const auto name = read_text(item, "an id", diagnostics_);
         if (name && !reader.is_faulty(*name))
           builder.output(*name, item.origin());
       }
@@ -152,21 +153,21 @@ class ScenarioReader {
 
   Fields fields_;
   const Limits& limits_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits) {
-  Diagnostics faults(std::move(file_name));
+  Diagnostics diagnostics(std::move(file_name));
   if (text.size() > static_cast<size_t>(limits.file))
-    faults.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
-  faults.throw_if_any();
-  const Document document(text, faults, limits);
+    diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
+  diagnostics.throw_if_any();
+  const Document document(text, diagnostics, limits);
   const std::optional<DocumentNode> root = document.root();
-  if (!root || !is_object(*root, "a scenario, an object", faults))
-    faults.throw_if_any();
-  return ScenarioReader(*root, limits, faults).read();
+  if (!root || !is_object(*root, "a scenario, an object", diagnostics))
+    diagnostics.throw_if_any();
+  return ScenarioReader(*root, limits, diagnostics).read();
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a scenario's JSON text to a Scenario, or every fault of the text at once.
+// Reads a scenario's JSON text, or reports all its errors at once.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// `file_name` is for messages. Throws InputError with all faults, each at its place.
+/// `file_name` is for messages. Throws InputError with all errors, each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {});
 
 /// Reads the file. Throws InputError where it cannot be read, too.

@@ -76,7 +76,7 @@ std::string token_at(std::string_view text, size_t at, size_t consumed) {
 
 }  // namespace
 
-SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context) {
+SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) {
   size_t at = skip_space(text, context.seen);
   bool separated = false;
   if (context.enclosed && at < text.size() &&
@@ -85,26 +85,26 @@ SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context) 
     separated = true;
     at = skip_space(text, at + 1);
   }
-  SyntaxFault fault;
-  fault.offset = at;
-  fault.at_end = at >= text.size();
+  SyntaxError error;
+  error.offset = at;
+  error.at_end = at >= text.size();
   if (context.number_overflow) {
-    fault.message = fmt::format("expected a number that 64 bits can hold, got {}",
+    error.message = fmt::format("expected a number that 64 bits can hold, got {}",
                                 token_at(text, at, context.consumed));
-    return fault;
+    return error;
   }
   // An unclosed string reaches to the end of the text without meeting it between tokens.
-  const bool open_string = !fault.at_end && text[at] == '"' && context.consumed >= text.size() &&
+  const bool open_string = !error.at_end && text[at] == '"' && context.consumed >= text.size() &&
                            (text.back() != '"' || text.size() == at + 1);
   std::string got;
-  if (fault.at_end)
+  if (error.at_end)
     got = "the end of the file";
   else if (open_string)
     got = "a string that is not closed";
   else
     got = token_at(text, at, context.consumed);
-  fault.message = fmt::format("expected {}, got {}", expected_after(context, separated), got);
-  return fault;
+  error.message = fmt::format("expected {}, got {}", expected_after(context, separated), got);
+  return error;
 }
 
 }  // namespace orrery

@@ -21,13 +21,13 @@ struct SyntaxContext {
   bool number_overflow = false;
 };
 
-struct SyntaxFault {
+struct SyntaxError {
   size_t offset = 0;  // of the token that was not expected
   std::string message;
   bool at_end = false;  // the text ends there
 };
 
 /// Requires a text without a byte of 0.
-SyntaxFault explain_syntax(std::string_view text, const SyntaxContext& context);
+SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context);
 
 }  // namespace orrery

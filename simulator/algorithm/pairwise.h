@@ -25,6 +25,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2 * (nodes - 1) + 1;  // a rank that is late is sent to in many turns
+    extent_.reach = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
     extent_.input = nodes * part;

@@ -37,6 +37,9 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = rounds_ + 1;
+    extent_.reach = extent_.window;  // a surplus rank's message has another index
+    if (surplus_ == 0)
+      extent_.reach = 1;
     extent_.lockstep = surplus_ == 0;  // else rank r - p takes a message in the row that sends it
     extent_.entry = transport.entry;
     extent_.input = count;

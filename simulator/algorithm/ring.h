@@ -57,6 +57,7 @@ class RingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
+    extent_.reach = std::max(1U, extent_.window - 1);  // a message's slot, or the row before
     // A node that forwards without storing holds its slot until it has sent: with one slot the
     // nodes of a row then wait for each other in a circle.
     extent_.lockstep = transport.slots > 1 || reducing_ <= 2;

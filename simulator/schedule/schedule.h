@@ -82,6 +82,9 @@ struct Extent {
   /// How many steps before the one that a channel is at (or has begun) a cause or an undelivered
   /// message may name: walkers remember so many, and the one it is at.
   uint32_t window = 0;
+  /// How many steps before its own index a cause of a half may name. At most the window; of a
+  /// lockstep schedule a walker that goes row by row remembers only so many rows.
+  uint32_t reach = 0;
   /// Whether row i (step i of every channel) can run whole once rows < i have: a walker may then go
   /// row by row without asking. Receive halves of a row come before its send halves.
   bool lockstep = false;

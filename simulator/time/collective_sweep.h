@@ -11,12 +11,15 @@
 #include <span>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
+#include "simulator/time/capacity.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -28,7 +31,7 @@ class CollectiveSweep {
   /// where there is one, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, std::optional<BytesPerSecond> reduce_rate,
-                  Paths& paths, EventLog* log)
+                  Paths& paths, EventLog* log, CapacityCheck* capacity)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
@@ -38,17 +41,20 @@ class CollectiveSweep {
         reduce_rate_(reduce_rate),
         paths_(paths),
         log_(log),
-        row_mask_(std::bit_ceil(size_t{extent_.window} + 1) - 1),
+        capacity_(capacity),
+        row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
         width_(size_t{extent_.nodes} * extent_.channels),
         lanes_(width_),
+        shared_links_(capacity == nullptr ? 0 : width_),
         times_((row_mask_ + 1) * width_) {}
 
-  /// Requires a schedule that ends.
-  void run() {
-    if (extent_.lockstep)
+  /// Stops early where a link is asked for more than it has. Returns whether all steps ran.
+  bool run() {
+    if (extent_.lockstep) {
       run_rows();
-    else
-      run_in_any_order();
+      return holds();
+    }
+    return run_in_any_order() && holds();
   }
 
   /// When the node ended, and whose entry held it up: that of its channel that ended last, and of
@@ -78,6 +84,7 @@ class CollectiveSweep {
   struct Lane {
     std::optional<Node> to;
     Duration latency;
+    BytesPerSecond rate;  // the most that a message gets on its way; 0 where the way has no links
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
@@ -112,15 +119,19 @@ class CollectiveSweep {
   /// row, these are all right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
+    bool learn_first = false;  // the row before did not know its costs: this one will not either
     for (uint32_t c = 0; c < extent_.channels; ++c)
       for (uint32_t n = 0; n < extent_.nodes; ++n)
         rows = std::max(rows, schedule_.steps(Node(n), Channel(c)));
-    for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t row = 0; row < rows && holds(); ++row) {
       bool again = false;
+      bool learnt = false;
       for (uint32_t c = 0; c < extent_.channels; ++c) {
+        if (learn_first)
+          learnt |= learn_row(Channel(c), row);
         Pass pass = run_row(*this, times_.data(), Channel(c), row);
         if (pass.unknown) {
-          learn_row(Channel(c), row);
+          learnt |= learn_row(Channel(c), row);
           pass = run_row(*this, times_.data(), Channel(c), row);
         }
         tally_.add(pass.tally);
@@ -128,9 +139,32 @@ class CollectiveSweep {
       }
       for (uint32_t c = 0; again && c < extent_.channels; ++c)
         run_row(*this, times_.data(), Channel(c), row);
+      learn_first = learnt;
+      if (capacity_ != nullptr)
+        check_row(row);
       if (log_ != nullptr)
         log_row(row);
     }
+  }
+
+  bool holds() const { return capacity_ == nullptr || capacity_->holds(); }
+
+  void check_row(uint32_t row) const {
+    for (uint32_t c = 0; c < extent_.channels; ++c)
+      for_each_in_row(Channel(c), row, [&](StepRef ref) {
+        const Step step = schedule_.step(ref);
+        if (step.to)
+          check_capacity(ref, step.count());
+      });
+  }
+
+  /// Of a send half that has run.
+  void check_capacity(StepRef ref, int64_t count) const {
+    const size_t at = lane_of(ref);
+    const Instant sent = times_[place(ref)].sent;
+    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).transfer.count());
+    for (const LinkId link : shared_links_[at])
+      capacity_->add(link, begun, sent, lanes_[at].rate);
   }
 
   /// Nothing is stored through anything but `times`, and the compiler is told so: it keeps the
@@ -155,7 +189,8 @@ class CollectiveSweep {
     return pass;
   }
 
-  void learn_row(Channel channel, uint32_t row) {
+  /// Whether some channel had something to learn.
+  bool learn_row(Channel channel, uint32_t row) {
     // A size that differs from the first node's: later rows are likely to have it elsewhere.
     std::optional<int64_t> first;
     std::optional<int64_t> other;
@@ -166,9 +201,11 @@ class CollectiveSweep {
       else if (count != *first)
         other = count;
     });
+    bool learnt = false;
     for_each_in_row(channel, row, [&](StepRef ref) {
-      learn(ref, schedule_.step(ref).count() == first ? other : first);
+      learnt |= learn(ref, schedule_.step(ref).count() == first ? other : first);
     });
+    return learnt;
   }
 
   void log_row(uint32_t row) const {
@@ -195,13 +232,13 @@ class CollectiveSweep {
         visit(StepRef{Node(n), channel, row});
   }
 
-  void run_in_any_order() {
+  bool run_in_any_order() {
     Progress<S, Arrival::WithSend> progress(schedule_);
     std::vector<HalfRef> ready;
     const auto push = [&](HalfRef half) { ready.push_back(half); };
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       progress.enter(Node(n), push);
-    while (!ready.empty()) {
+    while (!ready.empty() && holds()) {
       const HalfRef half = ready.back();
       ready.pop_back();
       learn(half.step);
@@ -212,11 +249,17 @@ class CollectiveSweep {
       else
         send(times_.data(), half.step, step, pass);
       ORRERY_CHECK(!pass.unknown, "a cost that was learnt is known");
+      if (capacity_ != nullptr && half.half == Half::Send && step.to)
+        check_capacity(half.step, step.count());
       if (log_ != nullptr)
         log_half(half);
       tally_.add(pass.tally);
       progress.retire(half, push);
     }
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      if (!progress.ended(Node(n)))
+        return false;
+    return true;
   }
 
   void receive(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
@@ -267,33 +310,55 @@ class CollectiveSweep {
     return size_t{ref.channel.index()} * extent_.nodes + ref.node.index();
   }
 
-  /// Rows lie one after the other; only the last `window` and the one at work are kept.
+  /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
   size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + lane_of(ref); }
 
   /// Makes the step's cost known to its channel, and where there is room that of one more size.
-  void learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
+  /// Returns whether it was new.
+  bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
     const Step step = schedule_.step(ref);
     Lane& lane = lanes_[lane_of(ref)];
-    if (step.to && lane.to != *step.to)
-      lane = Lane{*step.to, path(ref.node, *step.to).latency, {}};
-    if (!lane.knows(step.count()))
-      lane.costs = {lane.costs[1], cost(ref.node, lane, step.count())};
-    if (other && !lane.knows(*other))
-      lane.costs[lane.costs[0].count == step.count() ? 1 : 0] = cost(ref.node, lane, *other);
+    bool learnt = false;
+    if (step.to && lane.to != *step.to) {
+      learn_way(ref, *step.to);
+      learnt = true;
+    }
+    if (!lane.knows(step.count())) {
+      lane.costs = {lane.costs[1], cost(lane, step.count())};
+      learnt = true;
+    }
+    if (other && !lane.knows(*other)) {
+      lane.costs[lane.costs[0].count == step.count() ? 1 : 0] = cost(lane, *other);
+      learnt = true;
+    }
+    return learnt;
   }
 
-  Cost cost(Node node, const Lane& lane, int64_t count) {
+  void learn_way(StepRef ref, Node to) {
+    const Path path =
+        paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+    Lane& lane = lanes_[lane_of(ref)];
+    lane = Lane{to, path.latency, {}, {}};
+    if (path.links.empty())
+      return;
+    lane.rate = path.peak(extent_.peak_rate);
+    if (capacity_ == nullptr)
+      return;
+    auto& shared = shared_links_[lane_of(ref)];
+    shared.clear();
+    for (const LinkId link : path.links)
+      if (capacity_->looks_at(link))
+        shared.push_back(link);
+  }
+
+  Cost cost(const Lane& lane, int64_t count) const {
     Cost cost;
     cost.count = count;
     if (reduce_rate_)
       cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
-    if (lane.to)
-      cost.transfer = path(node, *lane.to).transfer(itemsize_ * count, extent_.peak_rate);
+    if (lane.rate > BytesPerSecond())
+      cost.transfer = transfer_time(itemsize_ * count, lane.rate);
     return cost;
-  }
-
-  Path path(Node from, Node to) {
-    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
   const S& schedule_;
@@ -305,9 +370,12 @@ class CollectiveSweep {
   std::optional<BytesPerSecond> reduce_rate_;
   Paths& paths_;
   EventLog* const log_;
+  CapacityCheck* const capacity_;  // null: no link can be asked for too much
   const size_t row_mask_;
   const size_t width_;       // steps of a row
   std::vector<Lane> lanes_;  // per channel, node
+  /// Of the way of a channel's last message, those that capacity_ looks at.
+  std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
   Tally tally_;
 };

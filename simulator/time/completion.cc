@@ -21,22 +21,50 @@ Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramL
   return moment.kind == MomentKind::Passed && enters ? span.reached : span.end;
 }
 
+namespace {
+
+/// Runs `timed(EventLog*)`, and keeps what it records where that is wanted.
+template <class Timed>
+auto with_history(History* history, Timed&& timed) {
+  if (history == nullptr)
+    return timed(nullptr);
+  decltype(timed(nullptr)) result;
+  *history = history_of([&](EventLog& log) { result = timed(&log); });
+  return result;
+}
+
+}  // namespace
+
+std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
+                                       const Demands& demands, const TimeOptions& options) {
+  std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
+  auto swept = with_history(options.history, [&](EventLog* log) {
+    SweepOptions of_sweep{options.device_start, log, nullptr};
+    if (shared)
+      of_sweep.check_capacity = &demands;
+    return sweep(program, lowered, paths, of_sweep);
+  });
+  if (auto* completion = std::get_if<Completion>(&swept)) {
+    completion->because = "no link is asked for more than its capacity";
+    return std::move(*completion);
+  }
+  std::optional<Completion> completion = with_history(options.history, [&](EventLog* log) {
+    EngineOptions of_engine;
+    of_engine.device_start = options.device_start;
+    of_engine.log = log;
+    return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
+  });
+  if (completion)
+    completion->because = shared ? std::move(*shared) : std::get<std::string>(std::move(swept));
+  return completion;
+}
+
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const std::vector<Instant>& device_start) {
-  std::optional<std::string> forced = sweep_refusal(demands, paths.fabric());
-  if (!forced) {
-    std::variant<Completion, std::string> swept = sweep(program, lowered, paths, {device_start});
-    if (auto* completion = std::get_if<Completion>(&swept)) {
-      completion->because = "no link is asked for more than its capacity";
-      return std::move(*completion);
-    }
-    forced = std::get<std::string>(std::move(swept));
-  }
-  EngineOptions options;
-  options.device_start = device_start;
-  Completion completion = simulate(program, lowered, paths, demands, options);
-  completion.because = std::move(*forced);
-  return completion;
+  std::optional<Completion> completion =
+      time_program(program, lowered, paths, demands, {device_start});
+  ORRERY_CHECK(completion.has_value(), "the program ends");
+  return std::move(*completion);
 }
 
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,

@@ -3,13 +3,14 @@
 // When everything happened: what the sweep and the event engine both answer, to the picosecond.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
-#include "simulator/event/event_log.h"
+#include "simulator/event/recording.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
@@ -49,10 +50,18 @@ struct Completion {
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment);
 
+struct TimeOptions {
+  /// When each device begins, by logical id; empty: all at 0.
+  std::vector<Instant> device_start;
+  History* history = nullptr;  // where given, gets all that happened
+};
+
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
-/// `demands` are those of the program on `paths`. `device_start` has for each logical id when the
-/// device begins; empty: all begin at 0. Requires a program that ends (the static walk says so
-/// first).
+/// Empty for a program that does not end; a program walk says why.
+std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
+                                       const Demands& demands, const TimeOptions& options = {});
+
+/// The same for a program that ends.
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const std::vector<Instant>& device_start = {});
 

@@ -39,7 +39,8 @@ class Engine {
                         demands.links[l].exceeds(paths.fabric().link(LinkId(l))));
   }
 
-  Completion run() {
+  /// Empty where the program does not end.
+  std::optional<Completion> run() {
     try {
       return run_events();
     } catch (const OpOverflow&) {
@@ -99,7 +100,7 @@ class Engine {
   }
 
  private:
-  Completion run_events() {
+  std::optional<Completion> run_events() {
     tapes_.begin([&](Entrance entrance) { schedule(entrance); });
     while (!events_.empty()) {
       now_ = events_.next();
@@ -107,7 +108,8 @@ class Engine {
         do_events();
       share_links();
     }
-    ORRERY_CHECK(tapes_.finished(), "the static walk refuses programs that do not end");
+    if (!tapes_.finished())
+      return std::nullopt;
     completion_.makespan = tapes_.makespan();
     completion_.spans = std::move(tapes_).spans();
     completion_.by = TimedBy::Engine;
@@ -236,9 +238,18 @@ class Engine {
 
 }  // namespace
 
+std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
+                                              Paths& paths, const Demands& demands,
+                                              const EngineOptions& options) {
+  return Engine(program, lowered, paths, demands, options).run();
+}
+
 Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const EngineOptions& options) {
-  return Engine(program, lowered, paths, demands, options).run();
+  std::optional<Completion> completion =
+      simulate_if_it_ends(program, lowered, paths, demands, options);
+  ORRERY_CHECK(completion.has_value(), "the program ends");
+  return std::move(*completion);
 }
 
 Completion simulate(const Program& program, const Lowered& lowered, const Fabric& fabric,

@@ -36,6 +36,11 @@ struct EngineOptions {
 /// until nothing more does; then the changed parts of the network are solved once, and only flows
 /// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). A message none of whose
 /// links can be asked for more than it has (demand.h) takes a constant time, and is no flow.
+/// Empty for a program that does not end.
+std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
+                                              Paths& paths, const Demands& demands,
+                                              const EngineOptions& options = {});
+
 /// Requires a program that ends.
 Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const EngineOptions& options = {});

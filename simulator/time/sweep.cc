@@ -1,5 +1,6 @@
 #include "simulator/time/sweep.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ class ProgramSweep {
         paths_(paths),
         tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
+        capacity_(capacity_check(paths, options.check_capacity)),
         gathering_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
     for (const Collective& collective : lowered.collectives)
@@ -30,7 +32,8 @@ class ProgramSweep {
   std::variant<Completion, std::string> run() {
     tapes_.begin([&](Entrance entrance) { enter(entrance); });
     for (size_t next = 0; next < complete_.size(); ++next)
-      sweep_collective(complete_[next]);
+      if (!sweep_collective(complete_[next]))
+        return stopped_in(complete_[next]);
     if (!tapes_.finished())
       return tapes_.waiting_text() + ", whose members' entries depend on each other's ends";
     completion_.makespan = tapes_.makespan();
@@ -46,6 +49,20 @@ class ProgramSweep {
     size_t known = 0;
   };
 
+  static std::optional<CapacityCheck> capacity_check(const Paths& paths, const Demands* demands) {
+    if (demands == nullptr)
+      return std::nullopt;
+    CapacityCheck check(paths.fabric(), *demands);
+    return check.needed() ? std::optional(std::move(check)) : std::nullopt;
+  }
+
+  std::string stopped_in(CollectiveId id) const {
+    const OpId op = program_.site(lowered_.collective(id).site).ops.front();
+    return fmt::format(
+        "'{}' {}", program_.op(op).name,
+        capacity_ && !capacity_->holds() ? "asks a link for more than it has" : "cannot end");
+  }
+
   void enter(const Entrance& entrance) {
     Gathering& gathering = gathering_[entrance.collective.index()];
     gathering.entries.resize(lowered_.collective(entrance.collective).members.size());
@@ -54,18 +71,21 @@ class ProgramSweep {
       complete_.push_back(entrance.collective);
   }
 
-  void sweep_collective(CollectiveId id) {
-    with_concrete(*lowered_.collective(id).schedule,
-                  [&](const auto& schedule) { sweep_with(schedule, id); });
+  /// Whether it came to its end.
+  bool sweep_collective(CollectiveId id) {
+    return with_concrete(*lowered_.collective(id).schedule,
+                         [&](const auto& schedule) { return sweep_with(schedule, id); });
   }
 
   template <class S>
-  void sweep_with(const S& schedule, CollectiveId id) {
+  bool sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
-                                  lowered_.reduce_rate, paths_, log_);
-    on_behalf_of(program_.site(lowered_.collective(id).site).ops.front(),
-                 [&] { collective.run(); });
+                                  lowered_.reduce_rate, paths_, log_,
+                                  capacity_ ? &*capacity_ : nullptr);
+    const OpId op = program_.site(lowered_.collective(id).site).ops.front();
+    if (!on_behalf_of(op, [&] { return collective.run(); }))
+      return false;
     completion_.messages += collective.messages();
     completion_.digest.add(collective.digest());
     for (uint32_t n = 0; n < entries.size(); ++n) {
@@ -73,6 +93,7 @@ class ProgramSweep {
       completion_.held_up_by[id.index()][n] = exit.origin;
       tapes_.end(id, Node(n), exit.at, [&](Entrance entrance) { enter(entrance); });
     }
+    return true;
   }
 
   const Program& program_;
@@ -80,6 +101,7 @@ class ProgramSweep {
   Paths& paths_;
   Tapes tapes_;
   EventLog* log_;
+  std::optional<CapacityCheck> capacity_;
   std::vector<Gathering> gathering_;    // per collective
   std::vector<CollectiveId> complete_;  // in the order in which their last member entered
   Completion completion_;

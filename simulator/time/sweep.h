@@ -1,9 +1,10 @@
 #pragma once
 
-// The sweep: time as a max-plus event graph. Where no link can ever be asked for more than it has,
+// The sweep: time as a max-plus event graph. Where no link is ever asked for more than it has,
 // every transfer takes a constant time, and each half begins at the latest of its causes: there is
 // nothing to decide, so no queue is needed. It gives what the event engine gives, to the
-// picosecond.
+// picosecond. That no link is asked for too much is known before (demand.h), or shown by the
+// timeline (capacity.h).
 
 #include <optional>
 #include <string>
@@ -21,20 +22,23 @@
 
 namespace orrery {
 
-/// Why the sweep would not be exact; empty where it is: where no link is asked for more than its
-/// bandwidth (demand.h). The reason names the first link that is, what it is asked for, and the
-/// bandwidth.
+/// Why the sweep is not known to be exact before it runs; empty where it is: where no link can be
+/// asked for more than its bandwidth (demand.h). The reason names the first link that is, what it
+/// is asked for, and the bandwidth.
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric);
 
 struct SweepOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
+  /// Where given: the timeline is checked against the links' capacities.
+  const Demands* check_capacity = nullptr;
 };
 
 /// Takes one collective at a time, once the entries of all its members are known. Gives the reason
-/// where no collective can be taken: some device enters two collectives in a circle. Requires
-/// !sweep_refusal() and a program that ends. Memory grows with ranks x channels x window.
+/// where it cannot be taken to its end, or where a link was asked for too much: no collective has
+/// all its entries, or the steps of one wait for each other. Requires !sweep_refusal(), or
+/// check_capacity. Memory grows with ranks x channels x window.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

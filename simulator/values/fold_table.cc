@@ -37,14 +37,16 @@ FoldAt FoldTable::input(Rank rank, int64_t element) {
 FoldAt FoldTable::combine(Combine op, FoldAt left, FoldAt right) {
   if (left == undefined() || right == undefined())
     return undefined();
+  if (left == zero() && right == zero())
+    return zero();
   Fold fold;
   fold.kind = Fold::Kind::Combine;
   fold.op = op;
   fold.left = left.fold;
   fold.right = right.fold;
-  if (left.origin && right.origin)
-    fold.shift = *right.origin - *left.origin;
-  return {intern(fold), left.origin ? left.origin : right.origin};
+  if (left.has_inputs() && right.has_inputs())
+    fold.shift = right.origin - left.origin;
+  return {intern(fold), left.has_inputs() ? left.origin : right.origin};
 }
 
 std::span<const Contribution> FoldTable::contributions(FoldId id) const {
@@ -56,24 +58,33 @@ Contributions FoldTable::contributions(FoldAt at) const {
   const std::span<const Contribution> relative = contributions(at.fold);
   Contributions result(relative.begin(), relative.end());
   for (Contribution& c : result)
-    c.source += at.origin.value_or(0);
+    c.source += at.origin;
   return result;
 }
 
 FoldId FoldTable::intern(const Fold& fold) {
+  const size_t slot = slot_of(fold);
+  if (known_[slot] != 0)
+    return FoldId(known_[slot]);
+  const FoldId id(folds_.size());
+  add(fold);
+  known_[slot] = id.index();
+  if (2 * folds_.size() > known_.size())
+    grow();
+  return id;
+}
+
+size_t FoldTable::slot_of(const Fold& fold) const {
+  // Most folds go on from one that is as new as they are, so they are looked for near it first: a
+  // table of millions is then read in its order. Where that is taken, by a step of their own.
   const size_t mask = known_.size() - 1;
-  for (size_t slot = hash(fold) & mask;; slot = (slot + 1) & mask) {
-    if (known_[slot] == 0) {
-      const FoldId id(folds_.size());
-      add(fold);
-      known_[slot] = id.index() + 1;
-      if (2 * folds_.size() > known_.size())
-        grow();
-      return id;
-    }
-    if (folds_[known_[slot] - 1] == fold)
-      return FoldId(known_[slot] - 1);
-  }
+  size_t slot = (fold.kind == Fold::Kind::Input ? fold.rank.index() : fold.left.index()) & mask;
+  if (known_[slot] == 0 || folds_[known_[slot]] == fold)
+    return slot;
+  const size_t step = hash(fold) | 1U;
+  while (known_[slot] != 0 && folds_[known_[slot]] != fold)
+    slot = (slot + step) & mask;
+  return slot;
 }
 
 void FoldTable::add(const Fold& fold) {
@@ -94,30 +105,25 @@ void FoldTable::add(const Fold& fold) {
 
 void FoldTable::grow() {
   known_.assign(2 * known_.size(), 0);
-  const size_t mask = known_.size() - 1;
-  for (size_t i = 2; i < folds_.size(); ++i) {
-    size_t slot = hash(folds_[i]) & mask;
-    while (known_[slot] != 0)
-      slot = (slot + 1) & mask;
-    known_[slot] = static_cast<uint32_t>(i) + 1;
-  }
+  for (uint32_t i = FoldAt::kWithoutInputs; i < folds_.size(); ++i)
+    known_[slot_of(folds_[i])] = i;
 }
 
 Storage FoldTable::evaluate(FoldAt at, int64_t count, WorkType type,
                             std::span<const std::byte* const> operands) const {
-  // Sides come before what they are combined in, so one pass down finds what is needed, and one
-  // pass up works it out.
-  using Needed = std::pair<FoldId, int64_t>;
-  const auto sides = [&](Needed whole) {
-    const Fold& parent = fold(whole.first);
-    const bool placed = !contributions(parent.left).empty();
-    return std::pair<Needed, Needed>{
-        {parent.left, placed ? whole.second : 0},
-        {parent.right, contributions(parent.right).empty() ? 0 : whole.second + parent.shift}};
+  // Sides have lower numbers than what they are combined in, so one pass down finds what is needed,
+  // and one pass up works it out.
+  const auto before = [](FoldAt a, FoldAt b) {
+    return std::pair(a.fold, a.origin) < std::pair(b.fold, b.origin);
   };
-  std::set<Needed> needed{{at.fold, at.origin.value_or(0)}};
+  const auto sides = [&](FoldAt whole) {
+    const Fold& parent = fold(whole.fold);
+    return std::pair(FoldAt{parent.left}.moved(whole.origin),
+                     FoldAt{parent.right}.moved(whole.origin + parent.shift));
+  };
+  std::set<FoldAt, decltype(before)> needed({at}, before);
   for (auto next = needed.rbegin(); next != needed.rend(); ++next) {
-    if (fold(next->first).kind != Fold::Kind::Combine)
+    if (fold(next->fold).kind != Fold::Kind::Combine)
       continue;
     const auto [left, right] = sides(*next);
     needed.insert(left);
@@ -125,21 +131,21 @@ Storage FoldTable::evaluate(FoldAt at, int64_t count, WorkType type,
   }
 
   const int64_t item = itemsize(type).count();
-  std::map<Needed, Storage> made;
-  for (const Needed& each : needed) {
-    const Fold& how = fold(each.first);
+  std::map<FoldAt, Storage, decltype(before)> made(before);
+  for (const FoldAt each : needed) {
+    const Fold& how = fold(each.fold);
     ORRERY_CHECK(how.kind != Fold::Kind::Undefined, "only what was written has a value");
     Storage& value = made.emplace(each, Storage(static_cast<size_t>(count * item))).first->second;
     if (count == 0)
       continue;
     if (how.kind == Fold::Kind::Input) {
-      std::memcpy(value.data(), operands[how.rank.index()] + each.second * item, value.size());
+      std::memcpy(value.data(), operands[how.rank.index()] + each.origin * item, value.size());
     } else if (how.kind == Fold::Kind::Combine) {
       const auto [left, right] = sides(each);
       combine_into(type, how.op, value.data(), made.at(left).data(), made.at(right).data(), count);
     }
   }
-  return std::move(made.at({at.fold, at.origin.value_or(0)}));
+  return std::move(made.at(at));
 }
 
 }  // namespace orrery

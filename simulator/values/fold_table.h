@@ -5,7 +5,6 @@
 // each of them is held once, whatever the number of nodes and elements that have it.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,27 +37,29 @@ struct Fold {
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
-/// A fold with its origin: the operand element that its leftmost input is. Empty where it has no
+/// A fold with its origin: the operand element that its leftmost input is. 0 where it has no
 /// inputs.
 struct FoldAt {
   FoldId fold;
-  std::optional<int64_t> origin;
+  int64_t origin = 0;
   friend bool operator==(const FoldAt&, const FoldAt&) = default;
 
+  bool has_inputs() const { return fold.index() >= kWithoutInputs; }
   /// The same fold of inputs so much further on.
-  FoldAt moved(int64_t distance) const {
-    return {fold, origin ? std::optional(*origin + distance) : std::nullopt};
-  }
+  FoldAt moved(int64_t distance) const { return {fold, has_inputs() ? origin + distance : 0}; }
+
+  /// Folds 0 and 1 are Undefined and Zero; all others have inputs.
+  static constexpr uint32_t kWithoutInputs = 2;
 };
 
 class FoldTable {
  public:
   FoldTable();
 
-  static FoldAt undefined() { return {FoldId(0), std::nullopt}; }
-  static FoldAt zero() { return {FoldId(1), std::nullopt}; }
+  static FoldAt undefined() { return {FoldId(0), 0}; }
+  static FoldAt zero() { return {FoldId(1), 0}; }
   FoldAt input(Rank rank, int64_t element);
-  /// left (op) right; undefined where either is.
+  /// left (op) right; undefined where either is, zero where both are.
   FoldAt combine(Combine op, FoldAt left, FoldAt right);
 
   const Fold& fold(FoldId id) const { return folds_[id.index()]; }
@@ -79,13 +80,16 @@ class FoldTable {
 
  private:
   FoldId intern(const Fold& fold);
+  /// Where `fold` is or belongs in known_.
+  size_t slot_of(const Fold& fold) const;
   void add(const Fold& fold);
   void grow();
 
   std::vector<Fold> folds_;
   std::vector<Contribution> contributions_;  // of all folds, one list after the other
   std::vector<uint64_t> ends_;               // of the list of each fold
-  /// Open addressing over the hashes of folds: the place of a fold plus 1, or 0.
+  /// Open addressing by what a fold is: its index, or 0 where there is none. (Fold 0 is not looked
+  /// up.)
   std::vector<uint32_t> known_;
 };
 

@@ -1,6 +1,8 @@
 #include "simulator/values/piece_map.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "models/base/check.h"
 
@@ -31,7 +33,7 @@ Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& 
 
 PieceMap::PieceMap(int64_t size, FoldAt made) : size_(size) {
   if (size > 0)
-    map_.emplace(0, made);
+    blocks_.push_back({0, {{0, made}}});
 }
 
 Pieces PieceMap::read(int64_t first, int64_t count) const {
@@ -39,12 +41,15 @@ Pieces PieceMap::read(int64_t first, int64_t count) const {
   Pieces result;
   if (count == 0)
     return result;
-  for (auto it = std::prev(map_.upper_bound(first)); it != map_.end() && it->first < first + count;
-       ++it) {
-    const auto next = std::next(it);
-    const int64_t begin = std::max(it->first, first);
-    const int64_t end = std::min(next == map_.end() ? size_ : next->first, first + count);
-    result.push_back({begin - first, end - begin, it->second.moved(begin - it->first)});
+  const int64_t end = first + count;
+  Place place = find(first);
+  for (const Entry* entry = at(place); entry != nullptr && entry->first < end;) {
+    const int64_t begin = std::max(entry->first, first);
+    place = next(place);
+    const Entry* const after = at(place);
+    const int64_t piece_end = std::min(after == nullptr ? size_ : after->first, end);
+    result.push_back({begin - first, piece_end - begin, entry->made.moved(begin - entry->first)});
+    entry = after;
   }
   return result;
 }
@@ -54,29 +59,97 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
     return;
   const int64_t end = first + length(pieces);
   ORRERY_CHECK(first >= 0 && end <= size_, "a slice lies in its area");
-  const Map::iterator after = cut(end);
-  map_.erase(cut(first), after);
+  Place from = find(first);
+  const Entry* left = at(from);  // what is left of `first`, if anything
+  if (left->first < first)
+    from = next(from);
+  else
+    left = before(from);
+
+  std::vector<Entry> fresh;
+  const auto add = [&](Entry entry) {
+    const Entry* const last = fresh.empty() ? left : &fresh.back();
+    if (last == nullptr || last->made.moved(entry.first - last->first) != entry.made)
+      fresh.push_back(entry);
+  };
   for (const Piece& piece : pieces)
-    join(map_.emplace_hint(after, first + piece.first, piece.made));
-  if (after != map_.end())
-    join(after);
+    add({first + piece.first, piece.made});
+  Place to = find(end - 1);
+  const Entry cut = *at(to);
+  to = next(to);
+  const Entry* const after = at(to);
+  if (end < (after == nullptr ? size_ : after->first)) {
+    add({end, cut.made.moved(end - cut.first)});
+  } else if (after != nullptr) {
+    add(*after);  // itself, unless it continues what is written
+    to = next(to);
+  }
+  replace(from, to, fresh);
 }
 
-PieceMap::Map::iterator PieceMap::cut(int64_t first) {
-  if (first == size_)
-    return map_.end();
-  const auto it = std::prev(map_.upper_bound(first));
-  if (it->first == first)
-    return it;
-  return map_.emplace_hint(std::next(it), first, it->second.moved(first - it->first));
+PieceMap::Place PieceMap::find(int64_t element) const {
+  const auto block = std::prev(
+      std::upper_bound(blocks_.begin(), blocks_.end(), element,
+                       [](int64_t e, const Block& candidate) { return e < candidate.first; }));
+  const auto entry = std::prev(
+      std::upper_bound(block->entries.begin(), block->entries.end(), element,
+                       [](int64_t e, const Entry& candidate) { return e < candidate.first; }));
+  return {static_cast<size_t>(block - blocks_.begin()),
+          static_cast<size_t>(entry - block->entries.begin())};
 }
 
-void PieceMap::join(Map::iterator at) {
-  if (at == map_.begin())
-    return;
-  const auto before = std::prev(at);
-  if (before->second.moved(at->first - before->first) == at->second)
-    map_.erase(at);
+const PieceMap::Entry* PieceMap::before(Place place) const {
+  if (place.entry > 0)
+    return &blocks_[place.block].entries[place.entry - 1];
+  return place.block > 0 ? &blocks_[place.block - 1].entries.back() : nullptr;
+}
+
+const PieceMap::Entry* PieceMap::at(Place place) const {
+  return place.block < blocks_.size() ? &blocks_[place.block].entries[place.entry] : nullptr;
+}
+
+PieceMap::Place PieceMap::next(Place place) const {
+  if (place.entry + 1 < blocks_[place.block].entries.size())
+    return {place.block, place.entry + 1};
+  return {place.block + 1, 0};
+}
+
+void PieceMap::replace(Place from, Place to, const std::vector<Entry>& fresh) {
+  // Between two blocks, both places are the end of the first.
+  for (Place* const place : {&from, &to})
+    if (place->entry == 0 && place->block > 0)
+      *place = {place->block - 1, blocks_[place->block - 1].entries.size()};
+  std::vector<Entry>& entries = blocks_[from.block].entries;
+  if (from.block < to.block) {
+    const std::vector<Entry>& last = blocks_[to.block].entries;
+    entries.resize(from.entry);
+    entries.insert(entries.end(), last.begin() + static_cast<ptrdiff_t>(to.entry), last.end());
+    blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(from.block) + 1,
+                  blocks_.begin() + static_cast<ptrdiff_t>(to.block) + 1);
+    to = from;
+  }
+  const size_t replaced = std::min(to.entry - from.entry, fresh.size());
+  const auto begin = entries.begin() + static_cast<ptrdiff_t>(from.entry);
+  const auto rest = std::copy_n(fresh.begin(), replaced, begin);
+  if (replaced < fresh.size())
+    entries.insert(rest, fresh.begin() + static_cast<ptrdiff_t>(replaced), fresh.end());
+  else
+    entries.erase(rest, entries.begin() + static_cast<ptrdiff_t>(to.entry));
+  if (entries.size() > kMostInBlock)
+    split(from.block);
+}
+
+void PieceMap::split(size_t block) {
+  const std::vector<Entry> entries = std::move(blocks_[block].entries);
+  std::vector<Block> halves;
+  for (size_t i = 0; i < entries.size(); i += kMostInBlock / 2) {
+    const auto begin = entries.begin() + static_cast<ptrdiff_t>(i);
+    const auto count = std::min(kMostInBlock / 2, entries.size() - i);
+    halves.push_back({begin->first, {begin, begin + static_cast<ptrdiff_t>(count)}});
+  }
+  const auto at = blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(block));
+  blocks_.insert(at, std::make_move_iterator(halves.begin()),
+                 std::make_move_iterator(halves.end()));
 }
 
 }  // namespace orrery

@@ -1,10 +1,10 @@
 #pragma once
 
-// An area of memory as pieces that are made alike: an interval map. Reading and writing a slice
-// costs the logarithm of the number of pieces, plus the pieces that it meets.
+// An area of memory as pieces that are made alike: an interval map. Reading a slice costs the
+// logarithm of the number of pieces, plus the pieces that it meets; writing one a little more.
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "simulator/values/fold_table.h"
@@ -48,16 +48,34 @@ class PieceMap {
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  /// By first element; each reaches to the next, the last one to size_.
-  using Map = std::map<int64_t, FoldAt>;
+  /// A piece; it reaches to the next one, the last one to size_.
+  struct Entry {
+    int64_t first;
+    FoldAt made;
+  };
+  /// Entries in ascending order, in blocks so that cutting one moves few others. No block is empty
+  /// but that of an area without elements.
+  struct Block {
+    int64_t first;
+    std::vector<Entry> entries;
+  };
+  static constexpr size_t kMostInBlock = 64;
+  struct Place {
+    size_t block;
+    size_t entry;
+  };
 
-  /// The piece that begins at `first`, made by cutting one in two where need be; end() for size_.
-  Map::iterator cut(int64_t first);
-  /// Joins the piece that begins at `at` to the one before it, where they are made alike.
-  void join(Map::iterator at);
+  Place find(int64_t element) const;
+  /// Of an area with elements: the piece before or after, if there is one.
+  const Entry* before(Place place) const;
+  const Entry* at(Place place) const;
+  Place next(Place place) const;
+  /// Puts `fresh` in the place of the entries in [from, to).
+  void replace(Place from, Place to, const std::vector<Entry>& fresh);
+  void split(size_t block);
 
   int64_t size_;
-  Map map_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace orrery

@@ -106,7 +106,7 @@ TEST_CASE("arrays on devices: what no program of a device reads is held there al
   const test::Ran ran = test::run_parts(two_weights(R"(, "on": {"x": [0, 2]})", R"(, "on": [1])"));
   CHECK(ran.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
   CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(12 * 1024 + 256));
-  CHECK(ran.check("MEMORY.CAPACITY").message.find("device 1 holds 12.2 KiB") != std::string::npos);
+  CHECK(ran.check("MEMORY.CAPACITY").message.find("device 1 holds 12.25 KiB") != std::string::npos);
 }
 
 /// Two programs on both of two devices.

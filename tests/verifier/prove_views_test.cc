@@ -180,3 +180,15 @@ TEST_CASE("proof: a result with more elements than its definition is not one") {
           return define(op, {3}, 2, rank);
         }).why_not == "the result of rank 0 has 4 elements and its definition 3");
 }
+
+TEST_CASE(
+    "proof: a definition that says of one element twice what it is, and of one never, is none") {
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 2, 4, Combine::Add, {});
+  const View whole = View::whole(4);
+  const auto definition = [](Rank) {
+    return Definition{Combine::Add,
+                      {{0, 0, Rank(0), 2, {{3, 1, 1}}}, {2, 2, Rank(0), 2, {{1, 1, 1}}}}};
+  };
+  CHECK(prove(trace(ring, whole_areas(ring.extent())), {whole, whole}, definition).why_not ==
+        "the definition of rank 0 does not say once what each of its 4 elements is");
+}

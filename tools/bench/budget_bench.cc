@@ -1,6 +1,7 @@
 // What a run costs as a whole, from the start of the command line to its report in JSON, without
-// data: CPU time (the column "Time") and peak memory, each beside its budget. Nothing fails over a
-// budget: machines differ by two, so hold the times against the memcpy line of the same run.
+// data: CPU time (the column "Time") and peak memory, each beside its budget. No benchmark fails
+// over its budget: machines differ by a factor of two, so compare times with the memcpy line of the
+// same run.
 
 #include <algorithm>
 #include <cstdint>

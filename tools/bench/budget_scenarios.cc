@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kElements = int64_t{16} << 20;  // f32: 64 MiB
 
-/// `{...}` with an index from 0 to `count`, joined by commas.
+/// text(0), text(1), ... joined by commas; `count` of them.
 template <class Text>
 std::string listed(int64_t count, Text text) {
   std::string list;
@@ -45,13 +45,13 @@ std::string tree_cluster(int64_t hosts) {
                      hosts, below, above);
 }
 
-/// `shape` is the inside of a list of one or two sizes.
+/// `shape` is one size, or two with a comma.
 std::string array(std::string_view shape, bool matrix) {
   return fmt::format(R"({{"shape": [{}], "spec": [{}], "dtype": "f32", "init": "zeros"}})", shape,
                      matrix ? "null, null" : "null");
 }
 
-/// With the arrays' and the ops' members as text.
+/// `arrays` and `ops` are the members of their object and list, as text.
 std::string scenario(const std::string& cluster, int64_t devices, std::string_view arrays,
                      std::string_view ops, std::string_view output) {
   return fmt::format(R"({{"orrery": 1, "cluster": {}, "mesh": {{"x": {}}}, "check_types": false,

@@ -1,7 +1,7 @@
 #pragma once
 
-// The scenarios that have a budget, as text. Each names its algorithm, so that what is timed does
-// not change with the choice of one.
+// The scenarios with a budget, as text. Each names its algorithm, so that the work does not change
+// when the automatic choice does.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ enum class AllToAll : uint8_t {
 };
 std::string all_to_all(AllToAll how, int64_t ranks);
 
-/// Rounds of a ppermute without a fixed point, each random and of one of 16 random sizes from 256
-/// KiB to 4 MiB, over 64 hosts on the same tree.
+/// `rounds` ppermutes over 64 hosts on the same tree, each a random permutation without fixed
+/// points, of one of 16 random sizes from 256 KiB to 4 MiB.
 std::string random_permutations(int64_t rounds);
 
 /// That many psums of 64 elements, one after the other, on a ring of 8 devices.

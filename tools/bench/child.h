@@ -1,6 +1,6 @@
 #pragma once
 
-// A program run in a process of its own, as a user runs it, and what it cost.
+// Runs a program as a process and measures what it cost.
 
 #include <cstdint>
 #include <string>
@@ -9,9 +9,9 @@
 namespace orrery {
 
 struct ChildCost {
-  double cpu_seconds = 0;  // user and system, of it and of the children it waited for
-  /// The largest resident set of one of them. Not below this process's own at the start of the
-  /// child, which shares its memory until it runs the program: 10 MiB.
+  double cpu_seconds = 0;  // user and system, with the children it waited for
+  /// The largest resident set of one of them; at least this process's own (10 MiB), which a child
+  /// counts until it starts the program.
   int64_t peak_bytes = 0;
 };
 

@@ -18,8 +18,7 @@
 namespace orrery {
 namespace {
 
-/// What a schedule must touch: of each step the message it takes, the source, the target, and the
-/// message it sends.
+/// Bytes a schedule must touch: each step's received message, source, target and sent message.
 int64_t bytes_touched(const Schedule& schedule, int64_t itemsize) {
   int64_t bytes = 0;
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
@@ -106,7 +105,7 @@ void BM_HostRingAllReduce(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() *
                           bytes_touched(*ring.lowered.schedules[0], int64_t{4}));
 }
-// Long enough that new memory, which a virtual machine may have to fetch first, weighs little.
+// Long enough that page faults for new memory, slow on virtual machines, weigh little.
 BENCHMARK(BM_HostRingAllReduce)
     ->Args({8, int64_t{64} << 20})
     ->Args({8, int64_t{1} << 20})

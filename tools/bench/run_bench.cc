@@ -1,5 +1,5 @@
-// From a scenario's file to its report: inside one process, and as a user waits for it, from the
-// start of the command line to its end.
+// From a scenario's file to its report: within one process, and as the whole command line, which is
+// what a user waits for.
 
 #include <string>
 

@@ -1,5 +1,5 @@
-// Messages per second of the two executors of time, on a ring all-reduce where nothing is equal:
-// every link has its own bandwidth and latency, every device its own start.
+// Messages per second of the two executors of time, on a ring all-reduce with random figures: every
+// link has its own bandwidth and latency, every device its own start.
 
 #include <cstdint>
 #include <memory>

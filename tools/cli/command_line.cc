@@ -1,4 +1,4 @@
-// The one place that decides what is our bug and what is the user's to mend.
+// The one place that tells bugs in Orrery from errors of the user.
 
 #include <exception>
 #include <new>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The command line described as plain data, read off what parses it, so that shell completion and
-// the manual page say what it does.
+// The command line as plain data, taken from the parser, so that completions and the manual page
+// cannot differ from it.
 
 #include <string>
 #include <vector>
@@ -9,20 +9,20 @@
 namespace orrery {
 
 struct OptionHelp {
-  std::vector<std::string> names;    // "-o", "--output"; none: an argument that is placed
+  std::vector<std::string> names;    // "-o", "--output"; empty for a positional argument
   std::string takes;                 // "FILE", "text|json"; empty for a flag
   std::vector<std::string> choices;  // where it takes one of these words
   bool takes_file = false;           // completed by the names of files
-  bool required = false;             // arguments that are placed
-  bool repeats = false;              // so too
+  bool required = false;             // positional arguments
+  bool repeats = false;              // positional arguments
   std::string about;
 };
 
 struct CommandHelp {
   std::string name;
   std::string about;
-  std::vector<OptionHelp> options;    // those that are placed among them, in their order
-  std::vector<CommandHelp> commands;  // below it
+  std::vector<OptionHelp> options;    // the positional ones among them, in order
+  std::vector<CommandHelp> commands;  // subcommands
   std::string examples;               // one a line, with an indent
 };
 

@@ -19,16 +19,16 @@ namespace orrery {
 enum class Outcome : int {
   Holds = 0,
   Fails = 1,       // a verdict does not hold
-  WrongInput = 2,  // a file, an option, an argument
+  WrongInput = 2,  // a file, an option or an argument is wrong
   OurBug = 3,
 };
 
 enum class Format : uint8_t { Text, Json };
 
 struct RunCommand {
-  std::vector<std::string> paths;  // files, and folders: all scenarios below them
+  std::vector<std::string> paths;  // files and folders (all scenarios below them)
   Format format = Format::Text;
-  std::optional<std::string> output;   // a file in the place of stdout
+  std::optional<std::string> output;   // a file instead of stdout
   std::vector<std::string> values;     // ids, or "all" alone
   std::optional<std::string> explain;  // an id of an op or a value
   std::optional<std::string> trace;    // a file for the Chrome trace
@@ -42,7 +42,7 @@ struct DiffCommand {
   std::string a;
   std::string b;
   Format format = Format::Text;
-  std::optional<std::string> output;  // a file in the place of stdout
+  std::optional<std::string> output;  // a file instead of stdout
   RunOptions options;                 // of the scenarios
 };
 

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-/// Calls `visit` with the command and each below it, and the words that lead there: "show program".
+/// Calls `visit` with the command, each subcommand, and the words that select it: "show program".
 template <class Visit>
 void for_each_command(const CommandHelp& command, const std::string& words, const Visit& visit) {
   visit(command, words);
@@ -17,7 +17,7 @@ void for_each_command(const CommandHelp& command, const std::string& words, cons
 }
 
 std::string bash_function(const CommandHelp& root) {
-  std::string descents;  // which words lead from one command to one below it
+  std::string descents;  // which words select a subcommand
   std::string values;    // what follows an option
   std::string words;     // what else a command takes
   for_each_command(root, "", [&](const CommandHelp& command, const std::string& path) {
@@ -75,7 +75,7 @@ std::string bash_function(const CommandHelp& root) {
       descents, values, words);
 }
 
-/// Within single quotes, as part of an _arguments specification.
+/// Escapes text for single quotes within an _arguments specification.
 std::string zsh_text(const std::string& text) {
   std::string out;
   for (const char c : text) {

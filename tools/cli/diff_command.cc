@@ -1,4 +1,4 @@
-// orrery diff: where two runs begin to differ. Each is a scenario, which is run, or a saved report.
+// orrery diff: where two runs first differ. Each is a scenario, which is run, or a saved report.
 
 #include <ostream>
 
@@ -16,13 +16,13 @@ namespace {
 
 RunRecord record_from(const std::string& file, const RunOptions& options) {
   const std::string text = load_text(file, options.limits);
-  Diagnostics faults(file);
+  Diagnostics diagnostics(file);
   Limits of_report = options.limits;
-  of_report.text = of_report.file;  // what a report says may be long
-  const Document document(text, faults, of_report);
+  of_report.text = of_report.file;  // reports may be large
+  const Document document(text, diagnostics, of_report);
   const std::optional<DocumentNode> root = document.root();
   if (root && is_report(*root))
-    return read_saved_report(*root, faults);
+    return read_saved_report(*root, diagnostics);
   const Scenario scenario = read_scenario(file, text, options.limits);
   return record_of(run(scenario, options));
 }

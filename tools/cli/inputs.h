@@ -1,6 +1,6 @@
 #pragma once
 
-// What commands are given: files, folders, names. Every fault is an InputError.
+// Reads what commands are given: files, folders, names. Every error is an InputError.
 
 #include <iosfwd>
 #include <string>
@@ -14,13 +14,14 @@
 
 namespace orrery {
 
-/// Throws InputError with one fault that stands in no text: of an argument, or of a file as a
+/// Throws InputError with one error without a text position: of an argument, or of a file as a
 /// whole.
 [[noreturn]] void refuse(std::string_view what, std::string message);
 
-/// Writes what `write` puts into the stream, or throws InputError and says why not.
+/// Writes to the file what `write` puts into the stream. Throws InputError with the reason where it
+/// cannot.
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
-/// Writes the whole text, or throws InputError and says why not.
+/// Writes the whole text. Throws InputError with the reason where it cannot.
 void write_file(const std::string& path, std::string_view text);
 
 /// Refuses to write `option`'s file where it is one of `inputs`.
@@ -36,7 +37,7 @@ Cluster cluster_named(const std::string& name);
 /// What `option` was given: "4 MiB", or a whole number of bytes; > 0.
 Bytes size_named(std::string_view option, std::string_view text);
 
-/// Sets what `setting`, NAME=VALUE, names: all_limits() has the names.
+/// Sets one limit from NAME=VALUE; all_limits() has the names.
 void set_limit(Limits& limits, const std::string& setting);
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-/// A hyphen that is one in a command, and no line that roff takes for a request.
+/// Escapes hyphens, and dots and quotes that would begin a roff request.
 std::string roff(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// The options of every command. CLI11 is slow to compile, so it is seen here and nowhere else.
+// The options of every command. CLI11 is slow to compile, so only this file includes it.
 
 #include <algorithm>
 #include <sstream>
@@ -25,7 +25,7 @@ const char* const kAbout =
 const char* const kExitCodes =
     "Exit codes: 0 all holds, 1 a verdict fails, 2 the input is wrong, 3 a bug in orrery.\n";
 
-/// A word and what it stands for.
+/// A word and the value it stands for.
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 
@@ -228,7 +228,7 @@ void add_manual(CLI::App& app) {
       ->footer("Example:\n  orrery manual | man -l -\n");
 }
 
-/// The words of "text|json"; none where a part of it stands for what the user has to fill in.
+/// The words of "text|json"; empty where a part is a placeholder such as FILE.
 std::vector<std::string> words_of(const std::string& type_name) {
   std::vector<std::string> words = CLI::detail::split(type_name, '|');
   const bool fixed =
@@ -246,7 +246,7 @@ OptionHelp option_help(const CLI::Option& option) {
   const bool placed = help.names.empty();
   const std::string type = option.get_type_name();
   help.choices = words_of(type);
-  // CLI11 calls a type TEXT where none is named.
+  // CLI11 names a type TEXT by default.
   help.takes = placed && help.choices.empty() ? option.get_name(true) : type;
   if (option.get_items_expected_max() == 0)
     help.takes.clear();
@@ -263,7 +263,7 @@ CommandHelp command_help(const CLI::App& app) {
     help.options.push_back(option_help(*option));
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     help.commands.push_back(command_help(*command));
-  // The headings and the exit codes are for those who have only the help.
+  // Headings and exit codes, for users who have only the help.
   for (const std::string& heading :
        {std::string("Example:\n"), std::string("Examples:\n"), std::string(kExitCodes)})
     if (const size_t at = help.examples.find(heading); at != std::string::npos)
@@ -291,7 +291,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_completion(app, shell);
   add_manual(app);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them in reverse
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;

@@ -1,4 +1,4 @@
-// orrery prove: a foreign algorithm, from its file to a verdict.
+// orrery prove: an imported algorithm, from its file to a verdict.
 
 #include <ostream>
 
@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-/// What the time rests on besides the cluster's own figures.
+/// What the time assumes besides the cluster's figures.
 std::string assumed_text(const MscclAlgorithm& algorithm, const Cluster& cluster) {
   std::string text;
   const auto add = [&](const std::string& line) { text += "    assumed: " + line + "\n"; };

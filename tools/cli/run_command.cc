@@ -1,5 +1,4 @@
-// orrery run: each file from text to report; what one file lacks does not keep the others from
-// running.
+// orrery run: each file from text to report. An error in one file does not stop the others.
 
 #include <algorithm>
 #include <map>
@@ -41,7 +40,7 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
   const std::map<std::string_view, ValueId> values = values_by_name(program);
   for (const auto& [name, value] : values)
     known.push_back(name);
-  Diagnostics faults("--values");
+  Diagnostics diagnostics("--values");
   for (const std::string& name : names) {
     const auto found = values.find(name);
     if (found != values.end()) {
@@ -50,11 +49,11 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
       continue;
     }
     const std::string_view near = near_miss(name, known);
-    faults.add(
+    diagnostics.add(
         fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
   }
-  faults.throw_if_any();
+  diagnostics.throw_if_any();
   return chosen;
 }
 
@@ -82,7 +81,7 @@ class Runner {
       refuse("--values", "values go into the JSON report: add --format json");
     if (options_.data == Data::Off)
       refuse("--values", "there are none with --data off");
-    options_.data = Data::On;  // asked for, so whatever their size
+    options_.data = Data::On;  // asked for, so without a limit on size
   }
 
   Outcome run() {

@@ -1,4 +1,4 @@
-// orrery show: what orrery knows, and what it makes of a scenario.
+// orrery show: the catalog, ops and schemas; and a scenario's program, schedules and critical path.
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ std::string show_catalog(const ShowCommand& command, const Style& style) {
     list += fmt::format("{}\n", entry.name);
   }
   if (!command.entry.empty())
-    cluster_named(command.entry);  // says what is near
+    cluster_named(command.entry);  // names the nearest word
   return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
 }
 
@@ -160,9 +160,9 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 std::string show_schedule(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits);
   const SiteId site = site_of(scenario, command.op);
-  Diagnostics faults(scenario.file);
-  const Lowered lowered = lower(scenario.program, scenario.cluster, faults, command.limits);
-  faults.throw_if_any();
+  Diagnostics diagnostics(scenario.file);
+  const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, command.limits);
+  diagnostics.throw_if_any();
   const auto first = std::find_if(lowered.collectives.begin(), lowered.collectives.end(),
                                   [&](const Collective& each) { return each.site == site; });
   ORRERY_CHECK(first != lowered.collectives.end(), "a site has at least one group");

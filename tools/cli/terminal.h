@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the command line writes: the only doors to the outside, so that tests can look into them.
+// The output streams of the command line, which tests replace.
 
 #include <iosfwd>
 #include <ostream>
@@ -14,11 +14,11 @@ struct Terminal {
   std::ostream& err;
   Style style;            // of out
   Style err_style;        // of err
-  bool progress = false;  // whether err shows passing lines
+  bool progress = false;  // whether err may show progress lines that are overwritten
 };
 
-/// stdout and stderr: colours on a terminal unless NO_COLOR is set, plain letters on one whose
-/// locale is not UTF-8.
+/// stdout and stderr: colours on a terminal unless NO_COLOR is set, ASCII where its locale is not
+/// UTF-8.
 Terminal standard_terminal();
 
 }  // namespace orrery

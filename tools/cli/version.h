@@ -1,6 +1,6 @@
 #pragma once
 
-// Which orrery this is.
+// The version of this orrery.
 
 #include <string>
 

@@ -29,7 +29,7 @@ constexpr std::string_view kLocals =
     "Names and parameters are those of `jax.lax`. Operands are not broadcast or converted unless "
     "an op says so.\n";
 
-/// A table row cannot hold a bar of its own.
+/// Escapes bars, which would end a table cell.
 std::string cell(std::string text) {
   for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2))
     text.insert(at, 1, '\\');

@@ -1,7 +1,6 @@
 #pragma once
 
-// What each parameter of an op means, in a sentence. Names are JAX's and mean the same wherever
-// they come.
+// What each parameter of an op means, in a sentence. Names are JAX's and mean the same in every op.
 
 #include <string>
 #include <string_view>
@@ -10,8 +9,7 @@
 
 namespace orrery {
 
-/// Empty where nothing is written about a parameter of that name; a test says that there is none
-/// such.
+/// Empty where no sentence exists for that name; a test requires one for every parameter.
 std::string_view parameter_summary(std::string_view name);
 
 /// What may be given: "a whole number, at least 1", "\"eager\" or \"rendezvous\"".

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Quantity {
-  std::string_view name;  // in $defs; with "_figure" also the form that tells its source
+  std::string_view name;  // in $defs; with "_figure" also the form with its source
   Dimension dimension;
 };
 constexpr std::array kQuantities = {
@@ -83,7 +83,7 @@ void define_quantities(Json& definitions) {
   }
 }
 
-/// Wherever a key has a quantity, the key with a unit's suffix has a whole number.
+/// For every key with a quantity, adds the keys with a unit's suffix, which have whole numbers.
 void add_suffixed_keys(Json& schema) {
   if (!schema.is_structured())
     return;
@@ -173,7 +173,7 @@ Json op_case(const Json& names, std::string_view definition) {
           {"then", reference(definition)}};
 }
 
-/// What an object that is this op has.
+/// The schema of an object that is this op.
 Json op_schema(const OpRules& op) {
   Json names = {op.name};
   if (op.family == Family::Collective)

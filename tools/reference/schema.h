@@ -1,8 +1,8 @@
 #pragma once
 
-// The JSON Schemas of a scenario and of a report, draft 2020-12 (and within what draft 7 has too,
-// since that is what most editors know). What is written by hand stands in *.schema.json beside
-// this file; ops, dtypes, units and the catalog come from the tables that the reader goes by.
+// The JSON Schemas of a scenario and of a report, draft 2020-12, using only what draft 7 has too,
+// which most editors know. The hand-written part is in *.schema.json beside this file; ops, dtypes,
+// units and the catalog come from the reader's tables.
 
 #include <span>
 #include <string>

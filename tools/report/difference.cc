@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// Where a place stands in the order of compare().
+/// The position of a difference in the order of compare().
 struct Key {
   enum class Part : uint8_t { Arguments, Ops, Memory, Verdicts } part = Part::Ops;
   Instant end;
@@ -27,7 +27,7 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-/// What is known of one aspect so far.
+/// The differences found in one aspect so far.
 struct Found {
   Key first_key;
   Difference first;
@@ -91,7 +91,7 @@ class Comparer {
   }
 
  private:
-  /// `make` gives the difference at the key; it is asked for where nothing comes before.
+  /// `make` describes the difference; it is called only where the key is the first so far.
   template <class Make>
   void add(Aspect aspect, Key key, const std::string& place, Make make) {
     key.aspect = aspect;

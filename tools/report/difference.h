@@ -1,7 +1,7 @@
 #pragma once
 
-// Where two runs differ, A and B: for each aspect the first place, and how far the difference goes.
-// Ops and values are matched by id, devices by number, checks by name and place.
+// Where two runs differ, A and B: for each aspect the first difference, and how many there are. Ops
+// and values are matched by id, devices by number, checks by name and what they are of.
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-/// What may differ. Where one op differs in several, this is their order: what is likelier to be
-/// the reason comes first.
+/// What may differ. Where one op differs in several aspects, the likelier cause comes first: this
+/// order.
 enum class Aspect : uint8_t {
   Op,         // what the op is
   Type,       // of a value: dtype or shape
@@ -28,10 +28,10 @@ enum class Aspect : uint8_t {
 /// "op", "type", "algorithm", "value", "time", "memory", "verdict".
 std::string_view name(Aspect aspect);
 
-/// One place where the runs differ.
+/// One difference between the runs.
 struct Difference {
   std::string at;                   // an op's or array's id; a check's name; empty for memory
-  std::optional<LogicalId> device;  // where the records tell devices apart
+  std::optional<LogicalId> device;  // where the records have single devices
   std::string what;                 // "element 3", "end", "peak", "dtype"
   std::string a, b;
   std::string note;  // "1 ulp apart; 5 of 16 elements differ", "5 us later"; or empty
@@ -55,10 +55,9 @@ struct RunComparison {
   }
 };
 
-/// What comes first: results in the order in which they come to be in A (by their ends, and what
-/// ends together in issue order, by device), arguments before all ops; then memory; then verdicts.
-/// A result never depends on one that comes later in this order, so the first value that differs is
-/// where the difference comes from. A program that does not end is taken in issue order.
+/// The order: arguments; then ops by their ends in A (then by issue order and device); then memory;
+/// then verdicts. A result never depends on a later one in this order, so the first value that
+/// differs is where the difference begins. Programs that do not end are compared in issue order.
 RunComparison compare(const RunRecord& a, const RunRecord& b);
 
 }  // namespace orrery

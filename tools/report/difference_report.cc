@@ -45,7 +45,8 @@ std::string places_text(const std::vector<std::string>& places) {
       named < places.size() ? fmt::format(" and {} more", places.size() - named) : "");
 }
 
-/// Of what there is one: "op"; where more differ than the first, how many and which.
+/// How many differ besides the first, and which, where there are several; `one` is the singular:
+/// "op".
 std::string extent_text(const Finding& finding) {
   if (finding.places.size() < 2)
     return "";

@@ -18,7 +18,7 @@ namespace orrery {
 struct Explanation {
   std::string id;
   std::optional<OpId> op;
-  /// Of the device on which the op ended last, among equals the lowest id.
+  /// For the device on which the op ended last; the lowest id on a tie.
   LogicalId device;
   std::vector<Reason> chain;  // empty where the program does not end
   std::optional<ValueId> value;
@@ -36,7 +36,7 @@ std::string sentence(const Report& report, const Reason& reason);
 /// "on devices 0-7 it is held from g to the end of the program, since it is an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);
 
-/// The whole of it as text; of a long chain the beginning and the end.
+/// The explanation as text. Of a long chain only the beginning and the end.
 std::string explanation_text(const Report& report, const Explanation& explanation,
                              const Style& style);
 

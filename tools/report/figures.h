@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures that reports work out for display: shares, as doubles.
+// Shares computed for display, as doubles.
 
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// The device whose compute stream waits longest for collectives; among equals the lowest id.
+/// The device whose compute stream waits longest for collectives; the lowest id on a tie.
 struct Exposed {
   LogicalId device;
   Duration exposed;
@@ -20,7 +20,7 @@ struct Exposed {
 /// Empty without times, or with a makespan of 0.
 std::optional<Exposed> most_exposed(const Report& report);
 
-/// Bytes of the link over what it could carry in the makespan; empty as above.
+/// Bytes that the link carried, over those it could carry in the makespan; empty as above.
 std::optional<double> utilization(const Report& report, const LinkReport& link);
 
 }  // namespace orrery

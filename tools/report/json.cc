@@ -50,7 +50,7 @@ void write_time(JsonWriter& json, const Report& report) {
   });
 }
 
-/// A time, which only a program that ends has.
+/// A time; empty where the program does not end.
 std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
   return report.completion ? std::optional(count) : std::nullopt;
 }
@@ -146,7 +146,7 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
   });
 }
 
-/// A key that comes again has a list.
+/// A key that occurs several times gets the list of its texts.
 void write_witness(JsonWriter& json,
                    const std::vector<std::pair<std::string, std::string>>& witness) {
   const auto same = [](const std::string& key) {
@@ -156,7 +156,7 @@ void write_witness(JsonWriter& json,
     for (auto entry = witness.begin(); entry != witness.end(); ++entry) {
       const auto& [key, text] = *entry;
       if (std::any_of(witness.begin(), entry, same(key)))
-        continue;  // in the first one's list
+        continue;  // is in the list of its first occurrence
       json.key(key);
       if (std::none_of(entry + 1, witness.end(), same(key))) {
         json.value(text);
@@ -282,7 +282,7 @@ void write_explanation(JsonWriter& json, const Report& report, const Explanation
   });
 }
 
-/// A member that is an array with an entry for each of `all`, which `write` writes.
+/// A member that is an array of `all`, each written by `write`.
 template <class Entries, class Write>
 void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write write) {
   json.key(key).array([&] {
@@ -302,6 +302,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
     json.key("scenario").value(report.scenario->name);
     json.key("holds").value(report.holds);
     json.key("fingerprint").value(report.fingerprint);
+    if (report.digest)
+      json.key("digest").value(digest_text(*report.digest));
     write_all(json, "faults", report.faults, string);
     write_all(json, "labels", report.labels, string);
     write_time(json.key("time"), report);

@@ -21,15 +21,14 @@ struct JsonOptions {
 };
 
 /// Elements are numbers (NaN and infinities as the strings "NaN", "Infinity", "-Infinity", pred as
-/// true and false), or their bit patterns in unsigned integers, and "encoding" says so.
-/// Ends with a newline. What does not apply is null: the algorithm of a local op, the time of a
-/// program that hangs, the bandwidth of what took no time, a value on a device that never came to
-/// have it.
+/// true and false), or their bit patterns in unsigned integers, and "encoding" says so. Ends with a
+/// newline. What does not apply is null: the algorithm of a local op, the time of a program that
+/// hangs, the bandwidth of an op that took no time, a value on a device without it.
 std::string json_text(const Report& report, const JsonOptions& options);
 
-/// In the place of a report, for a scenario with a wrong input: {"report": 1, "file": FILE,
-/// "holds": false, "errors": [{"pointer", "line", "column", "message"}, ...]}; line and column are
-/// null for what stands in no text.
+/// Instead of a report, for a scenario that is wrong: {"report": 1, "file": FILE, "holds": false,
+/// "errors": [{"pointer", "line", "column", "message"}, ...]}; line and column are null for errors
+/// without a text position.
 std::string json_text(const std::string& file, const InputError& error);
 
 /// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.

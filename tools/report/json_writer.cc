@@ -17,9 +17,9 @@ constexpr uint64_t in_each_byte(uint64_t byte) {
   return byte * 0x0101010101010101U;
 }
 
-/// For each byte of the word its top bit: whether JSON cannot have that character as it is, which
-/// it can but for control characters, quotes, backslashes and what is not ASCII. A byte less than
-/// 1, after ^, is the character itself.
+/// Sets the top bit of each byte of the word that JSON must escape or that may not be UTF-8:
+/// control characters, quotes, backslashes, everything above '~'. (A subtraction sets it for bytes
+/// below the subtrahend, also above bytes that are already found.)
 uint64_t not_plain(uint64_t word) {
   const uint64_t other = word | (word + in_each_byte(0x80 - 0x7f)) | (word - in_each_byte(' ')) |
                          ((word ^ in_each_byte('"')) - in_each_byte(1)) |
@@ -27,7 +27,7 @@ uint64_t not_plain(uint64_t word) {
   return other & in_each_byte(0x80);
 }
 
-/// Whether JSON has all of the text as it is. Eight characters at a time.
+/// Whether the text needs no escapes. Looks at eight characters at a time.
 bool is_plain(std::string_view text) {
   uint64_t other = 0;
   size_t at = 0;
@@ -157,7 +157,7 @@ void JsonWriter::item() {
     gaps_.push_back({out_.size(), true});
 }
 
-/// Gives each item so far of the array or object at this depth a line of its own.
+/// Puts each item so far of the array or object at this depth on a line of its own.
 void JsonWriter::split(size_t depth) {
   Open& open = open_[depth - 1];
   open.lines = true;

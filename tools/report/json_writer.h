@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON text, written as it is told: no tree is built. A value that reads well on one line is on
-// one: an array without filled arrays and objects in it, or such an object of up to six members.
+// Writes JSON text directly, without building a tree. An array or object goes on one line if it
+// holds no array or object but empty ones, and, if an object, at most six members.
 
 #include <concepts>
 #include <cstddef>
@@ -32,7 +32,7 @@ class JsonWriter {
       natural(number);
   }
   void value(double number);  // finite
-  /// File names may be any bytes: those that are no UTF-8 become U+FFFD.
+  /// Bytes that are not UTF-8 (in file names) become U+FFFD.
   void value(std::string_view text);
   void value(const std::string& text) { value(std::string_view(text)); }
   void value(const char* text) { value(std::string_view(text)); }
@@ -58,11 +58,11 @@ class JsonWriter {
   }
 
  private:
-  /// An array or object that was begun and not yet ended. Its bracket is written with its first
-  /// item: until then it may come to be an empty one.
+  /// An array or object that is not ended yet. Its bracket is written with its first item, since an
+  /// empty one does not split the line that it is on.
   struct Open {
     char bracket = '[';
-    bool lines = false;  // one item a line; else, so far, all in one
+    bool lines = false;  // one item a line; else all on one line so far
     size_t items = 0;
     size_t at = 0;  // of the bracket, once there is an item
   };
@@ -78,8 +78,8 @@ class JsonWriter {
 
   std::string& out_;
   std::vector<Open> open_;
-  /// Of the innermost array or object that has items, while it is in one line: where a line would
-  /// begin, and where a space would follow a colon. Ascending.
+  /// Of the innermost array or object that has items, while it is on one line: the offsets where it
+  /// would be split, into lines and after colons. Ascending.
   struct Gap {
     size_t at;
     bool line;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace orrery {
 
 std::string_view name(HeldAs kind) {
@@ -12,6 +14,10 @@ std::string_view name(HeldAs kind) {
 
 std::string_view name(TimedBy timed_by) {
   return timed_by == TimedBy::Sweep ? "sweep" : "engine";
+}
+
+std::string digest_text(uint64_t digest) {
+  return fmt::format("{:016x}", digest);
 }
 
 std::string ranges_text(const std::vector<LogicalId>& ids) {

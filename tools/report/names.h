@@ -2,6 +2,7 @@
 
 // The words that text and JSON reports share.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ namespace orrery {
 
 std::string_view name(HeldAs kind);  // "argument", "output", "temporary", "in_flight", "scratch"
 std::string_view name(TimedBy timed_by);  // "sweep", "engine"
+
+std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 
 /// "0-3, 8": ascending ids as ranges.
 std::string ranges_text(const std::vector<LogicalId>& ids);

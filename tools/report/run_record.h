@@ -1,7 +1,7 @@
 #pragma once
 
-// What two runs are compared by: of a run just made, or read back from its JSON report
-// (saved_report.h), which has less.
+// What two runs are compared by: taken from a run, or, with less in it, from a saved JSON report
+// (saved_report.h).
 
 #include <optional>
 #include <string>
@@ -61,7 +61,7 @@ struct RunRecord {
   std::vector<RecordedValue> values;  // those that were kept, arguments first
 };
 
-/// Takes the values out of the report, those that some device holds.
+/// Moves the values that some device holds out of the report.
 RunRecord record_of(Report report);
 
 }  // namespace orrery

@@ -15,20 +15,22 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 class SavedReportReader {
  public:
-  SavedReportReader(DocumentNode root, Diagnostics& faults) : root_(root), faults_(faults) {}
+  SavedReportReader(DocumentNode root, Diagnostics& diagnostics)
+      : root_(root), diagnostics_(diagnostics) {}
 
   RunRecord read() {
-    Fields fields(root_, faults_);
+    Fields fields(root_, diagnostics_);
     if (const auto version = fields.required("report"))
       if (version->kind() != DocumentNode::Kind::Number || version->number() != "1")
-        expected(*version, "version 1 of the report", faults_);
+        expected(*version, "version 1 of the report", diagnostics_);
     RunRecord record;
-    record.file = faults_.file();
+    record.file = diagnostics_.file();
     if (const auto node = fields.required("holds"))
-      record.holds = read_boolean(*node, faults_).value_or(true);
+      record.holds = read_boolean(*node, diagnostics_).value_or(true);
     record.fingerprint = text(fields, "fingerprint", "a fingerprint").value_or("");
     if (const auto node = fields.optional("faults"))
-      record.faults = read_names(*node, "a sentence", faults_).value_or(std::vector<std::string>());
+      record.faults =
+          read_names(*node, "a sentence", diagnostics_).value_or(std::vector<std::string>());
     if (const auto node = fields.required("time"); node && !is_null(*node))
       record.makespan = read_makespan(*node);
     each(fields, "ops", "an op, an object",
@@ -38,12 +40,12 @@ class SavedReportReader {
     each(fields, "checks", "a check, an object",
          [&](DocumentNode node) { record.checks.push_back(read_check(node)); });
     if (const auto node = fields.optional("values");
-        node && is_object(*node, "an object with an entry for each value", faults_))
+        node && is_object(*node, "an object with an entry for each value", diagnostics_))
       for (const DocumentNode member : *node)
-        if (is_object(member, "a value, an object", faults_))
+        if (is_object(member, "a value, an object", diagnostics_))
           if (auto value = read_value(member))
             record.values.push_back(std::move(*value));
-    faults_.throw_if_any();
+    diagnostics_.throw_if_any();
     return record;
   }
 
@@ -53,39 +55,39 @@ class SavedReportReader {
   template <class Read>
   void each(Fields& fields, std::string_view key, std::string_view what, Read read) {
     const auto list = fields.required(key);
-    if (!list || !is_list(*list, "a list", faults_))
+    if (!list || !is_list(*list, "a list", diagnostics_))
       return;
     for (const DocumentNode node : *list)
-      if (is_object(node, what, faults_))
+      if (is_object(node, what, diagnostics_))
         read(node);
   }
 
   std::optional<std::string> text(Fields& fields, std::string_view key, std::string_view what) {
     const auto node = fields.required(key);
-    return node ? read_text(*node, what, faults_) : std::nullopt;
+    return node ? read_text(*node, what, diagnostics_) : std::nullopt;
   }
 
   std::optional<std::string> text_or_null(Fields& fields, std::string_view key,
                                           std::string_view what) {
     const auto node = fields.required(key);
-    return node && !is_null(*node) ? read_text(*node, what, faults_) : std::nullopt;
+    return node && !is_null(*node) ? read_text(*node, what, diagnostics_) : std::nullopt;
   }
 
-  /// Not negative; 0 where a fault was added.
+  /// Not negative; 0 after an error.
   int64_t count(Fields& fields, std::string_view key) {
     const auto node = fields.required(key);
-    return node ? read_integer(*node, "a whole number", {0, kMost}, faults_).value_or(0) : 0;
+    return node ? read_integer(*node, "a whole number", {0, kMost}, diagnostics_).value_or(0) : 0;
   }
 
   std::optional<Instant> read_makespan(DocumentNode node) {
-    if (!is_object(node, "an object or null", faults_))
+    if (!is_object(node, "an object or null", diagnostics_))
       return std::nullopt;
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     return Instant(count(fields, "makespan_ps"));
   }
 
   RecordedOp read_op(DocumentNode node) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     RecordedOp op;
     op.id = text(fields, "id", "an id").value_or("");
     op.op = text(fields, "op", "an op").value_or("");
@@ -98,11 +100,11 @@ class SavedReportReader {
   }
 
   RecordedDevice read_device(DocumentNode node) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     RecordedDevice device;
     if (const auto id = fields.required("id"))
       device.id = LogicalId(static_cast<size_t>(
-          read_integer(*id, "a device", {0, std::numeric_limits<uint32_t>::max()}, faults_)
+          read_integer(*id, "a device", {0, std::numeric_limits<uint32_t>::max()}, diagnostics_)
               .value_or(0)));
     device.peak = Bytes(count(fields, "peak_bytes"));
     device.peak_at = text_or_null(fields, "peak_at", "an id or null");
@@ -111,39 +113,40 @@ class SavedReportReader {
   }
 
   RecordedCheck read_check(DocumentNode node) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     RecordedCheck check;
     check.name = text(fields, "name", "a check").value_or("");
     check.of = text(fields, "of", "what was checked").value_or("");
     if (const auto holds = fields.required("holds"))
-      check.holds = read_boolean(*holds, faults_).value_or(true);
+      check.holds = read_boolean(*holds, diagnostics_).value_or(true);
     check.message = text(fields, "message", "a sentence").value_or("");
     return check;
   }
 
   std::optional<RecordedValue> read_value(DocumentNode member) {
-    Fields fields(member, faults_);
+    Fields fields(member, diagnostics_);
     const auto dtype_node = fields.required("dtype");
     const auto shape_node = fields.required("shape");
     const auto lists = fields.required("per_device");
-    const std::optional<Encoding> encoding = read_encoding(fields, faults_);
+    const std::optional<Encoding> encoding = read_encoding(fields, diagnostics_);
     if (!dtype_node || !shape_node || !lists || !encoding)
       return std::nullopt;
-    const std::optional<Dtype> dtype = read_dtype(*dtype_node, faults_);
-    const auto dims = read_integers(*shape_node, "an extent", {0, kMost}, faults_);
-    if (!dtype || !dims || !is_list(*lists, "one list of elements per device", faults_))
+    const std::optional<Dtype> dtype = read_dtype(*dtype_node, diagnostics_);
+    const auto dims = read_integers(*shape_node, "an extent", {0, kMost}, diagnostics_);
+    if (!dtype || !dims || !is_list(*lists, "one list of elements per device", diagnostics_))
       return std::nullopt;
     RecordedValue value{member.key(), *dtype, Shape(*dims), {}};
     for (const DocumentNode list : *lists) {
       value.per_device.emplace_back();
       if (!is_null(list))
-        value.per_device.back() = read_tensor(list, {*dtype, value.shape, *encoding, 1}, faults_);
+        value.per_device.back() =
+            read_tensor(list, {*dtype, value.shape, *encoding, 1}, diagnostics_);
     }
     return value;
   }
 
   DocumentNode root_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
 };
 
 }  // namespace
@@ -152,18 +155,19 @@ bool is_report(DocumentNode root) {
   return root.find("report") || root.find("reports");
 }
 
-RunRecord read_saved_report(DocumentNode root, Diagnostics& faults) {
+RunRecord read_saved_report(DocumentNode root, Diagnostics& diagnostics) {
   if (const auto several = root.find("reports")) {
-    faults.add(several->key_origin(),
-               "expected the report of one run, got a list of several (`run` of one file writes "
-               "one)");
-    faults.throw_if_any();
+    diagnostics.add(
+        several->key_origin(),
+        "expected the report of one run, got a list of several (`run` of one file writes "
+        "one)");
+    diagnostics.throw_if_any();
   }
   if (const auto errors = root.find("errors")) {
-    faults.add(errors->key_origin(), "expected the report of a run, got why there was none");
-    faults.throw_if_any();
+    diagnostics.add(errors->key_origin(), "expected the report of a run, got why there was none");
+    diagnostics.throw_if_any();
   }
-  return SavedReportReader(root, faults).read();
+  return SavedReportReader(root, diagnostics).read();
 }
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads a JSON report back (json.h). Keys that it does not know are passed over: later versions of
-// orrery may write more.
+// Reads a JSON report back (json.h). Unknown keys are ignored: later versions of orrery may write
+// more.
 
 #include <string>
 
@@ -13,7 +13,7 @@ namespace orrery {
 /// Whether the document is a report, or a list of them, and not a scenario.
 bool is_report(DocumentNode root);
 
-/// Throws InputError, with every fault, where it is not the report of one run.
-RunRecord read_saved_report(DocumentNode root, Diagnostics& faults);
+/// Throws InputError, with all errors, where it is not the report of one run.
+RunRecord read_saved_report(DocumentNode root, Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// How text looks: colours where the reader's terminal has them, and plain letters where it has no
-// others. Text that goes to a file is the same everywhere: no colours, all letters.
+// How text looks: colours where the terminal has them, ASCII where it has only that. Text written
+// to a file is always the same: no colours, all of Unicode.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace orrery {
 enum class Colours : uint8_t { Plain, Ansi };
 enum class Letters : uint8_t { Ascii, Unicode };
 
-/// What a report for people keeps to, but for names and messages that are longer.
+/// The width of a text report; only longer names and messages exceed it.
 inline constexpr size_t kReportColumns = 100;
 
 /// Columns that a UTF-8 text takes: one per code point (none of ours are wide).

@@ -14,7 +14,7 @@ bool is_nan(const Tensor& tensor, int64_t element) {
   return is_float(tensor.dtype()) && std::isnan(element_as_double(tensor, element));
 }
 
-/// The place of a float among all of its dtype in the order of their values; 0 for both zeros.
+/// The index of a float among all of its dtype ordered by value; 0 for both zeros.
 Int128 ordinal(const Tensor& tensor, int64_t element) {
   const auto width = static_cast<unsigned>(8 * itemsize(tensor.dtype()).count());
   const uint64_t sign = uint64_t{1} << (width - 1);

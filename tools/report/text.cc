@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
 constexpr size_t kLinkKindsShown = 4;
-constexpr size_t kTimelineRows = 48;  // more than a screen shows nothing at a glance
+constexpr size_t kTimelineRows = 48;  // more would not fit a screen
 
 std::string heading(const Style& style, std::string_view text) {
   return "\n" + style.bold(text) + "\n";
@@ -294,7 +294,12 @@ class TextReport {
         failed == 0
             ? style_.good(fmt::format("{} checks hold", report_.checks.size()))
             : style_.bad(fmt::format("{} of {} checks fail", failed, report_.checks.size()));
-    return "\n" + count + style_.dim("  fingerprint " + report_.fingerprint) + "\n";
+    const std::string digest =
+        report_.digest
+            ? style_.dim(fmt::format("schedule digest {}: one executor ran, nothing was compared\n",
+                                     digest_text(*report_.digest)))
+            : std::string();
+    return "\n" + count + style_.dim("  fingerprint " + report_.fingerprint) + "\n" + digest;
   }
 
   const Report& report_;

@@ -21,14 +21,14 @@
 namespace orrery {
 namespace {
 
-/// The file: events one a line, passed on a block at a time.
+/// The file: one event a line, written in blocks.
 class TraceFile {
  public:
   explicit TraceFile(std::ostream& out) : out_(out) {
     text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
   }
 
-  /// An event of which `format` gives all but the braces.
+  /// Writes an event; `format` gives all but the braces.
   template <class... Arguments>
   void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     text_ += events_++ == 0 ? "\n{" : ",\n{";
@@ -64,7 +64,7 @@ struct Row {
   uint32_t thread = 0;
 };
 
-/// From when to when, in the digits of the format.
+/// Begin and duration, in the format's digits.
 struct Stretch {
   Instant begin;
   Instant end;
@@ -138,7 +138,7 @@ class Trace {
   }
 
  private:
-  /// What is remembered of a collective whose messages are written.
+  /// The state of a collective whose messages are written.
   struct Shown {
     uint64_t first_message = 0;     // the number of its first message
     uint64_t steps = 0;             // the most of any channel
@@ -328,8 +328,8 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// While an op is at work, what its list holds counts; so each op sets the counter, to what all
-  /// lists of the device hold. `first` is the first of them.
+  /// The live bytes at an op count while it runs, so each op sets the counter: to the sum over the
+  /// lists of the device. `first` is the first of these lists.
   void write_memory(const DeviceReport& device, ListId first) {
     struct Change {
       Instant at;

@@ -14,8 +14,8 @@
 namespace orrery {
 
 struct TraceOptions {
-  /// Collectives are written with their messages, in the program's order, as long as these are no
-  /// more in all; from the first that would exceed it on, only as a whole.
+  /// The most messages to write. Collectives are written in the program's order with their
+  /// messages; from the first whose messages would exceed this on, without.
   uint64_t most_messages = std::numeric_limits<uint64_t>::max();
 };
 
@@ -25,9 +25,9 @@ struct TraceSize {
 };
 
 /// Times are in microseconds, as the format has it, with six decimals: whole picoseconds, not
-/// rounded. (Viewers keep nanoseconds.) Runs the timing once more, and writes as it goes: memory
-/// grows with the members of the collectives, not with messages. Same report, same bytes. Requires
-/// a report with times; whether `out` took everything is for the caller to ask.
+/// rounded. (Viewers keep nanoseconds.) Runs the timing once more and writes while it runs: memory
+/// grows with the collectives' members, not with messages. Same report, same bytes. Requires a
+/// report with times; The caller checks whether `out` accepted everything.
 TraceSize write_trace(const Report& report, std::ostream& out, const TraceOptions& options = {});
 
 }  // namespace orrery

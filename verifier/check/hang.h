@@ -1,30 +1,24 @@
 #pragma once
 
-// Whether the program ends. One walk without time decides for every timing; where it stops, the
-// cycle of devices that wait for each other is the witness.
+// Whether the program ends. No cause is a choice, so one run decides for every timing; where a walk
+// without time stops, the cycle of devices that wait for each other is the witness.
 
 #include <string>
 #include <vector>
 
 #include "models/program/program.h"
-#include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/program_walk.h"
 #include "verifier/report.h"
 
 namespace orrery {
 
-struct StaticWalk {
-  Stop stop;
-  Digest digest;  // of the halves that ran
-};
+/// The program ends (DEADLOCK.FREE): the check that holds, of a program that was run to its end.
+Check deadlock_free();
 
-/// Walks the whole program without time and without data.
-StaticWalk static_walk(const Program& program, const Lowered& lowered);
-
-/// The program ends (DEADLOCK.FREE). Otherwise the wait-for cycle, device by device, and the orders
-/// of issue that conflict; or, where a collective that all have entered cannot go on, the cycle of
-/// its steps.
+/// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. Where it does not, the
+/// wait-for cycle, device by device, and the orders of issue that conflict; or, where a collective
+/// that all have entered cannot go on, the cycle of its steps.
 Check deadlock_free(const Program& program, const Stop& stop);
 
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot

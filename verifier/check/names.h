@@ -47,7 +47,7 @@ const CheckInfo& info(CheckKind kind);
 
 using Witness = std::vector<std::pair<std::string, std::string>>;
 
-/// A check that holds says `message`; one without a message says what it promises.
+/// A check that holds, with `message`, or with its promise where there is none.
 Check passed(CheckKind kind, std::string of, std::string message = {});
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness = {});
 
@@ -58,8 +58,8 @@ std::string pointer_of(const Op& op);
 /// The name in double quotes.
 std::string quoted(std::string_view name);
 
-/// An amount and the limit that it breaks, as people read them; exactly where they would read
-/// alike.
+/// An amount and the limit that it breaks, as text; with all digits where the rounded texts would
+/// be equal.
 std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit);
 std::pair<std::string, std::string> told_apart(Duration amount, Duration limit);
 

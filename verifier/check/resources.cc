@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-constexpr size_t kNamedInMessage = 4;  // buffers of the live set; the witness has all
+constexpr size_t kNamedInMessage = 4;  // live buffers; the witness has all
 
 std::string_view text(HeldAs kind) {
   switch (kind) {

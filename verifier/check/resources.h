@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks of what a run used: device memory, and each step of each schedule once.
+// Checks of a run's memory, and that each step of each schedule ran once.
 
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
 /// The digest of a walk that runs every half of every collective once.
 WalkDigest whole_digest(const Lowered& lowered);
 
-/// All executors, by name, have the digest of the whole (SCHEDULE.DIGEST).
+/// All executors, by name, have the digest of the schedules (SCHEDULE.DIGEST).
 Check digests_agree(const WalkDigest& whole,
                     const std::vector<std::pair<std::string, WalkDigest>>& executors);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether every message still has a way where links are cut.
+// Whether every message still has a route where links are cut.
 
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
@@ -12,7 +12,7 @@ namespace orrery {
 
 /// Every pair that exchanges a message has a route on `cut`, paths of the fabric `healthy` with
 /// some links cut (ROUTE.LEFT). Otherwise the first collective that has not, the two devices, and
-/// the cut links of the way they had.
+/// the cut links of their former route.
 Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
                   Paths& cut);
 

@@ -78,7 +78,7 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site) const {
       given.push_back(&*values_.at(program_.op(op_of.at(member)).operands.front(), member));
     const auto size = static_cast<uint32_t>(given.size());
 
-    std::optional<Definition> last;  // reductions to all have one result for all
+    std::optional<Definition> last;  // members of an all-reduce share one result
     Tensor expected;
     for (uint32_t r = 0; r < size; ++r) {
       const LogicalId member = collective.members[r];

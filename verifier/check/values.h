@@ -13,15 +13,15 @@
 
 namespace orrery {
 
-/// Refers to what it is made of.
+/// Its arguments must outlive it.
 class ValuesAgainstDefinitions {
  public:
-  /// Requires the values of a run that came to its end.
+  /// Requires the values of a run that ended.
   ValuesAgainstDefinitions(const Program& program, const Lowered& lowered,
                            const DeviceValues& values);
 
-  /// Every group of the site, every member: the result is the definition's, applied to what the
-  /// members really passed in, by the exactness of oracle/compare.h (VALUES.ORACLE). Otherwise the
+  /// Every group of the site, every member: the result equals the definition applied to the
+  /// members' actual operands, as exactly as oracle/compare.h asks (VALUES.ORACLE). Otherwise the
   /// first group, member and element that is not. The result of a start is what its last done
   /// gives; a start that is never done has none to compare, and where that is so on all devices
   /// there is no check.

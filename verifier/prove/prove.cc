@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -90,17 +91,25 @@ class RankComparison {
     if (const auto sizes = wrong_sizes(rank, definition))
       return sizes;
     std::optional<Difference> lowest;
+    std::vector<Covered> defined;
     for (const Part& part : definition.parts) {
       if (over_budget())
         return std::nullopt;
       for_each_moved(part, from_result_, from_operand_, [&](const Part& placed) {
         placed.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+          defined.push_back({first, count});
           compare(made, {first, count, source, part.rank, part.ranks}, lowest);
           return !over_budget();
         });
         return !over_budget();
       });
     }
+    if (!follow_on_each_other(defined))
+      return Proof{false,
+                   fmt::format("the definition of rank {} does not say once what each of its {} "
+                               "elements is",
+                               rank.index(), places_.output.elements()),
+                   {}};
     if (!lowest)
       return std::nullopt;
     return differs(rank, lowest->element, lowest->have, lowest->expected);
@@ -116,6 +125,25 @@ class RankComparison {
     Rank rank;
     uint32_t ranks;
   };
+
+  /// Canonical result elements that something is defined of.
+  struct Covered {
+    int64_t first;
+    int64_t count;
+  };
+
+  static bool follow_on_each_other(std::vector<Covered>& covered) {
+    const auto before = [](const Covered& a, const Covered& b) { return a.first < b.first; };
+    if (!std::is_sorted(covered.begin(), covered.end(), before))
+      std::sort(covered.begin(), covered.end(), before);
+    int64_t end = 0;
+    for (const Covered& each : covered) {
+      if (each.first != end)
+        return false;
+      end += each.count;
+    }
+    return true;
+  }
 
   struct Difference {
     int64_t element;  // in the tensor
@@ -174,7 +202,7 @@ class RankComparison {
       return false;
     return run.ranks == 0 ||
            made_of.front() == Contribution{run.rank, run.ranks,
-                                           run.source + in_run - in_piece - *piece.made.origin, 1};
+                                           run.source + in_run - in_piece - piece.made.origin, 1};
   }
 
   /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.

@@ -64,7 +64,7 @@ TEST_CASE("diagnostics: the 200th fault ends the reading") {
     FAIL("it went on");
   } catch (const InputError& error) {
     CHECK(error.faults().size() == 201);
-    CHECK(error.faults().back().message == "200 faults so far: there may be more");
+    CHECK(error.faults().back().message == "200 errors so far: there may be more");
   }
 }
 

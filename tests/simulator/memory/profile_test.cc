@@ -263,7 +263,7 @@ TEST_CASE("memory: a thread counts the arguments that all its devices have, a de
   p.op(OpKind::Slice, "x", {a}, 20);
   p.thread({LogicalId(2)});
   p.op(OpKind::Full, "y", {}, 5);
-  const MemoryProfile profile = orrery::profile(p.program, p.lowered, p.policy);
+  const MemoryProfile profile = p.profile();
   CHECK(profile.threads[0].peak == Bytes(100 + 10 + 20));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(130));
   CHECK(profile.of(LogicalId(1)).peak == Bytes(131));  // and c, which device 0 does not have
@@ -285,7 +285,7 @@ TEST_CASE("memory: of several lists on a device the peaks add up, what all keep 
   p.thread({LogicalId(1)});
   p.op(OpKind::Full, "z", {}, 5);
   p.policy.reserved = Bytes(1000);
-  const MemoryProfile profile = orrery::profile(p.program, p.lowered, p.policy);
+  const MemoryProfile profile = p.profile();
   CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
   CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 10 + 5));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));

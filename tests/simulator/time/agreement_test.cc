@@ -59,6 +59,39 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
 }
 
 TEST_CASE(
+    "a sweep that checks the links' capacities agrees with the engine on 1,000 programs whose "
+    "links may be contended") {
+  Random random(3);
+  int compared = 0;
+  int refused = 0;
+  while (compared < 1'000) {
+    const RandomProgram program = random_program(random, {random.below(2) == 0});
+    const Sketch& sketch = program.sketch;
+    if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
+      continue;
+    Paths paths(program.fabric);
+    const Demands asked = demands(sketch.lowered, paths);
+    SweepOptions sweeping;
+    sweeping.device_start = program.device_start;
+    sweeping.check_capacity = &asked;
+    const auto swept = sweep(sketch.program, sketch.lowered, paths, sweeping);
+    if (std::holds_alternative<std::string>(swept)) {
+      ++refused;
+      continue;
+    }
+    EngineOptions options;
+    options.device_start = program.device_start;
+    options.share_all_links = true;
+    const Completion simulated = simulate(sketch.program, sketch.lowered, program.fabric, options);
+    CAPTURE(compared);
+    REQUIRE(std::get<Completion>(swept).spans == simulated.spans);
+    REQUIRE(same(std::get<Completion>(swept), simulated));
+    ++compared;
+  }
+  CHECK(refused > 100);  // sharing really happens in others
+}
+
+TEST_CASE(
     "engine: shuffled order, extra update points and needless sharing change nothing on 200 "
     "programs") {
   Random random(2);

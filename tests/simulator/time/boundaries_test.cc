@@ -206,10 +206,22 @@ TEST_CASE("run_time: says why it used the executor it used") {
     CHECK(completion.by == TimedBy::Sweep);
     CHECK(completion.because == "no link is asked for more than its capacity");
   }
-  SUBCASE("the engine, where two streams of a device may send over one link at once") {
+  SUBCASE("the sweep, where two streams could send over one link at once, and do not") {
     Sketch sketch(2);
     sketch.sync(sketch.site(train(1, 2), 0));
     sketch.sync(sketch.site(train(1, 2), 1));
+    const Completion completion = run_time(sketch.program, sketch.lowered, two_devices());
+    CHECK(completion.by == TimedBy::Sweep);
+    CHECK(completion.because == "no link is asked for more than its capacity");
+  }
+  SUBCASE("the engine, where two streams of a device send over one link at once") {
+    Sketch sketch(2);
+    const SiteId one = sketch.site(train(1, 2), 0);
+    const SiteId other = sketch.site(train(1, 2), 1);
+    const OpId first = sketch.start(one);
+    const OpId second = sketch.start(other);
+    sketch.done(first);
+    sketch.done(second);
     const Completion completion = run_time(sketch.program, sketch.lowered, two_devices());
     CHECK(completion.by == TimedBy::Engine);
     CHECK(completion.because ==

@@ -53,6 +53,7 @@ TEST_CASE("folds: zeros contribute nothing and have no origin, and what is undef
   CHECK(folds.contributions(sum) == Contributions{{Rank(0), 1, 4, 1}});
   CHECK(FoldTable::zero().moved(3) == FoldTable::zero());
   CHECK(folds.combine(Combine::Add, input, FoldTable::undefined()) == FoldTable::undefined());
+  CHECK(folds.combine(Combine::Max, FoldTable::zero(), FoldTable::zero()) == FoldTable::zero());
 }
 
 TEST_CASE("folds: a value is worked out in the order of its fold") {

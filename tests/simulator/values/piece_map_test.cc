@@ -113,6 +113,33 @@ TEST_CASE("pieces: random copies and sums agree with a table of elements") {
   });
 }
 
+TEST_CASE("pieces: areas of thousands of pieces agree with a table of elements") {
+  holds_for_all("large piece map", [](uint64_t seed) {
+    constexpr int64_t kSize = 1500;
+    Random random(seed);
+    PieceMap map(kSize, kUndefined);
+    Elements model = elements(map.pieces());
+    for (int i = 0; i < 1200; ++i) {
+      // Mostly single elements, which no neighbour continues; at times a stretch over many of them.
+      const int64_t count = random.below(40) == 0 ? random.between(1, 400) : 1;
+      const int64_t to = random.between(0, kSize - count);
+      const Pieces payload = random.below(4) == 0
+                                 ? map.read(random.between(0, kSize - count), count)
+                                 : Pieces{{0, count, of(random.below(3), 7 * i)}};
+      const Elements moved = elements(payload);
+      map.write(to, payload);
+      std::copy(moved.begin(), moved.end(), model.begin() + to);
+    }
+    RC_ASSERT(elements(map.pieces()) == model);
+    for (int i = 0; i < 50; ++i) {
+      const int64_t first = random.between(0, kSize);
+      const int64_t count = random.between(0, kSize - first);
+      RC_ASSERT(elements(map.read(first, count)) ==
+                Elements(model.begin() + first, model.begin() + first + count));
+    }
+  });
+}
+
 }  // namespace
 
 }  // namespace orrery::test

@@ -160,6 +160,14 @@ TEST_CASE("JSON report: integers of 64 bits are written whole") {
   CHECK(text(Dtype::S64, 0x20000000000001U).find("[9007199254740993],\n") != std::string::npos);
 }
 
+TEST_CASE("JSON report: the digest of the only executor, where one ran") {
+  Sample sample = sample_report();
+  CHECK(json_text(sample.report, {}).find("\"digest\"") == std::string::npos);
+  sample.report.digest = 0xabc;
+  CHECK(json_text(sample.report, {}).find("\"digest\": \"0000000000000abc\",\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("JSON report: a program that hangs has no times") {
   Sample sample = sample_report();
   sample.report.completion.reset();

@@ -47,6 +47,15 @@ ASSUMED
 )text");
 }
 
+TEST_CASE("text report: the digest of the only executor stands last") {
+  Sample sample = sample_report();
+  sample.report.digest = 0xabc;
+  const std::string text = report_text(sample.report, Style());
+  const std::string last =
+      "schedule digest 0000000000000abc: one executor ran, nothing was compared\n";
+  CHECK(text.substr(text.size() - last.size()) == last);
+}
+
 TEST_CASE("text report: faults stand before what they changed") {
   Sample sample = sample_report();
   sample.report.faults = {"Device 1 starts late, at 5 us."};

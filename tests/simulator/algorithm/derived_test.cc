@@ -1,0 +1,203 @@
+// What algorithms state about themselves for the sake of speed, against its derivation from their
+// steps: the ends of messages (peer), the slots that messages take over, how far back causes reach,
+// the window, and whether the schedule runs row by row.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/recursive_doubling.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/schedule/progress.h"
+#include "simulator/schedule/stored_schedule.h"
+
+namespace orrery::test {
+namespace {
+
+struct Named {
+  std::string name;
+  std::unique_ptr<const Schedule> schedule;
+};
+
+/// Every computed algorithm, for group sizes 1 to 9, 1 to 3 channels and 1 to 4 slots.
+std::vector<Named> all_schedules() {
+  std::vector<Named> all;
+  for (uint32_t n = 1; n <= 9; ++n) {
+    for (uint32_t channels = 1; channels <= 3; ++channels) {
+      for (uint32_t slots = 1; slots <= 4; ++slots) {
+        const Transport transport{channels, slots, Entry::Eager};
+        const std::string size = " over " + std::to_string(n) + " ranks, " +
+                                 std::to_string(channels) + " channels, " + std::to_string(slots) +
+                                 " slots";
+        using Form = RingSchedule::Form;
+        const auto add = [&](const std::string& name, std::unique_ptr<const Schedule> schedule) {
+          all.push_back({name + size, std::move(schedule)});
+        };
+        add("ring all-reduce",
+            std::make_unique<RingSchedule>(Form::AllReduce, n, 3 * n + 2, Combine::Add, transport));
+        add("ring reduce-scatter",
+            std::make_unique<RingSchedule>(Form::ReduceScatter, n, 4 * n, Combine::Add, transport));
+        add("ring all-gather",
+            std::make_unique<RingSchedule>(Form::AllGather, n, 4 * n, Combine::None, transport));
+        add("recursive doubling",
+            std::make_unique<RecursiveDoublingSchedule>(n, 11, Combine::Add, transport));
+        add("pairwise", std::make_unique<PairwiseSchedule>(n, 5, transport));
+        add("direct all-to-all", direct_all_to_all(n, 5, transport));
+        std::vector<SourceDestination> shift;
+        for (uint32_t r = 0; r + 1 < n; ++r)
+          shift.push_back({Node(r), Node(r + 1)});
+        add("direct permute", direct_permute(n, 5, shift, transport));
+      }
+    }
+  }
+  return all;
+}
+
+/// Calls visit(StepRef, const Step&) for every step.
+template <class Visit>
+void for_each_step(const Schedule& schedule, Visit&& visit) {
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
+        visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
+}
+
+TEST_CASE("derived: sends and receives of a channel pair up in order, and so do their peers") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    std::string fault;
+    const auto messages = match_by_channel(stored_steps(*of.schedule), fault);
+    REQUIRE(messages.has_value());
+    bool agree = true;
+    for (const StoredSchedule::Message& message : *messages)
+      agree = agree && of.schedule->peer(message.send, Half::Send) == message.receive &&
+              of.schedule->peer(message.receive, Half::Receive) == message.send;
+    CHECK(agree);
+  }
+}
+
+TEST_CASE("derived: a message takes the slot of the message `slots` before it on its connection") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    const StoredSchedule stored(of.schedule->extent(), stored_steps(*of.schedule),
+                                stored_messages(*of.schedule));
+    bool agree = true;
+    for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
+      if (step.to)
+        agree = agree && of.schedule->takes_slot_of(ref) == stored.takes_slot_of(ref);
+    });
+    CHECK(agree);
+  }
+}
+
+TEST_CASE("derived: how far back causes reach") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    uint32_t reach = 0;
+    for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
+      for (const Half half : {Half::Receive, Half::Send})
+        for_each_cause(*of.schedule, of.schedule->extent(), ref, half, step,
+                       [&](const Cause& cause) {
+                         if (cause.kind != CauseKind::Enter && cause.step.index < ref.index)
+                           reach = std::max(reach, ref.index - cause.step.index);
+                         return true;
+                       });
+    });
+    CHECK(reach <= of.schedule->extent().reach);
+    CHECK(of.schedule->extent().reach <= std::max(1U, of.schedule->extent().window));
+  }
+}
+
+/// Runs the schedule by rows. Whether every half found its causes met when its row came.
+bool runs_by_rows(const Schedule& schedule) {
+  Progress<Schedule, Arrival::WithSend> progress(schedule);
+  std::vector<HalfRef> ready;
+  const auto push = [&](HalfRef half) { ready.push_back(half); };
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    progress.enter(Node(n), push);
+  uint32_t rows = 0;
+  for_each_step(schedule, [&](StepRef ref, const Step&) { rows = std::max(rows, ref.index + 1); });
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (const Half half : {Half::Receive, Half::Send}) {
+      bool every = true;
+      for_each_step(schedule, [&](StepRef ref, const Step&) {
+        if (ref.index != row)
+          return;
+        const auto at = std::find_if(ready.begin(), ready.end(), [&](const HalfRef& candidate) {
+          return candidate.step == ref && candidate.half == half;
+        });
+        if (at == ready.end()) {
+          every = false;
+          return;
+        }
+        const HalfRef next = *at;
+        ready.erase(at);
+        progress.retire(next, push);
+      });
+      if (!every)
+        return false;
+    }
+  }
+  return true;
+}
+
+TEST_CASE("derived: a lockstep schedule runs row by row, receive halves before send halves") {
+  size_t lockstep = 0;
+  for (const Named& of : all_schedules()) {
+    if (!of.schedule->extent().lockstep)
+      continue;
+    CAPTURE(of.name);
+    ++lockstep;
+    CHECK(runs_by_rows(*of.schedule));
+  }
+  CHECK(lockstep > 400);  // most of them are
+}
+
+/// The largest distance by which a step that some cause or message still names lies behind the
+/// last step that its channel began, in a run that lets `favoured` go ahead whenever it can.
+uint32_t window_needed(const Schedule& schedule, Node favoured) {
+  Progress<Schedule, Arrival::WithSend> progress(schedule);
+  std::vector<HalfRef> ready;
+  const auto push = [&](HalfRef half) { ready.push_back(half); };
+  std::map<std::tuple<Node, Channel>, uint32_t> begun;  // the last step that each channel began
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+    progress.enter(Node(n), push);
+  uint32_t needed = 0;
+  while (!ready.empty()) {
+    auto next = std::find_if(ready.begin(), ready.end(),
+                             [&](const HalfRef& half) { return half.step.node == favoured; });
+    if (next == ready.end())
+      next = ready.begin();
+    const HalfRef half = *next;
+    ready.erase(next);
+    begun[{half.step.node, half.step.channel}] = half.step.index;
+    for_each_cause(schedule, schedule.extent(), half.step, half.half, schedule.step(half.step),
+                   [&](const Cause& cause) {
+                     const uint32_t now = begun[{cause.step.node, cause.step.channel}];
+                     if (cause.kind != CauseKind::Enter && now > cause.step.index)
+                       needed = std::max(needed, now - cause.step.index);
+                     return true;
+                   });
+    progress.retire(half, push);
+  }
+  return needed;
+}
+
+TEST_CASE("derived: no cause names a step further behind its channel than the window") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    for (uint32_t n = 0; n < of.schedule->extent().nodes; ++n)
+      REQUIRE(window_needed(*of.schedule, Node(n)) <= of.schedule->extent().window);
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,106 @@
+// Whether messages fit a link at all times: exact boundaries, and a second statement of it that
+// looks at every instant.
+
+#include "simulator/time/capacity.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/base/random.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kCapacity = 1'000'000'000;  // bytes per second, of each link of the fabric
+
+/// A check that looks at every link of two devices.
+CapacityCheck watching(const Fabric& fabric) {
+  Demands demands;
+  for (size_t l = 0; l < fabric.links().size(); ++l)
+    demands.links.push_back({Int128{2 * kCapacity}, 2, 0});
+  return {fabric, demands};
+}
+
+struct Use {
+  int64_t begin;
+  int64_t end;
+  int64_t rate;
+};
+
+bool fits(const std::vector<Use>& uses) {
+  const Fabric fabric = gigabyte_fabric(2);
+  CapacityCheck check = watching(fabric);
+  for (const Use& use : uses)
+    check.add(LinkId(0), Instant(use.begin), Instant(use.end), BytesPerSecond(use.rate));
+  return check.holds();
+}
+
+TEST_CASE("capacity: messages one after the other fit, and one picosecond of overlap does not") {
+  CHECK(fits({{0, 10, kCapacity}, {10, 20, kCapacity}}));
+  CHECK_FALSE(fits({{0, 10, kCapacity}, {9, 20, kCapacity}}));
+  CHECK(fits({{10, 20, kCapacity}, {0, 10, kCapacity}}));
+  CHECK_FALSE(fits({{10, 20, kCapacity}, {0, 11, kCapacity}}));
+}
+
+TEST_CASE("capacity: rates add up to what the link has, and to one byte per second more") {
+  CHECK(fits({{0, 10, kCapacity / 2}, {5, 15, kCapacity / 2}}));
+  CHECK_FALSE(fits({{0, 10, kCapacity / 2}, {5, 15, kCapacity / 2 + 1}}));
+  CHECK(fits({{0, 10, kCapacity - 1}, {0, 10, 1}}));
+  CHECK_FALSE(fits({{0, 10, kCapacity - 1}, {0, 10, 1}, {9, 10, 1}}));
+}
+
+TEST_CASE("capacity: a message that takes no time asks for nothing") {
+  CHECK(fits({{0, 10, kCapacity}, {5, 5, kCapacity}}));
+}
+
+TEST_CASE("capacity: only links that may be asked for too much are looked at") {
+  const Fabric fabric = gigabyte_fabric(2);
+  Demands demands;
+  demands.links = {{Int128{kCapacity}, 1, 0}, {Int128{kCapacity} + 1, 2, 0}};
+  const CapacityCheck check(fabric, demands);
+  CHECK(check.needed());
+  CHECK_FALSE(check.looks_at(LinkId(0)));
+  CHECK(check.looks_at(LinkId(1)));
+}
+
+TEST_CASE("capacity: random uses in random order, against a look at every instant") {
+  Random random(5);
+  int held = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<Use> uses;
+    const auto count = random.between(1, 12);
+    for (int64_t u = 0; u < count; ++u) {
+      const int64_t begin = random.between(0, 30);
+      uses.push_back({begin, begin + random.between(0, 8), random.between(1, 4) * kCapacity / 4});
+    }
+    bool expected = true;
+    for (int64_t at = 0; at < 40; ++at) {
+      int64_t sum = 0;
+      for (const Use& use : uses)
+        sum += use.begin <= at && at < use.end ? use.rate : 0;
+      expected = expected && sum <= kCapacity;
+    }
+    held += expected ? 1 : 0;
+    REQUIRE(fits(uses) == expected);
+  }
+  CHECK(held > 200);
+  CHECK(held < 1'800);
+}
+
+TEST_CASE("capacity: what is too long ago to be remembered counts as too much") {
+  // More stretches than are remembered of a link, with gaps between them.
+  std::vector<Use> uses;
+  for (int64_t u = 0; u < 2'000'000; ++u)
+    uses.push_back({2 * u, 2 * u + 1, kCapacity});
+  CHECK(fits(uses));
+  uses.push_back({1, 2, 1});  // in a gap, but long ago
+  CHECK_FALSE(fits(uses));
+}
+
+}  // namespace
+}  // namespace orrery::test

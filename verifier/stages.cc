@@ -1,0 +1,135 @@
+#include "verifier/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/analyze/slack.h"
+#include "simulator/lower/lower.h"
+#include "simulator/lower/reach.h"
+
+namespace orrery {
+
+namespace {
+
+/// A walk that only asks where a program stops.
+struct NoVisitor {
+  void local(OpId, LogicalId) {}
+  void enter(CollectiveId, Node, OpId) {}
+  void exit(CollectiveId, Node, OpId) {}
+  void receive(CollectiveId, StepRef, const Step&) {}
+  void send(CollectiveId, StepRef, const Step&) {}
+};
+
+}  // namespace
+
+Stages::Stages(const Program& program, const Cluster& cluster, StageOptions options,
+               Diagnostics& diagnostics)
+    : program_(program),
+      cluster_(cluster),
+      options_(std::move(options)),
+      healthy_paths_(cluster.fabric),
+      lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits)) {
+  if (!diagnostics.empty())
+    return;
+  conditions_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
+  if (conditions_.fabric)
+    faulty_paths_.emplace(*conditions_.fabric);
+}
+
+bool Stages::has_routes() {
+  if (!has_routes_) {
+    const std::span<const Link> links = fabric().links();
+    has_routes_ = true;
+    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
+      const Reach reach(fabric());
+      has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
+                                 [&](const Collective& collective) {
+                                   return first_unrouted(collective, paths(), reach).has_value();
+                                 });
+    }
+  }
+  return *has_routes_;
+}
+
+const Demands& Stages::demands() {
+  if (!demands_)
+    demands_ = orrery::demands(lowered_, has_routes() ? paths() : healthy_paths_);
+  return *demands_;
+}
+
+const MemoryProfile& Stages::memory() {
+  if (!memory_)
+    memory_ = profile(program_, lowered_, options_.memory);
+  return *memory_;
+}
+
+const std::optional<Completion>& Stages::times() {
+  if (!times_) {
+    times_.emplace();
+    if (has_routes()) {
+      TimeOptions options;
+      options.device_start = conditions_.device_start;
+      if (steps() <= options_.slack_budget)
+        options.history = &history_;
+      *times_ = time_program(program_, lowered_, paths(), demands(), options);
+    }
+  }
+  return *times_;
+}
+
+const Stop& Stages::stop() {
+  if (!stop_) {
+    NoVisitor visitor;
+    stop_ = walk(program_, lowered_, visitor);
+  }
+  return *stop_;
+}
+
+uint64_t Stages::steps() {
+  if (!steps_) {
+    steps_ = 0;
+    for (const Collective& collective : lowered_.collectives)
+      *steps_ += count_steps(*collective.schedule);
+  }
+  return *steps_;
+}
+
+const std::vector<std::optional<Duration>>& Stages::slacks() {
+  if (!slacks_) {
+    slacks_.emplace();
+    if (times() && steps() <= options_.slack_budget)
+      *slacks_ = orrery::slacks(program_, lowered_, **times_, history_);
+    history_ = {};
+  }
+  return *slacks_;
+}
+
+std::vector<PathEntry> Stages::critical_path() {
+  return orrery::critical_path(program_, lowered_, times().value());
+}
+
+HostRun Stages::values(DeviceValues arguments) const {
+  return execute(program_, lowered_, std::move(arguments));
+}
+
+Prover& Stages::prover() {
+  if (!prover_)
+    prover_.emplace(program_, lowered_, options_.proof);
+  return *prover_;
+}
+
+TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
+                              Diagnostics& diagnostics, StageOptions options) {
+  options.slack_budget = 0;
+  Stages stages(program, cluster, std::move(options), diagnostics);
+  TimeAndMemory result;
+  if (!diagnostics.empty())
+    return result;
+  if (const std::optional<Completion>& times = stages.times())
+    result.makespan = times->makespan - Instant();
+  for (const ThreadMemory& thread : stages.memory().threads)
+    result.peaks.push_back(thread.peak);
+  return result;
+}
+
+}  // namespace orrery

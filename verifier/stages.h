@@ -1,0 +1,129 @@
+#pragma once
+
+// What can be found out about a program on a cluster, stage by stage. Each result is worked out
+// when it is first asked for, and kept, so whoever wants only times and memory pays for nothing
+// else.
+//
+//   lowered -> memory
+//           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
+//           -> values
+//           -> proofs
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "models/scenario/bounds.h"
+#include "models/scenario/fault.h"
+#include "models/scenario/scenario.h"
+#include "simulator/analyze/critical_path.h"
+#include "simulator/event/recording.h"
+#include "simulator/lower/faults.h"
+#include "simulator/memory/profile.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/program_walk.h"
+#include "simulator/time/completion.h"
+#include "simulator/values/host_executor.h"
+#include "verifier/prove/prover.h"
+
+namespace orrery {
+
+struct StageOptions {
+  Limits limits;
+  uint64_t seed = 0;          // of faults that are drawn
+  std::vector<Fault> faults;  // of the hardware
+  MemoryPolicy memory;
+  /// Steps of the whole program up to which slack is worked out.
+  uint64_t slack_budget = 1'000'000;
+  ProofBudget proof;
+};
+
+class Stages {
+ public:
+  /// `program` and `cluster` must outlive this. Adds to `diagnostics` what cannot be lowered; then
+  /// nothing may be asked for.
+  Stages(const Program& program, const Cluster& cluster, StageOptions options,
+         Diagnostics& diagnostics);
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  const Program& program() const { return program_; }
+  const Lowered& lowered() const { return lowered_; }
+  const Conditions& conditions() const { return conditions_; }
+  /// With its faults.
+  const Fabric& fabric() const {
+    return conditions_.fabric ? *conditions_.fabric : cluster_.fabric;
+  }
+  Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
+
+  /// Whether every pair of devices that exchanges a message has a route, with the faults.
+  bool has_routes();
+
+  /// On the faulty fabric; on the healthy one where a route is lost.
+  const Demands& demands();
+
+  const MemoryProfile& memory();
+
+  /// Empty where the program does not end, or where a route is lost.
+  const std::optional<Completion>& times();
+
+  /// Where the program stops, by a walk without time. Only asked where times() is empty: one pass
+  /// over the steps gives the times and whether there is an end.
+  const Stop& stop();
+
+  uint64_t steps();
+
+  /// Per op; empty without times, and where the program has more steps than the budget.
+  const std::vector<std::optional<Duration>>& slacks();
+
+  /// Requires times.
+  std::vector<PathEntry> critical_path();
+
+  /// Moves the data. `arguments` holds the program's arguments on every device.
+  HostRun values(DeviceValues arguments) const;
+
+  /// The proofs of the sites; equal schedules are proved once.
+  Prover& prover();
+
+  /// What a report keeps; nothing may be asked for afterwards.
+  Lowered take_lowered() && { return std::move(lowered_); }
+  Conditions take_conditions() && { return std::move(conditions_); }
+
+ private:
+  const Program& program_;
+  const Cluster& cluster_;
+  const StageOptions options_;
+  Paths healthy_paths_;
+  Lowered lowered_;
+  Conditions conditions_;
+  std::optional<Paths> faulty_paths_;  // where the fabric has faults
+
+  std::optional<bool> has_routes_;
+  std::optional<Demands> demands_;
+  std::optional<MemoryProfile> memory_;
+  std::optional<std::optional<Completion>> times_;
+  History history_;  // of the timed run, within the slack budget
+  std::optional<Stop> stop_;
+  std::optional<uint64_t> steps_;
+  std::optional<std::vector<std::optional<Duration>>> slacks_;
+  std::optional<Prover> prover_;
+};
+
+/// How long a program takes and how much memory its devices need, and nothing else: for planners
+/// that ask often.
+struct TimeAndMemory {
+  std::optional<Duration> makespan;  // empty: the program does not end
+  std::vector<Bytes> peaks;          // per thread: of each of its devices
+};
+
+/// Adds to `diagnostics` what cannot be lowered; then the result is empty.
+TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
+                              Diagnostics& diagnostics, StageOptions options = {});
+
+}  // namespace orrery
