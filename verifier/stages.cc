@@ -44,7 +44,9 @@ bool Stages::has_routes() {
       const Reach reach(fabric());
       has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
                                  [&](const Collective& collective) {
-                                   return first_unrouted(collective, paths(), reach).has_value();
+                                   return first_unrouted(*collective.schedule, collective.places,
+                                                         paths(), reach)
+                                       .has_value();
                                  });
     }
   }
@@ -69,8 +71,10 @@ const std::optional<Completion>& Stages::times() {
     if (has_routes()) {
       TimeOptions options;
       options.device_start = conditions_.device_start;
-      if (steps() <= options_.slack_budget)
+      if (steps() <= options_.slack_budget) {
+        history_.halves.reserve(2 * steps());
         options.history = &history_;
+      }
       *times_ = time_program(program_, lowered_, paths(), demands(), options);
     }
   }

@@ -83,6 +83,7 @@ struct DeviceFigures {
   std::map<Dtype, FlopsPerSecond> flops;  // peak dense rate per dtype
   std::optional<Duration> launch;         // per local op and per collective entry; 0 when absent
   std::optional<BytesPerSecond> reduce_rate;  // of a receiving step; infinite when absent
+  std::optional<BytesPerSecond> copy_rate;    // of copies inside the device; infinite when absent
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 

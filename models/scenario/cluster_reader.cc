@@ -161,6 +161,8 @@ class ClusterReader {
       device.launch = Duration(*launch);
     if (const auto rate = figure("reduce_rate", Dimension::Rate, kPositive))
       device.reduce_rate = BytesPerSecond(*rate);
+    if (const auto rate = figure("copy_rate", Dimension::Rate, kPositive))
+      device.copy_rate = BytesPerSecond(*rate);
     return device;
   }
 

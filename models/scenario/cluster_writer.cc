@@ -129,6 +129,8 @@ class ClusterWriter {
       add("launch", quantity_text(*device.launch));
     if (device.reduce_rate)
       add("reduce_rate", quantity_text(*device.reduce_rate));
+    if (device.copy_rate)
+      add("copy_rate", quantity_text(*device.copy_rate));
   }
 
   const Cluster& cluster_;

@@ -2,15 +2,14 @@
 
 // The algorithms there are: one table, from which lowering chooses and `orrery show` lists.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/base/quantity.h"
 #include "models/base/verdict.h"
 #include "models/program/op.h"
 #include "simulator/algorithm/chunks.h"
@@ -19,28 +18,21 @@
 
 namespace orrery {
 
-/// One collective over one group, before it has a schedule.
+/// All that a schedule depends on beside its algorithm: equal requests make equal schedules.
 struct ScheduleRequest {
-  const Op& op;
+  OpKind kind = OpKind::Psum;
   uint32_t nodes = 1;
   int64_t elements = 0;  // of one node's operand
   Transport transport;
+  Node source;                           // of a broadcast
+  std::vector<SourceDestination> pairs;  // of a permutation
+  friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
+  friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
 };
 
-/// What a message between two ranks meets while all ranks send as far: the longest latency, and the
-/// least share of a link.
-struct Hop {
-  Duration latency;
-  BytesPerSecond bandwidth;
-};
-
-/// What a closed formula of an algorithm's time takes.
-struct EstimateRequest {
-  uint32_t nodes = 1;
-  int64_t elements = 0;  // of one node's operand
-  Bytes itemsize;
-  std::span<const Hop> hops;  // hops[k]: to the rank 2^k further on; one for each 2^k < nodes
-};
+/// Of a collective op over a group of `nodes`, whose operand has `elements`.
+ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
+                                 Transport transport);
 
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
@@ -49,10 +41,6 @@ struct Algorithm {
   /// Whether it can serve a group of so many, each with so many channels (Transport::channels).
   Verdict (*fits)(uint32_t nodes, uint32_t channels);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Where several algorithms serve a kind and all have one, the least estimate is chosen.
-  Duration (*estimate)(const EstimateRequest& request) = nullptr;
-  /// Otherwise the first of the table whose limit allows the group; none: it is for any size.
-  std::optional<uint32_t> best_up_to;
 };
 
 /// In order of preference among equals.

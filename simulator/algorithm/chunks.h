@@ -3,6 +3,7 @@
 // Cutting elements into parts as evenly as can be, for algorithms.
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 
 #include "models/base/check.h"
@@ -33,6 +34,7 @@ struct Transport {
   uint32_t channels = 1;  // into which every part of the data is cut; they run side by side
   uint32_t slots = 2;     // as Extent::slots
   Entry entry = Entry::Eager;
+  friend auto operator<=>(const Transport&, const Transport&) = default;
 };
 
 }  // namespace orrery

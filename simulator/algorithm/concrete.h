@@ -4,6 +4,7 @@
 // call per step.
 
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -21,6 +22,8 @@ decltype(auto) with_concrete(const Schedule& schedule, Use&& use) {
     return use(*doubling);
   if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
     return use(*direct);
+  if (const auto* all_to_all = dynamic_cast<const DirectAllToAllSchedule*>(&schedule))
+    return use(*all_to_all);
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
   return use(schedule);

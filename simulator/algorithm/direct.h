@@ -1,8 +1,9 @@
 #pragma once
 
-// Every message straight from where it is to where it shall be, all at once: what permutes,
-// exchanges and broadcasts are made of when nothing is reduced.
+// Every message straight from where it is to where it shall be, all at once: what permutes
+// and broadcasts are made of.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,7 +38,7 @@ class DirectSchedule final : public Schedule {
     extent_.nodes = static_cast<uint32_t>(rounds_.front().size());
     extent_.channels = static_cast<uint32_t>(rounds_.size()) * transport.channels;
     extent_.slots = transport.slots;
-    extent_.window = 2;
+    extent_.window = 1;
     extent_.reach = 1;
     extent_.entry = transport.entry;
     extent_.lockstep = true;
@@ -46,6 +47,7 @@ class DirectSchedule final : public Schedule {
         const Turn& turn = rounds_[round][n];
         ORRERY_CHECK(!turn.to || rounds_[round][turn.to->index()].from == Node(n),
                      "what is sent is taken");
+        extent_.copies |= copies(Node(n), turn);
         // A node that only receives does so in the row in which the message is sent.
         if (turn.from && !turn.to)
           extent_.lockstep = false;
@@ -114,15 +116,11 @@ class DirectSchedule final : public Schedule {
   Extent extent_;
 };
 
-/// Each rank sends part q of its input, `part` elements, to rank q, which keeps it as part r. One
-/// round for each distance, in growing order; that of distance 0 copies.
-std::unique_ptr<DirectSchedule> direct_all_to_all(uint32_t nodes, int64_t part,
-                                                  Transport transport);
-
 /// A rank and the rank that gets what it has.
 struct SourceDestination {
   Node from;
   Node to;
+  friend auto operator<=>(const SourceDestination&, const SourceDestination&) = default;
 };
 
 /// Rank `from` of each pair sends all its `count` elements to rank `to`; others get zeros. Sources

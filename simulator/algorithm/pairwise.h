@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// Parts as direct_all_to_all has them. Steps of a channel: the copy of the own part, then for each
-/// distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
+/// Parts as DirectAllToAllSchedule has them. Steps of a channel: the copy of the own part, then for
+/// each distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
 class PairwiseSchedule final : public Schedule {
  public:
   PairwiseSchedule(uint32_t nodes, int64_t part, Transport transport)
@@ -30,6 +30,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
+    extent_.copies = true;
   }
 
   const Extent& extent() const override { return extent_; }

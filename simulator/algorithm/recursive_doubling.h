@@ -44,6 +44,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = count;
     extent_.output = count;
+    extent_.copies = true;
   }
 
   const Extent& extent() const override { return extent_; }

@@ -19,6 +19,7 @@
 
 #include "models/array/combine.h"
 #include "models/base/check.h"
+#include "models/base/inline.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/schedule/schedule.h"
 
@@ -64,13 +65,14 @@ class RingSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
+    extent_.copies = reducing_ == 1;  // the first step stores what it reads
   }
 
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node /*node*/, Channel /*channel*/) const override { return last_ + 1; }
 
-  Step step(StepRef ref) const override {
+  ORRERY_ALWAYS_INLINE Step step(StepRef ref) const override {
     const bool reduces = ref.index < reducing_;
     const int64_t chunk = chunk_at(ref);
     const Piece piece = pieces_[ref.channel.index()][chunks_.is_larger(chunk) ? 1 : 0];
@@ -91,12 +93,12 @@ class RingSchedule final : public Schedule {
     return step;
   }
 
-  StepRef peer(StepRef ref, Half half) const override {
+  ORRERY_ALWAYS_INLINE StepRef peer(StepRef ref, Half half) const override {
     return half == Half::Send ? StepRef{next(ref.node), ref.channel, ref.index + 1}
                               : StepRef{previous(ref.node), ref.channel, ref.index - 1};
   }
 
-  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+  ORRERY_ALWAYS_INLINE std::optional<StepRef> takes_slot_of(StepRef ref) const override {
     if (ref.index < extent_.slots)
       return std::nullopt;
     return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
@@ -121,7 +123,7 @@ class RingSchedule final : public Schedule {
   /// kinds, and in its branch the compiler knows the kind, and drops from the walk what such steps
   /// do not have.
   template <class Run>
-  auto in_row(uint32_t row, Run&& run) const {
+  ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
     const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
     if (row > 0 && row < last_ && row >= extent_.slots && freed != row) {
       // Each condition as step() asks it: of the row, and of the row before.

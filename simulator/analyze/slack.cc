@@ -133,9 +133,10 @@ class Backwards {
     least = least ? std::min(*least, slack) : slack;
   }
 
-  /// What takes the device out of the collective after its last step is put off with its end.
-  void undo_end(EnterRef entry, Instant latest_at) {
+  /// The last steps may be as late as the end, less what it takes to copy the result out.
+  void undo_end(EnterRef entry, Instant latest_end) {
     const Member member = runs_.lists().member(entry);
+    const Instant latest_at = earlier(latest_end, lowered_.collective(member.collective).leave);
     Running& running = this->running(member.collective);
     const Schedule& schedule = *lowered_.collective(member.collective).schedule;
     limit(latest_entry(running, member.node), latest_at);

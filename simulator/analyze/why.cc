@@ -48,11 +48,13 @@ class Inside {
 
   /// Adds the stretches, last to first.
   void back_from(Node node) {
+    add_leaving(node);
     for (std::optional<HalfRef> half = last_of(node); half;) {
       const StepRecord& ran = recording_.at(id_, half->step);
       const Step step = schedule_.step(half->step);
       if (half->half == Half::Receive)
-        add(What::Reduce, half->step.node, std::nullopt, step, ran.receive_begin, ran.received);
+        add(work_of(step.form(), Half::Receive).combines ? What::Reduce : What::Copy,
+            half->step.node, std::nullopt, step, ran.receive_begin, ran.received);
       else
         add(What::Send, half->step.node, step.to, step, ran.send_begin, ran.sent);
 
@@ -70,6 +72,22 @@ class Inside {
   }
 
  private:
+  /// From the end of the member's last step to the end of the collective on its device.
+  void add_leaving(Node node) {
+    const Instant end = runs_.span(runs_.lists().enter_of(id_, node)).end;
+    if (collective_.leave == Duration())
+      return;
+    Reason reason;
+    reason.what = What::Copy;
+    reason.op = runs_.op(runs_.lists().enter_of(id_, node));
+    reason.device = device(node);
+    reason.bytes = itemsize(collective_.work) * schedule_.extent().output;
+    reason.begin = Instant(end.picoseconds() - collective_.leave.count());
+    reason.end = end;
+    reason.because = After::StepBefore;
+    reasons_.push_back(reason);
+  }
+
   std::optional<HalfRef> last_of(Node node) const {
     std::optional<HalfRef> last;
     Instant at;

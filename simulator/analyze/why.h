@@ -20,10 +20,11 @@ namespace orrery {
 struct Reason {
   enum class What : uint8_t {
     Compute,  // a local op
-    Enter,    // from where the device could enter the collective to its entry: the launch
+    Enter,    // from where the device could enter the collective to its entry: launch, packing
     Reduce,   // a receive half
     Send,     // a send half
     Flight,   // a message after it was sent, until it arrived
+    Copy,     // inside the device: a step's own copy, or the result copied out at the end
   };
   /// What the stretch began with, the last of its causes to be met.
   enum class After : uint8_t {
@@ -43,7 +44,7 @@ struct Reason {
   OpId op;
   LogicalId device;
   std::optional<LogicalId> to;  // Send, Flight
-  Bytes bytes;                  // Reduce, Send, Flight
+  Bytes bytes;                  // Reduce, Send, Flight, Copy
   Instant begin;
   Instant end;
   After because = After::Beginning;

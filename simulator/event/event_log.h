@@ -54,7 +54,7 @@ class EventLog {
   void add(ListId list, Moment moment) { moments_.push_back({list, moment, halves_}); }
 
   /// All moments so far, in the order in which they were added.
-  const std::vector<MomentEvent>& moments() const { return moments_; }
+  std::vector<MomentEvent> moments() && { return std::move(moments_); }
 
   /// Hands on what is left.
   void flush() {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/base/id.h"
@@ -54,17 +55,16 @@ struct History {
   std::vector<MomentEvent> moments;
 };
 
-/// Runs `timed(EventLog&)` and returns what it recorded.
+/// Runs `timed(EventLog&)`; `history` is then what it recorded, and nothing else.
 template <class Timed>
-History history_of(Timed&& timed) {
-  History history;
+void record_into(History& history, Timed&& timed) {
+  history.halves.clear();
   EventLog log([&](std::span<const HalfEvent> halves) {
     history.halves.insert(history.halves.end(), halves.begin(), halves.end());
   });
   timed(log);
   log.flush();
-  history.moments = log.moments();
-  return history;
+  history.moments = std::move(log).moments();
 }
 
 }  // namespace orrery

@@ -14,8 +14,10 @@ namespace {
 using Candidates = std::vector<const Algorithm*>;
 
 Verdict fits_all(const Algorithm& algorithm, const SiteFigures& site) {
-  for (const GroupFigures& group : site.groups)
-    if (Verdict verdict = algorithm.fits(group.nodes, site.channels); !verdict.holds)
+  for (const Group& group : site.grouping.groups)
+    if (Verdict verdict =
+            algorithm.fits(static_cast<uint32_t>(group.size()), site.request.transport.channels);
+        !verdict.holds)
       return verdict;
   return Verdict::yes();
 }
@@ -42,56 +44,49 @@ std::variant<Pick, TypeFault> by_name(const Candidates& candidates, const SiteFi
                   near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near))};
 }
 
-/// Of the group that takes longest. Empty where the algorithm has no estimate or a group no
-/// figures.
-std::optional<Duration> estimate(const Algorithm& algorithm, const SiteFigures& site) {
-  if (algorithm.estimate == nullptr)
-    return std::nullopt;
-  Duration longest;
-  for (const GroupFigures& group : site.groups) {
-    if (group.nodes == 1)
-      continue;  // it only copies
-    if (group.hops.empty())
-      return std::nullopt;
-    longest = std::max(longest,
-                       algorithm.estimate({group.nodes, site.elements, site.itemsize, group.hops}));
+struct Timed {
+  const Algorithm* algorithm;
+  QuietTime time;
+};
+
+/// Of the group that takes longest; or why it has no time.
+QuietTimer::Outcome slowest(const Algorithm& algorithm, const SiteFigures& site,
+                            std::span<const size_t> timed_groups, QuietTimer& timer) {
+  QuietTime longest;
+  for (const size_t g : timed_groups) {
+    const SharedList<VertexId>& places = site.grouping.places[g];
+    ScheduleRequest request = site.request;
+    request.nodes = static_cast<uint32_t>(places.size());
+    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, places);
+    const auto* time = std::get_if<QuietTime>(&outcome);
+    if (time == nullptr)
+      return outcome;
+    if (time->takes >= longest.takes)
+      longest = *time;
   }
   return longest;
 }
 
-struct Estimated {
-  const Algorithm* algorithm;
-  Duration takes;
-};
-
-Pick by_estimate(std::vector<Estimated> estimates) {
-  std::stable_sort(estimates.begin(), estimates.end(),
-                   [](const Estimated& a, const Estimated& b) { return a.takes < b.takes; });
-  const auto& [first, least] = estimates[0];
-  const auto& [second, next] = estimates[1];
-  return {first, fmt::format("{} {} {} {} {} (model)", first->name, quantity_text(least),
-                             least < next ? "<" : "=", second->name, quantity_text(next))};
-}
-
-Pick by_limit(const Candidates& candidates, uint32_t largest) {
-  std::optional<uint32_t> passed;
-  for (const Algorithm* algorithm : candidates) {
-    if (algorithm->best_up_to && *algorithm->best_up_to < largest) {
-      passed = algorithm->best_up_to;
-      continue;
-    }
-    if (algorithm->best_up_to)
-      return {algorithm, fmt::format("for groups of up to {} ranks", *algorithm->best_up_to)};
-    return {algorithm, passed ? fmt::format("for groups of more than {} ranks", *passed)
-                              : "the first that fits"};
-  }
-  return {candidates.back(), "the last that fits"};
+Pick by_time(std::vector<Timed> timed, size_t shapes) {
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const Timed& a, const Timed& b) { return a.time.takes < b.time.takes; });
+  const auto& [first, least] = timed[0];
+  const auto& [second, next] = timed[1];
+  std::string model = "model";
+  if (least.extended_from)
+    model += fmt::format(", extended from {} and {} ranks", least.extended_from->first,
+                         least.extended_from->second);
+  if (shapes > kMostTimedShapes)
+    model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
+  return {first, fmt::format("{} {} {} {} {} ({})", first->name, quantity_text(least.takes),
+                             least.takes < next.takes ? "<" : "=", second->name,
+                             quantity_text(next.takes), model)};
 }
 
 }  // namespace
 
-std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site) {
-  const Candidates all = algorithms_for(site.kind);
+std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site, QuietTimer& timer) {
+  const Candidates all = algorithms_for(site.request.kind);
   if (site.asked_for)
     return by_name(all, site);
 
@@ -104,21 +99,27 @@ std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site) {
   if (fitting.size() == 1)
     return Pick{fitting.front(),
                 fmt::format("the only algorithm {}for {}", all.size() > 1 ? "that fits " : "",
-                            rules(site.kind).name)};
+                            rules(site.request.kind).name)};
 
-  uint32_t largest = 0;
-  for (const GroupFigures& group : site.groups)
-    largest = std::max(largest, group.nodes);
-  if (largest == 1)
+  const std::vector<size_t>& shapes = site.grouping.shapes;
+  if (shapes.empty())
     return Pick{fitting.front(), "a group of one only copies"};
 
-  std::vector<Estimated> estimates;
-  for (const Algorithm* algorithm : fitting)
-    if (const std::optional<Duration> takes = estimate(*algorithm, site))
-      estimates.push_back({algorithm, *takes});
-  if (estimates.size() == fitting.size())
-    return by_estimate(std::move(estimates));
-  return by_limit(fitting, largest);
+  const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
+  std::vector<Timed> timed;
+  std::string why_not;
+  for (const Algorithm* algorithm : fitting) {
+    const QuietTimer::Outcome outcome = slowest(*algorithm, site, timed_groups, timer);
+    if (const auto* time = std::get_if<QuietTime>(&outcome))
+      timed.push_back({algorithm, *time});
+    else
+      why_not = fmt::format("{} {}", algorithm->name, std::get<std::string>(outcome));
+  }
+  if (timed.empty())
+    return Pick{fitting.front(), "the first that fits"};
+  if (timed.size() == 1)
+    return Pick{timed.front().algorithm, why_not};
+  return by_time(std::move(timed), shapes.size());
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
+#include "simulator/lower/end_copies.h"
 #include "simulator/lower/views.h"
 
 namespace orrery {
@@ -26,13 +27,20 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.work = {operand.dtype};
   collective.schedule = schedule.get();
   collective.members = group;
-  CollectiveViews views =
-      collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
-  collective.input = std::move(views.input);
-  collective.output = std::move(views.output);
+  const CollectiveParts parts =
+      collective_parts(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
+  collective.input = view(parts.operand);
+  collective.output = view(parts.result);
   collective.scratch = itemsize(collective.work) * schedule->extent().scratch;
+  const DataRates rates = {device.reduce_rate, device.copy_rate};
+  const EndCopies copies = end_copies(op.kind, schedule->extent(), collective.work, operand.dtype,
+                                      collective.input, result.dtype, collective.output);
+  collective.pack = copy_duration(copies.packed, rates);
+  collective.leave = copy_duration(copies.unpacked, rates);
+  std::vector<VertexId> places;
   for (const LogicalId member : group)
-    collective.places.emplace_back(member.index());
+    places.emplace_back(member.index());
+  collective.places = std::move(places);
 
   Lowered lowered;
   lowered.schedules.push_back(std::move(schedule));
@@ -42,7 +50,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   lowered.choices = {{std::move(algorithm), "it was given"}};
   lowered.local.resize(1);
   lowered.launch = device.launch.value_or(Duration());
-  lowered.reduce_rate = device.reduce_rate;
+  lowered.rates = rates;
   lowered.members = members_by_site(lowered, 1);
   return lowered;
 }

@@ -1,12 +1,11 @@
 #include "simulator/lower/local_cost.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
+#include "simulator/schedule/durations.h"
 
 namespace orrery {
 namespace {
@@ -35,27 +34,16 @@ Duration LocalCosts::of(const Op& op) {
   for (const ValueId id : op.results)
     results.push_back(program_.value(id).type);
   const Cost cost = op_rules.cost(op.attributes, operands, results);
-  if (!cost.runs)
-    return Duration();
-
-  Duration runs;
-  if (cost.flops > Flops()) {
-    const auto peak = device_.flops.find(cost.dtype);
-    if (peak != device_.flops.end())
-      runs = compute_time(cost.flops, peak->second);
-    else if (is_about_flops(op.kind))
+  if (cost.runs && cost.flops > Flops() && device_.flops.count(cost.dtype) == 0) {
+    if (is_about_flops(op.kind))
       diagnostics_.add(place_of(op.name, op.origin),
                        fmt::format("{}: {}", op_rules.name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);
   }
-  if (cost.bytes > Bytes()) {
-    if (device_.memory_bandwidth)
-      runs = std::max(runs, transfer_time(cost.bytes, *device_.memory_bandwidth));
-    else
-      bytes_not_charged_ = true;
-  }
-  return device_.launch.value_or(Duration()) + runs;
+  if (cost.runs && cost.bytes > Bytes() && !device_.memory_bandwidth)
+    bytes_not_charged_ = true;
+  return local_duration(cost, device_);
 }
 
 std::vector<std::string> LocalCosts::labels() const {

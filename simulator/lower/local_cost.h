@@ -1,7 +1,6 @@
 #pragma once
 
-// How long a local op takes on one device: launch + max(flops / peak, bytes / memory bandwidth),
-// the parts rounded up to a picosecond (the roofline of Williams, Waterman and Patterson, 2009).
+// How long the local ops of a program take (durations.h), and what of it the cluster does not say.
 
 #include <set>
 #include <string>

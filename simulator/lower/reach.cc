@@ -22,17 +22,17 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
   });
 }
 
-std::optional<Unrouted> first_unrouted(const Collective& collective, Paths& paths,
-                                       const Reach& reach) {
-  if (reach.mutual(collective.places))
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+                                       Paths& paths, const Reach& reach) {
+  if (reach.mutual(places))
     return std::nullopt;
   std::optional<Unrouted> first;
-  const Extent extent = collective.schedule->extent();
+  const Extent extent = schedule.extent();
   for (uint32_t n = 0; n < extent.nodes; ++n) {
     for (uint32_t c = 0; c < extent.channels; ++c) {
-      collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
-        const VertexId sender = collective.places[n];
-        const VertexId receiver = collective.places[sent.to.index()];
+      schedule.for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
+        const VertexId sender = places[n];
+        const VertexId receiver = places[sent.to.index()];
         if (!first && !paths.find(sender, receiver))
           first = Unrouted{sender, receiver};
       });

@@ -9,7 +9,7 @@
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
 #include "simulator/network/paths.h"
-#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
@@ -29,7 +29,7 @@ class Reach {
 struct Unrouted {
   VertexId sender, receiver;
 };
-std::optional<Unrouted> first_unrouted(const Collective& collective, Paths& paths,
-                                       const Reach& reach);
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+                                       Paths& paths, const Reach& reach);
 
 }  // namespace orrery

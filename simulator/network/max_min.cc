@@ -27,10 +27,15 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
   free_flows_.pop_back();
   const uint32_t bundle_id = bundle_of(route_, least);
   Bundle& bundle = bundles_[bundle_id];
-  flows_[id] = {bundle_id, bundle.first_flow, kNone, false};
-  if (bundle.first_flow != kNone)
-    flows_[bundle.first_flow].previous = id;
-  bundle.first_flow = id;
+  const uint32_t first = bundle.first_flow;
+  const uint32_t last = first == kNone ? id : flows_[first].previous;
+  flows_[id] = {bundle_id, kNone, last, false};
+  if (first == kNone) {
+    bundle.first_flow = id;
+  } else {
+    flows_[last].next = id;
+    flows_[first].previous = id;
+  }
   bundle.grown = true;
   use(bundle, true);
   least_changed_ = std::min(least_changed_, least);
@@ -41,14 +46,17 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
 void MaxMin::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
   Bundle& bundle = bundles_[flow.bundle];
-  if (flow.next != kNone)
-    flows_[flow.next].previous = flow.previous;
-  (flow.previous == kNone ? bundle.first_flow : flows_[flow.previous].next) = flow.next;
+  const bool first = bundle.first_flow == id.index();
+  (first ? bundle.first_flow : flows_[flow.previous].next) = flow.next;
+  // The first knows the last.
+  const uint32_t after = flow.next != kNone ? flow.next : bundle.first_flow;
+  if (after != kNone)
+    flows_[after].previous = flow.previous;
   // One that was never solved changes nothing.
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
-  flow = {};
   free_flows_.push_back(id.index());
+  flow = {};
   use(bundle, false);
 }
 
@@ -56,7 +64,7 @@ void MaxMin::remove(FlowId id) {
 void MaxMin::use(Bundle& bundle, bool begins) {
   const bool first_or_last = bundle.flows == (begins ? 0 : 1);
   const int64_t change = begins ? 1 : -1;
-  bundle.flows += change;
+  bundle.flows = static_cast<uint32_t>(bundle.flows + change);
   if (bundle.flows == 0)
     bundle.rate = 0;
   for (const uint32_t hop : hops(bundle)) {
@@ -85,16 +93,19 @@ void MaxMin::touch_all() {
 
 size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
   uint64_t hash = static_cast<uint64_t>(cap);
-  for (const uint32_t hop : hops)
+  for (const uint32_t hop : hops) {
     hash = (hash ^ hop) * 0x9e3779b97f4a7c15U;
-  return (hash ^ (hash >> 32U)) & (heads_.size() - 1);
+    hash ^= hash >> 29U;
+  }
+  return hash & (heads_.size() - 1);
 }
 
 uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
   for (uint32_t id = heads_[chain_of(route, cap)]; id != kNone; id = bundles_[id].next_alike) {
-    const std::span<const uint32_t> other = hops(bundles_[id]);
-    if (bundles_[id].cap == cap &&
-        std::equal(route.begin(), route.end(), other.begin(), other.end()))
+    const Bundle& bundle = bundles_[id];
+    if (bundle.flows == 0 || bundle.cap != cap || bundle.hops != route.size())
+      continue;
+    if (std::equal(route.begin(), route.end(), hops(bundle).begin()))
       return id;
   }
   return make_bundle(route, cap);
@@ -115,7 +126,7 @@ uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   bundle = {};
   bundle.cap = cap;
   bundle.hops = static_cast<uint32_t>(route.size());
-  bundle.listed = bundle.hops;
+  bundle.listed = bundle.hops & ((1U << 29U) - 1U);
   if (free_hops_.size() <= route.size())
     free_hops_.resize(route.size() + 1);
   std::vector<uint32_t>& free = free_hops_[route.size()];
@@ -128,7 +139,7 @@ uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   std::copy(route.begin(), route.end(), hops_.begin() + bundle.first_hop);
   for (const uint32_t hop : route)
     links_[hop].bundles.push_back(id);
-  if (++bundles_known_ > heads_.size())
+  if (2 * ++bundles_known_ > heads_.size())
     grow_chains();
   uint32_t& head = heads_[chain_of(route, cap)];
   bundle.next_alike = head;
@@ -151,15 +162,14 @@ void MaxMin::grow_chains() {
   }
 }
 
-/// Takes bundles without flows out of the link's list. They are not found again.
+/// Takes bundles without flows out of the link's list.
 void MaxMin::drop_unused(Shared& link) {
   std::erase_if(link.bundles, [&](uint32_t id) {
     Bundle& bundle = bundles_[id];
     if (bundle.flows > 0)
       return false;
-    if (bundle.listed == bundle.hops)
-      forget(id);
     if (--bundle.listed == 0) {
+      forget(id);
       free_hops_[bundle.hops].push_back(bundle.first_hop);
       free_bundles_.push_back(id);
     }
@@ -187,14 +197,6 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
   if (all_touched_)
     for (uint32_t id = 0; id < bundles_.size(); ++id)
       from_bundle(id);
-  for (const uint32_t l : touched_) {
-    Shared& link = links_[l];
-    link.touched = false;
-    if (link.binds() || link.bound)
-      for (const uint32_t id : link.bundles)
-        from_bundle(id);
-    link.bound = link.binds();
-  }
   for (const FlowId id : added_) {
     Flow& flow = flows_[id.index()];
     if (flow.bundle == kNone)
@@ -206,10 +208,18 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
       changed(id);
     }
   }
+  for (const uint32_t l : touched_) {
+    Shared& link = links_[l];
+    link.touched = false;
+    if ((link.binds() || link.bound) && !link.joined)
+      for (const uint32_t id : link.bundles)
+        from_bundle(id);
+    link.bound = link.binds();
+  }
   for (const uint32_t id : visited_)
     bundles_[id].visited = false;
   for (const uint32_t l : entered_)
-    links_[l].entered = false;
+    links_[l].entered = links_[l].joined = false;
   visited_.clear();
   entered_.clear();
   component_ = 0;
@@ -242,7 +252,7 @@ int64_t MaxMin::first_felt(const Shared& link) const {
     for (const uint32_t id : link.bundles) {
       const Bundle& bundle = bundles_[id];
       if (bundle.flows > 0 && !bundle.grown && bundle.rate < share) {
-        residual -= bundle.rate * bundle.flows;
+        residual -= bundle.times(bundle.rate);
         unfixed -= bundle.flows;
       }
     }
@@ -274,13 +284,14 @@ void MaxMin::enter(uint32_t l) {
     const Bundle& bundle = bundles_[id];
     if (bundle.flows == 0 || !stays(bundle))
       continue;
-    open.residual -= bundle.rate * bundle.flows;
+    open.residual -= bundle.times(bundle.rate);
     open.unfixed -= bundle.flows;
     asked -= Int128{bundle.cap} * bundle.flows;
   }
   link.place = kNone;
   if (asked <= open.residual)
     return;  // it does not bind those that may change
+  link.joined = true;
   link.place = static_cast<uint32_t>(open_.size());
   open_.push_back(open);
   for (const uint32_t id : link.bundles)
@@ -373,7 +384,7 @@ void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) 
     if (links_[hop].place == kNone)
       continue;
     Open& open = open_[links_[hop].place];
-    open.residual -= share * bundle.flows;
+    open.residual -= bundle.times(share);
     open.unfixed -= bundle.flows;
   }
   set_rate(id, share, changed);

@@ -72,25 +72,26 @@ class MaxMin {
   static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
-    uint32_t bundle = kNone;  // none: the id is free
-    uint32_t next = kNone;    // of the same bundle
-    uint32_t previous = kNone;
-    bool told = false;  // of its rate
+    uint32_t bundle = kNone;    // none: the id is free
+    uint32_t next = kNone;      // of the same bundle; none after the last
+    uint32_t previous = kNone;  // of the first: the last
+    bool told = false;          // of its rate
   };
-  /// Without flows it stays for a while, with its places in lists: the next message on the same way
-  /// takes it again.
+  /// Without flows it is not found again, but stays until no list has it any more.
   struct Bundle {
     int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
     int64_t rate = 0;
     uint32_t first_hop = 0;  // in hops_
     uint32_t hops = 0;
-    int64_t flows = 0;
+    uint32_t flows = 0;
     uint32_t first_flow = kNone;
     uint32_t next_alike = kNone;  // in the same chain of heads_
-    uint32_t listed = 0;          // how many of its links have it in their list
-    bool grown = false;           // by flows added since the last solve
-    bool visited = false;         // during a solve
-    bool fixed = false;           // during a solve
+    uint32_t listed : 29 = 0;     // how many of its links have it in their list
+    bool grown : 1 = false;       // by flows added since the last solve
+    bool visited : 1 = false;     // during a solve
+    bool fixed : 1 = false;       // during a solve
+
+    int64_t times(int64_t share) const { return share * flows; }
   };
   struct Shared {
     int64_t capacity = 0;
@@ -101,6 +102,7 @@ class MaxMin {
     bool touched = false;    // a flow was added or removed since the last solve
     bool bound = false;      // at the last solve
     bool entered = false;    // during a solve
+    bool joined = false;     // during a solve: what may change on it is solved
     uint32_t place = kNone;  // during a solve: in open_, where its flows may change
 
     bool binds() const { return asked > capacity; }
@@ -109,7 +111,6 @@ class MaxMin {
   std::span<const uint32_t> hops(const Bundle& bundle) const {
     return {hops_.data() + bundle.first_hop, bundle.hops};
   }
-  void touch(uint32_t link);
   size_t chain_of(std::span<const uint32_t> hops, int64_t cap) const;
   uint32_t bundle_of(std::span<const uint32_t> hops, int64_t cap);
   uint32_t make_bundle(std::span<const uint32_t> hops, int64_t cap);

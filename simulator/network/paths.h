@@ -21,6 +21,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "models/fabric/fabric.h"
+#include "simulator/schedule/durations.h"
 
 namespace orrery {
 
@@ -31,12 +32,10 @@ struct Path {
   Duration latency;                                 // the sum over the links
 
   /// The most that one message gets here, when it declares `cap`. Requires links.
-  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
-    return cap ? std::min(*cap, *bottleneck) : *bottleneck;
-  }
+  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const { return most(*bottleneck, cap); }
   /// How long a message takes that gets the most, latency apart; nothing where there are no links.
   Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
-    return links.empty() ? Duration() : transfer_time(size, peak(cap));
+    return links.empty() ? Duration() : message_duration(size, peak(cap));
   }
 };
 

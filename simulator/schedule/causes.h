@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "models/base/inline.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -29,8 +30,9 @@ struct Cause {
 /// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
 /// schedule.step(ref). Returns whether all were visited.
 template <class S, class Visit>
-inline bool for_each_cause(const S& schedule, const Extent& extent, StepRef ref, Half half,
-                           const Step& step, Visit&& visit) {
+ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent& extent,
+                                                StepRef ref, Half half, const Step& step,
+                                                Visit&& visit) {
   if (half == Half::Receive) {
     if (ref.index == 0) {
       if (!visit(Cause{CauseKind::Enter, ref, Half::Receive}))

@@ -1,33 +1,24 @@
 #include "simulator/schedule/lowered.h"
 
-#include <algorithm>
+#include "models/base/check.h"
 
 namespace orrery {
 
-SiteMembers::SiteMembers(std::vector<std::pair<LogicalId, Member>> members) {
-  const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
-  if (!std::is_sorted(members.begin(), members.end(), before))
-    std::sort(members.begin(), members.end(), before);
-  devices_.reserve(members.size());
-  members_.reserve(members.size());
-  for (const auto& [device, member] : members) {
-    devices_.push_back(device);
-    members_.push_back(member);
-  }
-}
-
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
-  std::vector<std::vector<std::pair<LogicalId, Member>>> members(sites);
+  std::vector<CollectiveId> first(sites);
+  std::vector<std::vector<Group>> groups(sites);
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    for (size_t n = 0; n < collective.members.size(); ++n)
-      members[collective.site.index()].emplace_back(collective.members[n],
-                                                    Member{CollectiveId(c), Node(n)});
+    const size_t site = collective.site.index();
+    if (groups[site].empty())
+      first[site] = CollectiveId(c);
+    ORRERY_CHECK(first[site].index() + groups[site].size() == c,
+                 "the collectives of a site stand together");
+    groups[site].emplace_back(collective.members.begin(), collective.members.end());
   }
   std::vector<SiteMembers> result;
-  result.reserve(sites);
-  for (auto& each : members)
-    result.emplace_back(std::exchange(each, {}));
+  for (size_t site = 0; site < sites; ++site)
+    result.emplace_back(first[site], GroupTable(groups[site]));
   return result;
 }
 

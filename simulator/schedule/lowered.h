@@ -13,8 +13,11 @@
 #include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/schedule/durations.h"
+#include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
 
@@ -50,40 +53,17 @@ struct Collective {
   SiteId site;
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
-  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; groups of one site share it
-  std::vector<LogicalId> members;      // rank r is node r
-  std::vector<VertexId> places;        // where each node is in the fabric
-  std::vector<ThreadId> threads;       // whose list each node is of; empty: of the only one
+  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
+  SharedList<LogicalId> members;       // rank r is node r
+  SharedList<VertexId> places;         // where each node is in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
-  Bytes scratch;  // that a member holds from start to done besides its operand and its result
-};
-
-/// A device's part in a site.
-struct Member {
-  CollectiveId collective;
-  Node node;
-};
-
-/// Who takes part in a site: an entry for each member of its groups, and for no other device.
-class SiteMembers {
- public:
-  SiteMembers() = default;
-  /// Requires that no device comes twice.
-  explicit SiteMembers(std::vector<std::pair<LogicalId, Member>> members);
-
-  /// Null for a device that takes no part.
-  const Member* find(LogicalId device) const {
-    const std::optional<size_t> place = place_among(devices_, device);
-    return place ? &members_[*place] : nullptr;
-  }
-
-  std::span<const LogicalId> devices() const { return devices_; }  // ascending
-
- private:
-  std::vector<LogicalId> devices_;
-  std::vector<Member> members_;  // of each of the devices
+  Bytes scratch;   // that a member holds from start to done besides its operand and its result
+  Duration pack;   // between launch and entry: the operand is copied into canonical work elements
+  Duration leave;  // after the last step: the result is copied out of them
+  /// Whose list each node is of; empty where no device runs several.
+  std::vector<ThreadId> threads = {};
 };
 
 /// How long a local op takes, launch included; zero for what is no local op.
@@ -102,7 +82,7 @@ struct Lowered {
   std::vector<Choice> choices;   // one per site
   std::vector<LocalTime> local;  // one per op
   Duration launch;               // of entering a collective
-  std::optional<BytesPerSecond> reduce_rate;
+  DataRates rates;
   std::vector<SiteMembers> members;  // per site
   /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
   std::vector<std::string> labels;
@@ -110,7 +90,7 @@ struct Lowered {
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
 
   /// The collective that `device` enters by `op`, a collective of a thread that has the device.
-  const Member& member(const Program& program, OpId op, LogicalId device) const {
+  Member member(const Program& program, OpId op, LogicalId device) const {
     return *members[program.op(op).site->index()].find(device);
   }
 };

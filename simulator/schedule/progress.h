@@ -48,7 +48,6 @@ class Progress {
         arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       for (uint32_t c = 0; c < extent_.channels; ++c) {
-        cursors_[cursor_of(Node(n), Channel(c))].at = {Node(n), Channel(c), 0};
         if (schedule_.steps(Node(n), Channel(c)) > 0)
           ++unfinished_[n];
       }
@@ -66,7 +65,7 @@ class Progress {
     entered_[node.index()] = true;
     for (uint32_t c = 0; c < extent_.channels; ++c)
       if (schedule_.steps(node, Channel(c)) > 0)
-        examine(cursor_of(node, Channel(c)), ready);
+        examine({{node, Channel(c), 0}, Half::Receive}, ready);
     wake(entry_waiters_[node.index()], ready);
   }
 
@@ -75,9 +74,9 @@ class Progress {
   void arrive(StepRef receiver, Ready&& ready) requires(kArrival == Arrival::Told) {
     arrived_.at(receiver) = true;
     const uint32_t id = cursor_of(receiver.node, receiver.channel);
-    if (cursors_[id].awaits_message && cursors_[id].at.index == receiver.index) {
+    if (cursors_[id].awaits_message && cursors_[id].index == receiver.index) {
       cursors_[id].awaits_message = false;
-      examine(id, ready);
+      examine({receiver, Half::Receive}, ready);
     }
   }
 
@@ -85,18 +84,18 @@ class Progress {
   void retire(HalfRef half, Ready&& ready) {
     const uint32_t id = cursor_of(half.step.node, half.step.channel);
     Cursor& cursor = cursors_[id];
-    ORRERY_CHECK(cursor.at.index == half.step.index && cursor.half == half.half,
+    ORRERY_CHECK(cursor.index == half.step.index && cursor.half() == half.half,
                  "halves of a channel retire in order");
     if (half.half == Half::Receive) {
       if constexpr (kArrival == Arrival::Told)
         arrived_.at(half.step) = false;
-      cursor.half = Half::Send;
+      cursor.received = true;
     } else {
-      cursor.half = Half::Receive;
-      ++cursor.at.index;
+      cursor.received = false;
+      ++cursor.index;
     }
-    if (cursor.at.index < schedule_.steps(half.step.node, half.step.channel))
-      examine(id, ready);
+    if (cursor.index < schedule_.steps(half.step.node, half.step.channel))
+      examine({{half.step.node, half.step.channel, cursor.index}, cursor.half()}, ready);
     else
       --unfinished_[half.step.node.index()];
     wake(waiters_[id], ready);
@@ -104,8 +103,8 @@ class Progress {
 
   bool retired(StepRef step, Half half) const {
     const Cursor& cursor = cursors_[cursor_of(step.node, step.channel)];
-    return cursor.at.index > step.index ||
-           (cursor.at.index == step.index && half == Half::Receive && cursor.half == Half::Send);
+    return cursor.index > step.index ||
+           (cursor.index == step.index && half == Half::Receive && cursor.received);
   }
 
   /// Every channel that cannot go on, of nodes that have entered, in (node, channel) order.
@@ -126,18 +125,24 @@ class Progress {
  private:
   static constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
 
+  /// How far a channel is.
   struct Cursor {
-    StepRef at;
+    uint32_t index = 0;
     uint32_t next_waiter = kNobody;
-    Half half = Half::Receive;
+    bool received = false;  // the receive half of this step has retired
     bool awaits_message = false;
+
+    Half half() const { return received ? Half::Send : Half::Receive; }
   };
 
   uint32_t cursor_of(Node node, Channel channel) const {
     return node.index() * extent_.channels + channel.index();
   }
 
-  HalfRef next_half(uint32_t id) const { return {cursors_[id].at, cursors_[id].half}; }
+  HalfRef next_half(uint32_t id) const {
+    return {{Node(id / extent_.channels), Channel(id % extent_.channels), cursors_[id].index},
+            cursors_[id].half()};
+  }
 
   bool met(const HalfRef& half, const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
@@ -162,13 +167,12 @@ class Progress {
   }
 
   template <class Ready>
-  void examine(uint32_t id, Ready&& ready) {
-    const HalfRef half = next_half(id);
+  void examine(const HalfRef& half, Ready&& ready) {
     const bool all_met = for_each_cause(schedule_, extent_, half.step, half.half,
                                         schedule_.step(half.step), [&](const Cause& cause) {
                                           if (met(half, cause))
                                             return true;
-                                          park(id, cause);
+                                          park(cursor_of(half.step.node, half.step.channel), cause);
                                           return false;
                                         });
     if (all_met)
@@ -194,7 +198,7 @@ class Progress {
     while (id != kNobody) {
       const uint32_t next = cursors_[id].next_waiter;
       cursors_[id].next_waiter = kNobody;
-      examine(id, ready);
+      examine(next_half(id), ready);
       id = next;
     }
   }

@@ -50,8 +50,10 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
       extent_.reach = extent_.window;
       ends_.back().emplace_back(channel.size());
       std::vector<PackedStep>& packed = steps_.back().emplace_back();
-      for (const Step& step : channel)
+      for (const Step& step : channel) {
         packed.push_back(pack(step));
+        extent_.copies |= work_of(step.form(), Half::Receive).copies;
+      }
     }
   }
 

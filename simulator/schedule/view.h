@@ -6,15 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "models/base/shared_list.h"
 
 namespace orrery {
 
 /// Canonical element i, split row-major over `dims`, lies at the sum of coordinate x stride in the
 /// tensor. The dims' product is the number of canonical elements; the map is one to one.
 struct View {
-  std::vector<int64_t> dims;
-  std::vector<int64_t> strides;
+  SharedList<int64_t> dims;
+  SharedList<int64_t> strides;
 
   /// The whole of a tensor of `elements` in its own order.
   static View whole(int64_t elements) { return {{elements}, {1}}; }

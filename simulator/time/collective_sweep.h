@@ -13,6 +13,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "models/base/inline.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
@@ -27,18 +28,17 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `reduce_rate` empty: reductions take no time. `log`,
-  /// where there is one, gets every half.
+  /// `entries` has when each node enters. `log`, where there is one, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
-                  std::span<const Instant> entries, std::optional<BytesPerSecond> reduce_rate,
-                  Paths& paths, EventLog* log, CapacityCheck* capacity)
+                  std::span<const Instant> entries, const DataRates& rates, Paths& paths,
+                  EventLog* log, CapacityCheck* capacity)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
         entries_(entries),
-        reduce_rate_(reduce_rate),
+        rates_(rates),
         paths_(paths),
         log_(log),
         capacity_(capacity),
@@ -75,8 +75,7 @@ class CollectiveSweep {
   /// How long a payload takes on a channel. Of no elements: no time.
   struct Cost {
     int64_t count = 0;
-    Duration transfer;
-    Duration reduction;
+    PayloadDurations durations;
   };
 
   /// What a channel knows, so that no message costs a search or a division: the way of its last
@@ -162,7 +161,7 @@ class CollectiveSweep {
   void check_capacity(StepRef ref, int64_t count) const {
     const size_t at = lane_of(ref);
     const Instant sent = times_[place(ref)].sent;
-    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).transfer.count());
+    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, lanes_[at].rate);
   }
@@ -179,9 +178,9 @@ class CollectiveSweep {
       return run();
   }
 
-  Pass run_nodes(StepTimes* times, Channel channel, uint32_t row) const {
+  ORRERY_ALWAYS_INLINE Pass run_nodes(StepTimes* times, Channel channel, uint32_t row) const {
     Pass pass(id_, channel);
-    for_each_in_row(channel, row, [&](StepRef ref) {
+    for_each_in_row(channel, row, [&](StepRef ref) ORRERY_ALWAYS_INLINE {
       const Step step = schedule_.step(ref);
       receive(times, ref, step, pass);
       send(times, ref, step, pass);
@@ -226,7 +225,7 @@ class CollectiveSweep {
   }
 
   template <class Visit>
-  void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
+  ORRERY_ALWAYS_INLINE void for_each_in_row(Channel channel, uint32_t row, Visit&& visit) const {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       if (row < schedule_.steps(Node(n), channel))
         visit(StepRef{Node(n), channel, row});
@@ -262,20 +261,22 @@ class CollectiveSweep {
     return true;
   }
 
-  void receive(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
+  ORRERY_ALWAYS_INLINE void receive(StepTimes* all, StepRef ref, const Step& step,
+                                    Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Receive, step, pass);
     StepTimes& times = all[place(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
-    if (reduce_rate_ && work_of(step.form(), Half::Receive).combines) {
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    if ((work.combines && rates_.reduce) || (work.copies && rates_.copy)) {
       const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
-      times.received = begin.at + cost.reduction;
+      times.received = begin.at + half_duration(work, cost.durations);
       pass.unknown |= cost.count != step.count();
     }
     pass.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
   }
 
-  void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
+  ORRERY_ALWAYS_INLINE void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Send, step, pass);
     StepTimes& times = all[place(ref)];
     times.sent = begin.at;
@@ -283,7 +284,7 @@ class CollectiveSweep {
     if (step.to) {
       const Lane& lane = lanes_[lane_of(ref)];
       const Cost& cost = lane.cost(step.count());
-      times.sent = begin.at + cost.transfer;
+      times.sent = begin.at + half_duration(work_of(step.form(), Half::Send), cost.durations);
       times.arrived = times.sent + lane.latency;
       pass.unknown |= lane.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
@@ -291,18 +292,19 @@ class CollectiveSweep {
     pass.tally.digest.add(pass.sends, ref, bytes_moved(step, Half::Send, itemsize_));
   }
 
-  Happened begins(const StepTimes* all, StepRef ref, Half half, const Step& step,
-                  Pass& pass) const {
+  ORRERY_ALWAYS_INLINE Happened begins(const StepTimes* all, StepRef ref, Half half,
+                                       const Step& step, Pass& pass) const {
     LastMet last;
-    for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-      if (cause.kind == CauseKind::Enter) {
-        last.add({entries_[cause.step.node.index()], cause.step.node});
-      } else {
-        pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
-        last.add(all[place(cause.step)].of(cause));
-      }
-      return true;
-    });
+    for_each_cause(
+        schedule_, extent_, ref, half, step, [&](const Cause& cause) ORRERY_ALWAYS_INLINE {
+          if (cause.kind == CauseKind::Enter) {
+            last.add({entries_[cause.step.node.index()], cause.step.node});
+          } else {
+            pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
+            last.add(all[place(cause.step)].of(cause));
+          }
+          return true;
+        });
     return last.get();
   }
 
@@ -352,13 +354,10 @@ class CollectiveSweep {
   }
 
   Cost cost(const Lane& lane, int64_t count) const {
-    Cost cost;
-    cost.count = count;
-    if (reduce_rate_)
-      cost.reduction = transfer_time(itemsize_ * count, *reduce_rate_);
-    if (lane.rate > BytesPerSecond())
-      cost.transfer = transfer_time(itemsize_ * count, lane.rate);
-    return cost;
+    const Bytes size = itemsize_ * count;
+    const Duration message =
+        lane.rate > BytesPerSecond() ? message_duration(size, lane.rate) : Duration();
+    return {count, payload_durations(size, rates_, message)};
   }
 
   const S& schedule_;
@@ -367,7 +366,7 @@ class CollectiveSweep {
   const CollectiveId id_;
   const Bytes itemsize_;
   std::span<const Instant> entries_;
-  std::optional<BytesPerSecond> reduce_rate_;
+  const DataRates rates_;
   Paths& paths_;
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much

@@ -29,7 +29,7 @@ auto with_history(History* history, Timed&& timed) {
   if (history == nullptr)
     return timed(nullptr);
   decltype(timed(nullptr)) result;
-  *history = history_of([&](EventLog& log) { result = timed(&log); });
+  record_into(*history, [&](EventLog& log) { result = timed(&log); });
   return result;
 }
 

@@ -33,7 +33,7 @@ class Engine {
     for (const Collective& collective : lowered.collectives)
       completion_.held_up_by.emplace_back(collective.members.size());
     for (const Instant at : options.extra_updates)
-      events_.push(at, {Event::Kind::Update, {}, {}, {}});
+      events_.push(at, {Event::Kind::Update, 0, {}});
     for (size_t l = 0; l < demands.links.size(); ++l)
       shared_.push_back(options.share_all_links ||
                         demands.links[l].exceeds(paths.fabric().link(LinkId(l))));
@@ -69,12 +69,12 @@ class Engine {
     return half;
   }
 
-  void reduce(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Reduced, id, ref, {}});
+  void receive(CollectiveId id, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Received, id.index(), ref});
   }
 
   void transmit(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Sent, id, ref, {}});
+    events_.push(now_ + duration, {Event::Kind::Sent, id.index(), ref});
   }
 
   void transmit(CollectiveId id, StepRef ref, std::span<const LinkId> shared, BytesPerSecond peak,
@@ -82,11 +82,11 @@ class Engine {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {id, ref, work(size), now_, Rate(), std::nullopt};
+    transfers_[flow.index()] = {work(size), now_, Rate(), id, ref};
   }
 
   void deliver(CollectiveId id, StepRef receiver, Instant arrival) {
-    events_.push(arrival, {Event::Kind::Arrival, id, receiver, {}});
+    events_.push(arrival, {Event::Kind::Arrival, id.index(), receiver});
   }
 
   void end(CollectiveId id, Node node, Node origin) {
@@ -116,30 +116,32 @@ class Engine {
     return std::move(completion_);
   }
 
-  /// Something that happens to a step; of Entry only its node counts. Kind is as wide as the rest:
-  /// a structure without gaps is moved whole.
+  /// Something that happens to a step; of Entry only its node counts. FlowSent happens to a flow.
+  /// Kind is as wide as the rest: a structure without gaps is moved whole.
   struct Event {
-    enum class Kind : uint32_t { Entry, Reduced, Sent, FlowSent, Arrival, Update };
+    enum class Kind : uint32_t { Entry, Received, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
-    CollectiveId collective;
+    uint32_t subject = 0;  // the collective; of FlowSent the flow
     StepRef step;
-    FlowId flow;  // of FlowSent
   };
   using Queue = EventQueue<Event>;
 
   /// A send half with a flow in the network.
   struct Transfer {
-    CollectiveId collective;
-    StepRef sender;
     Work left = 0;  // at `since`
     Instant since;
-    Rate rate;                      // from `since` on
-    std::optional<uint64_t> ended;  // sequence number of the event that counts as its end
+    Rate rate;  // from `since` on; 0: it has not begun, or has ended
+    CollectiveId collective;
+    StepRef sender;
+
+    Instant end() const {
+      return since + Duration(checked_narrow(ceil_divide(left, Int128{rate.count()})));
+    }
   };
 
   void schedule(Entrance entrance) {
     events_.push(entrance.at,
-                 {Event::Kind::Entry, entrance.collective, {entrance.node, {}, 0}, {}});
+                 {Event::Kind::Entry, entrance.collective.index(), {entrance.node, {}, 0}});
   }
 
   /// Takes the events of this instant out and does them.
@@ -163,26 +165,38 @@ class Engine {
       update_ = true;
       return;
     }
-    if (event.kind == Event::Kind::FlowSent) {
-      if (transfers_[event.flow.index()].ended != queued.sequence)
-        return;  // it was given another rate since, and with it another end
-      network_.remove(event.flow);
-    }
-    at_work_ = event.collective;
-    std::unique_ptr<RunningCollective>& running = running_[event.collective.index()];
+    if (event.kind == Event::Kind::FlowSent)
+      end_flow(FlowId(event.subject));
+    else
+      happen(event.kind, CollectiveId(event.subject), event.step);
+  }
+
+  /// Unless it was given another rate since this end was foreseen, and with it another end.
+  void end_flow(FlowId flow) {
+    Transfer& transfer = transfers_[flow.index()];
+    if (transfer.rate == Rate() || transfer.end() != now_)
+      return;
+    transfer.rate = Rate();
+    network_.remove(flow);
+    happen(Event::Kind::Sent, transfer.collective, transfer.sender);
+  }
+
+  void happen(Event::Kind kind, CollectiveId collective, StepRef step) {
+    at_work_ = collective;
+    std::unique_ptr<RunningCollective>& running = running_[collective.index()];
     if (!running)
-      running = run_of(event.collective);
-    if (happen(*running, event) == RunningCollective::State::Over)
+      running = run_of(collective);
+    if (happen(*running, kind, step) == RunningCollective::State::Over)
       running.reset();
   }
 
-  static RunningCollective::State happen(RunningCollective& running, const Event& event) {
-    if (event.kind == Event::Kind::Entry)
-      return running.enter(event.step.node);
-    if (event.kind == Event::Kind::Reduced)
-      return running.reduced(event.step);
-    return event.kind == Event::Kind::Arrival ? running.arrive(event.step)
-                                              : running.sent(event.step);
+  static RunningCollective::State happen(RunningCollective& running, Event::Kind kind,
+                                         StepRef step) {
+    if (kind == Event::Kind::Entry)
+      return running.enter(step.node);
+    if (kind == Event::Kind::Received)
+      return running.received(step);
+    return kind == Event::Kind::Arrival ? running.arrive(step) : running.sent(step);
   }
 
   std::unique_ptr<RunningCollective> run_of(CollectiveId id) {
@@ -191,7 +205,7 @@ class Engine {
                          [&](const auto& schedule) -> std::unique_ptr<RunningCollective> {
                            using S = std::remove_cvref_t<decltype(schedule)>;
                            return std::make_unique<CollectiveRun<S, Engine>>(
-                               schedule, collective, id, lowered_.reduce_rate, paths_, *this, log_);
+                               schedule, collective, id, lowered_.rates, paths_, *this, log_);
                          });
   }
 
@@ -211,11 +225,8 @@ class Engine {
     transfer.left -= Work{transfer.rate.count()} * (now_ - transfer.since).count();
     transfer.since = now_;
     transfer.rate = network_.rate_of(flow);
-    const Int128 duration = ceil_divide(transfer.left, Int128{transfer.rate.count()});
     at_work_ = transfer.collective;
-    transfer.ended =
-        events_.push(now_ + Duration(checked_narrow(duration)),
-                     {Event::Kind::FlowSent, transfer.collective, transfer.sender, flow});
+    events_.push(transfer.end(), {Event::Kind::FlowSent, flow.index(), {}});
   }
 
   const Program& program_;

@@ -4,7 +4,8 @@
 // when all nearer ones are gone they are dealt into as many buckets of equal width as there are
 // events; and the events of the first bucket are ordered by a heap, which therefore stays small. (A
 // ladder queue with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) At worst, with all
-// events in one bucket, it is that heap.
+// events in one bucket, it is that heap. Events pushed one after the other for the same time are
+// queued as one.
 
 #include <algorithm>
 #include <bit>
@@ -108,15 +109,20 @@ class EventQueue {
 
   /// Returns the event's sequence number. Requires a time that is not negative.
   uint64_t push(Instant time, const Payload& payload) {
+    if (last_ != kNone && time == last_time_)
+      return push_after_last(payload);
     if (free_ == kNone) {
       ORRERY_CHECK(slots_.size() < kSlots, "events in flight fit into memory");
       free_ = static_cast<uint32_t>(slots_.size());
-      slots_.push_back({{}, {}, kNone});
+      slots_.push_back({{}, {}, kNone, kNone});
     }
     const uint32_t id = free_;
     Slot& slot = slots_[id];
     free_ = slot.next;
     slot.payload = payload;
+    last_ = id;
+    last_follower_ = kNone;
+    last_time_ = time;
     const uint64_t sequence = pushed_++;
     const auto at = static_cast<uint64_t>(time.picoseconds());
     slot.key = (Key{at} << 64U) | (sequence << kSlotBits) | id;
@@ -133,11 +139,18 @@ class EventQueue {
   /// Takes the earliest event out. Requires that there is one.
   Event pop() {
     const Instant time = next();
-    const auto order = static_cast<uint64_t>(near_.pop());
-    const auto id = static_cast<uint32_t>(order % kSlots);
-    link(free_, id);
+    const auto id = static_cast<uint32_t>(near_.least() % kSlots);
+    Slot& slot = slots_[id];
+    const Event event{time, static_cast<uint64_t>(slot.key) >> kSlotBits, slot.payload};
     --size_;
-    return {time, order >> kSlotBits, slots_[id].payload};
+    if (slot.followers == kNone) {
+      near_.pop();
+      link(free_, id);
+      last_ = last_ == id ? kNone : last_;
+    } else {
+      follow(slot);
+    }
+    return event;
   }
 
  private:
@@ -153,7 +166,38 @@ class EventQueue {
     Key key = 0;
     Payload payload;
     uint32_t next = kNone;
+    uint32_t followers = kNone;  // a list: events pushed right after it for the same time
   };
+  struct Follower {
+    Payload payload;
+    uint32_t next = kNone;
+  };
+
+  uint64_t push_after_last(const Payload& payload) {
+    if (free_follower_ == kNone) {
+      free_follower_ = static_cast<uint32_t>(followers_.size());
+      followers_.push_back({{}, kNone});
+    }
+    const uint32_t id = free_follower_;
+    free_follower_ = followers_[id].next;
+    followers_[id] = {payload, kNone};
+    (last_follower_ == kNone ? slots_[last_].followers : followers_[last_follower_].next) = id;
+    last_follower_ = id;
+    ++size_;
+    return pushed_++;
+  }
+
+  /// The slot's event is gone, and the first that follows it takes the slot. In the heap it keeps
+  /// its place: sequence numbers in between belong to its followers.
+  void follow(Slot& slot) {
+    const uint32_t id = slot.followers;
+    slot.payload = followers_[id].payload;
+    slot.followers = followers_[id].next;
+    slot.key += kSlots;
+    last_follower_ = last_follower_ == id ? kNone : last_follower_;
+    followers_[id].next = free_follower_;
+    free_follower_ = id;
+  }
 
   static uint64_t time_of(Key key) { return static_cast<uint64_t>(key >> 64U); }
   uint32_t& bucket_of(uint64_t time) { return buckets_[(time - buckets_begin_) >> width_bits_]; }
@@ -208,6 +252,11 @@ class EventQueue {
 
   std::vector<Slot> slots_;
   uint32_t free_ = kNone;
+  std::vector<Follower> followers_;
+  uint32_t free_follower_ = kNone;
+  uint32_t last_ = kNone;           // the slot pushed last, while it is pending
+  uint32_t last_follower_ = kNone;  // the last of its followers
+  Instant last_time_;
   uint64_t pushed_ = 0;
   size_t size_ = 0;
 

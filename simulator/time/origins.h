@@ -4,6 +4,7 @@
 // last-met causes that led to it. A cause is last met by time, and among equal times it is the
 // first that for_each_cause names, so the answer does not depend on the order of a walk.
 
+#include "models/base/inline.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/schedule.h"
@@ -19,7 +20,7 @@ struct Happened {
 /// The last met of several causes, at least one.
 class LastMet {
  public:
-  void add(Happened cause) {
+  ORRERY_ALWAYS_INLINE void add(Happened cause) {
     const bool later = !any_ || cause.at > last_.at;
     last_.at = later ? cause.at : last_.at;
     last_.origin = later ? cause.origin : last_.origin;
@@ -42,7 +43,7 @@ struct StepTimes {
   Node sent_origin;
 
   /// When the cause, which names this step, was met. Not for Enter.
-  Happened of(const Cause& cause) const {
+  ORRERY_ALWAYS_INLINE Happened of(const Cause& cause) const {
     if (cause.kind == CauseKind::Message)
       return {arrived, sent_origin};
     return cause.half == Half::Receive ? Happened{received, received_origin}

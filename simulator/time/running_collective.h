@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "models/base/check.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
@@ -35,14 +33,14 @@ class RunningCollective {
   /// Each is something that happens now, together with all that can begin because of it. Over: all
   /// nodes have ended.
   virtual State enter(Node node) = 0;
-  virtual State reduced(StepRef ref) = 0;      // the receive half is over
+  virtual State received(StepRef ref) = 0;     // the receive half is over
   virtual State sent(StepRef ref) = 0;         // the send half is over
   virtual State arrive(StepRef receiver) = 0;  // the message for that step is there
 };
 
 /// Host has: now(); is_shared(LinkId); take(std::vector<HalfRef>&), which chooses what begins next;
 /// and is told of
-///   reduce(CollectiveId, StepRef, Duration)         a receive half that takes this long
+///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
 ///   transmit(CollectiveId, StepRef, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
 ///                                                   a send half that shares links of its route
@@ -54,21 +52,20 @@ class CollectiveRun final : public RunningCollective {
  public:
   /// `log`, where there is one, gets every half.
   CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
-                std::optional<BytesPerSecond> reduce_rate, Paths& paths, Host& host, EventLog* log)
+                const DataRates& rates, Paths& paths, Host& host, EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
-        reduce_rate_(reduce_rate),
+        rates_(rates),
         paths_(paths),
         host_(host),
         log_(log),
         progress_(schedule),
         times_(extent_, StepTimes{}),
         entries_(extent_.nodes),
-        connections_(size_t{extent_.nodes} * extent_.channels),
-        begun_(log == nullptr ? 0 : connections_.size()),
+        begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
   State enter(Node node) override {
@@ -79,7 +76,7 @@ class CollectiveRun final : public RunningCollective {
     return begin_ready();
   }
 
-  State reduced(StepRef ref) override {
+  State received(StepRef ref) override {
     retire({ref, Half::Receive}, host_.now());
     return begin_ready();
   }
@@ -95,15 +92,15 @@ class CollectiveRun final : public RunningCollective {
   }
 
  private:
-  /// The way of a channel's last message, and its size. What an event asks of the path is kept
-  /// here, near everything else that it touches.
+  /// What an event asks about the way of a channel's last message, near everything else that it
+  /// touches.
   struct Connection {
-    std::optional<Node> to;  // after the first message
+    Node to;
+    bool known = false;
+    bool shares = false;  // whether it shares links of the way
     Bytes size;
-    Duration transfer;  // where it shares no link
+    Duration transfer;  // where it shares none
     Duration latency;
-    BytesPerSecond peak;
-    boost::container::small_vector<LinkId, 2> shared;  // links of the path whose use is shared out
   };
 
   [[gnu::flatten]] State begin_ready() {
@@ -132,11 +129,9 @@ class CollectiveRun final : public RunningCollective {
     host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
                 half == Half::Send && step.to.has_value());
     if (half == Half::Receive) {
-      Duration reduction;
-      if (step.combine != Combine::None && reduce_rate_)
-        reduction = transfer_time(itemsize_ * step.count(), *reduce_rate_);
-      if (reduction > Duration())
-        host_.reduce(id_, ref, reduction);
+      const Duration duration = receive_duration(step);
+      if (duration > Duration())
+        host_.receive(id_, ref, duration);
       else
         retire({ref, half}, host_.now());
     } else if (!step.to) {
@@ -146,14 +141,33 @@ class CollectiveRun final : public RunningCollective {
     }
   }
 
+  Duration receive_duration(const Step& step) const {
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    if (!(work.combines && rates_.reduce) && !(work.copies && rates_.copy))
+      return Duration();
+    return half_duration(work, payload_durations(itemsize_ * step.count(), rates_));
+  }
+
   void transmit(StepRef ref, Node to, Bytes size) {
-    const Connection& way = connect(ref, to, size);
+    Connection first;
+    Connection& way = remembers(ref) ? connection(ref) : first;
+    if (!way.known || way.to != to || way.size != size || way.shares) {
+      const Path path = this->path(ref.node, to);
+      shared_.clear();
+      for (const LinkId link : path.links)
+        if (host_.is_shared(link))
+          shared_.push_back(link);
+      way = {to,          true, !shared_.empty(), size, path.transfer(size, extent_.peak_rate),
+             path.latency};
+      if (way.shares && way.transfer > Duration()) {
+        host_.transmit(id_, ref, shared_, path.peak(extent_.peak_rate), size);
+        return;
+      }
+    }
     if (way.transfer == Duration())
       deliver(ref);
-    else if (way.shared.empty())
-      host_.transmit(id_, ref, way.transfer);
     else
-      host_.transmit(id_, ref, {way.shared.data(), way.shared.size()}, way.peak, size);
+      host_.transmit(id_, ref, way.transfer);
   }
 
   Happened happened(const Cause& cause) const {
@@ -164,9 +178,11 @@ class CollectiveRun final : public RunningCollective {
 
   /// The message has been sent: the sender is free, and it arrives after the latency.
   void deliver(StepRef ref) {
-    const Instant arrival = host_.now() + connection(ref).latency;
+    const StepRef receiver = schedule_.peer(ref, Half::Send);
+    const Instant arrival = host_.now() + (remembers(ref) ? connection(ref).latency
+                                                          : path(ref.node, receiver.node).latency);
     times_.at(ref).arrived = arrival;
-    host_.deliver(id_, schedule_.peer(ref, Half::Send), arrival);
+    host_.deliver(id_, receiver, arrival);
     retire({ref, Half::Send}, arrival);
   }
 
@@ -201,26 +217,18 @@ class CollectiveRun final : public RunningCollective {
     return size_t{ref.node.index()} * extent_.channels + ref.channel.index();
   }
 
-  Connection& connection(StepRef ref) { return connections_[channel_of(ref)]; }
+  /// Whether the channel remembers the way of the step's message. Many schedules have one message
+  /// a channel, and there is nothing to be gained by it.
+  static bool remembers(StepRef ref) { return ref.index > 0; }
 
-  const Connection& connect(StepRef ref, Node to, Bytes size) {
-    Connection& way = connection(ref);
-    if (way.to == to && way.size == size)
-      return way;
-    if (way.to != to) {
-      const Path path =
-          paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
-      way.to = to;
-      way.latency = path.latency;
-      way.peak = path.links.empty() ? BytesPerSecond() : path.peak(extent_.peak_rate);
-      way.shared.clear();
-      for (const LinkId link : path.links)
-        if (host_.is_shared(link))
-          way.shared.push_back(link);
-    }
-    way.size = size;
-    way.transfer = way.peak == BytesPerSecond() ? Duration() : transfer_time(size, way.peak);
-    return way;
+  Connection& connection(StepRef ref) {
+    if (connections_.empty())
+      connections_.resize(size_t{extent_.nodes} * extent_.channels);
+    return connections_[channel_of(ref)];
+  }
+
+  Path path(Node from, Node to) {
+    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
   const S& schedule_;
@@ -228,14 +236,15 @@ class CollectiveRun final : public RunningCollective {
   const Collective& collective_;
   const CollectiveId id_;
   const Bytes itemsize_;
-  const std::optional<BytesPerSecond> reduce_rate_;
+  const DataRates rates_;
   Paths& paths_;
   Host& host_;
   EventLog* const log_;
   Progress<S, Arrival::Told> progress_;
   StepTable<StepTimes> times_;
   std::vector<Instant> entries_;         // per node
-  std::vector<Connection> connections_;  // per node and channel
+  std::vector<Connection> connections_;  // per node and channel, once one remembers
+  std::vector<LinkId> shared_;           // of the way of a message that is about to be sent
   std::vector<Instant> begun_;           // with a log, per node and channel: its half at work
   std::vector<HalfRef> ready_;           // halves whose causes are met
   uint32_t nodes_left_;

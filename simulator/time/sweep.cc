@@ -81,7 +81,7 @@ class ProgramSweep {
   bool sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
-                                  lowered_.reduce_rate, paths_, log_,
+                                  lowered_.rates, paths_, log_,
                                   capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     if (!on_behalf_of(op, [&] { return collective.run(); }))

@@ -34,7 +34,9 @@ void Tapes::begin(Entered entered) {
 
 void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
   const EnterRef entry = entries_[id.index()][node.index()];
-  close(span(entry.list, entry.enter), at);
+  OpSpan& span = this->span(entry.list, entry.enter);
+  close(span, on_behalf_of(lists_.tape(entry.list)[entry.enter].op,
+                           [&] { return at + lowered_.collective(id).leave; }));
   happened(entry.list, {MomentKind::Ended, entry.enter});
   progress_.end(entry, *this);
   for (const Entrance& entrance : entrances_)
@@ -64,7 +66,8 @@ void Tapes::entered(EnterRef entry) {
   const Instruction& at = lists_.tape(entry.list)[entry.enter];
   const Member member = lists_.member(entry);
   const Instant entry_at = on_behalf_of(at.op, [&] {
-    return causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
+    return causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch +
+           lowered_.collective(member.collective).pack;
   });
   span(entry.list, entry.enter).start = entry_at;
   std::vector<EnterRef>& entries = entries_[member.collective.index()];

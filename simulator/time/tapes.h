@@ -40,7 +40,8 @@ class Tapes {
   /// not call back; the same for end().
   void begin(Entered entered);
 
-  /// All steps of the member have retired at `at`.
+  /// All steps of the member have retired at `at`. The collective has ended on its device once the
+  /// result has been copied out (Collective::leave).
   void end(CollectiveId id, Node node, Instant at, Entered entered);
 
   bool finished() const { return progress_.finished(); }

@@ -38,19 +38,19 @@ std::vector<Part> moved(const Part& part, const View& result, const View& operan
 
 /// Each place once: dims of random extents in random order in the tensor.
 View random_view(Random& random, const std::vector<int64_t>& factors) {
-  View view{{}, std::vector<int64_t>(factors.size(), 1)};
+  std::vector<int64_t> dims = factors;
+  std::vector<int64_t> strides(factors.size(), 1);
   std::vector<size_t> order;
   for (size_t d = 0; d < factors.size(); ++d)
     order.insert(order.begin() + static_cast<ptrdiff_t>(random.below(d + 1)), d);
-  view.dims = factors;
   for (size_t i = factors.size(); i > 1; --i)
-    std::swap(view.dims[i - 1], view.dims[random.below(i)]);
+    std::swap(dims[i - 1], dims[random.below(i)]);
   int64_t stride = 1;
   for (const size_t d : order) {
-    view.strides[d] = stride;
-    stride *= view.dims[d];
+    strides[d] = stride;
+    stride *= dims[d];
   }
-  return view;
+  return {dims, strides};
 }
 
 /// Steps within [0, size), each place once.

@@ -25,7 +25,7 @@ TEST_CASE("no algorithm has two steps that touch the same elements and are not o
           Transport transport;
           transport.channels = channels;
           const std::unique_ptr<const Schedule> schedule =
-              algorithm.make({op, nodes, int64_t{nodes} * 4, transport});
+              algorithm.make(schedule_request(op, nodes, int64_t{nodes} * 4, transport));
           const Verdict verdict = step_races(*schedule);
           INFO(fmt::format("{} for {} over {} ranks, {} channels: {}", algorithm.name,
                            rules(kind).name, nodes, channels, verdict.witness));

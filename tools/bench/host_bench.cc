@@ -65,12 +65,11 @@ struct RingAllReduce {
     collective.output = View::whole(elements);
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-    for (uint32_t d = 0; d < devices; ++d) {
+    for (uint32_t d = 0; d < devices; ++d)
       thread.devices.emplace_back(d);
-      collective.members.emplace_back(d);
-    }
+    collective.members = thread.devices;
+    program.sites = {{"r", {OpId(0)}, {thread.devices}}};
     lowered.members = members_by_site(lowered, 1);
-    program.sites = {{"r", {OpId(0)}, {collective.members}}};
   }
 };
 

@@ -126,9 +126,9 @@ Check proved(const MscclAlgorithm& algorithm, const Schedule& schedule, const Pr
   const Op& op = program.ops.front();
   const Shape& operand = program.value(op.operands.front()).type.shape;
   const Shape& result = program.value(op.results.front()).type.shape;
-  const CollectiveViews views = collective_views(op, operand, result, int64_t{algorithm.gpus});
+  const CollectiveParts parts = collective_parts(op, operand, result, int64_t{algorithm.gpus});
   Proof proof = prove(trace(schedule, buffers_of(algorithm, schedule.extent(), chunk)),
-                      {views.input, views.output},
+                      {view(parts.operand), view(parts.result)},
                       [&](Rank rank) { return define(op, operand, algorithm.gpus, rank); });
   if (!proof.holds)
     return failed(CheckKind::ScheduleProved, "", proof.why_not, std::move(proof.witness));

@@ -59,6 +59,8 @@ std::string what(const Report& report, const Reason& reason) {
       return fmt::format("combines {} of {}", size, op);
     case Reason::What::Send:
       return fmt::format("sends {} of {} to device {}", size, op, reason.to->index());
+    case Reason::What::Copy:
+      return fmt::format("copies {} of {}", size, op);
     case Reason::What::Flight:
       return fmt::format("has {} of {} on the way to device {}", size, op, reason.to->index());
   }

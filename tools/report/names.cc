@@ -20,7 +20,7 @@ std::string digest_text(uint64_t digest) {
   return fmt::format("{:016x}", digest);
 }
 
-std::string ranges_text(const std::vector<LogicalId>& ids) {
+std::string ranges_text(std::span<const LogicalId> ids) {
   std::string text;
   for (size_t first = 0; first < ids.size();) {
     size_t last = first;

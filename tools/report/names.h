@@ -3,6 +3,7 @@
 // The words that text and JSON reports share.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,6 @@ std::string_view name(TimedBy timed_by);  // "sweep", "engine"
 std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 
 /// "0-3, 8": ascending ids as ranges.
-std::string ranges_text(const std::vector<LogicalId>& ids);
+std::string ranges_text(std::span<const LogicalId> ids);
 
 }  // namespace orrery

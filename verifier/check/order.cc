@@ -153,9 +153,9 @@ class Disagreement {
 
   std::optional<std::pair<CollectiveId, CollectiveId>> both_of(LogicalId device, SiteId x,
                                                                SiteId y) const {
-    const Member* const in_x = lowered_.members[x.index()].find(device);
-    const Member* const in_y = lowered_.members[y.index()].find(device);
-    if (in_x == nullptr || in_y == nullptr)
+    const std::optional<Member> in_x = lowered_.members[x.index()].find(device);
+    const std::optional<Member> in_y = lowered_.members[y.index()].find(device);
+    if (!in_x || !in_y)
       return std::nullopt;
     return std::pair(in_x->collective, in_y->collective);
   }

@@ -12,7 +12,8 @@ Check routes_left(const Program& program, const Lowered& lowered, const Fabric& 
   const Fabric& cut = paths.fabric();
   const Reach reach(cut);
   for (const Collective& collective : lowered.collectives) {
-    const std::optional<Unrouted> lost = first_unrouted(collective, paths, reach);
+    const std::optional<Unrouted> lost =
+        first_unrouted(*collective.schedule, collective.places, paths, reach);
     if (!lost)
       continue;
     const Op& op = program.op(program.site(collective.site).ops.front());

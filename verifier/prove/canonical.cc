@@ -121,7 +121,8 @@ std::optional<View> inverse(const View& view) {
   std::vector<int64_t> canonical(view.dims.size(), 1);
   for (size_t d = view.dims.size(); d-- > 1;)
     canonical[d - 1] = canonical[d] * view.dims[d];
-  View inverse;
+  std::vector<int64_t> dims;
+  std::vector<int64_t> strides;
   int64_t places = view.elements();
   if (places == 0)
     return View::whole(0);
@@ -131,10 +132,10 @@ std::optional<View> inverse(const View& view) {
     if (places != view.strides[d] * view.dims[d])
       return std::nullopt;
     places = view.strides[d];
-    inverse.dims.push_back(view.dims[d]);
-    inverse.strides.push_back(canonical[d]);
+    dims.push_back(view.dims[d]);
+    strides.push_back(canonical[d]);
   }
-  return inverse;
+  return View{std::move(dims), std::move(strides)};
 }
 
 void for_each_moved(const Part& part, const View& result, const View& operand,

@@ -5,6 +5,7 @@
 
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
+#include "models/base/shared_list.h"
 #include "models/base/verdict.h"
 
 namespace orrery {
@@ -35,6 +36,21 @@ TEST_CASE("function_ref: passes arguments on without copies") {
   const auto take = [](std::unique_ptr<int> pointer) { return *pointer; };
   const FunctionRef<int(std::unique_ptr<int>)> ref = take;
   CHECK(ref(std::make_unique<int>(5)) == 5);
+}
+
+TEST_CASE("shared_list: copies are the same memory, equal lists are equal") {
+  const SharedList<int> list = {3, 1};
+  const SharedList<int> copy = list;
+  CHECK(copy.begin() == list.begin());
+  CHECK(copy[1] == 1);
+  const SharedList<int> made_again = {3, 1};
+  CHECK(made_again.begin() != list.begin());
+  CHECK(made_again == list);
+  CHECK_FALSE(SharedList<int>{3} == list);
+  CHECK(SharedList<int>{3} < list);
+  CHECK(list < SharedList<int>{4});
+  CHECK(SharedList<int>() == SharedList<int>(std::vector<int>()));
+  CHECK(SharedList<int>().begin() == SharedList<int>().end());
 }
 
 TEST_CASE("verdict: no has its witness, yes has none") {

@@ -46,6 +46,7 @@ TEST_CASE("catalog: every figure has a label, a source and a date") {
       CHECK(source.date.size() == 10);
     }
     CHECK_FALSE(cluster.device.reduce_rate.has_value());
+    CHECK_FALSE(cluster.device.copy_rate.has_value());
   }
 }
 

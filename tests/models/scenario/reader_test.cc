@@ -176,7 +176,7 @@ TEST_CASE("reader: the three ways to write a list of links") {
 TEST_CASE("reader: figures of a device, and the sources that come with them") {
   Small s;
   s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
-"memory": "80 GiB", "memory_bandwidth": "2 TB/s", "launch_us": 3, "reduce_rate": "1 TB/s",
+"memory": "80 GiB", "memory_bandwidth": "2 TB/s", "launch_us": 3, "reduce_rate": "1 TB/s", "copy_rate": "3 TB/s",
 "flops": {"bfloat16": {"value": "312 TFLOP/s", "label": "data sheet", "source": "here", "date": "2026-01-31"}}})";
   const Cluster cluster = read(s.text()).cluster;
   CHECK(cluster.name == "ring of 4");
@@ -184,6 +184,7 @@ TEST_CASE("reader: figures of a device, and the sources that come with them") {
   CHECK(cluster.device.memory_bandwidth == BytesPerSecond(2'000'000'000'000));
   CHECK(cluster.device.launch == Duration(3'000'000));
   CHECK(cluster.device.reduce_rate == BytesPerSecond(1'000'000'000'000));
+  CHECK(cluster.device.copy_rate == BytesPerSecond(3'000'000'000'000));
   CHECK(cluster.device.flops.at(Dtype::BF16) == FlopsPerSecond(312'000'000'000'000));
   CHECK(cluster.sources ==
         std::vector{FigureSource{"flops/bf16", "data sheet", "here", "2026-01-31"}});

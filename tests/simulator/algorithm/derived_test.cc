@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -50,7 +51,7 @@ std::vector<Named> all_schedules() {
         add("recursive doubling",
             std::make_unique<RecursiveDoublingSchedule>(n, 11, Combine::Add, transport));
         add("pairwise", std::make_unique<PairwiseSchedule>(n, 5, transport));
-        add("direct all-to-all", direct_all_to_all(n, 5, transport));
+        add("direct all-to-all", std::make_unique<DirectAllToAllSchedule>(n, 5, transport));
         std::vector<SourceDestination> shift;
         for (uint32_t r = 0; r + 1 < n; ++r)
           shift.push_back({Node(r), Node(r + 1)});

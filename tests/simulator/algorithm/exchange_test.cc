@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "tests/simulator/algorithm/any_transport.h"
 #include "tests/simulator/algorithm/form.h"
@@ -27,13 +28,13 @@ TEST_CASE("direct all-to-all: part q of rank r goes to rank q as its part r") {
   test::holds_for_all("exchange", [](uint64_t seed) {
     const auto nodes = *rc::gen::inRange(1U, 18U);
     const auto part = *rc::gen::inRange<int64_t>(0, 12);
-    const auto schedule = direct_all_to_all(nodes, part, any_transport());
+    const DirectAllToAllSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
-    const test::Moved moved = test::move_data(*schedule, inputs);
+    const test::Moved moved = test::move_data(schedule, inputs);
     RC_ASSERT(moved.fault.empty());
     RC_ASSERT(moved.outputs == exchanged(inputs, part));
-    RC_ASSERT(test::fault_in_form(*schedule, seed) == "");
-    RC_ASSERT(schedule->extent().lockstep);
+    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(schedule.extent().lockstep);
   });
 }
 
@@ -53,10 +54,10 @@ TEST_CASE("pairwise all-to-all: part q of rank r goes to rank q as its part r") 
 
 TEST_CASE("all-to-all: each rank sends one part to each other, and none to itself") {
   for (const uint32_t nodes : {1U, 2U, 5U}) {
-    const auto direct = direct_all_to_all(nodes, 3, {});
+    const DirectAllToAllSchedule direct(nodes, 3, {});
     const PairwiseSchedule pairwise(nodes, 3, {});
     for (const Schedule* schedule :
-         {static_cast<const Schedule*>(direct.get()), static_cast<const Schedule*>(&pairwise)}) {
+         {static_cast<const Schedule*>(&direct), static_cast<const Schedule*>(&pairwise)}) {
       const test::Moved moved = test::move_data(*schedule, test::inputs(nodes, nodes * 3));
       CHECK(moved.elements.size() == nodes * (nodes - 1));
       for (const auto& [ends, elements] : moved.elements)

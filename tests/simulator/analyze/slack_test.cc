@@ -30,7 +30,8 @@ struct Swept {
 std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
                            const std::vector<Instant>& device_start = {}) {
   std::variant<Completion, std::string> result;
-  const History history = history_of([&](EventLog& log) {
+  History history;
+  record_into(history, [&](EventLog& log) {
     SweepOptions options;
     options.device_start = device_start;
     options.log = &log;

@@ -79,7 +79,7 @@ TEST_CASE("why: a collective that waits for the one before it on its stream") {
 
 TEST_CASE("why: a reduction takes its time, and the next send waits for it") {
   Sketch sketch(2);
-  sketch.lowered.reduce_rate = BytesPerSecond(500'000'000);  // 1,000 bytes in 2 us
+  sketch.lowered.rates.reduce = BytesPerSecond(500'000'000);  // 1,000 bytes in 2 us
   const OpId op = sketch.sync(sketch.site(all_reduce()));
   CHECK(why_text(sketch, op, 0) ==
         "enter@0 0-0 beginning, send@0 0-1 entry, flight@0 1-2 sent, reduce@1 2-4 message, "

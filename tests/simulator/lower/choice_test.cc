@@ -1,113 +1,240 @@
 #include "simulator/lower/choice.h"
 
+#include <bit>
+
 #include <doctest/doctest.h>
+
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 namespace {
 
-/// One group of `nodes`, every rank 1 us and 50 GB/s from every other.
-SiteFigures site(OpKind kind, uint32_t nodes, int64_t elements) {
-  SiteFigures site;
-  site.kind = kind;
-  site.elements = elements;
-  site.itemsize = Bytes(4);
-  site.groups = {{nodes, {}}};
-  for (uint64_t distance = 1; distance < nodes; distance *= 2)
-    site.groups[0].hops.push_back({Duration(1'000'000), BytesPerSecond(50'000'000'000)});
-  return site;
+constexpr LinkFigures kLink = {BytesPerSecond(50'000'000'000), Duration(1'000'000)};
+
+/// A site over a fabric; f32, one group of all devices unless the test says otherwise.
+struct Site {
+  Site(OpKind kind, Fabric on, int64_t elements) : fabric(std::move(on)) {
+    request.kind = kind;
+    request.elements = elements;
+    groups.emplace_back();
+    for (uint32_t d = 0; d < fabric.devices(); ++d)
+      groups[0].emplace_back(d);
+  }
+  /// Every two ranks have a link of their own.
+  Site(OpKind kind, uint32_t ranks, int64_t elements)
+      : Site(kind, fully_connected_fabric(ranks, kLink), elements) {}
+
+  std::string pick() const {
+    Paths paths(fabric);
+    const Reach reach(fabric);
+    QuietTimer timer(paths, reach, rates, uint64_t{1} << 32U);
+    Groupings groupings(fabric);
+    const auto picked =
+        pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);
+    if (const auto* fault = std::get_if<TypeFault>(&picked))
+      return fault->parameter + ": " + fault->message;
+    return std::string(std::get<Pick>(picked).algorithm->name) + ": " +
+           std::get<Pick>(picked).because;
+  }
+
+  Fabric fabric;
+  std::vector<Group> groups;
+  ScheduleRequest request;
+  std::optional<std::string> asked_for;
+  DataRates rates;
+};
+
+std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {
+  return Site(kind, ranks, elements).pick();
 }
 
-std::string text(const SiteFigures& site) {
-  const auto picked = pick_algorithm(site);
-  if (const auto* fault = std::get_if<TypeFault>(&picked))
-    return fault->parameter + ": " + fault->message;
-  const Pick& pick = std::get<Pick>(picked);
-  return std::string(pick.algorithm->name) + ": " + pick.because;
+Group group(std::initializer_list<uint32_t> devices) {
+  Group group;
+  for (const uint32_t device : devices)
+    group.emplace_back(device);
+  return group;
 }
 
-TEST_CASE("choice: a large sum goes round the ring") {
+/// A message of so many f32 over one way of this latency.
+Duration hop(int64_t elements, Duration latency) {
+  return latency + transfer_time(Bytes(4) * elements, kLink.bandwidth);
+}
+
+/// 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and Yuan, 2009).
+Duration ring_time(int64_t ranks, int64_t elements, Duration latency) {
+  return hop(ceil_divide(elements, ranks), latency) * (2 * (ranks - 1));
+}
+
+/// log2 n hops with all the data (Thakur, Rabenseifner and Gropp, 2005), for a power of two.
+Duration doubling_time(uint32_t ranks, int64_t elements, Duration latency) {
+  return hop(elements, latency) * (std::bit_width(ranks) - 1);
+}
+
+/// "recursive_doubling 3 us", as a reason has it.
+std::string says(const std::string& algorithm, Duration takes) {
+  return algorithm + " " + quantity_text(takes);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("choice: where no two messages meet, the times are those of the closed forms") {
+  for (uint32_t ranks = 2; ranks <= 20; ++ranks) {
+    for (const int64_t elements : {1, 7, 1'000, 100'000, 400'001}) {
+      const std::string text = pick(OpKind::Psum, ranks, elements);
+      INFO(text);
+      CHECK(contains(text, says("ring", ring_time(ranks, elements, kLink.latency))));
+      if (std::has_single_bit(ranks))
+        CHECK(contains(text,
+                       says("recursive_doubling", doubling_time(ranks, elements, kLink.latency))));
+    }
+  }
+}
+
+TEST_CASE("choice: of the two the one that takes less time") {
   // 4 MiB over 8 ranks. Ring: 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us.
   // Recursive doubling: 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
-  CHECK(text(site(OpKind::Psum, 8, 1 << 20)) ==
+  CHECK(pick(OpKind::Psum, 8, 1 << 20) ==
         "ring: ring 160.80064 us < recursive_doubling 254.65824 us (model)");
-}
-
-TEST_CASE("choice: a small maximum is doubled") {
   // 32 B over 8 ranks. Ring: 14 (1 us + 4 B / 50 GB/s = 80 ps); doubling: 3 (1 us + 640 ps).
-  CHECK(text(site(OpKind::Pmax, 8, 8)) ==
+  CHECK(pick(OpKind::Pmax, 8, 8) ==
         "recursive_doubling: recursive_doubling 3.00192 us < ring 14.00112 us (model)");
 }
 
-TEST_CASE("choice: ranks beyond a power of two cost two more hops") {
-  // 12 B over 3 ranks: ring 4 (1 us + 80 ps), doubling (1 + 2) (1 us + 240 ps).
-  CHECK(text(site(OpKind::Psum, 3, 3)) ==
-        "recursive_doubling: recursive_doubling 3.00072 us < ring 4.00032 us (model)");
+TEST_CASE("choice: messages that share links are timed as they share them") {
+  // On a ring of 8 devices, ranks 2 apart are 2 links apart and share each link in twos, ranks 4
+  // apart 4 links and in fours. 32 B are 640 ps at the full rate: doubling takes (1 + 2 + 4) us and
+  // (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s = 80 ps).
+  CHECK(Site(OpKind::Psum, ring_fabric(8, kLink), 8).pick() ==
+        "recursive_doubling: recursive_doubling 7.00448 us < ring 14.00112 us (model)");
 }
 
-TEST_CASE("choice: equal estimates go to the ring") {
-  // Nothing to send, and no latency: both 0.
-  SiteFigures even = site(OpKind::Psum, 8, 0);
-  for (Hop& hop : even.groups[0].hops)
-    hop.latency = Duration();
-  CHECK(text(even) == "ring: ring 0 ps = recursive_doubling 0 ps (model)");
+TEST_CASE("choice: an exchange at once shares each device's link, one in turns waits each time") {
+  // 4 ranks under a switch: 2 us away. Each sends 3 parts of 400,000 B, 8 us at the full rate: at
+  // once 2 us + 3 x 8 us, in turns 3 (2 us + 8 us).
+  CHECK(Site(OpKind::AllToAll, switch_fabric(4, kLink), 400'000).pick() ==
+        "direct: direct 26 us < pairwise 30 us (model)");
+}
+
+TEST_CASE("choice: groups of more than 64 ranks are extended from two sizes, along the steps") {
+  const Duration latency = kLink.latency * 2;
+  for (const uint32_t ranks : {128U, 160U, 1024U}) {
+    const int64_t elements = int64_t{ranks} * 50;  // whole chunks
+    const std::string text = Site(OpKind::Psum, switch_fabric(ranks, kLink), elements).pick();
+    INFO(text);
+    CHECK(contains(text, ranks == 160 ? "(model, extended from 20 and 40 ranks)"
+                                      : "(model, extended from 32 and 64 ranks)"));
+    CHECK(contains(text, says("ring", ring_time(ranks, elements, latency))));
+    if (std::has_single_bit(ranks))
+      CHECK(contains(text, says("recursive_doubling", doubling_time(ranks, elements, latency))));
+  }
+  // Parts of 12 B, 240 ps: 2 us + 91 x 240 ps at once, 91 (2 us + 240 ps) in turns.
+  CHECK(Site(OpKind::AllToAll, switch_fabric(92, kLink), 276).pick() ==
+        "direct: direct 2.02184 us < pairwise 182.02184 us (model, extended from 23 and 46 ranks)");
+}
+
+TEST_CASE("choice: reductions take time where the device's rate is given") {
+  // 16 f32 over 2 ranks. Without a rate: ring 2 (1 us + 640 ps), doubling 1 us + 1.28 ns. At
+  // 64 B/us the ring reduces 32 B once, 0.5 us, and doubling 64 B, 1 us.
+  Site site(OpKind::Psum, 2, 16);
+  site.rates.reduce = BytesPerSecond(64'000'000);
+  CHECK(site.pick() ==
+        "recursive_doubling: recursive_doubling 2.00128 us < ring 2.50128 us (model)");
+}
+
+TEST_CASE("choice: equal times go to the first of the table") {
+  CHECK(Site(OpKind::Psum, fully_connected_fabric(8, {kLink.bandwidth, Duration()}), 0).pick() ==
+        "ring: ring 0 ps = recursive_doubling 0 ps (model)");
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
   // 400,000 B. Of 8 ranks: ring 14 (1 us + 50,000 B / 50 GB/s = 1 us) = 28 us, doubling
   // 3 (1 us + 8 us) = 27 us. Of 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
-  SiteFigures groups = site(OpKind::Psum, 8, 100'000);
-  groups.groups.push_back(site(OpKind::Psum, 2, 0).groups[0]);
-  groups.groups.push_back({1, {}});
-  CHECK(text(groups) == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
+  Site site(OpKind::Psum, 11, 100'000);
+  site.groups = {group({0, 1, 2, 3, 4, 5, 6, 7}), group({8, 9}), group({10})};
+  CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
+}
+
+TEST_CASE("choice: of groups that lie alike one is timed, unless their links differ") {
+  std::vector<Link> links;
+  for (uint32_t d = 0; d < 40; d += 2) {
+    const BytesPerSecond bandwidth(d < 38 ? 50'000'000'000 : 5'000'000'000);
+    links.push_back({VertexId(d), VertexId(d + 1), bandwidth, kLink.latency});
+    links.push_back({VertexId(d + 1), VertexId(d), bandwidth, kLink.latency});
+  }
+  Site site(OpKind::Psum, Fabric(40, {}, links), 100'000);
+  site.groups.clear();
+  for (uint32_t d = 0; d < 40; d += 2)
+    site.groups.push_back(group({d, d + 1}));
+  CHECK(Groupings(site.fabric).of(site.groups).shapes == std::vector<size_t>{0, 19});
+  // Over the slow link: doubling 1 us + 400,000 B / 5 GB/s, ring 2 (1 us + 200,000 B / 5 GB/s).
+  CHECK(site.pick() == "recursive_doubling: recursive_doubling 81 us < ring 82 us (model)");
+}
+
+TEST_CASE("choice: groups of many shapes are not all timed, and the reason says so") {
+  Site site(OpKind::Psum, ring_fabric(60, kLink), 8);
+  site.groups.clear();
+  for (uint32_t shape = 1; shape <= 10; ++shape)
+    site.groups.push_back(group({shape, 30 + 2 * shape}));
+  CHECK(site.pick().find("(model, 8 of 10 shapes of groups timed)") != std::string::npos);
+}
+
+TEST_CASE("choice: an algorithm that cannot run there is not taken") {
+  // One-way links to the next rank only: doubling sends back too, over all the others, and a way in
+  // one direction round the ring is a way. Without the last link there is none.
+  std::vector<Link> onward;
+  for (uint32_t d = 0; d < 3; ++d)
+    onward.push_back({VertexId(d), VertexId(d + 1), kLink.bandwidth, kLink.latency});
+  Site chain(OpKind::Psum, Fabric(4, {}, onward), 8);
+  CHECK(chain.pick() == "ring: the first that fits");
+  // With one slot, the ranks of a ring that forward without storing wait for each other.
+  Site narrow(OpKind::Psum, 4, 8);
+  narrow.request.transport.slots = 1;
+  CHECK(narrow.pick() == "recursive_doubling: ring would hang");
 }
 
 TEST_CASE("choice: the scenario's word stands") {
-  SiteFigures asked = site(OpKind::Psum, 8, 8);
+  Site asked(OpKind::Psum, 8, 8);
   asked.asked_for = "ring";
-  CHECK(text(asked) == "ring: asked for by the scenario");
+  CHECK(asked.pick() == "ring: asked for by the scenario");
   asked.asked_for = "rings";
-  CHECK(text(asked) ==
+  CHECK(asked.pick() ==
         "algorithm: expected one of ring, recursive_doubling, got \"rings\"; did you mean "
         "\"ring\"?");
-  asked.kind = OpKind::AllGather;
+  asked.request.kind = OpKind::AllGather;
   asked.asked_for = "recursive_doubling";
-  CHECK(text(asked) == "algorithm: expected one of ring, got \"recursive_doubling\"");
+  CHECK(asked.pick() == "algorithm: expected one of ring, got \"recursive_doubling\"");
 }
 
 TEST_CASE("choice: where there is one algorithm, that is the reason") {
-  CHECK(text(site(OpKind::Ppermute, 8, 8)) == "direct: the only algorithm for ppermute");
-  CHECK(text(site(OpKind::AllGather, 8, 8)) == "ring: the only algorithm for all_gather");
-  CHECK(text(site(OpKind::PsumScatter, 8, 8)) == "ring: the only algorithm for psum_scatter");
-}
-
-TEST_CASE("choice: an exchange is direct up to 64 ranks") {
-  CHECK(text(site(OpKind::AllToAll, 64, 64)) == "direct: for groups of up to 64 ranks");
-  CHECK(text(site(OpKind::AllToAll, 65, 65)) == "pairwise: for groups of more than 64 ranks");
-  CHECK(text(site(OpKind::AllToAll, 1025, 1025)) ==
+  CHECK(pick(OpKind::Ppermute, 8, 8) == "direct: the only algorithm for ppermute");
+  CHECK(pick(OpKind::AllGather, 8, 8) == "ring: the only algorithm for all_gather");
+  CHECK(pick(OpKind::PsumScatter, 8, 8) == "ring: the only algorithm for psum_scatter");
+  CHECK(Site(OpKind::AllToAll, switch_fabric(1025, kLink), 1025).pick() ==
         "pairwise: the only algorithm that fits for all_to_all");
 }
 
 TEST_CASE("choice: what does not fit says so") {
-  SiteFigures asked = site(OpKind::AllToAll, 1025, 1025);
+  Site asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
   asked.asked_for = "direct";
-  CHECK(text(asked) == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
+  CHECK(asked.pick() == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
   // 1024 ranks, each with 1024 connections of 5 channels: 5,242,880.
-  SiteFigures wide = site(OpKind::AllToAll, 1024, 1024);
-  wide.channels = 5;
+  Site wide(OpKind::AllToAll, switch_fabric(1024, kLink), 1024);
+  wide.request.transport.channels = 5;
   wide.asked_for = "direct";
-  CHECK(text(wide) ==
+  CHECK(wide.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 5242880 "
         "(direct)");
-  SiteFigures ring = site(OpKind::AllGather, 8192, 8);
-  ring.channels = 1024;
-  CHECK(text(ring) ==
+  Site ring(OpKind::AllGather, switch_fabric(8192, kLink), 8);
+  ring.request.transport.channels = 1024;
+  CHECK(ring.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 8388608 "
         "(ring)");
 }
 
 TEST_CASE("choice: a group of one copies") {
-  SiteFigures one = site(OpKind::Psum, 1, 8);
-  CHECK(text(one) == "ring: a group of one only copies");
+  CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
 }
 
 TEST_CASE("algorithms: a kind has no two of one name, and every kind has one") {

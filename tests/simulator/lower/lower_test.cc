@@ -85,6 +85,59 @@ TEST_CASE("lower: each group of a site is a collective, and equal groups share a
   CHECK(members.find(LogicalId(4))->collective == CollectiveId(1));
 }
 
+TEST_CASE("lower: layers that become the same share schedules, groups and views") {
+  const Groups pairs = {{0, 1}, {3, 2}};
+  const test::Parameters in_pairs = {{"axis_name", Names{"x"}}, {"axis_index_groups", pairs}};
+  test::Parameters on_stream = in_pairs;
+  on_stream.emplace_back("stream", int64_t{1});
+  LowerRig rig(4);
+  rig.argument("a", Dtype::F32, Shape{8})
+      .argument("b", Dtype::F32, Shape{2, 4})
+      .argument("longer", Dtype::F32, Shape{9})
+      .op("psum", "first", {"a"}, in_pairs)
+      .op("psum", "same", {"first"}, on_stream)
+      .op("psum", "other_shape", {"b"}, in_pairs)
+      .op("psum", "other_size", {"longer"}, in_pairs)
+      .op("pmax", "other_kind", {"a"}, in_pairs);
+  const Lowered& lowered = rig.lower();
+  const std::vector<Collective>& all = lowered.collectives;
+  REQUIRE(all.size() == 10);
+  CHECK(lowered.schedules.size() == 3);  // of 8 elements, of 9, of a maximum
+  for (const size_t same : {1U, 2U, 3U, 4U, 5U})
+    CHECK(all[same].schedule == all[0].schedule);
+  CHECK(all[6].schedule != all[0].schedule);
+  CHECK(all[8].schedule != all[0].schedule);
+  CHECK(all[6].schedule->extent().input == 9);
+  for (size_t c = 2; c < all.size(); ++c) {
+    CHECK(all[c].members.begin() == all[c - 2].members.begin());
+    CHECK(all[c].places.begin() == all[c - 2].places.begin());
+  }
+  CHECK(all[2].input.dims.begin() == all[0].input.dims.begin());
+  CHECK(all[2].stream == StreamId(1));
+  CHECK(lowered.members[4].find(LogicalId(2))->collective == CollectiveId(9));
+}
+
+TEST_CASE("lower: permutations share a schedule only where they are the same") {
+  LowerRig rig(2);
+  const auto permute = [&](const std::string& name, const Groups& perm) {
+    rig.op("ppermute", name, {"a"}, {{"axis_name", Names{"x"}}, {"perm", perm}});
+  };
+  rig.argument("a", Dtype::F32, Shape{8});
+  permute("there", {{0, 1}});
+  permute("back", {{1, 0}});
+  permute("again", {{0, 1}});
+  const auto broadcast = [&](const std::string& name, int64_t source) {
+    rig.op("pbroadcast", name, {"a"}, {{"axis_name", Names{"x"}}, {"source", source}});
+  };
+  broadcast("from_0", 0);
+  broadcast("from_1", 1);
+  broadcast("from_0_again", 0);
+  const Lowered& lowered = rig.lower();
+  CHECK(lowered.schedules.size() == 4);
+  CHECK(lowered.collectives[2].schedule == lowered.collectives[0].schedule);
+  CHECK(lowered.collectives[5].schedule == lowered.collectives[3].schedule);
+}
+
 TEST_CASE("lower: devices outside the threads that meet take no part") {
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8})
@@ -95,8 +148,8 @@ TEST_CASE("lower: devices outside the threads that meet take no part") {
       .op("add", "b", {"a", "a"});
   const Lowered& lowered = rig.lower();
   REQUIRE(lowered.collectives.size() == 1);
-  CHECK(lowered.members[0].find(LogicalId(1)) != nullptr);
-  CHECK(lowered.members[0].find(LogicalId(2)) == nullptr);
+  CHECK(lowered.members[0].find(LogicalId(1)).has_value());
+  CHECK_FALSE(lowered.members[0].find(LogicalId(2)).has_value());
   REQUIRE(lowered.tapes.size() == 2);
   CHECK(text(rig.program, lowered.tapes[1]) == "local b");
 }
@@ -141,7 +194,7 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
   CHECK(lowered.choices[0].because == "asked for by the scenario");
 }
 
-TEST_CASE("lower: the model looks as far as an algorithm sends, and at who shares the way") {
+TEST_CASE("lower: a choice goes by the cluster's links") {
   // 1 GB/s and 1 ns: 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns, and
   // doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency it is 6048 ns against 2064 ns.
   LowerRig rig(4);
@@ -152,14 +205,6 @@ TEST_CASE("lower: the model looks as far as an algorithm sends, and at who share
       fully_connected_fabric(4, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
   far.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
   CHECK(far.lower().choices[0].because == "recursive_doubling 2064 ns < ring 6048 ns (model)");
-  // On a ring of 8 devices, 1 us a link, 50 GB/s: ranks 2 apart are 2 us away and share each link
-  // in twos, ranks 4 apart 4 us and in fours. 8 f32 are 32 B, 640 ps at the full rate: doubling
-  // takes 1 + 2 + 4 us and (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s = 80 ps).
-  LowerRig ring(8);
-  ring.cluster.fabric = ring_fabric(8, {BytesPerSecond(50'000'000'000), Duration(1'000'000)});
-  ring.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(ring.lower().choices[0].because ==
-        "recursive_doubling 7.00448 us < ring 14.00112 us (model)");
 }
 
 TEST_CASE("lower: ppermute over no axes keeps the operand, over an axis of one it may drop it") {
@@ -178,17 +223,67 @@ TEST_CASE("lower: what the cluster does not give is labelled where it matters") 
   LowerRig gathers(2);
   gathers.argument("a", Dtype::F32, Shape{8})
       .op("all_gather", "g", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(gathers.lower().labels == Names{"launch: 0 (not given)"});
+  CHECK(gathers.lower().labels ==
+        Names{"launch: 0 (not given)", "copy_rate: infinite (not given)"});
   LowerRig sums(2);
-  sums.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  sums.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
   CHECK(sums.lower().labels == Names{"launch: 0 (not given)", "reduce_rate: infinite (not given)"});
   LowerRig given(2);
   given.cluster.device.launch = Duration(5);
   given.cluster.device.reduce_rate = BytesPerSecond(7);
-  given.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
+  given.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
   CHECK(given.lower().labels.empty());
   CHECK(given.lowered.launch == Duration(5));
-  CHECK(given.lowered.reduce_rate == BytesPerSecond(7));
+  CHECK(given.lowered.rates.reduce == BytesPerSecond(7));
+}
+
+TEST_CASE("lower: operands that are packed and results that leave are copied at the copy rate") {
+  LowerRig rig(4);
+  rig.cluster.device.copy_rate = BytesPerSecond(1'000'000'000);  // a byte takes 1 ns
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  const auto along = [](const char* parameter, int64_t dimension) -> test::Parameters {
+    return {{"axis_name", Names{"x"}}, {parameter, dimension}, {"tiled", true}};
+  };
+  rig.argument("a", Dtype::F32, Shape{8, 8})
+      .argument("p", Dtype::Pred, Shape{8})
+      .argument("h", Dtype::F16, Shape{8})
+      .op("psum", "sum", {"a"}, ring)
+      .op("pmean", "mean", {"a"}, ring)
+      .op("psum", "count", {"p"}, ring)
+      .op("pargmax", "rank", {"h"}, ring)
+      .op("all_gather", "rows", {"a"}, along("axis", 0))
+      .op("all_gather", "columns", {"a"}, along("axis", 1))
+      .op("psum_scatter", "parts", {"a"}, along("scatter_dimension", 1));
+  const std::vector<Collective>& all = rig.lower().collectives;
+  REQUIRE(all.size() == 7);
+  const auto copies = [&](size_t c) {
+    return std::pair(all[c].pack.count(), all[c].leave.count());
+  };
+  CHECK(copies(0) == std::pair(int64_t{0}, int64_t{0}));
+  CHECK(copies(1) == std::pair(int64_t{0}, int64_t{256'000}));      // divided: 64 x 4 B
+  CHECK(copies(2) == std::pair(int64_t{32'000}, int64_t{0}));       // counted in s32: 8 x 4 B
+  CHECK(copies(3) == std::pair(int64_t{48'000}, int64_t{48'000}));  // an f16 and its rank: 8 x 6 B
+  CHECK(copies(4) == std::pair(int64_t{0}, int64_t{0}));
+  CHECK(copies(5) == std::pair(int64_t{0}, int64_t{1'024'000}));  // 4 ranks' 64 x 4 B
+  CHECK(copies(6) == std::pair(int64_t{256'000}, int64_t{0}));
+}
+
+TEST_CASE("lower: a copy rate that is not given is labelled where a device copies") {
+  const auto labels = [](const std::string& op, const test::Parameters& parameters) {
+    LowerRig rig(2);
+    rig.cluster.device.launch = Duration(0);
+    rig.cluster.device.reduce_rate = BytesPerSecond(1);
+    rig.argument("a", Dtype::F32, Shape{8}).op(op, "p", {"a"}, parameters);
+    return rig.lower().labels;
+  };
+  const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
+  const Names label = {"copy_rate: infinite (not given)"};
+  CHECK(labels("psum", ring).empty());
+  CHECK(labels("pmean", ring) == label);
+  CHECK(labels("all_gather", ring) == label);
+  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}}).empty());
+  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
 
 TEST_CASE("lower: an algorithm that is none is a fault at its parameter") {

@@ -11,6 +11,17 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
+struct CollectiveViews {
+  View input;
+  View output;
+};
+
+CollectiveViews collective_views(const Op& op, const Shape& operand, const Shape& result,
+                                 int64_t group_size) {
+  const CollectiveParts parts = collective_parts(op, operand, result, group_size);
+  return {view(parts.operand), view(parts.result)};
+}
+
 Index unravel(int64_t flat, const Shape& shape) {
   Index index(shape.rank());
   for (size_t d = shape.rank(); d-- > 0;) {

@@ -28,8 +28,10 @@ struct Scene {
       Collective collective;
       collective.site = SiteId(s);
       collective.schedule = ring.get();
+      Group group;
       for (uint32_t d = 0; d < devices; ++d)
-        collective.members.emplace_back(d);
+        group.emplace_back(d);
+      collective.members = group;
       lowered.collectives.push_back(collective);
     }
     program.ops.emplace_back();  // all local ops are this one

@@ -28,26 +28,27 @@ std::vector<int64_t> places(const View& view) {
 /// A tensor's dimensions, visited in another order.
 View any_view() {
   const auto rank = *rc::gen::inRange<size_t>(1, 5);
-  View view;
+  std::vector<int64_t> dims(rank);
   std::vector<int64_t> strides(rank);
   for (size_t d = 0; d < rank; ++d)
-    view.dims.push_back(*rc::gen::inRange<int64_t>(1, 5));
+    dims[d] = *rc::gen::inRange<int64_t>(1, 5);
   int64_t stride = 1;
   for (size_t d = rank; d-- > 0;) {
     strides[d] = stride;
-    stride *= view.dims[d];
+    stride *= dims[d];
   }
   std::vector<size_t> order(rank);
   for (size_t d = 0; d < rank; ++d)
     order[d] = d;
   for (size_t d = rank; d-- > 1;)
     std::swap(order[d], order[*rc::gen::inRange<size_t>(0, d + 1)]);
-  View permuted;
+  std::vector<int64_t> permuted_dims;
+  std::vector<int64_t> permuted_strides;
   for (const size_t d : order) {
-    permuted.dims.push_back(view.dims[d]);
-    permuted.strides.push_back(strides[d]);
+    permuted_dims.push_back(dims[d]);
+    permuted_strides.push_back(strides[d]);
   }
-  return permuted;
+  return {permuted_dims, permuted_strides};
 }
 
 TEST_CASE("view: its runs are its elements, one by one") {

@@ -100,7 +100,7 @@ TEST_CASE("reduction: a receiving step takes bytes / reduce rate, rounded up") {
   // once, since a reduction is over before the next message is there.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 2, Combine::Add)));
-  sketch.lowered.reduce_rate = BytesPerSecond(3'000'000'000);
+  sketch.lowered.rates.reduce = BytesPerSecond(3'000'000'000);
   const Spans expected = {{span(0, 0, 2 * kUs), span(0, 0, 2'833'334)}};
   CHECK(simulated(sketch) == expected);
   CHECK(swept(sketch) == expected);
@@ -111,7 +111,7 @@ TEST_CASE("reduction: a slow one holds up the next, and with one slot the sender
   // reduced 5-7.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 1, Combine::Add)));
-  sketch.lowered.reduce_rate = BytesPerSecond(500'000'000);
+  sketch.lowered.rates.reduce = BytesPerSecond(500'000'000);
   const Spans expected = {{span(0, 0, 4'500'000), span(0, 0, 7 * kUs)}};
   CHECK(simulated(sketch) == expected);
   CHECK(swept(sketch) == expected);

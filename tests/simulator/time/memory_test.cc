@@ -1,4 +1,4 @@
-// What the sweep holds at once, counted at the allocator.
+// What the executors of time hold at once, counted at the allocator.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,9 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/sketch.h"
 
@@ -68,6 +70,21 @@ TEST_CASE("sweep: memory grows with ranks, not with their square or with steps")
   const size_t many = peak(4'096);
   CHECK(many <= 17 * few);
   CHECK(many <= size_t{4'096} * 1'024);  // a kilobyte a rank
+}
+
+TEST_CASE("engine: all-to-all at once holds some 250 bytes a message in flight") {
+  // All messages are under way at once, each on a channel and a route of its own. 128 x 127
+  // messages just fit the powers of two that vectors grow to.
+  constexpr uint32_t kRanks = 128;
+  const Fabric fabric = switch_fabric(kRanks, {BytesPerSecond(50'000'000'000), Duration(250'000)});
+  Sketch sketch(kRanks);
+  sketch.sync(sketch.site(std::make_unique<DirectAllToAllSchedule>(kRanks, 16, Transport{})));
+  const size_t before = held;
+  most_held = held;
+  CHECK(simulate(sketch.program, sketch.lowered, fabric).messages == kRanks * (kRanks - 1));
+  const size_t a_message = (most_held - before) / (kRanks * (kRanks - 1));
+  CHECK(a_message >= 150);
+  CHECK(a_message <= 270);
 }
 
 }  // namespace

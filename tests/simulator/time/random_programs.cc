@@ -224,7 +224,8 @@ RandomProgram random_program(Random& random, RandomKind kind) {
   if (random.below(2) == 0)
     sketch.lowered.launch = Duration(random.between(1, 3'000'000));
   if (random.below(2) == 0)
-    sketch.lowered.reduce_rate = BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
+    sketch.lowered.rates.reduce =
+        BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
   if (random.below(2) == 0)
     for (uint32_t d = 0; d < devices; ++d)
       result.device_start.emplace_back(random.between(0, 10'000'000));

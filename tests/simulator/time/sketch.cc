@@ -59,11 +59,15 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
     collective.work = {dtype};
     collective.schedule = schedule.get();
     collective.stream = StreamId(stream);
-    for (uint32_t rank = 0; rank < group.size(); ++rank) {
-      collective.members.emplace_back(group[rank]);
-      collective.places.emplace_back(group[rank]);
+    Group members;
+    std::vector<VertexId> places;
+    for (const uint32_t device : group) {
+      members.emplace_back(device);
+      places.emplace_back(device);
     }
-    site.groups.push_back(collective.members);
+    collective.members = members;
+    collective.places = std::move(places);
+    site.groups.push_back(std::move(members));
     lowered.collectives.push_back(std::move(collective));
   }
   program.sites.push_back(std::move(site));

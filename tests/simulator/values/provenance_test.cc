@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -93,7 +94,7 @@ TEST_CASE("provenance: all-to-all gives rank r part r of every rank") {
       CHECK(made(run.folds, run.outputs[r]) == expected);
     }
   };
-  check(*direct_all_to_all(3, 2, {}));
+  check(DirectAllToAllSchedule(3, 2, {}));
   check(PairwiseSchedule(3, 2, {}));
 }
 

@@ -1,0 +1,25 @@
+#pragma once
+
+// What a member of a collective copies at the two ends of it, before its first step and after its
+// last.
+
+#include "models/array/work.h"
+#include "models/base/quantity.h"
+#include "models/program/op.h"
+#include "simulator/schedule/schedule.h"
+#include "simulator/schedule/view.h"
+
+namespace orrery {
+
+struct EndCopies {
+  Bytes packed;    // of the operand, into canonical work elements
+  Bytes unpacked;  // out of them, into the result
+};
+
+/// A collective of this kind whose operand and result have these dtypes and lie as the views say.
+/// An operand that already is canonical work elements is not packed, but for a schedule that works
+/// in place: where the result will be. Likewise a result.
+EndCopies end_copies(OpKind kind, const Extent& extent, WorkType work, Dtype operand,
+                     const View& input, Dtype result, const View& output);
+
+}  // namespace orrery

@@ -1,0 +1,75 @@
+#include "simulator/lower/groupings.h"
+
+#include <unordered_set>
+#include <utility>
+
+#include "models/base/hash.h"
+
+namespace orrery {
+namespace {
+
+uint64_t hash(const std::vector<Group>& groups) {
+  Hasher hasher;
+  for (const Group& group : groups) {
+    hasher.add(uint64_t{group.size()});
+    for (const LogicalId member : group)
+      hasher.add(member.index());
+  }
+  return hasher.word();
+}
+
+}  // namespace
+
+const Grouping& Groupings::of(const std::vector<Group>& groups) {
+  std::vector<std::unique_ptr<Grouping>>& alike = known_[hash(groups)];
+  for (const auto& grouping : alike)
+    if (grouping->groups == groups)
+      return *grouping;
+  auto made = std::make_unique<Grouping>();
+  made->groups = groups;
+  made->table = GroupTable(groups);
+  for (const Group& group : groups) {
+    std::vector<VertexId> places;
+    for (const LogicalId member : group)
+      places.emplace_back(member.index());
+    made->members.emplace_back(group);
+    made->places.emplace_back(std::move(places));
+  }
+  made->shapes = shapes(made->places);
+  return *alike.emplace_back(std::move(made));
+}
+
+uint64_t Groupings::links_hash(VertexId vertex) {
+  if (links_.empty()) {
+    links_.resize(fabric_.devices() + fabric_.switches().size());
+    for (const Link& link : fabric_.links()) {
+      if (link.cut)
+        continue;
+      Hasher hasher;
+      hasher.add(link.bandwidth.count());
+      hasher.add(link.latency.count());
+      links_[link.from.index()] += hasher.word();  // in whatever order
+    }
+  }
+  return links_[vertex.index()];
+}
+
+std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& places) {
+  std::vector<size_t> firsts;
+  std::unordered_set<uint64_t> known;
+  for (size_t g = 0; g < places.size(); ++g) {
+    if (places[g].size() <= 1)
+      continue;
+    Hasher shape;
+    shape.add(uint64_t{places[g].size()});
+    for (const VertexId vertex : places[g]) {
+      shape.add(vertex.index() - places[g].front().index());  // wraps below the first
+      shape.add(links_hash(vertex));
+    }
+    if (known.insert(shape.word()).second)
+      firsts.push_back(g);
+  }
+  return firsts;
+}
+
+}  // namespace orrery

@@ -1,0 +1,149 @@
+#include "simulator/lower/quiet_time.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "models/base/int128.h"
+#include "models/program/op_overflow.h"
+#include "models/program/program.h"
+#include "simulator/network/demand.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+namespace {
+
+/// A program of one collective over all its devices, rank r on device r.
+struct OneCollective {
+  Program program;
+  Lowered lowered;
+
+  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> places,
+                const DataRates& rates) {
+    Group all;
+    for (size_t rank = 0; rank < places.size(); ++rank)
+      all.emplace_back(rank);
+    program.mesh = Mesh({{"rank", static_cast<int64_t>(places.size())}});
+    Op& op = program.ops.emplace_back();
+    op.name = "collective";
+    op.kind = OpKind::Psum;
+    op.site = SiteId(0);
+    program.threads = {{"all", all, {OpId(0)}}};
+    program.sites = {{"site", {OpId(0)}, {all}}};
+
+    Collective& collective = lowered.collectives.emplace_back();
+    collective.work = work;
+    collective.schedule = &schedule;
+    collective.members = all;
+    collective.places = std::vector<VertexId>(places.begin(), places.end());
+    lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
+                      {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
+    lowered.choices.resize(1);
+    lowered.local.resize(1);
+    lowered.rates = rates;
+    lowered.members = members_by_site(lowered, 1);
+  }
+};
+
+uint64_t steps_of_a_rank(const Schedule& schedule) {
+  uint64_t steps = 0;
+  for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+    steps += schedule.steps(Node(0), Channel(c));
+  return steps;
+}
+
+/// Elements of the largest message that the first rank sends.
+int64_t largest_message(const Schedule& schedule) {
+  int64_t largest = 0;
+  for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+    const uint32_t steps = schedule.steps(Node(0), Channel(c));
+    for (uint32_t i = 0; i < steps; ++i)
+      if (const Step step = schedule.step({Node(0), Channel(c), i}); step.to)
+        largest = std::max(largest, step.count());
+  }
+  return largest;
+}
+
+ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
+  request.nodes = nodes;
+  request.elements = elements;
+  return request;
+}
+
+/// The line through the times of two sizes, at a third number of steps, rounded up.
+Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t steps_size,
+                uint64_t steps) {
+  if (size <= half || steps_size <= steps_half)
+    return size;
+  const Int128 more = Int128{(size - half).count()} * Int128{steps - steps_size};
+  return size + Duration(checked_narrow(ceil_divide(more, Int128{steps_size - steps_half})));
+}
+
+}  // namespace
+
+QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleRequest& request,
+                                   WorkType work, std::span<const VertexId> places) {
+  if (request.nodes > kMostTimedRanks)
+    return extended(algorithm, request, work, places);
+  const auto outcome = timed(algorithm, request, work, places);
+  if (const auto* takes = std::get_if<Duration>(&outcome))
+    return QuietTime{*takes, std::nullopt};
+  return std::get<std::string>(outcome);
+}
+
+std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm,
+                                                      const ScheduleRequest& request, WorkType work,
+                                                      std::span<const VertexId> places) {
+  const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
+  if (count_steps(*schedule) > most_steps_)
+    return "has more steps than the limit allows";
+  if (first_unrouted(*schedule, places, paths_, reach_))
+    return "has no route for some message";
+  const OneCollective alone(*schedule, work, places, rates_);
+  try {
+    const std::optional<Completion> completion =
+        time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_));
+    if (!completion)
+      return "would hang";
+    return completion->makespan - Instant();
+  } catch (const OpOverflow& overflow) {
+    throw Overflow(overflow.what());  // the op is none of the caller's program
+  }
+}
+
+QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const ScheduleRequest& request,
+                                         WorkType work, std::span<const VertexId> places) {
+  if (!reach_.mutual(places))
+    return "has ranks that cannot reach each other";
+  uint32_t size = request.nodes;
+  while (size > kMostTimedRanks)
+    size /= 2;
+  const uint32_t half = size / 2;
+  const auto made = [&](uint32_t nodes, int64_t elements) {
+    return algorithm.make(with(request, nodes, elements));
+  };
+  // Where the data is cut into parts for the ranks, fewer ranks get as many parts fewer.
+  const bool cut = largest_message(*made(half, request.elements)) >
+                   largest_message(*made(size, request.elements));
+  const auto elements_of = [&](uint32_t nodes) {
+    const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
+    return cut ? checked_narrow(share) : request.elements;
+  };
+  Duration takes[2];
+  uint64_t steps[2];
+  const uint32_t sizes[2] = {half, size};
+  for (size_t i = 0; i < 2; ++i) {
+    const ScheduleRequest smaller = with(request, sizes[i], elements_of(sizes[i]));
+    const auto outcome = timed(algorithm, smaller, work, places.first(sizes[i]));
+    if (const auto* why_not = std::get_if<std::string>(&outcome))
+      return *why_not;
+    takes[i] = std::get<Duration>(outcome);
+    steps[i] = steps_of_a_rank(*algorithm.make(smaller));
+  }
+  return QuietTime{
+      extend(takes[0], takes[1], steps[0], steps[1], steps_of_a_rank(*algorithm.make(request))),
+      std::pair(half, size)};
+}
+
+}  // namespace orrery

@@ -1,0 +1,63 @@
+#pragma once
+
+// How long one collective takes when nothing else runs: what the choice of an algorithm goes by.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "models/array/work.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/reach.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/durations.h"
+
+namespace orrery {
+
+/// Groups of up to so many ranks are timed as they are.
+inline constexpr uint32_t kMostTimedRanks = 64;
+
+struct QuietTime {
+  Duration takes;
+  /// Of a larger group: the two group sizes that were timed in its place.
+  std::optional<std::pair<uint32_t, uint32_t>> extended_from;
+};
+
+/// Runs a collective on a fabric where all ranks enter at once and nothing else is sent, with the
+/// executor that the whole program is timed by (time_program).
+///
+/// A group of more than kMostTimedRanks is halved until it has no more, and once again; its first
+/// ranks are timed in these two sizes, with messages as large as in the whole group. From there the
+/// time grows as the number of steps of a rank does.
+class QuietTimer {
+ public:
+  /// `reach` is that of the fabric of `paths`. Schedules with more steps than `most_steps` are not
+  /// timed.
+  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, uint64_t most_steps)
+      : paths_(paths), reach_(reach), rates_(rates), most_steps_(most_steps) {}
+
+  /// Of the ranks in `places`, one for each of `request.nodes`; or why it has no time: "has no
+  /// route for some message". Throws Overflow.
+  using Outcome = std::variant<QuietTime, std::string>;
+  Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
+             std::span<const VertexId> places);
+
+ private:
+  std::variant<Duration, std::string> timed(const Algorithm& algorithm,
+                                            const ScheduleRequest& request, WorkType work,
+                                            std::span<const VertexId> places);
+  Outcome extended(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
+                   std::span<const VertexId> places);
+
+  Paths& paths_;
+  const Reach& reach_;
+  const DataRates rates_;
+  const uint64_t most_steps_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,120 @@
+#include "simulator/lower/site_plan.h"
+
+#include <algorithm>
+
+#include "simulator/lower/end_copies.h"
+
+namespace orrery {
+namespace {
+
+Transport transport_of(const Op& op) {
+  Transport transport;
+  transport.channels = static_cast<uint32_t>(op.attributes.integer("channels"));
+  transport.slots = static_cast<uint32_t>(op.attributes.integer("slots"));
+  transport.entry = op.attributes.text("entry") == "rendezvous" ? Entry::Rendezvous : Entry::Eager;
+  return transport;
+}
+
+/// What a member holds besides its operand and its result: the schedule's scratch, and each area
+/// whose work elements that tensor's memory cannot hold. The input area is the operand, which stays
+/// as it is, or with `in_place` lies where the result will.
+Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) {
+  const Bytes item = itemsize(work);
+  int64_t elements = extent.scratch;
+  if (!extent.in_place && work != WorkType{operand, false})
+    elements += extent.input;
+  if (item > itemsize(result))
+    elements += extent.in_place ? extent.input : extent.output;
+  return item * elements;
+}
+
+}  // namespace
+
+const SitePlans::Outcome& SitePlans::of(const Site& site) {
+  Key key = key_of(site);
+  const auto known = plans_.find(key);
+  if (known != plans_.end())
+    return known->second;
+  Outcome made = plan(key);
+  return plans_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+SitePlans::Key SitePlans::key_of(const Site& site) {
+  const Op& op = program_.op(site.ops.front());
+  const ValueType& operand = program_.value(op.operands.front()).type;
+  const ValueType& result = program_.value(op.results.front()).type;
+  Key key;
+  key.grouping = &groupings_.of(site.groups);
+  if (op.attributes.has("algorithm"))
+    key.asked_for = op.attributes.text("algorithm");
+  key.request = schedule_request(op, 0, operand.shape.elements(), transport_of(op));
+  key.operand = operand.dtype;
+  key.result = result.dtype;
+  // Kinds whose tensors have parts have groups of one size.
+  key.parts = collective_parts(op, operand.shape, result.shape,
+                               static_cast<int64_t>(site.groups.front().size()));
+  return key;
+}
+
+SitePlans::Outcome SitePlans::plan(const Key& key) {
+  SitePlan plan;
+  plan.grouping = key.grouping;
+  plan.work = work_type(rules(key.request.kind).form.entering, key.operand);
+  plan.input = view(key.parts.operand);
+  plan.output = view(key.parts.result);
+
+  const auto picked =
+      pick_algorithm({key.asked_for, key.request, plan.work, *key.grouping}, timer_);
+  if (const auto* fault = std::get_if<TypeFault>(&picked))
+    return *fault;
+  const Pick& pick = std::get<Pick>(picked);
+  plan.choice = {std::string(pick.algorithm->name), pick.because};
+
+  std::map<size_t, uint64_t> steps;  // by the size of the group
+  for (const Group& group : key.grouping->groups) {
+    GroupPlan& of_size = plan.by_size[group.size()];
+    if (of_size.schedule == nullptr) {
+      ScheduleRequest request = key.request;
+      request.nodes = static_cast<uint32_t>(group.size());
+      const Made& schedule = made(*pick.algorithm, request);
+      of_size = group_plan(key, *schedule.schedule, plan);
+      steps[group.size()] = schedule.steps;
+    }
+    plan.steps = std::min(plan.steps + steps[group.size()], most_steps_ + 1);
+  }
+  if (plan.steps <= most_steps_)
+    plan.unrouted = unrouted(plan);
+  return plan;
+}
+
+GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
+  const Extent& extent = schedule.extent();
+  GroupPlan group;
+  group.schedule = &schedule;
+  group.scratch = scratch(extent, plan.work, key.operand, key.result);
+  const EndCopies copies = end_copies(key.request.kind, extent, plan.work, key.operand, plan.input,
+                                      key.result, plan.output);
+  group.pack = copy_duration(copies.packed, rates_);
+  group.leave = copy_duration(copies.unpacked, rates_);
+  plan.copies |= extent.copies || copies.packed > Bytes() || copies.unpacked > Bytes();
+  return group;
+}
+
+const SitePlans::Made& SitePlans::made(const Algorithm& algorithm, const ScheduleRequest& request) {
+  Made& made = made_[{&algorithm, request}];
+  if (made.schedule == nullptr) {
+    schedules_.push_back(algorithm.make(request));
+    made.schedule = schedules_.back().get();
+    made.steps = count_steps(*made.schedule);
+  }
+  return made;
+}
+
+std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
+  for (const SharedList<VertexId>& places : plan.grouping->places)
+    if (auto lost = first_unrouted(*plan.of(places.size()).schedule, places, paths_, reach_))
+      return lost;
+  return std::nullopt;
+}
+
+}  // namespace orrery

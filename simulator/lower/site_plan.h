@@ -1,0 +1,105 @@
+#pragma once
+
+// What a site becomes: its algorithm, schedules and views. Worked out once for all sites of a
+// program that become the same, however many layers it has.
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "models/program/rules.h"
+#include "models/scenario/bounds.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/choice.h"
+#include "simulator/lower/groupings.h"
+#include "simulator/lower/reach.h"
+#include "simulator/lower/views.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// For the groups of one size.
+struct GroupPlan {
+  const Schedule* schedule = nullptr;
+  Bytes scratch;  // this and the durations as Collective has them
+  Duration pack;
+  Duration leave;
+};
+
+struct SitePlan {
+  const Grouping* grouping = nullptr;
+  Choice choice;
+  WorkType work;
+  View input;
+  View output;
+  std::map<size_t, GroupPlan> by_size;  // by the size of the group
+  bool copies = false;                  // inside a device, which the cluster's copy rate is for
+  uint64_t steps = 0;                   // of all groups, or more than Limits::steps
+  std::optional<Unrouted> unrouted;     // the first pair that sends without a way, within the limit
+
+  const GroupPlan& of(size_t group_size) const { return by_size.at(group_size); }
+};
+
+class SitePlans {
+ public:
+  /// Schedules are added to `schedules`, equal ones once. What has more steps than Limits::steps is
+  /// planned, but nothing is asked of its steps.
+  SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
+            std::vector<std::unique_ptr<const Schedule>>& schedules)
+      : program_(program),
+        paths_(paths),
+        rates_{cluster.device.reduce_rate, cluster.device.copy_rate},
+        most_steps_(static_cast<uint64_t>(limits.steps)),
+        reach_(cluster.fabric),
+        timer_(paths, reach_, rates_, most_steps_),
+        groupings_(cluster.fabric),
+        schedules_(schedules) {}
+
+  /// The plan, valid as long as this; or what is wrong with the op's algorithm.
+  using Outcome = std::variant<SitePlan, TypeFault>;
+  const Outcome& of(const Site& site);
+
+ private:
+  /// All that a plan depends on. `request` is for no group size.
+  struct Key {
+    const Grouping* grouping = nullptr;
+    std::optional<std::string> asked_for;
+    ScheduleRequest request;
+    Dtype operand = Dtype::F32;
+    Dtype result = Dtype::F32;
+    CollectiveParts parts;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Made {
+    const Schedule* schedule = nullptr;
+    uint64_t steps = 0;
+  };
+
+  GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
+  Key key_of(const Site& site);
+  Outcome plan(const Key& key);
+  const Made& made(const Algorithm& algorithm, const ScheduleRequest& request);
+  std::optional<Unrouted> unrouted(const SitePlan& plan) const;
+
+  const Program& program_;
+  Paths& paths_;
+  const DataRates rates_;
+  const uint64_t most_steps_;
+  const Reach reach_;
+  QuietTimer timer_;
+  Groupings groupings_;
+  std::vector<std::unique_ptr<const Schedule>>& schedules_;
+  std::map<std::pair<const Algorithm*, ScheduleRequest>, Made> made_;  // looked up only
+  std::map<Key, Outcome> plans_;                                       // looked up only
+};
+
+}  // namespace orrery

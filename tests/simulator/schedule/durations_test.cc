@@ -1,0 +1,52 @@
+#include "simulator/schedule/durations.h"
+
+#include <doctest/doctest.h>
+
+namespace orrery {
+namespace {
+
+constexpr BytesPerSecond kGiga(1'000'000'000);  // a byte takes 1 ns
+constexpr BytesPerSecond kHalf(500'000'000);
+
+TEST_CASE("durations: a local op takes the launch and the longer of flops and bytes") {
+  DeviceFigures device;
+  device.launch = Duration(7);
+  device.memory_bandwidth = kGiga;
+  device.flops[Dtype::F32] = FlopsPerSecond(1'000'000'000);
+  CHECK(local_duration({Flops(3), Bytes(2), Dtype::F32, true}, device) == Duration(3'007));
+  CHECK(local_duration({Flops(3), Bytes(5), Dtype::F32, true}, device) == Duration(5'007));
+  CHECK(local_duration({Flops(3), Bytes(2), Dtype::BF16, true}, device) == Duration(2'007));
+  CHECK(local_duration({Flops(3), Bytes(2), Dtype::F32, false}, device) == Duration(0));
+  CHECK(local_duration({Flops(3), Bytes(2), Dtype::F32, true}, {}) == Duration(0));
+}
+
+TEST_CASE("durations: without a rate, reductions and copies take no time") {
+  CHECK(reduction_duration(Bytes(1'000), {}) == Duration(0));
+  CHECK(copy_duration(Bytes(1'000), {}) == Duration(0));
+  const DataRates rates = {kGiga, kHalf};
+  CHECK(reduction_duration(Bytes(3), rates) == Duration(3'000));
+  CHECK(copy_duration(Bytes(3), rates) == Duration(6'000));
+}
+
+TEST_CASE("durations: a message goes as fast as its slowest link and its cap allow") {
+  CHECK(most(kGiga, std::nullopt) == kGiga);
+  CHECK(most(kGiga, kHalf) == kHalf);
+  CHECK(most(kHalf, kGiga) == kHalf);
+  CHECK(message_duration(Bytes(3), kHalf) == Duration(6'000));
+  CHECK(message_duration(Bytes(3), std::nullopt) == Duration(0));
+}
+
+TEST_CASE("durations: a half takes what its actions take") {
+  const PayloadDurations payload = {Duration(1), Duration(10), Duration(100)};
+  StepForm form;
+  form.source = form.target = form.to = true;  // it copies what it reads, and sends it
+  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(10));
+  CHECK(half_duration(work_of(form, Half::Send), payload) == Duration(100));
+  form.from = form.combine = true;  // it reduces a message into its target
+  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(1));
+  form.combine = form.source = false;  // it stores a message
+  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(0));
+}
+
+}  // namespace
+}  // namespace orrery
