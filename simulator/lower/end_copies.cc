@@ -6,7 +6,7 @@ namespace orrery {
 
 EndCopies end_copies(OpKind kind, const Extent& extent, WorkType work, Dtype operand,
                      const View& input, Dtype result, const View& output) {
-  const bool packs = extent.in_place || !input.contiguous() || work != WorkType{operand, false};
+  const bool packs = !input.contiguous() || work != WorkType{operand, false};
   const bool unpacks = !output.contiguous() || rules(kind).form.leaving != Leaving::Same ||
                        work != WorkType{result, false};
   const Bytes item = itemsize(work);

@@ -17,8 +17,8 @@ struct EndCopies {
 };
 
 /// A collective of this kind whose operand and result have these dtypes and lie as the views say.
-/// An operand that already is canonical work elements is not packed, but for a schedule that works
-/// in place: where the result will be. Likewise a result.
+/// An operand that already is canonical work elements is not packed, nor such a result unpacked. A
+/// schedule that works in place finds its operand where the result will be.
 EndCopies end_copies(OpKind kind, const Extent& extent, WorkType work, Dtype operand,
                      const View& input, Dtype result, const View& output);
 

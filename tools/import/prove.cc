@@ -162,7 +162,8 @@ AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
                       const Program& program, std::unique_ptr<const Schedule> schedule,
                       Bytes size) {
   const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
-  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt};
+  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt,
+                     lowered.schedules.front()->extent().copies};
   const Duration took = time.completion.makespan - Instant();
   if (took.count() > 0)
     time.bandwidths = bandwidths(program.ops.front().kind, size, algorithm.gpus, took);

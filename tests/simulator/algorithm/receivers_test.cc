@@ -26,7 +26,7 @@ TEST_CASE("receivers: those of every algorithm are what its steps send") {
               kind == OpKind::AllToAll || kind == OpKind::Pswapaxes || kind == OpKind::PsumScatter;
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;
           const std::unique_ptr<const Schedule> schedule =
-              algorithm.make({op, nodes, elements, transport});
+              algorithm.make(schedule_request(op, nodes, elements, transport));
           for (uint32_t n = 0; n < nodes; ++n) {
             for (uint32_t c = 0; c < schedule->extent().channels; ++c) {
               std::vector<Sent> said;

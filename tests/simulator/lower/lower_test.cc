@@ -7,6 +7,7 @@
 
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/time/completion.h"
 #include "tests/simulator/lower/lower_rig.h"
 
 namespace orrery {
@@ -267,6 +268,21 @@ TEST_CASE("lower: operands that are packed and results that leave are copied at 
   CHECK(copies(4) == std::pair(int64_t{0}, int64_t{0}));
   CHECK(copies(5) == std::pair(int64_t{0}, int64_t{1'024'000}));  // 4 ranks' 64 x 4 B
   CHECK(copies(6) == std::pair(int64_t{256'000}, int64_t{0}));
+}
+
+TEST_CASE("lower: copies take their time before the first step, in the steps and after the last") {
+  const auto takes = [](const std::string& op, const char* parameter) {
+    LowerRig rig(2);  // 1 GB/s and 1 ns between any two
+    rig.cluster.device.copy_rate = BytesPerSecond(1'000'000'000);
+    rig.argument("a", Dtype::F32, Shape{2, 2})
+        .op(op, "c", {"a"}, {{"axis_name", Names{"x"}}, {parameter, int64_t{1}}, {"tiled", true}});
+    const Lowered& lowered = rig.lower();
+    return run_time(rig.program, lowered, rig.cluster.fabric).makespan;
+  };
+  // The own 16 B are copied, 16 ns, and sent, 16 ns + 1 ns; the 32 B of the result are unpacked.
+  CHECK(takes("all_gather", "axis") == Instant(16'000 + 17'000 + 32'000));
+  // The 16 B are packed, and 8 of them sent, 8 ns + 1 ns.
+  CHECK(takes("psum_scatter", "scatter_dimension") == Instant(16'000 + 9'000));
 }
 
 TEST_CASE("lower: a copy rate that is not given is labelled where a device copies") {
