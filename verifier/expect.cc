@@ -248,11 +248,8 @@ Check Expectations::makespan(const std::string& of, const ExpectMakespan& expect
 }
 
 Check Expectations::peak_memory(const std::string& of, const ExpectPeakMemory& expected) const {
-  Bytes peak;
-  for (const ThreadMemory& thread : evidence_.memory.threads)
-    peak = std::max(peak, thread.peak);
-  return within(CheckKind::MemoryPeak, of, "peak memory", peak, expected.at_least,
-                expected.at_most);
+  return within(CheckKind::MemoryPeak, of, "peak memory", evidence_.memory.largest_peak(),
+                expected.at_least, expected.at_most);
 }
 
 Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {

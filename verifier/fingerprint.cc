@@ -31,23 +31,26 @@ std::string fingerprint(const Report& report) {
     bytes[op.op.index()] = op.bytes;
 
   Hasher hash;
-  const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program);
+  const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
   std::vector<size_t> next_place(program.threads.size(), 0);  // devices of a thread ascend
   for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
     hash.add(d);
-    if (!thread_of[d])
+    if (threads_of[d].empty())
       continue;
-    const Thread& thread = program.thread(*thread_of[d]);
-    const size_t place = next_place[thread_of[d]->index()]++;
-    for (const OpId op : thread.issue_order) {
-      hash.add(bytes[op.index()].count());
-      if (!report.completion)
-        continue;
-      const OpSpan& span = report.completion->spans[op.index()][place];
-      hash.add(span.start.picoseconds());
-      hash.add(span.end.picoseconds());
+    for (const ThreadId thread : threads_of[d]) {
+      const size_t place = next_place[thread.index()]++;
+      for (const OpId op : program.thread(thread).issue_order) {
+        hash.add(bytes[op.index()].count());
+        if (!report.completion)
+          continue;
+        const OpSpan& span = report.completion->spans[op.index()][place];
+        hash.add(span.start.picoseconds());
+        hash.add(span.end.picoseconds());
+      }
+      add_memory(hash, report.memory.threads[thread.index()]);
     }
-    add_memory(hash, report.memory.threads[thread_of[d]->index()]);
+    if (const Bytes beside = report.memory.of(LogicalId(d)).beside; beside > Bytes())
+      hash.add(beside.count());
     if (!report.values)
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)

@@ -50,7 +50,7 @@ struct OpReport {
 
 struct DeviceReport {
   LogicalId device;
-  ThreadId thread;
+  std::vector<ThreadId> threads;  // whose lists it runs
   std::optional<Bytes> capacity;
   DeviceTimes times;
 };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/holders.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -42,16 +43,11 @@ namespace {
 
 /// Bytes of all values on all devices that have them.
 Int128 data_size(const Program& program) {
-  const auto on_devices = [&](ValueId value, size_t devices) {
-    return Int128{program.value(value).type.size().count()} * static_cast<int64_t>(devices);
-  };
+  const Holders holders(program);
   Int128 size = 0;
-  for (const Argument& argument : program.arguments)
-    size += on_devices(argument.value, program.mesh.devices());
-  for (const Thread& thread : program.threads)
-    for (const OpId id : thread.issue_order)
-      for (const ValueId value : program.op(id).results)
-        size += on_devices(value, thread.devices.size());
+  for (size_t v = 0; v < program.values.size(); ++v)
+    size += Int128{program.values[v].type.size().count()} *
+            static_cast<int64_t>(holders.of(ValueId(v)).size());
   return size;
 }
 
@@ -158,6 +154,7 @@ class Run {
 
   void label_figures() {
     report_.labels.insert(report_.labels.end(), lowered().labels.begin(), lowered().labels.end());
+    label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
     // What a maker states or a tool reads off needs no warning; what was fitted does.
@@ -165,6 +162,17 @@ class Run {
       if (figure.label == "calibrated" || figure.label == "extrapolated")
         label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
                           figure.date));
+  }
+
+  void label_several_lists() {
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    const auto several = std::count_if(threads_of.begin(), threads_of.end(),
+                                       [](const auto& threads) { return threads.size() > 1; });
+    if (several == 0)
+      return;
+    const std::string devices = several == 1 ? "1 device" : fmt::format("{} devices", several);
+    label(fmt::format("programs: several at once on {}, each at the device's full rates", devices));
+    label(fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
   }
 
   void check_statically() {
@@ -219,10 +227,11 @@ class Run {
     if (!moves_data())
       return;
     DeviceValues arguments(program_);
+    const Holders holders(program_);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
-      for (uint32_t d = 0; d < program_.mesh.devices(); ++d)
-        arguments.at(program_.arguments[a].value, LogicalId(d)) =
-            initial_value(scenario_, scenario_.arrays[a], LogicalId(d), options_.seed);
+      for (const LogicalId device : holders.of(program_.arguments[a].value))
+        arguments.at(program_.arguments[a].value, device) =
+            initial_value(scenario_, scenario_.arrays[a], device, options_.seed);
     HostRun run = stages_.values(std::move(arguments));
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);
@@ -381,14 +390,14 @@ class Run {
   }
 
   void describe_devices() {
-    const std::vector<std::optional<ThreadId>> thread_of = threads_by_device(program_);
-    std::vector<DeviceTimes> times(thread_of.size());
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    std::vector<DeviceTimes> times(threads_of.size());
     if (report_.completion)
       times = device_times(program_, lowered(), *report_.completion);
-    for (uint32_t d = 0; d < thread_of.size(); ++d)
-      if (thread_of[d])
+    for (uint32_t d = 0; d < threads_of.size(); ++d)
+      if (!threads_of[d].empty())
         report_.devices.push_back(
-            {LogicalId(d), *thread_of[d], scenario_.cluster.device.memory, times[d]});
+            {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
 
   const Scenario& scenario_;
@@ -413,9 +422,10 @@ Report run(const Scenario& scenario, const RunOptions& options) {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario.program.op(overflow.op());
-    throw InputError(scenario.file,
-                     {{place_of(op.name, op.origin),
-                       fmt::format("{}: {}", op_name(op.kind, op.issue), too_large(overflow))}});
+    const Origin at = place_of(op.name, op.origin);
+    throw InputError(
+        scenario.file,
+        {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario.file, {{{}, too_large(overflow)}});
   }

@@ -62,12 +62,19 @@ TextPlace TextLines::at(size_t offset) const {
 }
 
 void Diagnostics::add(Origin origin, std::string message) {
-  diagnostics_.push_back({std::move(origin), std::move(message) + note_});
+  const std::string note = origin.note.empty() ? note_ : origin.note;
+  diagnostics_.push_back({std::move(origin), std::move(message) + note});
   if (diagnostics_.size() < kMost)
     return;
   diagnostics_.push_back(
       {diagnostics_.back().origin, fmt::format("{} errors so far: there may be more", kMost)});
   throw_if_any();
+}
+
+Origin Diagnostics::noted(Origin origin) const {
+  if (origin.note.empty())
+    origin.note = note_;
+  return origin;
 }
 
 void Diagnostics::throw_if_any() const {

@@ -29,6 +29,8 @@ struct Origin {
   /// Empty where there is no text: for an option, a file that cannot be read, a program built in
   /// memory.
   std::optional<TextPlace> at = {};
+  /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
+  std::string note = {};
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
@@ -74,6 +76,9 @@ class Diagnostics {
   void add(Origin origin, std::string message);
   /// An error of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
+
+  /// `origin` with the note of now, for errors that are found later.
+  Origin noted(Origin origin) const;
 
   /// While it lives, `text` is appended to each message: which reading (which loop iteration) of
   /// one place in the file it belongs to.

@@ -92,7 +92,8 @@ ValueId ProgramBuilder::add_value(std::string name, ValueType type,
 }
 
 void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
-                              std::vector<std::string> varying, std::optional<Origin> origin) {
+                              std::vector<std::string> varying, std::optional<Origin> origin,
+                              std::optional<std::vector<LogicalId>> on) {
   const Origin at = place_of(name, origin);
   Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
   if (definition == nullptr)
@@ -112,7 +113,11 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                                      orrery::name(dtype), type.shape.text()));
     return;
   }
-  program_.arguments.push_back({*definition->value});
+  if (on) {
+    ORRERY_CHECK(std::is_sorted(on->begin(), on->end()), "an argument's devices ascend");
+    limited_.emplace(*definition->value, program_.arguments.size());
+  }
+  program_.arguments.push_back({*definition->value, std::move(on)});
 }
 
 void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
@@ -125,18 +130,8 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
     ORRERY_CHECK(devices[i].index() < program_.mesh.devices(), "a thread runs on the mesh");
     ORRERY_CHECK(i == 0 || devices[i] != devices[i - 1], "a thread names each device once");
   }
-  owner_.resize(program_.mesh.devices());
-  for (const LogicalId device : devices) {
-    std::optional<ThreadId>& owner = owner_[device.index()];
-    if (owner) {
-      diagnostics_.add(at, fmt::format("expected devices of no other thread, got device {}, which "
-                                       "thread \"{}\" has",
-                                       device.index(), program_.thread(*owner).name));
-      break;
-    }
-    owner = ThreadId(program_.threads.size());
-  }
   program_.threads.push_back({std::move(name), std::move(devices), {}});
+  without_.clear();
 }
 
 bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& parameter) {
@@ -211,7 +206,7 @@ std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, cons
   if (found == defined_.end()) {
     // A body that is read once for each iteration says the same thing each time.
     if (undefined_uses_.emplace(at.pointer, name).second)
-      undefined_.push_back({at, name});
+      undefined_.push_back({diagnostics_.noted(at), name});
     return std::nullopt;
   }
   const Definition& definition = found->second;
@@ -249,11 +244,35 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
             fmt::format("expected a value, got \"{}\", a future that only done may read", name));
       right = false;
     }
+    if (const auto device = first_without(*value)) {
+      fault(request, "of",
+            fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
+                        "which device {} lacks",
+                        program_.thread(thread).name, name, device->index()));
+      right = false;
+    }
     operands.push_back(*value);
   }
   if (!right)
     return std::nullopt;
   return operands;
+}
+
+/// The first device of the thread begun last that does not have the value; empty where all do.
+std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
+  const auto limited = limited_.find(value);
+  if (limited == limited_.end())
+    return std::nullopt;
+  const auto [known, added] = without_.emplace(value, std::nullopt);
+  if (added) {
+    const std::vector<LogicalId>& on = *program_.arguments[limited->second].on;
+    const std::vector<LogicalId>& devices = program_.threads.back().devices;
+    const auto lacking = std::find_if(devices.begin(), devices.end(),
+                                      [&](LogicalId device) { return !place_among(on, device); });
+    if (lacking != devices.end())
+      known->second = *lacking;
+  }
+  return known->second;
 }
 
 std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
@@ -348,6 +367,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
         {},           *donated,     std::nullopt,  request.origin};
+  if (op.origin)
+    op.origin = diagnostics_.noted(*op.origin);
   if (collective)
     op.site = sites_.enter(op, request);
   for (ValueType& type : *types) {

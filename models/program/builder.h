@@ -28,9 +28,11 @@ class ProgramBuilder {
   ProgramBuilder(const ProgramBuilder&) = delete;  // sites_ refers to program_
   ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
-  /// A value that exists on every device before the program begins, varying over `varying` axes.
+  /// A value that exists before the program begins, varying over `varying` axes: on the devices
+  /// `on`, which ascend, or without them on every device. Requires devices of the mesh, each once.
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
-                std::optional<Origin> origin = std::nullopt);
+                std::optional<Origin> origin = std::nullopt,
+                std::optional<std::vector<LogicalId>> on = std::nullopt);
 
   /// Begins a thread; ops go to the thread begun last. Requires devices of the mesh, each once.
   void thread(std::string name, std::vector<LogicalId> devices,
@@ -73,6 +75,7 @@ class ProgramBuilder {
   bool check_parameter(const OpRequest& request, const Parameter& parameter);
   std::optional<std::vector<ValueId>> resolve_operands(const OpRequest& request,
                                                        const OpRules& rules);
+  std::optional<LogicalId> first_without(ValueId value);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
   std::optional<std::vector<ValueType>> result_types(const OpRequest& request, const OpRules& rules,
@@ -87,7 +90,8 @@ class ProgramBuilder {
   Diagnostics& diagnostics_;
   Program program_;
   SiteBuilder sites_;
-  std::vector<std::optional<ThreadId>> owner_;  // per device
+  std::map<ValueId, size_t> limited_;  // the arguments that are not on every device
+  std::map<ValueId, std::optional<LogicalId>> without_;  // what first_without found, for the thread
   std::map<std::string, Definition, std::less<>> defined_;
   std::vector<Undefined> undefined_;
   std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each

@@ -10,7 +10,8 @@
 
 namespace orrery {
 
-/// A value is on the devices of the thread whose op makes it; an argument is on all devices.
+/// A value is on the devices of the thread whose op makes it; an argument where it says, or
+/// everywhere.
 class Holders {
  public:
   Holders() = default;  // of a program without values
@@ -20,7 +21,7 @@ class Holders {
   std::span<const LogicalId> of(ValueId value) const { return lists_[list_[value.index()]]; }
 
  private:
-  std::vector<std::vector<LogicalId>> lists_;  // all devices, then those of each thread
+  std::vector<std::vector<LogicalId>> lists_;  // all devices first
   std::vector<size_t> list_;                   // per value
 };
 

@@ -1,5 +1,7 @@
 #include "models/program/program.h"
 
+#include <algorithm>
+
 namespace orrery {
 
 std::map<std::string_view, ValueId> values_by_name(const Program& program) {
@@ -9,11 +11,16 @@ std::map<std::string_view, ValueId> values_by_name(const Program& program) {
   return names;
 }
 
-std::vector<std::optional<ThreadId>> threads_by_device(const Program& program) {
-  std::vector<std::optional<ThreadId>> threads(program.mesh.devices());
+bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
+  return !argument.on ||
+         std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
+}
+
+std::vector<std::vector<ThreadId>> threads_by_device(const Program& program) {
+  std::vector<std::vector<ThreadId>> threads(program.mesh.devices());
   for (size_t t = 0; t < program.threads.size(); ++t)
     for (const LogicalId device : program.threads[t].devices)
-      threads[device.index()] = ThreadId(t);
+      threads[device.index()].emplace_back(t);
   return threads;
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@
 namespace orrery {
 
 /// A set of devices that issue the same ops in the same order. An SPMD program is exactly one
-/// thread.
+/// thread. A device of several threads runs their lists side by side, each with streams of its own.
 struct Thread {
   std::string name;
   std::vector<LogicalId> devices;  // ascending
@@ -36,14 +37,15 @@ struct Thread {
 /// whom.
 struct Site {
   std::string name;
-  std::vector<OpId> ops;  // one per thread that takes part, in thread order
-  std::vector<Group>
-      groups;  // disjoint; each device of the threads that take part is in exactly one
+  std::vector<OpId> ops;      // one per thread that takes part, in thread order
+  std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
+                              // one, and no device is of two of these threads
 };
 
 /// A value that exists before the program begins.
 struct Argument {
   ValueId value;
+  std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
 };
 
 struct Program {
@@ -51,7 +53,7 @@ struct Program {
   std::vector<Op> ops;
   std::vector<Value> values;
   std::vector<Buffer> buffers;
-  std::vector<Thread> threads;  // disjoint in devices
+  std::vector<Thread> threads;
   std::vector<Site> sites;
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
@@ -68,7 +70,10 @@ struct Program {
 /// Every value by its name, and by its other names. The program must outlive the views.
 std::map<std::string_view, ValueId> values_by_name(const Program& program);
 
-/// The thread of each device, by logical id; empty for a device that runs nothing.
-std::vector<std::optional<ThreadId>> threads_by_device(const Program& program);
+/// Whether all of these devices, which ascend, have the argument.
+bool all_have(const Argument& argument, std::span<const LogicalId> devices);
+
+/// The threads whose lists each device runs, ascending; by logical id.
+std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
 
 }  // namespace orrery

@@ -40,7 +40,8 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   }
   Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
-                  request.place("axis_name"),
+                  diagnostics_.noted(request.place("axis_name")),
+                  diagnostics_.noted(request.place("site")),
                   shared,
                   known != shared_.end()};
   const SiteId id(meetings_.size());
@@ -88,7 +89,7 @@ void SiteBuilder::refuse(std::string_view name) {
     return;
   const auto [known, added] = shared_.emplace(name, SiteId(meetings_.size()));
   if (added)
-    meetings_.push_back({{std::string(name), {}, {}}, {}, {}, true, true});
+    meetings_.push_back({{std::string(name), {}, {}}, {}, {}, {}, true, true});
   else
     meetings_[known->second.index()].faulty = true;
 }
@@ -102,6 +103,8 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   }
   if (!std::is_sorted(devices.begin(), devices.end()))
     std::sort(devices.begin(), devices.end());
+  if (!meet_once(meeting, devices))
+    return;
   auto outcome = replica_groups(program_.mesh, attributes, devices);
   if (const auto* cut = std::get_if<CutGroup>(&outcome)) {
     diagnostics_.add(
@@ -118,6 +121,25 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
     return;
   }
   meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
+}
+
+/// Whether each of the devices, which ascend, is of one of the threads only.
+bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices) {
+  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  if (twice == devices.end())
+    return true;
+  std::vector<std::string> names;
+  for (const ThreadId id : meeting.threads) {
+    const Thread& thread = program_.thread(id);
+    if (place_among(thread.devices, *twice))
+      names.push_back(thread.name);
+  }
+  diagnostics_.add(
+      meeting.named,
+      fmt::format("expected each device to issue site \"{}\" in one of its threads, got "
+                  "device {} in \"{}\" and \"{}\"",
+                  meeting.site.name, twice->index(), names[0], names[1]));
+  return false;
 }
 
 std::vector<Site> SiteBuilder::finish() {

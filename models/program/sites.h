@@ -4,6 +4,7 @@
 // one that ops of several threads share by its name.
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,20 +29,23 @@ class SiteBuilder {
   /// An op with this site name was refused, so that nothing is known about its site.
   void refuse(std::string_view name);
 
-  /// All sites, by id. Reports shared ones whose groups reach beyond their threads.
+  /// All sites, by id. Reports shared ones whose groups reach beyond their threads, and those at
+  /// which a device would meet itself.
   std::vector<Site> finish();
 
  private:
   struct Meeting {
     Site site;  // of a shared one the groups come with finish()
     std::vector<ThreadId> threads;
-    Origin at;  // of the first op
+    Origin at;     // of the first op's axes
+    Origin named;  // where it names the site
     bool shared = false;
     bool faulty = false;
   };
 
   void match(const Op& op, const OpRequest& request, Meeting& meeting);
   void find_groups(Meeting& meeting, const Attributes& attributes);
+  bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices);
 
   const Program& program_;
   Diagnostics& diagnostics_;

@@ -1,10 +1,13 @@
 #include "models/scenario/arrays_reader.h"
 
+#include <array>
 #include <set>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "models/scenario/bounds.h"
+#include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 
@@ -17,29 +20,31 @@ constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
 class ArrayReader {
  public:
   ArrayReader(DocumentNode node, const Mesh* mesh, Diagnostics& faults)
-      : fields_(node, faults), mesh_(mesh), faults_(faults) {}
+      : fields_(node, faults), mesh_(mesh), diagnostics_(faults) {}
 
   std::optional<Array> read(std::string name) {
-    const size_t before = faults_.size();
+    const size_t before = diagnostics_.size();
     Array array;
     array.name = std::move(name);
     const std::optional<DocumentNode> local = fields_.optional("local_shape");
     array.per_device = local.has_value();
     if (const auto node = fields_.required("dtype"))
-      array.dtype = read_dtype(*node, faults_).value_or(Dtype::F32);
-    const bool typed = faults_.size() == before;
+      array.dtype = read_dtype(*node, diagnostics_).value_or(Dtype::F32);
+    if (const auto on = fields_.optional("on"))
+      read_on(*on, array);
+    const bool typed = diagnostics_.size() == before;
     if (local) {
       read_local(*local, array, typed);
     } else if (const auto node = fields_.optional("shape")) {
       read_global(*node, array);
     } else {
-      faults_.add(fields_.object().origin(),
-                  "missing key \"shape\" (or \"local_shape\" with \"per_device\")");
+      diagnostics_.add(fields_.object().origin(),
+                       "missing key \"shape\" (or \"local_shape\" with \"per_device\")");
       for (const auto key : {"spec", "init", "per_device", "encoding"})
         fields_.optional(key);
     }
     fields_.finish();
-    if (faults_.size() != before || mesh_ == nullptr)
+    if (diagnostics_.size() != before || mesh_ == nullptr)
       return std::nullopt;
     return array;
   }
@@ -50,7 +55,7 @@ class ArrayReader {
     if (shape)
       array.global = *shape;
     if (const auto spec = fields_.optional("spec"))
-      array.spec = read_spec(*spec, shape);
+      array.spec = read_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init);
     else
@@ -59,44 +64,61 @@ class ArrayReader {
 
   void read_local(DocumentNode node, Array& array, bool typed) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
-    const std::optional<Encoding> encoding = read_encoding(fields_, faults_);
+    const std::optional<Encoding> encoding = read_encoding(fields_, diagnostics_);
     const std::optional<DocumentNode> lists = fields_.required("per_device");
     if (!shape || !encoding || !lists || !typed || mesh_ == nullptr)
       return;
     array.global = *shape;
-    if (auto tensors =
-            read_tensors(*lists, {array.dtype, *shape, *encoding, mesh_->devices()}, faults_))
+    if (auto tensors = read_tensors(
+            *lists,
+            {array.dtype, *shape, *encoding, array.on ? array.on->size() : mesh_->devices()},
+            diagnostics_))
       array.init = PerDeviceInit{std::move(*tensors)};
   }
 
+  void read_on(DocumentNode node, Array& array) {
+    if (mesh_ == nullptr)
+      return;
+    std::optional<std::vector<LogicalId>> devices = read_devices(node, *mesh_, diagnostics_);
+    if (!devices)
+      return;
+    if (devices->empty())
+      diagnostics_.add(node.origin(), "expected a device for the array, got none");
+    else if (devices->size() < mesh_->devices())
+      array.on = std::move(devices);
+  }
+
   std::optional<Shape> read_shape(DocumentNode node, Dtype dtype) {
-    const auto dims = read_integers(node, "an extent", {0, kMostInteger}, faults_);
+    const auto dims = read_integers(node, "an extent", {0, kMostInteger}, diagnostics_);
     if (!dims)
       return std::nullopt;
     if (dims->size() > kMostDimensions) {
-      faults_.add(node.origin(), fmt::format("expected at most {} dimensions, got {}",
-                                             kMostDimensions, dims->size()));
+      diagnostics_.add(node.origin(), fmt::format("expected at most {} dimensions, got {}",
+                                                  kMostDimensions, dims->size()));
       return std::nullopt;
     }
     Shape shape(*dims);
     try {
       (void)(itemsize(dtype) * shape.elements());
     } catch (const Overflow&) {
-      faults_.add(node.origin(), fmt::format("expected an array of less than 2^63 bytes, got {}{}",
-                                             name(dtype), shape.text()));
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected an array of less than 2^63 bytes, got {}{}",
+                                   name(dtype), shape.text()));
       return std::nullopt;
     }
     return shape;
   }
 
-  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape) {
+  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape,
+                          const std::optional<std::vector<LogicalId>>& on) {
     PartitionSpec spec;
-    if (!is_list(node, "a list with null, an axis name or a list of them per dimension", faults_))
+    if (!is_list(node, "a list with null, an axis name or a list of them per dimension",
+                 diagnostics_))
       return spec;
     if (shape && node.size() > shape->rank()) {
-      faults_.add(node.origin(),
-                  fmt::format("expected at most one entry per dimension of {}, got {}",
-                              shape->text(), node.size()));
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected at most one entry per dimension of {}, got {}",
+                                   shape->text(), node.size()));
       return spec;
     }
     std::set<std::string> used;
@@ -108,10 +130,12 @@ class ArrayReader {
         for (const DocumentNode axis : entry)
           read_axis(axis, axes, used);
       } else if (entry.kind() != DocumentNode::Kind::Null) {
-        expected(entry, "null, an axis name or a list of them", faults_);
+        expected(entry, "null, an axis name or a list of them", diagnostics_);
       }
       if (shape && mesh_ != nullptr)
         check_divisible(entry, axes, (*shape)[spec.dims.size()], spec.dims.size());
+      if (on && mesh_ != nullptr)
+        check_spanned(entry, axes, *on);
       spec.dims.push_back(std::move(axes));
     }
     // Trailing dimensions that are not cut say nothing.
@@ -121,7 +145,7 @@ class ArrayReader {
   }
 
   void read_axis(DocumentNode node, std::vector<std::string>& axes, std::set<std::string>& used) {
-    const std::optional<std::string> axis = read_text(node, "an axis name", faults_);
+    const std::optional<std::string> axis = read_text(node, "an axis name", diagnostics_);
     if (!axis || mesh_ == nullptr)
       return;
     if (!mesh_->axis(*axis)) {
@@ -131,12 +155,13 @@ class ArrayReader {
         names.push_back(known.name);
         list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", known.name);
       }
-      faults_.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
-                                             names.empty() ? "" : "; it has " + list));
+      diagnostics_.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
+                                                  names.empty() ? "" : "; it has " + list));
       return;
     }
     if (!used.insert(*axis).second) {
-      faults_.add(node.origin(), fmt::format("axis {} already cuts this array", in_quotes(*axis)));
+      diagnostics_.add(node.origin(),
+                       fmt::format("axis {} already cuts this array", in_quotes(*axis)));
       return;
     }
     axes.push_back(*axis);
@@ -152,10 +177,26 @@ class ArrayReader {
     }
     const int64_t parts = mesh_->size(positions);
     if (extent % parts != 0)
-      faults_.add(entry.origin(),
-                  fmt::format("expected dimension {} of extent {} to be divisible by {}, the size "
-                              "of {}",
-                              dimension, extent, parts, text));
+      diagnostics_.add(
+          entry.origin(),
+          fmt::format("expected dimension {} of extent {} to be divisible by {}, the size "
+                      "of {}",
+                      dimension, extent, parts, text));
+  }
+
+  /// Each axis that cuts the array must have all its places among the array's devices.
+  void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
+                     const std::vector<LogicalId>& on) {
+    for (const std::string& axis : axes) {
+      const std::array position = {*mesh_->axis(axis)};
+      const auto groups = groups_within(*mesh_, position, {}, on);
+      if (const auto* cut = std::get_if<CutGroup>(&groups))
+        diagnostics_.add(
+            entry.origin(),
+            fmt::format("expected an axis that the array's devices span whole, got {}: "
+                        "device {} has the array, device {} does not",
+                        in_quotes(axis), cut->inside.index(), cut->outside.index()));
+    }
   }
 
   Init read_init(DocumentNode node) {
@@ -170,7 +211,7 @@ class ArrayReader {
       if (word == "random")
         return RandomInit{};
       if (word != "NaN" && word != "Infinity" && word != "-Infinity") {
-        faults_.add(
+        diagnostics_.add(
             node.origin(),
             fmt::format("expected \"iota\", \"zeros\", \"ones\", \"random\", {{\"random\": "
                         "seed}} or a number, got {}{}",
@@ -179,20 +220,20 @@ class ArrayReader {
       }
     }
     if (node.kind() == DocumentNode::Kind::Object) {
-      Fields fields(node, faults_);
+      Fields fields(node, diagnostics_);
       RandomInit init;
       if (const auto seed = fields.required("random"))
         init.seed = static_cast<uint64_t>(
-            read_integer(*seed, "a seed", {0, kMostInteger}, faults_).value_or(0));
+            read_integer(*seed, "a seed", {0, kMostInteger}, diagnostics_).value_or(0));
       fields.finish();
       return init;
     }
-    return FillInit{read_number(node, faults_).value_or(0)};
+    return FillInit{read_number(node, diagnostics_).value_or(0)};
   }
 
   Fields fields_;
   const Mesh* mesh_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
 };
 
 }  // namespace
@@ -234,14 +275,21 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
 }
 
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     Diagnostics& faults) {
+                                                     const Limits& limits, Diagnostics& faults) {
   if (!is_object(node, "an object with an array per name", faults))
     return std::nullopt;
   std::vector<ArrayReading> readings;
+  int64_t places = 0;  // the devices of all arrays that name theirs
   for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))
       reading.array = ArrayReader(member, mesh, faults).read(member.key());
+    if (reading.array && reading.array->on)
+      places += static_cast<int64_t>(reading.array->on->size());
+    if (places > limits.places) {
+      faults.add(member.origin(), beyond(limits, &Limits::places, places));
+      return std::nullopt;
+    }
     readings.push_back(std::move(reading));
   }
   return readings;

@@ -27,7 +27,7 @@ struct ArrayReading {
 /// Every array of the file, in its order. Without a mesh, what does not depend on it is checked,
 /// and every array is empty. Empty where the value is not an object.
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     Diagnostics& faults);
+                                                     const Limits& limits, Diagnostics& faults);
 
 /// What each device holds of the array, and the axes over which that varies.
 Shape local_shape(const Mesh& mesh, const Array& array);

@@ -2,6 +2,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/base/check.h"
 #include "models/base/hash.h"
 #include "models/base/int128.h"
 #include "models/base/overloaded.h"
@@ -79,7 +80,13 @@ Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id,
                           hasher.add(std::string_view(array.name));
                           return random_part(mesh, array, id, hasher.word());
                         },
-                        [&](const PerDeviceInit& init) { return init.tensors[id.index()]; },
+                        [&](const PerDeviceInit& init) {
+                          if (!array.on)
+                            return init.tensors[id.index()];
+                          const std::optional<size_t> place = place_among(*array.on, id);
+                          ORRERY_CHECK(place.has_value(), "the device has the array");
+                          return init.tensors[*place];
+                        },
                     },
                     array.init);
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/holders.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/property_name.h"
@@ -24,13 +25,7 @@ class ExpectReader {
     if (program == nullptr)
       return;
     values_ = values_by_name(*program);
-    devices_.assign(program->values.size(), program->mesh.devices());
-    for (const Thread& thread : program->threads) {
-      for (const OpId op : thread.issue_order) {
-        for (const ValueId result : program->op(op).results)
-          devices_[result.index()] = thread.devices.size();
-      }
-    }
+    holders_ = Holders(*program);
   }
 
   std::vector<Expectation> read(DocumentNode list) {
@@ -156,7 +151,7 @@ class ExpectReader {
         continue;
       const ValueType& type = program_->value(*id).type;
       if (auto tensors = read_tensors(
-              member, {type.dtype, type.shape, encoding, devices_[id->index()]}, faults_))
+              member, {type.dtype, type.shape, encoding, holders_.of(*id).size()}, faults_))
         add(node, ExpectValues{own_name(id, member.key()), std::move(*tensors)});
     }
   }
@@ -217,7 +212,7 @@ class ExpectReader {
   const Program* program_;
   Diagnostics& faults_;
   std::map<std::string_view, ValueId> values_;
-  std::vector<size_t> devices_;  // per value: how many devices have it
+  Holders holders_;
   std::vector<Expectation> expectations_;
 };
 

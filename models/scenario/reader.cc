@@ -49,7 +49,7 @@ class ScenarioReader {
     const MemoryPolicy memory = read_memory();
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
-      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, diagnostics_);
+      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
     const Checks checks = read_checks(arrays);
     std::optional<Program> program = read_program(mesh, checks, arrays);
     std::vector<Expectation> expectations;
@@ -130,7 +130,7 @@ class ScenarioReader {
     for (const ArrayReading& reading : *arrays) {
       if (reading.array)
         builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
-                         varying_axes(*mesh, *reading.array), reading.origin);
+                         varying_axes(*mesh, *reading.array), reading.origin, reading.array->on);
       else
         faulty.insert(reading.name);
     }

@@ -27,7 +27,7 @@ struct RandomInit {
 };  // small values, from the run's seed and this one
 struct PerDeviceInit {
   std::vector<Tensor> tensors;
-};  // one local tensor per logical id
+};  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
 /// The data of one argument of the program.
@@ -37,6 +37,7 @@ struct Array {
   Shape global;             // for an array given per device: its local shape
   PartitionSpec spec;       // empty for an array given per device
   bool per_device = false;  // given as "local_shape" and not as "shape" with "spec"
+  std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
   Init init;
 };
 

@@ -92,7 +92,30 @@ JsonText tensors_text(const std::vector<Tensor>& tensors) {
   });
 }
 
-JsonText array_text(const Array& array) {
+/// The place or interval on each axis, where these say exactly which devices; else their ids.
+JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
+  Members members;
+  size_t inside = 1;
+  for (size_t i = 0; i < mesh.axes().size() && !devices.empty(); ++i) {
+    const Axis& axis = mesh.axes()[i];
+    int64_t low = axis.size;
+    int64_t high = 0;
+    for (const LogicalId device : devices) {
+      low = std::min(low, mesh.coordinate(device, i));
+      high = std::max(high, mesh.coordinate(device, i));
+    }
+    inside *= static_cast<size_t>(high - low + 1);
+    if (low == high)
+      members.emplace_back(axis.name, integer_text(low));
+    else if (low != 0 || high != axis.size - 1)
+      members.emplace_back(axis.name, integers_text(std::vector{low, high + 1}));
+  }
+  if (inside == devices.size())
+    return JsonText::object(std::move(members));
+  return list_text(devices, [](LogicalId id) { return integer_text(id.index()); });
+}
+
+JsonText array_text(const Mesh& mesh, const Array& array) {
   Members members;
   members.emplace_back(array.per_device ? "local_shape" : "shape",
                        integers_text(array.global.dims()));
@@ -102,6 +125,8 @@ JsonText array_text(const Array& array) {
                          list_text(array.spec.dims, [](const std::vector<std::string>& axes) {
                            return axes.empty() ? JsonText::raw("null") : name_or_names_text(axes);
                          }));
+  if (array.on)
+    members.emplace_back("on", devices_text(mesh, *array.on));
   std::visit(
       Overloaded{
           [&](const IotaInit&) { members.emplace_back("init", JsonText::text("iota")); },
@@ -153,29 +178,6 @@ JsonText op_text(const Program& program, const Op& op) {
 
 JsonText ops_text(const Program& program, const Thread& thread) {
   return list_text(thread.issue_order, [&](OpId id) { return op_text(program, program.op(id)); });
-}
-
-/// The place or interval on each axis, where these say exactly which devices; else their ids.
-JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
-  Members members;
-  size_t inside = 1;
-  for (size_t i = 0; i < mesh.axes().size() && !devices.empty(); ++i) {
-    const Axis& axis = mesh.axes()[i];
-    int64_t low = axis.size;
-    int64_t high = 0;
-    for (const LogicalId device : devices) {
-      low = std::min(low, mesh.coordinate(device, i));
-      high = std::max(high, mesh.coordinate(device, i));
-    }
-    inside *= static_cast<size_t>(high - low + 1);
-    if (low == high)
-      members.emplace_back(axis.name, integer_text(low));
-    else if (low != 0 || high != axis.size - 1)
-      members.emplace_back(axis.name, integers_text(std::vector{low, high + 1}));
-  }
-  if (inside == devices.size())
-    return JsonText::object(std::move(members));
-  return list_text(devices, [](LogicalId id) { return integer_text(id.index()); });
 }
 
 JsonText programs_text(const Program& program) {
@@ -265,7 +267,7 @@ std::string write_scenario(const Scenario& scenario) {
     members.emplace_back("faults", faults_text(scenario.faults, scenario.cluster.fabric));
   Members arrays;
   for (const Array& array : scenario.arrays)
-    arrays.emplace_back(array.name, array_text(array));
+    arrays.emplace_back(array.name, array_text(program.mesh, array));
   members.emplace_back("arrays", JsonText::object(std::move(arrays)));
   const bool single = program.threads.size() == 1 && program.threads[0].name == kOnlyProgram &&
                       program.threads[0].devices.size() == program.mesh.devices();

@@ -1,7 +1,6 @@
 #include "simulator/lower/given_schedule.h"
 
 #include <utility>
-#include <vector>
 
 #include "models/base/check.h"
 #include "models/program/rules.h"

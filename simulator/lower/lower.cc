@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -52,6 +53,7 @@ class Lowering {
       lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
+    find_threads();
     lowered_.launch = cluster_.device.launch.value_or(Duration());
     lowered_.rates = {cluster_.device.reduce_rate, cluster_.device.copy_rate};
     label();
@@ -82,14 +84,48 @@ class Lowering {
       refuse_unrouted(op, plan);
   }
 
+  /// Which list each member is of, where a device runs several.
+  void find_threads() {
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    if (std::none_of(threads_of.begin(), threads_of.end(),
+                     [](const auto& threads) { return threads.size() > 1; }))
+      return;
+    std::vector<ThreadId> issued_by(program_.ops.size());
+    for (size_t t = 0; t < program_.threads.size(); ++t)
+      for (const OpId op : program_.threads[t].issue_order)
+        issued_by[op.index()] = ThreadId(t);
+    std::vector<ThreadId> at_site(threads_of.size());
+    std::optional<SiteId> site;
+    for (Collective& collective : lowered_.collectives) {
+      if (site != collective.site) {
+        site = collective.site;
+        for (const OpId op : program_.site(*site).ops)
+          for (const LogicalId device : program_.thread(issued_by[op.index()]).devices)
+            at_site[device.index()] = issued_by[op.index()];
+      }
+      for (const LogicalId member : collective.members)
+        collective.threads.push_back(at_site[member.index()]);
+    }
+  }
+
   void add_collectives(SiteId site, const Op& op, const SitePlan& plan) {
     lowered_.members.emplace_back(CollectiveId(lowered_.collectives.size()), plan.grouping->table);
     for (size_t g = 0; g < plan.grouping->groups.size(); ++g) {
       const SharedList<LogicalId>& members = plan.grouping->members[g];
       const GroupPlan& group = plan.of(members.size());
-      lowered_.collectives.push_back({site, op.kind, plan.work, group.schedule, members,
-                                      plan.grouping->places[g], plan.input, plan.output,
-                                      stream_of(op), group.scratch, group.pack, group.leave});
+      lowered_.collectives.push_back({site,
+                                      op.kind,
+                                      plan.work,
+                                      group.schedule,
+                                      members,
+                                      plan.grouping->places[g],
+                                      plan.input,
+                                      plan.output,
+                                      stream_of(op),
+                                      group.scratch,
+                                      group.pack,
+                                      group.leave,
+                                      {}});
     }
   }
 

@@ -9,6 +9,14 @@ namespace orrery {
 
 namespace {
 
+std::vector<ValueId> arguments_of(const Program& program, const Thread& thread) {
+  std::vector<ValueId> arguments;
+  for (const Argument& argument : program.arguments)
+    if (all_have(argument, thread.devices))
+      arguments.push_back(argument.value);
+  return arguments;
+}
+
 class Ledger {
  public:
   Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
@@ -26,10 +34,7 @@ class Ledger {
 
   std::vector<Lifetime> lifetimes() {
     find_uses();
-    std::vector<ValueId> arguments;
-    for (const Argument& argument : program_.arguments)
-      arguments.push_back(argument.value);
-    allocate(std::move(arguments), Lifetime::Role::Argument, kBeforeFirst);
+    allocate(arguments_of(program_, thread_), Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
       allocate(op_at(p).results, Lifetime::Role::Temporary, p);
       reuse(p);
@@ -53,8 +58,8 @@ class Ledger {
   /// The buffers of the arguments, and of what the thread's ops make and read; ascending.
   static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
     std::vector<BufferId> buffers;
-    for (const Argument& argument : program.arguments)
-      buffers.push_back(program.value(argument.value).buffer);
+    for (const ValueId argument : arguments_of(program, thread))
+      buffers.push_back(program.value(argument).buffer);
     for (const OpId op : thread.issue_order)
       for (const ValueId value : program.op(op).results)
         buffers.push_back(program.value(value).buffer);

@@ -1,6 +1,7 @@
 #pragma once
 
-// From which position to which of its thread's list each buffer, and each op's scratch, is held:
+// From which position to which of its thread's list each buffer, and each op's scratch, is held.
+// Of the arguments, a thread has those that all its devices have:
 //  - results and scratch from their op on; arguments from before the first op;
 //  - operands, results and scratch of a started collective at least to its last `done`, or to the
 //  end where it has none;

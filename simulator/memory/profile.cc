@@ -1,7 +1,11 @@
 #include "simulator/memory/profile.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
@@ -101,6 +105,10 @@ Bytes& part(ThreadMemory& memory, HeldAs kind) {
   fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
 }
 
+bool larger(const Held& a, const Held& b) {
+  return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
+}
+
 void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int64_t position) {
   for (const Lifetime& lifetime : lifetimes) {
     if (!lifetime.held.has(position) || lifetime.size == Bytes())
@@ -109,10 +117,7 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
     memory.live_at_peak.push_back({lifetime.name, lifetime.size, kind});
     part(memory, kind) += lifetime.size;
   }
-  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(),
-            [](const Held& a, const Held& b) {
-              return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
-            });
+  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
 }
 
 ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
@@ -131,11 +136,123 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
   memory.arena = arena_size(all, at);
+  for (const Lifetime& lifetime : all)
+    if (lifetime.role == Lifetime::Role::Argument && lifetime.size > Bytes() &&
+        lifetime.held.to == static_cast<int64_t>(ops.size()))
+      memory.kept.push_back({lifetime.name, lifetime.size, HeldAs::Argument});
   add_peak(memory, all, position);
   return memory;
 }
 
+/// An argument of a device that none of its threads counts.
+struct Beside {
+  LogicalId device;
+  size_t argument;
+};
+
+/// By device, then by argument.
+std::vector<Beside> arguments_beside(const Program& program,
+                                     const std::vector<std::vector<ThreadId>>& threads_of) {
+  std::vector<Beside> beside;
+  for (size_t a = 0; a < program.arguments.size(); ++a) {
+    const Argument& argument = program.arguments[a];
+    const BufferId buffer = program.value(argument.value).buffer;
+    if (!argument.on || program.buffer(buffer).space != MemorySpace::Device)
+      continue;
+    std::map<ThreadId, bool> known;
+    const auto counts = [&](ThreadId thread) {
+      const auto [at, added] = known.emplace(thread, false);
+      if (added)
+        at->second = all_have(argument, program.thread(thread).devices);
+      return at->second;
+    };
+    for (const LogicalId device : *argument.on) {
+      const std::vector<ThreadId>& threads = threads_of[device.index()];
+      if (std::none_of(threads.begin(), threads.end(), counts))
+        beside.push_back({device, a});
+    }
+  }
+  std::stable_sort(beside.begin(), beside.end(),
+                   [](const Beside& a, const Beside& b) { return a.device < b.device; });
+  return beside;
+}
+
+/// What several of the threads hold to the end: once for each of them but the first.
+std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<ThreadId>& threads) {
+  std::vector<Held> again;
+  std::set<std::string_view> seen;
+  for (const ThreadId thread : threads)
+    for (const Held& held : profile.threads[thread.index()].kept)
+      if (!seen.insert(held.value).second)
+        again.push_back(held);
+  return again;
+}
+
+DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
+                       const MemoryProfile& profile, const std::vector<ThreadId>& threads,
+                       const std::vector<size_t>& arguments) {
+  DeviceMemory memory;
+  memory.threads = threads;
+  memory.reserved = policy.reserved;
+  memory.peak = policy.reserved;
+  for (const ThreadId thread : threads) {
+    const ThreadMemory& counted = profile.threads[thread.index()];
+    memory.peak += counted.peak - policy.reserved;
+    memory.arena += counted.arena;
+    memory.live_at_peak.insert(memory.live_at_peak.end(), counted.live_at_peak.begin(),
+                               counted.live_at_peak.end());
+    if (threads.size() == 1)
+      memory.peak_at = counted.peak_at;
+  }
+  if (threads.size() > 1) {
+    for (const Held& held : held_again(profile, threads)) {
+      memory.live_at_peak.erase(
+          std::find(memory.live_at_peak.begin(), memory.live_at_peak.end(), held));
+      memory.beside -= held.size;
+    }
+  }
+  for (const size_t a : arguments) {
+    const Value& value = program.value(program.arguments[a].value);
+    const Bytes size = align_up(program.buffer(value.buffer).size, policy.alignment);
+    if (size > Bytes())
+      memory.live_at_peak.push_back({value.name, size, HeldAs::Argument});
+    memory.beside += size;
+  }
+  // Arguments come first in the arena: one more, or one less, moves all the rest by its size.
+  memory.peak += memory.beside;
+  memory.arena += memory.beside;
+  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
+  return memory;
+}
+
+void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProfile& profile) {
+  const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
+  const std::vector<Beside> beside = arguments_beside(program, threads_of);
+  std::map<std::pair<std::vector<ThreadId>, std::vector<size_t>>, size_t> known;
+  auto next = beside.begin();
+  for (size_t d = 0; d < threads_of.size(); ++d) {
+    std::vector<size_t> arguments;
+    for (; next != beside.end() && next->device == LogicalId(d); ++next)
+      arguments.push_back(next->argument);
+    std::optional<size_t>& kind = profile.kind_of.emplace_back();
+    if (threads_of[d].empty())
+      continue;
+    const auto [at, added] =
+        known.emplace(std::pair(threads_of[d], arguments), profile.kinds.size());
+    if (added)
+      profile.kinds.push_back(of_device(program, policy, profile, threads_of[d], arguments));
+    kind = at->second;
+  }
+}
+
 }  // namespace
+
+Bytes MemoryProfile::largest_peak() const {
+  Bytes peak;
+  for (const DeviceMemory& kind : kinds)
+    peak = std::max(peak, kind.peak);
+  return peak;
+}
 
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
   MemoryProfile result;
@@ -143,6 +260,7 @@ MemoryProfile profile(const Program& program, const Lowered& lowered, const Memo
   for (size_t t = 0; t < program.threads.size(); ++t)
     result.threads.push_back(
         profile(program.threads[t].issue_order, lifetimes.of(ThreadId(t)), policy));
+  find_devices(program, policy, result);
   return result;
 }
 

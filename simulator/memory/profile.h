@@ -26,21 +26,46 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// Of one thread: all its devices hold the same. Where a thread's devices are in groups that need
-/// different scratch, each is taken to hold the most.
+/// Of one thread, whose devices all hold the same: of the arguments, those that all of them have.
+/// Where a thread's devices are in groups that need different scratch, each is taken to hold the
+/// most.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live, plus reserved
   std::optional<OpId> peak_at;     // the first op that attains it; empty: the thread has no ops
   std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
   Bytes reserved;
-  Bytes arena;  // high water of the best-fit placement
+  Bytes arena;             // high water of the best-fit placement
+  std::vector<Held> kept;  // arguments that are held to the end
   /// Of the live set at the peak, per kind.
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
+/// Of all devices that run the same lists and have the same arguments. Of several lists, whose ops
+/// may run at the same time in any way, peak and arena are bounds: the sums over the lists, where
+/// what several of them hold all the time counts once.
+struct DeviceMemory {
+  std::vector<ThreadId> threads;   // ascending
+  Bytes peak;                      // reserved included
+  std::optional<OpId> peak_at;     // as of the thread; empty where there are several
+  std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
+  Bytes reserved;
+  Bytes arena;
+  /// What to add to the live bytes of its threads for those of the device: for arguments that not
+  /// all devices of a thread have, and, negative, for those that several of its threads count.
+  Bytes beside;
+};
+
 struct MemoryProfile {
-  std::vector<ThreadMemory> threads;  // one per thread
+  std::vector<ThreadMemory> threads;           // one per thread
+  std::vector<DeviceMemory> kinds;             // of devices; in the order of their first devices
+  std::vector<std::optional<size_t>> kind_of;  // per device; empty where it runs nothing
+
+  /// Requires a device that runs something.
+  const DeviceMemory& of(LogicalId device) const { return kinds[*kind_of[device.index()]]; }
+
+  /// Of any device; zero without devices that run something.
+  Bytes largest_peak() const;
 };
 
 /// Time is not among its inputs. Buffers of host memory are not counted.

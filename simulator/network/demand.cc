@@ -9,25 +9,28 @@ namespace {
 /// A device's part in a collective.
 struct Part {
   VertexId device;
+  ThreadId thread;
   StreamId stream;
   CollectiveId collective;
   Node node;
 
   bool same_stream(const Part& other) const {
-    return device == other.device && stream == other.stream;
+    return device == other.device && thread == other.thread && stream == other.stream;
   }
 };
 
-/// In the order of devices, then streams, then collectives.
+/// In the order of devices, then lists, then streams, then collectives.
 std::vector<Part> parts(const Lowered& lowered) {
   std::vector<Part> result;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     for (size_t n = 0; n < collective.places.size(); ++n)
-      result.push_back({collective.places[n], collective.stream, CollectiveId(c), Node(n)});
+      result.push_back({collective.places[n],
+                        collective.threads.empty() ? ThreadId() : collective.threads[n],
+                        collective.stream, CollectiveId(c), Node(n)});
   }
   const auto key = [](const Part& part) {
-    return std::tuple(part.device, part.stream, part.collective, part.node);
+    return std::tuple(part.device, part.thread, part.stream, part.collective, part.node);
   };
   const auto before = [&](const Part& a, const Part& b) { return key(a) < key(b); };
   if (!std::is_sorted(result.begin(), result.end(), before))

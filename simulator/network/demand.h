@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// A chain is what one (device, stream, channel) sends, each message after the one before; its peak
+/// A chain is what one (list, stream, channel) sends, each message after the one before; its peak
 /// rate on a link is the most that one of its messages that cross the link can get on its route and
 /// under its declared cap.
 struct Demand {

@@ -62,6 +62,8 @@ struct Collective {
   Bytes scratch;   // that a member holds from start to done besides its operand and its result
   Duration pack;   // between launch and entry: the operand is copied into canonical work elements
   Duration leave;  // after the last step: the result is copied out of them
+  /// Whose list each node is of; empty where no device runs several.
+  std::vector<ThreadId> threads = {};
 };
 
 /// How long a local op takes, launch included; zero for what is no local op.

@@ -1,6 +1,7 @@
 // Programs on parts of a mesh: what is made for them grows with their own devices, not with the
 // mesh times the programs.
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -72,6 +73,95 @@ TEST_CASE("many programs: the limit on ops over all devices counts each op's own
   --options.limits.places;
   CHECK_THROWS_WITH_AS(test::run_parts(many(8), options), doctest::Contains("got 40 on 8 devices"),
                        InputError);
+}
+
+/// Two programs on a device each, with an array of 6 KiB each.
+test::ScenarioParts two_weights(const std::string& on_0, const std::string& on_1) {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.memory = "8 KiB";
+  parts.arrays =
+      R"({"v": {"shape": [1536], "dtype": "f32"%0}, "w": {"shape": [1536], "dtype": "f32"%1}})";
+  parts.arrays.replace(parts.arrays.find("%0"), 2, on_0);
+  parts.arrays.replace(parts.arrays.find("%1"), 2, on_1);
+  parts.program =
+      R"([{"on": [0], "do": [{"id": "a", "op": "slice", "of": "v", "start_indices": [0], "limit_indices": [8]}]},
+                      {"on": [1], "do": [{"id": "b", "op": "slice", "of": "w", "start_indices": [0], "limit_indices": [8]}]}])";
+  return parts;
+}
+
+TEST_CASE("arrays on devices: two programs with 6 KiB each fit devices of 8 KiB") {
+  const test::Ran apart = test::run_parts(two_weights(R"(, "on": [0])", R"(, "on": [1])"));
+  CHECK(apart.broken() == std::vector<std::string>{});
+  // Sizes are rounded up to 256 B.
+  CHECK(apart.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
+  CHECK(apart.report.memory.of(LogicalId(1)).peak == Bytes(6 * 1024 + 256));
+  const test::Ran both = test::run_parts(two_weights("", ""));
+  CHECK(both.broken() == std::vector<std::string>{"MEMORY.CAPACITY"});
+}
+
+TEST_CASE("arrays on devices: what no program of a device reads is held there all the same") {
+  const test::Ran ran = test::run_parts(two_weights(R"(, "on": {"x": [0, 2]})", R"(, "on": [1])"));
+  CHECK(ran.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
+  CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(12 * 1024 + 256));
+  CHECK(ran.check("MEMORY.CAPACITY").message.find("device 1 holds 12.25 KiB") != std::string::npos);
+}
+
+/// Two programs on both of two devices.
+test::ScenarioParts side_by_side(const std::string& left, const std::string& right) {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.arrays = R"({"a": {"shape": [512], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+  parts.program = R"([{"name": "left", "on": [0, 1], "do": [)" + left +
+                  R"(]}, {"name": "right", "on": {}, "do": [)" + right + "]}]";
+  return parts;
+}
+
+std::string sum(const std::string& id) {
+  return R"({"id": ")" + id +
+         R"(", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"})";
+}
+
+TEST_CASE("lists of one device: computation of one does not hold up the other") {
+  const std::string work =
+      R"({"id": "c", "op": "compute", "flops": "9 MFLOP", "bytes": "0 B", "dtype": "f32"})";
+  const test::Ran alone = test::run_parts(side_by_side(sum("s"), ""));
+  const test::Ran both = test::run_parts(side_by_side(sum("s"), work));
+  CHECK(both.broken() == std::vector<std::string>{});
+  CHECK(both.report.ops[0].end == alone.report.ops[0].end);
+  CHECK(both.report.ops[1].start == Instant());
+  CHECK(both.report.completion->makespan == Instant(9'000'000));  // 9 MFLOP at 1 TFLOP/s
+}
+
+TEST_CASE("lists of one device: collectives of both share the links") {
+  // Two chunks of 512 B each at 1 GB/s and 1 us, one after the other; of two sums each gets half.
+  const test::Ran one = test::run_parts(side_by_side(sum("s"), ""));
+  CHECK(one.report.completion->makespan == Instant(2 * (1'000'000 + 512'000)));
+  const test::Ran two = test::run_parts(side_by_side(sum("s"), sum("t")));
+  CHECK(two.broken() == std::vector<std::string>{});
+  CHECK(two.report.completion->by == TimedBy::Engine);
+  CHECK(two.report.completion->makespan == Instant(2 * (1'000'000 + 2 * 512'000)));
+}
+
+TEST_CASE("lists of one device: what one takes over, the other may not read") {
+  const std::string taken = R"({"id": "t", "op": "add", "of": ["a", "a"], "donate": "a"})";
+  const std::string read = R"({"id": "r", "op": "neg", "of": "a"})";
+  const test::Ran ran = test::run_parts(side_by_side(taken, read));
+  CHECK(ran.check("DONATION.USE").message ==
+        "\"r\" uses \"a\" on device 0, where \"t\" of another program takes it over.");
+}
+
+TEST_CASE("lists of one device: the report names the bound") {
+  const test::Ran ran = test::run_parts(side_by_side(sum("s"), sum("t")));
+  const std::vector<std::string>& labels = ran.report.labels;
+  CHECK(std::count(labels.begin(), labels.end(),
+                   "memory: on 2 devices bounded by the sum of their programs' peaks") == 1);
+  CHECK(ran.report.devices.size() == 2);
+  CHECK(ran.report.devices[0].threads.size() == 2);
 }
 
 }  // namespace

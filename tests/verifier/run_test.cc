@@ -92,7 +92,7 @@ TEST_CASE("two threads: a collective between them gives every device the sum of 
   const Ran ran = run_parts(parts);
   CHECK(ran.broken() == Names{});
   REQUIRE(ran.report.ops.size() == 3);
-  CHECK(ran.report.devices[3].thread == ThreadId(1));
+  CHECK(ran.report.devices[3].threads == std::vector<ThreadId>{ThreadId(1)});
 }
 
 TEST_CASE("expect equal: names the first element that differs") {

@@ -80,11 +80,17 @@ std::string show_program(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits);
   const Program& program = scenario.program;
   std::string out = style.bold(scenario.name) + "\n\n";
-  Table arguments({Align::Left, Align::Left, Align::Right});
-  arguments.row({"argument", "type", "bytes"});
+  Table arguments({Align::Left, Align::Left, Align::Right, Align::Left});
+  const bool limited =
+      std::any_of(program.arguments.begin(), program.arguments.end(),
+                  [](const Argument& argument) { return argument.on.has_value(); });
+  arguments.row({"argument", "type", "bytes", limited ? "on" : ""});
   for (const Argument& argument : program.arguments) {
     const Value& value = program.value(argument.value);
-    arguments.row({value.name, text(value.type, program.mesh), size_text(value.type.size())});
+    std::string on = limited ? "every device" : "";
+    if (argument.on)
+      on = ranges_text(*argument.on);
+    arguments.row({value.name, text(value.type, program.mesh), size_text(value.type.size()), on});
   }
   out += arguments.text(style, 0);
   for (const Thread& thread : program.threads) {

@@ -108,7 +108,7 @@ void write_link(JsonWriter& json, const Report& report, const LinkReport& entry)
 }
 
 void write_device(JsonWriter& json, const Report& report, const DeviceReport& entry) {
-  const ThreadMemory& memory = report.memory.threads[entry.thread.index()];
+  const DeviceMemory& memory = report.memory.of(entry.device);
   json.object([&] {
     json.key("id").value(entry.device.index());
     json.key("peak_bytes").value(memory.peak.count());
@@ -129,6 +129,18 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
     });
     json.key("computing_ps").value(picoseconds(report, entry.times.computing.count()));
     json.key("exposed_ps").value(picoseconds(report, entry.times.exposed.count()));
+    if (entry.threads.size() > 1)
+      json.key("programs").array([&] {
+        for (const ThreadId thread : entry.threads)
+          json.object([&] {
+            const ThreadMemory& list = report.memory.threads[thread.index()];
+            json.key("name").value(report.scenario->program.thread(thread).name);
+            json.key("peak_bytes").value(list.peak.count());
+            json.key("peak_at");
+            list.peak_at ? json.value(report.scenario->program.op(*list.peak_at).name)
+                         : json.value(nullptr);
+          });
+      });
     json.key("streams");
     report.completion ? write_streams(json, entry.times) : json.value(nullptr);
   });

@@ -54,7 +54,7 @@ RunRecord record_of(Report report) {
     }
   }
   for (const DeviceReport& device : report.devices) {
-    const ThreadMemory& memory = report.memory.threads[device.thread.index()];
+    const DeviceMemory& memory = report.memory.of(device.device);
     RecordedDevice& recorded = record.devices.emplace_back(
         RecordedDevice{device.device, memory.peak, std::nullopt, memory.arena});
     if (memory.peak_at)

@@ -1,8 +1,10 @@
 #include "tools/report/text.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,20 +36,18 @@ std::string mesh_text(const Mesh& mesh) {
 /// Devices that hold the same: one thread, one capacity.
 struct DeviceGroup {
   std::vector<LogicalId> devices;
-  ThreadId thread;
   std::optional<Bytes> capacity;
 };
 
 std::vector<DeviceGroup> groups_of(const Report& report) {
   std::vector<DeviceGroup> groups;
+  std::map<std::pair<size_t, std::optional<Bytes>>, size_t> known;  // by what they hold
   for (const DeviceReport& device : report.devices) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const DeviceGroup& group) {
-      return group.thread == device.thread && group.capacity == device.capacity;
-    });
-    if (same == groups.end())
-      groups.push_back({{device.device}, device.thread, device.capacity});
-    else
-      same->devices.push_back(device.device);
+    const size_t kind = *report.memory.kind_of[device.device.index()];
+    const auto [at, added] = known.emplace(std::pair(kind, device.capacity), groups.size());
+    if (added)
+      groups.push_back({{}, device.capacity});
+    groups[at->second].devices.push_back(device.device);
   }
   return groups;
 }
@@ -234,7 +234,7 @@ class TextReport {
   }
 
   std::string group_memory(const DeviceGroup& group) const {
-    const ThreadMemory& memory = report_.memory.threads[group.thread.index()];
+    const DeviceMemory& memory = report_.memory.of(group.devices.front());
     const std::string at =
         memory.peak_at ? fmt::format(", at {}", program_.op(*memory.peak_at).name) : "";
     std::string text = "  " + devices_text(group.devices) + "  ";
@@ -346,10 +346,7 @@ SummaryLine summary_line(const Report& report, const Style& style) {
   line.outcome = report.holds ? SummaryLine::Outcome::Holds : SummaryLine::Outcome::Fails;
   if (report.completion)
     line.makespan = time_text(report.completion->makespan - Instant(), style.ascii());
-  Bytes peak;
-  for (const ThreadMemory& thread : report.memory.threads)
-    peak = std::max(peak, thread.peak);
-  line.peak = size_text(peak);
+  line.peak = size_text(report.memory.largest_peak());
   for (const Check& check : report.checks) {
     if (!check.holds) {
       line.remark = check.name + ": " + check.message;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -79,7 +80,7 @@ std::string microseconds(Instant instant) {
   return microseconds(instant.picoseconds());
 }
 
-/// A communication stream of a device: a row for its collectives, and after it one for each
+/// A communication stream of a list: a row for its collectives, and after it one for each
 /// channel.
 struct StreamRows {
   StreamId stream;
@@ -99,7 +100,8 @@ class Trace {
         demands_(demands(lowered_, paths_)),
         file_(out),
         reports_(program_.ops.size()),
-        streams_(program_.mesh.devices()),
+        streams_(runs_.size()),
+        compute_threads_(runs_.size()),
         collectives_(lowered_.collectives.size()),
         named_links_(fabric_.links().size(), false) {
     for (const Op& op : program_.ops)
@@ -117,11 +119,12 @@ class Trace {
                   complete(critical_path_row(), "critical_path", names_[entry.op.index()],
                            {entry.start, entry.end}),
                   entry.device.index());
+    uint32_t next = 0;  // lists are in the order of devices
     for (const DeviceReport& device : report_.devices) {
-      for (uint32_t l = 0; l < runs_.size(); ++l)
-        if (runs_.device(ListId(l)) == device.device)
-          write_ops(ListId(l));
-      write_memory(device);
+      const uint32_t first = next;
+      for (; next < runs_.size() && runs_.device(ListId(next)) == device.device; ++next)
+        write_ops(ListId(next));
+      write_memory(device, ListId(first));
     }
     EventLog log([&](std::span<const HalfEvent> events) {
       for (const HalfEvent& event : events)
@@ -150,7 +153,9 @@ class Trace {
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
   Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
-  Row compute_row(LogicalId device) const { return {process_of(device), process_of(device)}; }
+  Row compute_row(ListId list) const {
+    return {process_of(runs_.device(list)), compute_threads_[list.index()]};
+  }
 
   /// The beginning of an event that takes time; `name` is quoted.
   static std::string complete(Row row, const char* category, const std::string& name,
@@ -187,12 +192,17 @@ class Trace {
     for (size_t c = 0; c < collectives_.size(); ++c) {
       const Collective& collective = lowered_.collectives[c];
       const uint32_t channels = collectives_[c] ? collective.schedule->extent().channels : 0;
-      for (const LogicalId device : collective.members) {
-        StreamRows& rows = stream(device, collective.stream);
+      for (size_t n = 0; n < collective.members.size(); ++n) {
+        StreamRows& rows = stream(list_of(CollectiveId(c), n), collective.stream);
         rows.channels = std::max(rows.channels, channels);
       }
     }
     next_thread_ = links_process() + 2;
+    for (uint32_t l = 0; l < runs_.size(); ++l) {
+      const LogicalId device = runs_.device(ListId(l));
+      const bool first = l == 0 || runs_.device(ListId(l - 1)) != device;
+      compute_threads_[l] = first ? process_of(device) : next_thread_++;
+    }
     for (std::vector<StreamRows>& streams : streams_) {
       std::sort(streams.begin(), streams.end(),
                 [](const StreamRows& a, const StreamRows& b) { return a.stream < b.stream; });
@@ -212,15 +222,19 @@ class Trace {
     const Collective& collective = lowered_.collective(id);
     const uint32_t channels = collective.schedule->extent().channels;
     for (size_t n = 0; n < collective.members.size(); ++n) {
-      shown.threads.push_back(stream(collective.members[n], collective.stream).first_thread + 1);
+      shown.threads.push_back(stream(list_of(id, n), collective.stream).first_thread + 1);
       const EnterRef entry = runs_.lists().enter_of(id, Node(n));
       shown.ops.push_back(runs_.op(entry));
       shown.went_on.insert(shown.went_on.end(), channels, runs_.span(entry).start);
     }
   }
 
-  StreamRows& stream(LogicalId device, StreamId id) {
-    std::vector<StreamRows>& streams = streams_[device.index()];
+  ListId list_of(CollectiveId id, size_t node) const {
+    return runs_.lists().enter_of(id, Node(node)).list;
+  }
+
+  StreamRows& stream(ListId list, StreamId id) {
+    std::vector<StreamRows>& streams = streams_[list.index()];
     for (StreamRows& rows : streams)
       if (rows.stream == id)
         return rows;
@@ -245,13 +259,23 @@ class Trace {
   void name_rows() {
     name_process(critical_path_row().process, "critical path", 0);
     name_thread(critical_path_row(), "ops", 0);
-    for (const DeviceReport& device : report_.devices) {
-      const uint32_t process = process_of(device.device);
-      name_process(process, "device", 1 + process);
-      name_thread(compute_row(device.device), "compute", 0);
-      uint32_t place = 0;
-      for (const StreamRows& rows : streams_[device.device.index()]) {
-        const std::string name = fmt::format("communication [{}]", rows.stream.index());
+    uint32_t place = 0;
+    for (uint32_t l = 0; l < runs_.size(); ++l) {
+      const uint32_t process = process_of(runs_.device(ListId(l)));
+      const bool first = l == 0 || process_of(runs_.device(ListId(l - 1))) != process;
+      const bool last = l + 1 == runs_.size() || process_of(runs_.device(ListId(l + 1))) != process;
+      // Of several lists on one device each is named.
+      const std::string of =
+          first && last
+              ? ""
+              : fmt::format(" of {}", program_.thread(runs_.lists()[ListId(l)].thread).name);
+      if (first) {
+        name_process(process, "device", 1 + process);
+        place = 0;
+      }
+      name_thread(compute_row(ListId(l)), "compute" + of, first ? 0 : ++place);
+      for (const StreamRows& rows : streams_[l]) {
+        const std::string name = fmt::format("communication [{}]{}", rows.stream.index(), of);
         name_thread({process, rows.first_thread}, name, ++place);
         for (uint32_t c = 0; c < rows.channels; ++c)
           name_thread({process, rows.first_thread + 1 + c}, fmt::format("{} channel [{}]", name, c),
@@ -274,8 +298,7 @@ class Trace {
   }
 
   void write_ops(ListId list) {
-    const LogicalId device = runs_.device(list);
-    const Row compute = compute_row(device);
+    const Row compute = compute_row(list);
     const TapeOrder& tape = runs_.tape(list);
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const Instruction& instruction = tape[i];
@@ -290,7 +313,7 @@ class Trace {
           file_.event("{}", complete(compute, "wait", waits_for(instruction.collective),
                                      {span.reached, span.end}));
       } else {
-        const Row row{compute.process, stream(device, instruction.stream).first_thread};
+        const Row row{compute.process, stream(list, instruction.stream).first_thread};
         const Instant called = runs_.at(list, *runs_.last_met(list, {MomentKind::Entered, i}));
         if (called < span.start)
           file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.start}));
@@ -305,13 +328,33 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// The live bytes at an op count while it runs, so each op sets the counter.
-  void write_memory(const DeviceReport& device) {
-    const ThreadMemory& memory = report_.memory.threads[device.thread.index()];
-    const std::vector<OpId>& ops = program_.thread(device.thread).issue_order;
+  /// The live bytes at an op count while it runs, so each op sets the counter: to the sum over the
+  /// lists of the device. `first` is the first of these lists.
+  void write_memory(const DeviceReport& device, ListId first) {
+    struct Change {
+      Instant at;
+      size_t list;
+      Bytes live;
+    };
+    std::vector<Change> changes;
+    std::vector<Bytes> lives;  // per list of the device
+    for (size_t l = 0; l < device.threads.size(); ++l) {
+      const ListId list(first.index() + l);
+      const ThreadId thread = device.threads[l];
+      const std::vector<Bytes>& live = report_.memory.threads[thread.index()].live;
+      const std::vector<OpId>& ops = program_.thread(thread).issue_order;
+      for (size_t p = 0; p < ops.size(); ++p)
+        changes.push_back({runs_.span(ops[p], list).reached, l, live[p]});
+      lives.push_back(live.empty() ? Bytes() : live.front());
+    }
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const Change& a, const Change& b) { return a.at < b.at; });
+    const DeviceMemory& memory = report_.memory.of(device.device);
     std::optional<Bytes> shown;
-    for (size_t p = 0; p < ops.size(); ++p) {
-      const Bytes live = memory.live[p] + memory.reserved;
+    for (const Change& change : changes) {
+      lives[change.list] = change.live;
+      const Bytes live =
+          std::accumulate(lives.begin(), lives.end(), memory.reserved + memory.beside);
       if (live == shown)
         continue;
       shown = live;
@@ -319,8 +362,7 @@ class Trace {
       if (device.capacity)
         capacity = fmt::format(",\"capacity\":{}", device.capacity->count());
       file_.event(R"("ph":"C","name":"memory","pid":{},"ts":{},"args":{{"live":{}{}}})",
-                  process_of(device.device),
-                  microseconds(runs_.span(ops[p], device.device).reached), live.count(), capacity);
+                  process_of(device.device), microseconds(change.at), live.count(), capacity);
     }
   }
 
@@ -380,12 +422,13 @@ class Trace {
                    const std::string& what) {
     const VertexId from = collective.places[event.step.node.index()];
     const Path path = paths_.between(from, collective.places[to.index()]);
+    const ListId list = list_of(event.collective, event.step.node.index());
     for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];
       file_.event(
           R"({},"args":{{{},"from":{},"to":{}}})",
           complete(
-              {links_process(), link_thread(link, from, collective.stream, event.step.channel)},
+              {links_process(), link_thread(link, list, collective.stream, event.step.channel)},
               "link",
               names_[collectives_[event.collective.index()]->ops[event.step.node.index()].index()],
               {event.begin, event.end}),
@@ -394,9 +437,9 @@ class Trace {
   }
 
   /// Messages share a link, and intervals of one thread must not overlap: there is a thread for
-  /// each link and (device, stream, channel), which sends one message after the other. All of a
+  /// each link and (list, stream, channel), which sends one message after the other. All of a
   /// link's have its name.
-  uint32_t link_thread(LinkId link, VertexId from, StreamId stream, Channel channel) {
+  uint32_t link_thread(LinkId link, ListId from, StreamId stream, Channel channel) {
     const auto [known, is_new] = link_threads_.try_emplace({link, from, stream, channel}, 0);
     if (is_new) {
       // Links in the order of their ids; the further rows of some after them.
@@ -418,9 +461,10 @@ class Trace {
   TraceFile file_;
   std::vector<std::string> names_;                 // of ops, quoted
   std::vector<const OpReport*> reports_;           // per op
-  std::vector<std::vector<StreamRows>> streams_;   // per device
+  std::vector<std::vector<StreamRows>> streams_;   // per list
+  std::vector<uint32_t> compute_threads_;          // per list
   std::vector<std::optional<Shown>> collectives_;  // those whose messages are written
-  std::map<std::tuple<LinkId, VertexId, StreamId, Channel>, uint32_t> link_threads_;
+  std::map<std::tuple<LinkId, ListId, StreamId, Channel>, uint32_t> link_threads_;
   std::vector<bool> named_links_;  // per link: that it has a row
   uint32_t first_link_thread_ = 0;
   uint32_t next_thread_ = 0;

@@ -1,5 +1,6 @@
 #include "verifier/check/futures.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -184,7 +185,58 @@ Check race_free(const Program& program) {
   return passed(CheckKind::RaceFree, "/program");
 }
 
+namespace {
+
+/// A donation by a thread that another one reads on a device that both have: their ops have no
+/// order. Empty where there is none.
+std::optional<Check> donation_between_lists(const Program& program) {
+  struct Use {
+    OpId op;
+    ValueId value;
+    size_t thread;
+  };
+  std::map<BufferId, std::vector<Use>> donations;
+  for (size_t t = 0; t < program.threads.size(); ++t)
+    for (const OpId op : program.threads[t].issue_order)
+      for (const ValueId value : program.op(op).donated)
+        donations[program.value(value).buffer].push_back({op, value, t});
+  for (size_t t = 0; t < program.threads.size() && !donations.empty(); ++t) {
+    for (const OpId user : program.threads[t].issue_order) {
+      for (const ValueId used : program.op(user).operands) {
+        const auto given = donations.find(program.value(used).buffer);
+        if (given == donations.end())
+          continue;
+        for (const Use& donation : given->second) {
+          if (donation.thread == t)
+            continue;
+          const std::vector<LogicalId>& left = program.threads[t].devices;
+          const std::vector<LogicalId>& right = program.threads[donation.thread].devices;
+          const auto both = std::find_if(left.begin(), left.end(), [&](LogicalId device) {
+            return place_among(right, device).has_value();
+          });
+          if (both == left.end())
+            continue;
+          const Op& donor = program.op(donation.op);
+          return failed(
+              CheckKind::DonationUse, pointer_of(program.op(user)),
+              fmt::format("{} uses {} on device {}, where {} of another program takes it over.",
+                          quoted(program.op(user).name), value_text(program, used, donation.value),
+                          both->index(), quoted(donor.name)),
+              {{"donated to", donor.name},
+               {"used by", program.op(user).name},
+               {"value", program.value(used).name}});
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Check donations_respected(const Program& program) {
+  if (auto between = donation_between_lists(program))
+    return *between;
   for (const Thread& thread : program.threads) {
     const std::vector<Flight> flight = flights(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {

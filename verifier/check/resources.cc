@@ -1,5 +1,6 @@
 #include "verifier/check/resources.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -33,19 +34,26 @@ std::string_view text(HeldAs kind) {
 
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity) {
   for (size_t t = 0; t < program.threads.size(); ++t) {
-    const ThreadMemory& held = memory.threads[t];
     const Thread& thread = program.threads[t];
-    if (held.peak <= capacity || thread.devices.empty())
+    const auto over =
+        std::find_if(thread.devices.begin(), thread.devices.end(),
+                     [&](LogicalId candidate) { return memory.of(candidate).peak > capacity; });
+    if (over == thread.devices.end())
       continue;
-    const LogicalId device = thread.devices.front();
+    const LogicalId device = *over;
+    const DeviceMemory& held = memory.of(device);
+    const bool several = held.threads.size() > 1;
     const std::string at =
-        held.peak_at ? "At " + quoted(program.op(*held.peak_at).name) : "Before the first op";
+        several        ? fmt::format("With its {} programs at their peaks", held.threads.size())
+        : held.peak_at ? "At " + quoted(program.op(*held.peak_at).name)
+                       : "Before the first op";
     Witness witness = {{"device", std::to_string(device.index())},
                        {"peak_at", held.peak_at ? program.op(*held.peak_at).name : ""},
                        {"peak_bytes", std::to_string(held.peak.count())},
                        {"capacity_bytes", std::to_string(capacity.count())}};
-    for (size_t i = 0; i < held.live.size(); ++i) {
-      if (held.live[i] + held.reserved <= capacity)
+    const std::vector<Bytes>& counted = memory.threads[t].live;
+    for (size_t i = 0; i < counted.size() && !several; ++i) {
+      if (counted[i] + held.beside + held.reserved <= capacity)
         continue;
       witness.emplace_back("first_over_at", program.op(thread.issue_order[i]).name);
       break;

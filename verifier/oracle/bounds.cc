@@ -62,16 +62,13 @@ bool holds_every(Dtype to, Dtype from) {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
-      : program_(program),
-        lowered_(lowered),
-        values_(values),
-        thread_of_(threads_by_device(program)),
-        bounds_(program) {
-    for (size_t t = 0; t < program.threads.size(); ++t) {
-      for (const OpId id : program.threads[t].issue_order) {
+      : program_(program), lowered_(lowered), values_(values), bounds_(program) {
+    for (const Thread& thread : program.threads) {
+      for (const OpId id : thread.issue_order) {
         const Op& op = program.op(id);
         if (op.site)
-          op_at_.emplace(std::pair(*op.site, ThreadId(t)), id);
+          for (const LogicalId device : thread.devices)
+            op_at_.emplace(std::pair(*op.site, device), id);
         if (op.kind == OpKind::Done)
           ended_by_[op.operands.front()].push_back(op.results.front());
       }
@@ -136,7 +133,7 @@ class Bounds {
  private:
   /// The op by which `device` takes part in a site.
   const Op& op_at(SiteId site, LogicalId device) const {
-    return program_.op(op_at_.at({site, *thread_of_[device.index()]}));
+    return program_.op(op_at_.at({site, device}));
   }
 
   /// Sets the bound of a collective's result, and of what its done makes of it.
@@ -275,8 +272,7 @@ class Bounds {
   const Program& program_;
   const Lowered& lowered_;
   const DeviceValues& values_;
-  std::vector<std::optional<ThreadId>> thread_of_;
-  std::map<std::pair<SiteId, ThreadId>, OpId> op_at_;
+  std::map<std::pair<SiteId, LogicalId>, OpId> op_at_;
   std::map<ValueId, std::vector<ValueId>> ended_by_;  // the results of a future's dones
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;

@@ -262,13 +262,10 @@ TEST_CASE("builder: an argument's axes are the mesh's") {
   CHECK(building.faults() == Faults{"/b: expected an axis of the mesh (x), got \"z\""});
 }
 
-TEST_CASE("threads: they share no device, and have one") {
+TEST_CASE("threads: each has a device") {
   Building building;
-  building.thread("front", devices(0, 3)).thread("back", devices(2, 4)).thread("none", {});
-  CHECK(building.faults() ==
-        Faults{"/back: expected devices of no other thread, got device 2, which thread \"front\" "
-               "has",
-               "/none: expected a device for thread \"none\", got none"});
+  building.thread("none", {});
+  CHECK(building.faults() == Faults{"/none: expected a device for thread \"none\", got none"});
 }
 
 TEST_CASE("threads: an op reads what its own thread has made") {
@@ -282,12 +279,34 @@ TEST_CASE("threads: an op reads what its own thread has made") {
                "\"p\", which is of thread \"front\""});
 }
 
-TEST_CASE("threads: each device knows its own") {
+TEST_CASE("threads: an op reads arguments that all devices of its thread have") {
   Building building;
-  building.thread("front", devices(0, 1)).thread("back", devices(2, 4));
+  building.builder.argument("b", Dtype::F32, {4}, {}, std::nullopt, devices(1, 3));
+  building.thread("inner", devices(1, 3))
+      .add(op("p", "add", {"b", "b"}))
+      .thread("last", devices(3, 4))
+      .add(op("q", "add", {"a", "b"}))
+      .add(op("r", "reshape", {"b"}, {{"new_sizes", Numbers{2, 2}}}))
+      .thread("first", devices(0, 1))
+      .add(op("s", "neg", {"b"}));
+  CHECK(
+      building.faults() ==
+      Faults{"/q/of: add: expected an array that every device of program \"last\" has, got \"b\", "
+             "which device 3 lacks",
+             "/r/of: reshape: expected an array that every device of program \"last\" has, got "
+             "\"b\", which device 3 lacks",
+             "/s/of: neg: expected an array that every device of program \"first\" has, got \"b\", "
+             "which device 0 lacks"});
+}
+
+TEST_CASE("threads: each device knows its own, one, several or none") {
+  Building building;
+  building.thread("front", devices(0, 1))
+      .thread("back", devices(2, 4))
+      .thread("more", devices(3, 4));
   const auto threads = threads_by_device(building.finish());
-  CHECK(threads ==
-        std::vector<std::optional<ThreadId>>{ThreadId(0), std::nullopt, ThreadId(1), ThreadId(1)});
+  CHECK(threads == std::vector<std::vector<ThreadId>>{
+                       {ThreadId(0)}, {}, {ThreadId(1)}, {ThreadId(1), ThreadId(2)}});
 }
 
 }  // namespace

@@ -85,6 +85,15 @@ TEST_CASE("shared site: a thread issues it once") {
                "\"front\""});
 }
 
+TEST_CASE("shared site: a device of two threads is there by one of them") {
+  Stages stages;
+  stages.front({meeting("p")}).back({meeting("q")});
+  stages.thread("both", devices(1, 3)).add(meeting("r"));
+  CHECK(stages.faults() ==
+        Faults{"/p/site: expected each device to issue site \"all\" in one of its threads, got "
+               "device 1 in \"front\" and \"both\""});
+}
+
 TEST_CASE("shared site: the ops are of one kind, all started or none") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q", "psum_start")});

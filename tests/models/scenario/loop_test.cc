@@ -153,7 +153,7 @@ TEST_CASE("loop: a fault in the body is told once, with its place and the iterat
       "l[0])");
   CHECK(refused("[" + loop(R"({"id": "y", "op": "add", "of": ["h", "b"]})", "y") + "]") ==
         "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
-        "\"b\"");
+        "\"b\" (in l[0])");
   CHECK(refused("[" +
                 loop(R"({"id": "y", "op": "add", "of": ["h", "z"]}, )"
                      R"({"id": "z", "op": "add", "of": ["h", "h"]})",

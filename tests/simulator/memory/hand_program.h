@@ -103,13 +103,14 @@ class HandProgram {
 
   void output(ValueId value) { program.outputs.push_back(value); }
 
-  /// What the devices of a thread hold.
-  ThreadMemory memory(size_t thread = 0) {
+  MemoryProfile profile() {
     lowered.tapes.clear();
     for (const Thread& each : program.threads)
       lowered.tapes.push_back(tape_of(program, each));
-    return profile(program, lowered, policy).threads[thread];
+    return orrery::profile(program, lowered, policy);
   }
+  /// What a thread holds.
+  ThreadMemory memory(size_t thread = 0) { return profile().threads[thread]; }
   /// The same, as plain numbers per position.
   std::vector<int64_t> live(size_t thread = 0) {
     std::vector<int64_t> live;

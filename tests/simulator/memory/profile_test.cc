@@ -250,6 +250,55 @@ TEST_CASE("memory: a thread without ops holds its arguments, and peaks at no op"
   CHECK(memory.arena == Bytes(10));
 }
 
+TEST_CASE("memory: a thread counts the arguments that all its devices have, a device its own too") {
+  HandProgram p(3);
+  const ValueId a = p.argument("a", 100);
+  p.argument("b", 10);
+  p.argument("c", 1);
+  p.argument("d", 1000);
+  p.program.threads[0].devices = {LogicalId(0), LogicalId(1)};
+  p.program.arguments[1].on = {LogicalId(0), LogicalId(1)};
+  p.program.arguments[2].on = {LogicalId(1), LogicalId(2)};
+  p.program.arguments[3].on = {LogicalId(2)};
+  p.op(OpKind::Slice, "x", {a}, 20);
+  p.thread({LogicalId(2)});
+  p.op(OpKind::Full, "y", {}, 5);
+  const MemoryProfile profile = p.profile();
+  CHECK(profile.threads[0].peak == Bytes(100 + 10 + 20));
+  CHECK(profile.of(LogicalId(0)).peak == Bytes(130));
+  CHECK(profile.of(LogicalId(1)).peak == Bytes(131));  // and c, which device 0 does not have
+  CHECK(profile.of(LogicalId(1)).arena == Bytes(131));
+  CHECK(profile.of(LogicalId(1)).live_at_peak.back() == Held{"c", Bytes(1), HeldAs::Argument});
+  CHECK(profile.of(LogicalId(2)).peak == Bytes(100 + 1 + 1000 + 5));
+  CHECK(profile.of(LogicalId(2)).beside == Bytes());
+  CHECK(profile.kinds.size() == 3);
+  CHECK(profile.largest_peak() == Bytes(1106));
+}
+
+TEST_CASE("memory: of several lists on a device the peaks add up, what all keep counts once") {
+  HandProgram p(2);
+  const ValueId a = p.argument("a", 100);
+  const ValueId b = p.argument("b", 10);
+  p.op(OpKind::Slice, "x", {a}, 20);
+  p.op(OpKind::Slice, "y", {b}, 1);
+  p.donate(b);
+  p.thread({LogicalId(1)});
+  p.op(OpKind::Full, "z", {}, 5);
+  p.policy.reserved = Bytes(1000);
+  const MemoryProfile profile = p.profile();
+  CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
+  CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 10 + 5));
+  CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
+  // a once; b in both, since the first list gives it up and the second does not.
+  const DeviceMemory& both = profile.of(LogicalId(1));
+  CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
+  CHECK(both.peak == Bytes(1000 + 100 + 2 * 10 + 20 + 5));
+  CHECK(both.arena == Bytes(100 + 2 * 10 + 20 + 5));
+  CHECK(both.beside == Bytes(-100));
+  CHECK_FALSE(both.peak_at.has_value());
+  CHECK(both.live_at_peak.size() == 5);
+}
+
 TEST_CASE("memory: host buffers are not counted") {
   HandProgram p;
   p.argument("a", 10);

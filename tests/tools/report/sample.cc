@@ -79,11 +79,20 @@ Sample sample_report() {
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();
-  report.memory.threads = {memory()};
+  const ThreadMemory held = memory();
+  report.memory.threads = {held};
+  report.memory.kinds = {{{ThreadId(0)},
+                          held.peak,
+                          held.peak_at,
+                          held.live_at_peak,
+                          held.reserved,
+                          held.arena,
+                          Bytes()}};
+  report.memory.kind_of = {0, 0};
   for (uint32_t d = 0; d < 2; ++d)
     report.devices.push_back(
         {LogicalId(d),
-         ThreadId(0),
+         {ThreadId(0)},
          Bytes(1024),
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
   // 50 GB/s for 1.5 us: room for 75,000 bytes.
