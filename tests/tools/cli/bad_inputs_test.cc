@@ -72,8 +72,8 @@ void refuse_all(std::span<const WrongCommand> all) {
 }
 
 /// The small scenario with "programs".
-std::string with_programs(const std::string& programs) {
-  std::string text = Small{}.text();
+std::string with_programs(const std::string& programs, const std::string& arrays = Small{}.arrays) {
+  std::string text = Small{.arrays = arrays}.text();
   const size_t begin = text.find("\"program\"");
   return text.replace(begin, text.find("\"name\"") - begin - 2, "\"programs\": " + programs);
 }
@@ -445,10 +445,22 @@ TEST_CASE("bad input: loops and several programs") {
            .text(),
        "bad.json:5:13: /program/0: expected at most 262144 ops, got 262145 (--limit ops=N "
        "allows more)"},
-      {"a device with two programs",
-       with_programs(R"([{"on": [0, 1], "do": []}, {"on": [1, 2, 3], "do": []}])"),
-       "bad.json:5:47: /programs/1/on: expected devices of no other thread, got device 1, "
-       "which thread \"program 0\" has"},
+      {"a device that meets itself",
+       with_programs(
+           R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]},
+{"on": [1, 2, 3], "do": [{"id": "q", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]}])"),
+       "bad.json:5:98: /programs/0/do/0/site: expected each device to issue site \"s\" in one of "
+       "its threads, got device 1 in \"program 0\" and \"program 1\""},
+      {"an array that a device of the program lacks",
+       with_programs(R"([{"on": [0, 1], "do": [{"id": "p", "op": "neg", "of": "b"}]}])",
+                     R"({"b": {"shape": [8], "dtype": "f32", "on": [1, 2]}})"),
+       "bad.json:5:67: /programs/0/do/0/of: neg: expected an array that every device of program "
+       "\"program 0\" has, got \"b\", which device 0 lacks"},
+      {"an array cut over an axis that its devices do not span",
+       with_programs(R"([{"on": [0, 1], "do": []}])",
+                     R"({"b": {"shape": [8], "dtype": "f32", "on": [1, 2], "spec": ["x"]}})"),
+       "bad.json:4:71: /arrays/b/spec/0: expected an axis that the array's devices span whole, got "
+       "\"x\": device 1 has the array, device 0 does not"},
       {"a device that the mesh has not", with_programs(R"([{"on": [4], "do": []}])"),
        "bad.json:5:22: /programs/0/on/0: expected a device from 0 to 3, got 4"},
       {"a value of another program",
