@@ -46,7 +46,7 @@ TEST_CASE("run: every op is compared with its definition, proved, and run alike 
   CHECK(compared == 3);
   CHECK(proved == 3);
   CHECK(ran.check("SCHEDULE.DIGEST").message ==
-        "Each step of each schedule ran once in: static walk, host executor, timing sweep.");
+        "Each step of each schedule ran once in: host executor, timing sweep.");
 }
 
 TEST_CASE("fingerprint: the same for the same run, another for other data or times") {
