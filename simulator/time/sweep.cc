@@ -80,9 +80,8 @@ class ProgramSweep {
   template <class S>
   bool sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
-    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries,
-                                  lowered_.rates, paths_, log_,
-                                  capacity_ ? &*capacity_ : nullptr);
+    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, lowered_.rates,
+                                  paths_, log_, capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     if (!on_behalf_of(op, [&] { return collective.run(); }))
       return false;
