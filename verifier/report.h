@@ -64,7 +64,7 @@ struct LinkReport {
 struct Report {
   const Scenario* scenario = nullptr;  // must outlive the report
   Lowered lowered;                     // what was run
-  Conditions conditions;               // and with which faults
+  FaultEffects fault_effects;          // and with which faults
   bool holds = true;
   std::string fingerprint;
   /// What the one executor that ran did (digest.h). Absent where several ran: SCHEDULE.DIGEST
@@ -83,7 +83,7 @@ struct Report {
 
   /// The links as they were for this run.
   const Fabric& fabric() const {
-    return conditions.fabric ? *conditions.fabric : scenario->cluster.fabric;
+    return fault_effects.fabric ? *fault_effects.fabric : scenario->cluster.fabric;
   }
 };
 

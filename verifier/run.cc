@@ -132,7 +132,7 @@ class Run {
     describe_devices();
     report_.fingerprint = fingerprint(report_);
     report_.lowered = std::move(stages_).take_lowered();
-    report_.conditions = std::move(stages_).take_conditions();
+    report_.fault_effects = std::move(stages_).take_fault_effects();
     return std::move(report_);
   }
 
@@ -148,7 +148,7 @@ class Run {
   void label_faults() {
     for (const Fault& fault : scenario_.faults)
       report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
-    if (stages_.conditions().fabric)
+    if (stages_.fault_effects().fabric)
       label("algorithms: chosen for the links without their faults");
   }
 

@@ -31,9 +31,9 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits)) {
   if (!diagnostics.empty())
     return;
-  conditions_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
-  if (conditions_.fabric)
-    faulty_paths_.emplace(*conditions_.fabric);
+  fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
+  if (fault_effects_.fabric)
+    faulty_paths_.emplace(*fault_effects_.fabric);
 }
 
 bool Stages::has_routes() {
@@ -70,7 +70,7 @@ const std::optional<Completion>& Stages::times() {
     times_.emplace();
     if (has_routes()) {
       TimeOptions options;
-      options.device_start = conditions_.device_start;
+      options.device_start = fault_effects_.device_start;
       if (steps() <= options_.slack_budget) {
         history_.halves.reserve(2 * steps());
         options.history = &history_;

@@ -55,10 +55,10 @@ class Stages {
 
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
-  const Conditions& conditions() const { return conditions_; }
+  const FaultEffects& fault_effects() const { return fault_effects_; }
   /// With its faults.
   const Fabric& fabric() const {
-    return conditions_.fabric ? *conditions_.fabric : cluster_.fabric;
+    return fault_effects_.fabric ? *fault_effects_.fabric : cluster_.fabric;
   }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
 
@@ -93,7 +93,7 @@ class Stages {
 
   /// What a report keeps; nothing may be asked for afterwards.
   Lowered take_lowered() && { return std::move(lowered_); }
-  Conditions take_conditions() && { return std::move(conditions_); }
+  FaultEffects take_fault_effects() && { return std::move(fault_effects_); }
 
  private:
   const Program& program_;
@@ -101,7 +101,7 @@ class Stages {
   const StageOptions options_;
   Paths healthy_paths_;
   Lowered lowered_;
-  Conditions conditions_;
+  FaultEffects fault_effects_;
   std::optional<Paths> faulty_paths_;  // where the fabric has faults
 
   std::optional<bool> has_routes_;

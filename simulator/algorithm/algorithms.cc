@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-using Made = std::unique_ptr<const Schedule>;
+using OwnedSchedule = std::unique_ptr<const Schedule>;
 
 /// Walkers keep a few dozen bytes for each channel of each rank: some 200 MB at this many.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
@@ -42,7 +42,7 @@ Combine combine_of(const ScheduleRequest& request) {
   return rules(request.kind).form.combine;
 }
 
-Made make_ring(const ScheduleRequest& request) {
+OwnedSchedule make_ring(const ScheduleRequest& request) {
   switch (request.kind) {
     case OpKind::AllGather:
       return std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, request.nodes,
@@ -59,31 +59,31 @@ Made make_ring(const ScheduleRequest& request) {
   }
 }
 
-Made make_recursive_doubling(const ScheduleRequest& request) {
+OwnedSchedule make_recursive_doubling(const ScheduleRequest& request) {
   return std::make_unique<RecursiveDoublingSchedule>(request.nodes, request.elements,
                                                      combine_of(request), request.transport);
 }
 
-Made make_direct(const ScheduleRequest& request) {
+OwnedSchedule make_direct(const ScheduleRequest& request) {
   return std::make_unique<DirectAllToAllSchedule>(request.nodes, request.elements / request.nodes,
                                                   request.transport);
 }
 
-Made make_pairwise(const ScheduleRequest& request) {
+OwnedSchedule make_pairwise(const ScheduleRequest& request) {
   return std::make_unique<PairwiseSchedule>(request.nodes, request.elements / request.nodes,
                                             request.transport);
 }
 
-Made make_permute(const ScheduleRequest& request) {
+OwnedSchedule make_permute(const ScheduleRequest& request) {
   return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
 }
 
 /// A round for each distance from the source, in growing order; that of distance 0 copies.
-Made make_broadcast(const ScheduleRequest& request) {
+OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   const Node source = request.source;
   const Slice sent{Area::Input, 0, request.elements};
   const Slice taken{Area::Output, 0, request.elements};
-  std::vector<std::vector<Turn>> rounds(request.nodes, std::vector<Turn>(request.nodes));
+  std::vector<std::vector<Exchange>> rounds(request.nodes, std::vector<Exchange>(request.nodes));
   for (uint32_t distance = 0; distance < request.nodes; ++distance) {
     const Node to((source.index() + distance) % request.nodes);
     rounds[distance][source.index()].to = to;

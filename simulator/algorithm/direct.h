@@ -18,7 +18,7 @@ namespace orrery {
 
 /// A node's part in one round: it sends `source` to `to`, and takes `target` from `from`. Where
 /// both are the node itself, it copies.
-struct Turn {
+struct Exchange {
   std::optional<Node> to;
   Slice source;
   std::optional<Node> from;
@@ -31,7 +31,7 @@ class DirectSchedule final : public Schedule {
  public:
   /// `rounds[round][node]`; what one node sends in a round, `to` takes from it in that round.
   /// `areas` says input, output and zero_output; the rest of the extent is filled in.
-  DirectSchedule(Extent areas, std::vector<std::vector<Turn>> rounds, Transport transport)
+  DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
       : rounds_(std::move(rounds)), parts_(transport.channels), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
                  "there is a round");
@@ -44,12 +44,12 @@ class DirectSchedule final : public Schedule {
     extent_.lockstep = true;
     for (uint32_t round = 0; round < rounds_.size(); ++round) {
       for (uint32_t n = 0; n < extent_.nodes; ++n) {
-        const Turn& turn = rounds_[round][n];
-        ORRERY_CHECK(!turn.to || rounds_[round][turn.to->index()].from == Node(n),
+        const Exchange& exchange = rounds_[round][n];
+        ORRERY_CHECK(!exchange.to || rounds_[round][exchange.to->index()].from == Node(n),
                      "what is sent is taken");
-        extent_.copies |= copies(Node(n), turn);
+        extent_.copies |= copies(Node(n), exchange);
         // A node that only receives does so in the row in which the message is sent.
-        if (turn.from && !turn.to)
+        if (exchange.from && !exchange.to)
           extent_.lockstep = false;
       }
     }
@@ -58,50 +58,50 @@ class DirectSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const Turn& turn = turn_of(node, channel);
-    if (copies(node, turn))
+    const Exchange& exchange = exchange_of(node, channel);
+    if (copies(node, exchange))
       return 1;
-    return (turn.to ? 1U : 0U) + (turn.from ? 1U : 0U);
+    return (exchange.to ? 1U : 0U) + (exchange.from ? 1U : 0U);
   }
 
   Step step(StepRef ref) const override {
-    const Turn& turn = turn_of(ref.node, ref.channel);
+    const Exchange& exchange = exchange_of(ref.node, ref.channel);
     Step step;
-    if (copies(ref.node, turn)) {
-      step.source = part(turn.source, ref.channel);
-      step.target = part(turn.target, ref.channel);
-    } else if (turn.to && ref.index == 0) {
-      step.to = turn.to;
-      step.source = part(turn.source, ref.channel);
+    if (copies(ref.node, exchange)) {
+      step.source = part(exchange.source, ref.channel);
+      step.target = part(exchange.target, ref.channel);
+    } else if (exchange.to && ref.index == 0) {
+      step.to = exchange.to;
+      step.source = part(exchange.source, ref.channel);
     } else {
-      step.from = turn.from;
-      step.target = part(turn.target, ref.channel);
+      step.from = exchange.from;
+      step.target = part(exchange.target, ref.channel);
     }
     return step;
   }
 
   StepRef peer(StepRef ref, Half half) const override {
-    const Turn& turn = turn_of(ref.node, ref.channel);
+    const Exchange& exchange = exchange_of(ref.node, ref.channel);
     if (half == Half::Receive)
-      return {*turn.from, ref.channel, 0};
-    const Node to = *turn.to;
-    return {to, ref.channel, turn_of(to, ref.channel).to ? 1U : 0U};
+      return {*exchange.from, ref.channel, 0};
+    const Node to = *exchange.to;
+    return {to, ref.channel, exchange_of(to, ref.channel).to ? 1U : 0U};
   }
 
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
-    const Turn& turn = turn_of(node, channel);
-    if (turn.to && !copies(node, turn))
-      visit(Sent{*turn.to, 1, part(turn.source, channel).count});
+    const Exchange& exchange = exchange_of(node, channel);
+    if (exchange.to && !copies(node, exchange))
+      visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
 
   /// A connection has one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  static bool copies(Node node, const Turn& turn) { return turn.to == node; }
+  static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
 
-  const Turn& turn_of(Node node, Channel channel) const {
+  const Exchange& exchange_of(Node node, Channel channel) const {
     return rounds_[channel.index() / parts_][node.index()];
   }
 
@@ -111,7 +111,7 @@ class DirectSchedule final : public Schedule {
     return {whole.area, whole.first + split.first(place), split.count(place)};
   }
 
-  std::vector<std::vector<Turn>> rounds_;
+  std::vector<std::vector<Exchange>> rounds_;
   uint32_t parts_;  // channels of a round
   Extent extent_;
 };

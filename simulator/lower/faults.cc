@@ -26,20 +26,20 @@ class Faults {
         lowered_(lowered),
         slowness_(program.mesh.devices(), kOnce) {}
 
-  Conditions apply(std::span<const Fault> faults) {
+  FaultEffects apply(std::span<const Fault> faults) {
     for (const Fault& fault : faults)
       std::visit([&](const auto& one) { note(one); }, fault);
     jitter_links();  // last, so that the order of the faults says nothing
     if (slow_device_ || jitter_.ops > Duration())
       lengthen_local_ops();
-    Conditions conditions;
+    FaultEffects fault_effects;
     if (!links_.empty())
-      conditions.fabric.emplace(
+      fault_effects.fabric.emplace(
           healthy_.devices(),
           std::vector<std::string>(healthy_.switches().begin(), healthy_.switches().end()),
           std::move(links_));
-    conditions.device_start = std::move(device_start_);
-    return conditions;
+    fault_effects.device_start = std::move(device_start_);
+    return fault_effects;
   }
 
  private:
@@ -132,9 +132,9 @@ class Faults {
 
 }  // namespace
 
-Conditions apply_faults(std::span<const Fault> faults, const Program& program,
-                        const Fabric& healthy, uint64_t seed, Lowered& lowered) {
-  return faults.empty() ? Conditions{} : Faults(program, healthy, seed, lowered).apply(faults);
+FaultEffects apply_faults(std::span<const Fault> faults, const Program& program,
+                          const Fabric& healthy, uint64_t seed, Lowered& lowered) {
+  return faults.empty() ? FaultEffects{} : Faults(program, healthy, seed, lowered).apply(faults);
 }
 
 }  // namespace orrery

@@ -16,7 +16,7 @@
 namespace orrery {
 
 /// What a run has in the place of the healthy cluster.
-struct Conditions {
+struct FaultEffects {
   std::optional<Fabric> fabric;       // where a link is not as it was; links keep their ids
   std::vector<Instant> device_start;  // per logical id; empty: all begin at 0
 };
@@ -24,7 +24,7 @@ struct Conditions {
 /// Lengthens the local ops of `lowered`, and returns the rest. An op's draw depends on the seed,
 /// its name and the device, a link's on the seed and its id: on nothing else of the program. Throws
 /// Overflow.
-Conditions apply_faults(std::span<const Fault> faults, const Program& program,
-                        const Fabric& healthy, uint64_t seed, Lowered& lowered);
+FaultEffects apply_faults(std::span<const Fault> faults, const Program& program,
+                          const Fabric& healthy, uint64_t seed, Lowered& lowered);
 
 }  // namespace orrery

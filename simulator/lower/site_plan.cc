@@ -76,7 +76,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     if (of_size.schedule == nullptr) {
       ScheduleRequest request = key.request;
       request.nodes = static_cast<uint32_t>(group.size());
-      const Made& schedule = made(*pick.algorithm, request);
+      const SharedSchedule& schedule = schedule_of(*pick.algorithm, request);
       of_size = group_plan(key, *schedule.schedule, plan);
       steps[group.size()] = schedule.steps;
     }
@@ -100,8 +100,9 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   return group;
 }
 
-const SitePlans::Made& SitePlans::made(const Algorithm& algorithm, const ScheduleRequest& request) {
-  Made& made = made_[{&algorithm, request}];
+const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorithm,
+                                                        const ScheduleRequest& request) {
+  SharedSchedule& made = by_request_[{&algorithm, request}];
   if (made.schedule == nullptr) {
     schedules_.push_back(algorithm.make(request));
     made.schedule = schedules_.back().get();

@@ -79,7 +79,7 @@ class SitePlans {
     CollectiveParts parts;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  struct Made {
+  struct SharedSchedule {
     const Schedule* schedule = nullptr;
     uint64_t steps = 0;
   };
@@ -87,7 +87,7 @@ class SitePlans {
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site);
   Outcome plan(const Key& key);
-  const Made& made(const Algorithm& algorithm, const ScheduleRequest& request);
+  const SharedSchedule& schedule_of(const Algorithm& algorithm, const ScheduleRequest& request);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
 
   const Program& program_;
@@ -98,8 +98,9 @@ class SitePlans {
   QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  std::map<std::pair<const Algorithm*, ScheduleRequest>, Made> made_;  // looked up only
-  std::map<Key, Outcome> plans_;                                       // looked up only
+  std::map<std::pair<const Algorithm*, ScheduleRequest>, SharedSchedule>
+      by_request_;                // looked up only
+  std::map<Key, Outcome> plans_;  // looked up only
 };
 
 }  // namespace orrery

@@ -44,7 +44,7 @@ class CollectiveSweep {
         capacity_(capacity),
         row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
         width_(size_t{extent_.nodes} * extent_.channels),
-        lanes_(width_),
+        connections_(width_),
         shared_links_(capacity == nullptr ? 0 : width_),
         times_((row_mask_ + 1) * width_) {}
 
@@ -80,7 +80,7 @@ class CollectiveSweep {
 
   /// What a channel knows, so that no message costs a search or a division: the way of its last
   /// message, and the costs of two sizes, since algorithms cut data into parts of two sizes.
-  struct Lane {
+  struct Connection {
     std::optional<Node> to;
     Duration latency;
     BytesPerSecond rate;  // the most that a message gets on its way; 0 where the way has no links
@@ -159,11 +159,12 @@ class CollectiveSweep {
 
   /// Of a send half that has run.
   void check_capacity(StepRef ref, int64_t count) const {
-    const size_t at = lane_of(ref);
+    const size_t at = channel_of(ref);
     const Instant sent = times_[place(ref)].sent;
-    const Instant begun(sent.picoseconds() - lanes_[at].cost(count).durations.message.count());
+    const Instant begun(sent.picoseconds() -
+                        connections_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
-      capacity_->add(link, begun, sent, lanes_[at].rate);
+      capacity_->add(link, begun, sent, connections_[at].rate);
   }
 
   /// Nothing is stored through anything but `times`, and the compiler is told so: it keeps the
@@ -269,7 +270,7 @@ class CollectiveSweep {
     times.received_origin = begin.origin;
     const HalfWork work = work_of(step.form(), Half::Receive);
     if ((work.combines && rates_.reduce) || (work.copies && rates_.copy)) {
-      const Cost& cost = lanes_[lane_of(ref)].cost(step.count());
+      const Cost& cost = connections_[channel_of(ref)].cost(step.count());
       times.received = begin.at + half_duration(work, cost.durations);
       pass.unknown |= cost.count != step.count();
     }
@@ -282,11 +283,11 @@ class CollectiveSweep {
     times.sent = begin.at;
     times.sent_origin = begin.origin;
     if (step.to) {
-      const Lane& lane = lanes_[lane_of(ref)];
-      const Cost& cost = lane.cost(step.count());
+      const Connection& way = connections_[channel_of(ref)];
+      const Cost& cost = way.cost(step.count());
       times.sent = begin.at + half_duration(work_of(step.form(), Half::Send), cost.durations);
-      times.arrived = times.sent + lane.latency;
-      pass.unknown |= lane.to != *step.to || cost.count != step.count();
+      times.arrived = times.sent + way.latency;
+      pass.unknown |= way.to != *step.to || cost.count != step.count();
       ++pass.tally.messages;
     }
     pass.tally.digest.add(pass.sends, ref, bytes_moved(step, Half::Send, itemsize_));
@@ -308,29 +309,29 @@ class CollectiveSweep {
     return last.get();
   }
 
-  size_t lane_of(StepRef ref) const {
+  size_t channel_of(StepRef ref) const {
     return size_t{ref.channel.index()} * extent_.nodes + ref.node.index();
   }
 
   /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
-  size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + lane_of(ref); }
+  size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
   /// Makes the step's cost known to its channel, and where there is room that of one more size.
   /// Returns whether it was new.
   bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
     const Step step = schedule_.step(ref);
-    Lane& lane = lanes_[lane_of(ref)];
+    Connection& way = connections_[channel_of(ref)];
     bool learnt = false;
-    if (step.to && lane.to != *step.to) {
+    if (step.to && way.to != *step.to) {
       learn_way(ref, *step.to);
       learnt = true;
     }
-    if (!lane.knows(step.count())) {
-      lane.costs = {lane.costs[1], cost(lane, step.count())};
+    if (!way.knows(step.count())) {
+      way.costs = {way.costs[1], cost(way, step.count())};
       learnt = true;
     }
-    if (other && !lane.knows(*other)) {
-      lane.costs[lane.costs[0].count == step.count() ? 1 : 0] = cost(lane, *other);
+    if (other && !way.knows(*other)) {
+      way.costs[way.costs[0].count == step.count() ? 1 : 0] = cost(way, *other);
       learnt = true;
     }
     return learnt;
@@ -339,24 +340,24 @@ class CollectiveSweep {
   void learn_way(StepRef ref, Node to) {
     const Path path =
         paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
-    Lane& lane = lanes_[lane_of(ref)];
-    lane = Lane{to, path.latency, {}, {}};
+    Connection& way = connections_[channel_of(ref)];
+    way = Connection{to, path.latency, {}, {}};
     if (path.links.empty())
       return;
-    lane.rate = path.peak(extent_.peak_rate);
+    way.rate = path.peak(extent_.peak_rate);
     if (capacity_ == nullptr)
       return;
-    auto& shared = shared_links_[lane_of(ref)];
+    auto& shared = shared_links_[channel_of(ref)];
     shared.clear();
     for (const LinkId link : path.links)
       if (capacity_->looks_at(link))
         shared.push_back(link);
   }
 
-  Cost cost(const Lane& lane, int64_t count) const {
+  Cost cost(const Connection& way, int64_t count) const {
     const Bytes size = itemsize_ * count;
     const Duration message =
-        lane.rate > BytesPerSecond() ? message_duration(size, lane.rate) : Duration();
+        way.rate > BytesPerSecond() ? message_duration(size, way.rate) : Duration();
     return {count, payload_durations(size, rates_, message)};
   }
 
@@ -371,8 +372,8 @@ class CollectiveSweep {
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much
   const size_t row_mask_;
-  const size_t width_;       // steps of a row
-  std::vector<Lane> lanes_;  // per channel, node
+  const size_t width_;                   // steps of a row
+  std::vector<Connection> connections_;  // per channel, node
   /// Of the way of a channel's last message, those that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;

@@ -45,12 +45,12 @@ void compare_with_engine(const Scenario& scenario, const Completion& completion)
   Diagnostics faults("f");
   Lowered lowered = lower(scenario.program, scenario.cluster, faults);
   const Fabric& healthy = scenario.cluster.fabric;
-  const Conditions conditions =
+  const FaultEffects fault_effects =
       apply_faults(scenario.faults, scenario.program, healthy, RunOptions().seed, lowered);
   EngineOptions options;
-  options.device_start = conditions.device_start;
-  const Completion simulated = simulate(scenario.program, lowered,
-                                        conditions.fabric ? *conditions.fabric : healthy, options);
+  options.device_start = fault_effects.device_start;
+  const Completion simulated = simulate(
+      scenario.program, lowered, fault_effects.fabric ? *fault_effects.fabric : healthy, options);
   ORRERY_CHECK(simulated.spans == completion.spans && simulated.makespan == completion.makespan &&
                    simulated.digest == completion.digest,
                "sweep and engine agree");

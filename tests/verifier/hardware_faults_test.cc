@@ -301,13 +301,13 @@ TEST_CASE("faults: sweep and engine agree to the picosecond under any") {
     const Scenario& scenario = *ran.scenario;
     Diagnostics diagnostics("f");
     Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
-    const Conditions conditions =
+    const FaultEffects fault_effects =
         apply_faults(scenario.faults, scenario.program, scenario.cluster.fabric, 0, lowered);
     const auto swept =
-        sweep(scenario.program, lowered, *conditions.fabric, {conditions.device_start});
+        sweep(scenario.program, lowered, *fault_effects.fabric, {fault_effects.device_start});
     EngineOptions options;
-    options.device_start = conditions.device_start;
-    const Completion run = simulate(scenario.program, lowered, *conditions.fabric, options);
+    options.device_start = fault_effects.device_start;
+    const Completion run = simulate(scenario.program, lowered, *fault_effects.fabric, options);
     RC_ASSERT(std::get<Completion>(swept).spans == run.spans);
     RC_ASSERT(ran.report.completion->spans == run.spans);
   });

@@ -162,9 +162,9 @@ void write_witness(JsonWriter& json,
         json.value(text);
         continue;
       }
-      json.array([&] {
+      json.array([&, &name = key] {
         for (auto each = entry; each != witness.end(); ++each)
-          if (each->first == key)
+          if (each->first == name)
             json.value(each->second);
       });
     }

@@ -19,6 +19,7 @@
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/algorithm/form.h"
 
 namespace orrery::test {
 namespace {
@@ -60,15 +61,6 @@ std::vector<Named> all_schedules() {
     }
   }
   return all;
-}
-
-/// Calls visit(StepRef, const Step&) for every step.
-template <class Visit>
-void for_each_step(const Schedule& schedule, Visit&& visit) {
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
-    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
-      for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
-        visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
 }
 
 TEST_CASE("derived: sends and receives of a channel pair up in order, and so do their peers") {
