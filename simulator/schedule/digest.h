@@ -1,7 +1,7 @@
 #pragma once
 
 // What a walker did, in a number. The digests of all walkers of a run are compared with each other
-// and with the schedule's own, so a walker that skips, repeats or invents a half is caught, and one
+// and with the schedule's own. This catches a walker that skips, repeats or invents a half, and one
 // that moves other elements than the schedule says.
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// When a device goes on: the only statement of it. The program walk, the clocks of the devices, the
-// hang check, slack, the critical path, and the intervals in which collectives are in flight all go
-// by for_each_cause of a Moment and by nothing else, as they go by causes.h inside a collective.
+// When a device goes on: the only statement of it, for_each_cause of a Moment. The program walk,
+// the clocks of the devices, the hang check, slack, the critical path, memory and futures go by it.
+// Inside a collective they go by causes.h.
 
 #include <cstdint>
 #include <optional>

@@ -154,8 +154,8 @@ TEST_CASE("derived: a lockstep schedule runs row by row, receive halves before s
   CHECK(lockstep > 400);  // most of them are
 }
 
-/// The largest distance by which a step that some cause or message still names lies behind the
-/// last step that its channel began, in a run that lets `favoured` go ahead whenever it can.
+/// How far behind the last step that its channel began a step lies that a cause still names: the
+/// largest such distance. The run lets `favoured` go ahead whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
   Progress<Schedule, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
