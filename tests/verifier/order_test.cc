@@ -45,7 +45,7 @@ bool agreed(const HostRig& rig) {
     for (size_t b = a + 1; b < threads.size(); ++b)
       for (const LogicalId left : threads[a].devices)
         for (const LogicalId right : threads[b].devices)
-          for (const size_t stream : {0, 1})
+          for (const size_t stream : {size_t{0}, size_t{1}})
             if (!same_order(entered(rig, a, left, StreamId(stream)),
                             entered(rig, b, right, StreamId(stream))))
               return false;
