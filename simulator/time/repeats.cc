@@ -28,6 +28,10 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck lo
       added_(program.loops.size()) {
   if (!leaves_out_iterations(program))
     return;
+  left_out_.resize(program.ops.size());
+  for (const Thread& thread : program.threads)
+    for (const OpId op : thread.issue_order)
+      left_out_[op.index()].resize(thread.devices.size());
   const auto groups = loop_groups(program);
   ORRERY_CHECK(groups.has_value(), "loops that meet have the same iterations");
   for (const LoopGroup& loops : *groups) {
@@ -160,16 +164,38 @@ void Repeats::add(Group& group, uint64_t iterations) {
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
         for (OpSpan& span : spans_[op])
           span = {span.reached + later, span.start + later, span.end + later};
+    const auto times = static_cast<int64_t>(iterations);
+    for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
+      for (size_t place = 0; place < spans_[op].size(); ++place) {
+        const OpSpan& span = spans_[op][place];
+        OpTime& runs = left_out_[op][place];
+        OpTime each{span.end - span.reached, span.end - span.start};
+        if (!group.before.empty()) {
+          const OpTime& before = group.before[op][place];
+          each.from_reached += runs.from_reached - before.from_reached;
+          each.from_start += runs.from_start - before.from_start;
+        }
+        runs.from_reached += each.from_reached * times;
+        runs.from_start += each.from_start * times;
+      }
     added_[part.loop] = {iterations, group.period};
   }
   group.left -= iterations;
   group.alike = 0;
 }
 
-/// What was done last becomes the iteration before.
+/// What was done last becomes the iteration before; the first of the window keeps no spans.
 void Repeats::shift_window(const Group& group) {
   for (const Part& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];
+    const uint32_t first = loop.written[loop.window_begin()].ops.begin;
+    for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
+      for (size_t place = 0; place < spans_[first + op].size(); ++place) {
+        const OpSpan& span = spans_[first + op][place];
+        OpTime& runs = left_out_[loop.last().ops.begin + op][place];
+        runs.from_reached += span.end - span.reached;
+        runs.from_start += span.end - span.start;
+      }
     for (size_t w = loop.window_begin(); w + 1 < loop.written.size(); ++w)
       for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
         spans_[loop.written[w].ops.begin + op] = spans_[loop.written[w + 1].ops.begin + op];
@@ -181,6 +207,8 @@ void Repeats::send_back(Group& group) {
     for (const ListId list : part.lists)
       progress_.send_back(list, part.begin, part.end);
   --group.left;
+  if (!group.inner.empty())
+    group.before = left_out_;
   for (const size_t inner : group.inner) {
     groups_[inner].left = groups_[inner].trips;
     groups_[inner].alike = 0;

@@ -35,6 +35,7 @@ class Repeats {
 
   /// The iterations that were added and not run, per loop of the program.
   std::vector<AddedIterations> added() && { return std::move(added_); }
+  std::vector<std::vector<OpTime>> left_out() && { return std::move(left_out_); }
 
  private:
   /// The part of a group that is one thread's.
@@ -51,6 +52,8 @@ class Repeats {
     uint64_t left = 0;          // of these, at the moment; 0: the lists may go past
     uint64_t alike = 0;         // iterations in a row that were the one before plus `period`
     Duration period;
+    /// What inner loops had left out when this iteration began; empty where there are none.
+    std::vector<std::vector<OpTime>> before;
   };
 
   bool rests(const Group& group) const;
@@ -70,6 +73,7 @@ class Repeats {
   std::vector<std::vector<OpSpan>>& spans_;
   std::vector<Group> groups_;  // inner ones before those they are in
   std::vector<AddedIterations> added_;
+  std::vector<std::vector<OpTime>> left_out_;
 };
 
 }  // namespace orrery
