@@ -180,8 +180,10 @@ class Run {
                     places_with_all_iterations(program_), options_.iterations_budget));
     for (size_t l = 0; report_.completion && l < program_.loops.size(); ++l)
       if (const AddedIterations& added = report_.completion->added[l]; added.count > 0)
-        label(fmt::format("\"{}\": {} iterations are added up, each as the one before plus {}",
-                          program_.loops[l].name, added.count, quantity_text(added.period)));
+        label(fmt::format("\"{}\": {} iterations are added up, each as the one {}before, {} later",
+                          program_.loops[l].name, added.count,
+                          added.every == 1 ? "" : fmt::format("{} ", added.every),
+                          quantity_text(added.later)));
     label("critical path: not computed (iterations are left out)");
     if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
                     [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))

@@ -33,10 +33,11 @@ struct OpSpan {
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
-/// Iterations of a loop that were not run one by one: each is the one before plus `period`.
+/// Iterations of a loop that were not run one by one: each is the one `every` before, `later`.
 struct AddedIterations {
   uint64_t count = 0;
-  Duration period;
+  uint64_t every = 1;
+  Duration later;
 };
 
 /// How long an op took on one device, over several of its runs.

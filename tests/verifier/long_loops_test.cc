@@ -129,7 +129,7 @@ TEST_CASE("long loops: one iteration after the other is added up at once") {
   const Duration each = eleven.stages.times()->makespan - ten.stages.times()->makespan;
   CHECK(many.stages.times()->makespan == ten.stages.times()->makespan + each * 999'999'990);
   CHECK(many.stages.times()->added[0].count > 999'999'900);
-  CHECK(many.stages.times()->added[0].period == each);
+  CHECK(many.stages.times()->added[0].later == each);
 }
 
 TEST_CASE("long loops: a slower device, and a collective carried in flight") {
@@ -271,7 +271,7 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   MESSAGE("of " << kPrograms << " programs, " << left_out << " left out iterations, " << added
                 << " added some up, " << by_engine << " were run by the engine");
   CHECK(left_out > kPrograms / 2);
-  CHECK(added > kPrograms / 4);
+  CHECK(added > kPrograms / 8);
   CHECK(by_engine > 5);
 }
 
