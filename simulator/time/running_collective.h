@@ -152,7 +152,7 @@ class CollectiveRun final : public RunningCollective {
     Connection first;
     Connection& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
-      const Path path = this->path(ref.node, to);
+      const Path& path = this->path(ref.node, to);
       shared_.clear();
       for (const LinkId link : path.links)
         if (host_.is_shared(link))
@@ -227,7 +227,7 @@ class CollectiveRun final : public RunningCollective {
     return connections_[channel_of(ref)];
   }
 
-  Path path(Node from, Node to) {
+  const Path& path(Node from, Node to) {
     return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
