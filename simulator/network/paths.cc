@@ -85,7 +85,6 @@ Paths::Paths(const Fabric& fabric, size_t most_held)
   only_out_.resize(vertices, kNone);
   only_in_.resize(vertices, kNone);
   searches_.resize(vertices);
-  kept_.resize(std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices})));
   const std::span<const Link> links = fabric.links();
   for (uint32_t l = 0; l < links.size(); ++l) {
     if (links[l].cut)
@@ -142,6 +141,10 @@ void Paths::append(LinkId id) {
 }
 
 bool Paths::append_searched(VertexId from, VertexId to) {
+  if (kept_.empty()) {
+    const size_t vertices = graph_.vertices();
+    kept_.resize(std::bit_ceil(std::min({kMostKept, most_held_, vertices * vertices})));
+  }
   const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
   Kept& kept = kept_[(pair ^ pair >> 32U) & (kept_.size() - 1)];
   if (!kept.asked || kept.from != from || kept.to != to) {

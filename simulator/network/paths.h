@@ -122,7 +122,7 @@ class Paths {
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex that one began at
   size_t held_ = 0;
   size_t most_held_;
-  std::vector<Kept> kept_;    // a power of two
+  std::vector<Kept> kept_;    // a power of two, from the first search on
   Path path_;                 // what was asked for last
   RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for
 };

@@ -65,7 +65,7 @@ class CollectiveSweep {
   /// When the node ended, and whose entry held it up: that of its channel that ended last, and of
   /// those the first.
   Happened exit(Node node) const {
-    LastMet last;
+    LastMet<> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
       const StepTimes& times = times_[place(ref)];
       last.add({times.sent, times.sent_origin});
@@ -337,7 +337,7 @@ class CollectiveSweep {
 
   ORRERY_ALWAYS_INLINE Happened begins(const StepTimes* all, StepRef ref, Half half,
                                        const Step& step, Pass& pass) const {
-    LastMet last;
+    LastMet<> last;
     for_each_cause(
         schedule_, extent_, ref, half, step, [&](const Cause& cause) ORRERY_ALWAYS_INLINE {
           if (cause.kind == CauseKind::Enter) {
