@@ -115,7 +115,10 @@ class Chains {
   void add(std::span<const Part> parts, Channel channel) {
     const Part& part = parts.front();
     const Collective& collective = this->collective(part);
-    const Int128 times = itemsize(collective.work).count() * Int128{std::ssize(parts)};
+    uint64_t times = 0;
+    for (const Part& same : parts)
+      times += this->collective(same).times;
+    const Int128 item = Int128{itemsize(collective.work).count()} * times;
     uint64_t messages = 0;
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
@@ -123,12 +126,12 @@ class Chains {
       if (path.links.empty())
         return;
       const BytesPerSecond peak = path.peak(extent(part).peak_rate);
-      const Int128 bytes = times * sent.elements;
+      const Int128 bytes = item * sent.elements;
       for (const LinkId link : path.links)
         ask(link, peak, bytes);
     });
     for (const Part& same : parts)
-      demands_.messages[same.collective.index()] += messages;
+      demands_.messages[same.collective.index()] += messages * this->collective(same).times;
   }
 
   void ask(LinkId link, BytesPerSecond peak, Int128 bytes) {

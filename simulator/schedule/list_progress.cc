@@ -10,7 +10,8 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
       lowered_(&lowered),
       lists_of_thread_(program.threads.size()),
       issued_by_(program.ops.size()),
-      instruction_of_(program.ops.size(), 0) {
+      instruction_of_(program.ops.size(), 0),
+      ops_at_(program.sites.size()) {
   for (uint32_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     for (uint32_t place = 0; place < thread.devices.size(); ++place)
@@ -43,12 +44,29 @@ ListId ProgramLists::list_of(OpId op, LogicalId device) const {
 EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
   const Collective& of = lowered_->collective(collective);
   const LogicalId device = of.members[node.index()];
-  for (const OpId op : program_->site(of.site).ops) {
-    const std::vector<LogicalId>& devices = program_->thread(*issued_by_[op.index()]).devices;
-    if (std::binary_search(devices.begin(), devices.end(), device))
-      return {list_of(op, device), instruction_of(op)};
+  const OpId op = op_at(of.site, device);
+  return {list_of(op, device), instruction_of(op)};
+}
+
+OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
+  const std::vector<OpId>& ops = program_->site(site).ops;
+  if (ops.size() == 1)
+    return ops.front();
+  std::vector<DeviceOp>& known = ops_at_[site.index()];
+  if (known.empty()) {
+    for (const OpId op : ops)
+      for (const LogicalId one : program_->thread(*issued_by_[op.index()]).devices)
+        known.push_back({one, op});
+    std::stable_sort(known.begin(), known.end(), [](const DeviceOp& a, const DeviceOp& b) {
+      return a.device < b.device;
+    });
   }
-  fail_check("found", "a member's thread issues its collective", __FILE__, __LINE__);
+  const auto at =
+      std::lower_bound(known.begin(), known.end(), device,
+                       [](const DeviceOp& one, LogicalId wanted) { return one.device < wanted; });
+  ORRERY_CHECK(at != known.end() && at->device == device,
+               "a member's thread issues its collective");
+  return at->op;
 }
 
 ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(lists.size(), 0) {
@@ -56,6 +74,7 @@ ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(li
   for (uint32_t l = 0; l < lists.size(); ++l) {
     first_stream_.push_back(streams);
     streams += lists.tape(ListId(l)).streams();
+    held_before_.push_back(lists.tape(ListId(l)).size());
   }
   streams_.resize(streams);
 }
@@ -70,6 +89,31 @@ bool ListProgress::finished() const {
         return false;
   }
   return true;
+}
+
+bool ListProgress::rests_before(ListId list, uint32_t instruction) const {
+  if (next_[list.index()] != instruction)
+    return false;
+  const TapeOrder& tape = lists_->tape(list);
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const uint32_t ended = streams_[first_stream_[list.index()] + s].ended;
+    if (ended < tape.enters(s).size() && tape.enters(s)[ended] < instruction)
+      return false;
+  }
+  return true;
+}
+
+void ListProgress::send_back(ListId list, uint32_t begin, uint32_t end) {
+  ORRERY_CHECK(rests_before(list, end), "only a list at rest is sent back");
+  next_[list.index()] = begin;
+  const TapeOrder& tape = lists_->tape(list);
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const std::span<const uint32_t> enters = tape.enters(s);
+    const auto before = static_cast<uint32_t>(
+        std::lower_bound(enters.begin(), enters.end(), begin) - enters.begin());
+    Stream& stream = streams_[first_stream_[list.index()] + s];
+    stream.entered = stream.ended = std::min(stream.ended, before);
+  }
 }
 
 std::optional<Moment> ListProgress::first_unmet(ListId list, Moment moment) const {
