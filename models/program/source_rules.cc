@@ -62,12 +62,12 @@ TypeOutcome iota(const TypeContext& context) {
   const Dtype dtype = context.attributes.dtype("dtype");
   Shape shape(context.attributes.integers("shape"));
   if (shape.rank() == 0)
-    return TypeFault{"shape", "expected a shape with dimensions, got []"};
-  if (auto fault =
-          dimension_fault("dimension", context.attributes.integer("dimension"), shape.rank()))
-    return *fault;
+    return TypeError{"shape", "expected a shape with dimensions, got []"};
+  if (auto error =
+          dimension_error("dimension", context.attributes.integer("dimension"), shape.rank()))
+    return *error;
   if (dtype == Dtype::Pred)
-    return TypeFault{"dtype", "expected a dtype of numbers, got pred"};
+    return TypeError{"dtype", "expected a dtype of numbers, got pred"};
   return typed(dtype, std::move(shape), invarying(context.mesh));
 }
 
@@ -89,8 +89,8 @@ Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const Va
 TypeOutcome compute(const TypeContext& context) {
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
-    if (const auto* fault = std::get_if<std::string>(&states))
-      return TypeFault{"of", *fault};
+    if (const auto* error = std::get_if<std::string>(&states))
+      return TypeError{"of", *error};
     return std::vector<ValueType>{};
   }
   return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),

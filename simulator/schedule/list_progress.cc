@@ -57,9 +57,8 @@ OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
     for (const OpId op : ops)
       for (const LogicalId one : program_->thread(*issued_by_[op.index()]).devices)
         known.push_back({one, op});
-    std::stable_sort(known.begin(), known.end(), [](const DeviceOp& a, const DeviceOp& b) {
-      return a.device < b.device;
-    });
+    std::stable_sort(known.begin(), known.end(),
+                     [](const DeviceOp& a, const DeviceOp& b) { return a.device < b.device; });
   }
   const auto at =
       std::lower_bound(known.begin(), known.end(), device,

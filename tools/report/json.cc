@@ -348,7 +348,7 @@ std::string json_text(const std::string& file, const InputError& error) {
     json.key("report").value(1);
     json.key("file").value(file);
     json.key("holds").value(false);
-    write_all(json, "errors", error.faults(), [&](const Diagnostic& diagnostic) {
+    write_all(json, "errors", error.diagnostics(), [&](const Diagnostic& diagnostic) {
       const auto& at = diagnostic.origin.at;
       json.object([&] {
         json.key("pointer").value(diagnostic.origin.pointer);

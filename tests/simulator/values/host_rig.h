@@ -40,7 +40,7 @@ class HostRig {
           const std::vector<std::pair<std::string, Attribute>>& attributes = {},
           std::string site = {});
 
-  /// Ends the program and lowers it. Fails the test where that finds a fault.
+  /// Ends the program and lowers it. Fails the test where that finds an error.
   void lower();
   /// Lowers if that has not been done, and runs.
   HostRun run();
