@@ -411,8 +411,22 @@ void ProgramBuilder::op(OpRequest request) {
   }
 }
 
+std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {
+  return value_named(name, at, ThreadId(program_.threads.size() - 1));
+}
+
+ProgramBuilder::Size ProgramBuilder::size() const {
+  return {static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(program_.values.size()),
+          static_cast<uint32_t>(program_.buffers.size())};
+}
+
+void ProgramBuilder::loop(Loop loop) {
+  loop.thread = ThreadId(program_.threads.size() - 1);
+  program_.loops.push_back(std::move(loop));
+}
+
 std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {
-  const auto value = value_named(name, at, ThreadId(program_.threads.size() - 1));
+  const auto value = value_of(name, at);
   return value ? std::optional(program_.value(*value).type) : std::nullopt;
 }
 
