@@ -15,6 +15,7 @@
 #include "models/base/int128.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
+#include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -413,16 +414,7 @@ class Run {
   }
 
   Bytes bytes_touched(const Op& op) const {
-    const CostRule cost = rules(op.kind).cost;
-    if (cost == nullptr)
-      return Bytes();
-    std::vector<ValueType> operands;
-    std::vector<ValueType> results;
-    for (const ValueId value : op.operands)
-      operands.push_back(program_.value(value).type);
-    for (const ValueId value : op.results)
-      results.push_back(program_.value(value).type);
-    return cost(op.attributes, operands, results).bytes;
+    return rules(op.kind).family == Family::Local ? cost_of(program_, op).bytes : Bytes();
   }
 
   void describe_devices() {

@@ -14,6 +14,11 @@ Origin OpRequest::place(std::string_view key) const {
   return whole;
 }
 
+Origin OpRequest::result_place(size_t result) const {
+  const auto listed = places.find(fmt::format("id/{}", result));
+  return listed != places.end() ? listed->second : place("id");
+}
+
 Origin place_of(std::string_view name, const std::optional<Origin>& origin) {
   return origin ? *origin : Origin{fmt::format("/{}", name)};
 }
