@@ -186,6 +186,7 @@ class Run {
                           added.every == 1 ? "" : fmt::format("{} ", added.every),
                           quantity_text(added.later)));
     label("critical path: not computed (iterations are left out)");
+    label("arena: placed for the iterations that are shown");
     if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
                     [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))
       label("jitter: iterations that are left out have the amounts of the last one");
