@@ -70,6 +70,7 @@ const std::optional<Completion>& Stages::times() {
     times_.emplace();
     if (has_routes()) {
       TimeOptions options;
+      options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
       if (steps() <= options_.slack_budget) {
         history_.halves.reserve(2 * steps());
