@@ -29,6 +29,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -444,6 +445,8 @@ class Run {
 }  // namespace
 
 std::string too_large(const Overflow& overflow) {
+  if (dynamic_cast<const TooMuchState*>(&overflow) != nullptr)
+    return overflow.what();  // it names its limit
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 

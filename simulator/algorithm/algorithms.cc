@@ -14,7 +14,7 @@ namespace {
 
 using OwnedSchedule = std::unique_ptr<const Schedule>;
 
-/// Walkers keep a few dozen bytes for each channel of each rank: some 200 MB at this many.
+/// Walkers number them. What they take of memory depends on the window too: Limits::state.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// A rank's connections to all others are a channel each up to here, where the table of its
 /// exchanges has some 80 MB.

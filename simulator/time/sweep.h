@@ -14,6 +14,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/bounds.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -33,12 +34,14 @@ struct SweepOptions {
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
   /// Where given: the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
+  int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
+                                        // window
 };
 
 /// Takes one collective at a time, once the entries of all its members are known. Gives the reason
 /// where it cannot be taken to its end, or where a link was asked for too much: no collective has
 /// all its entries, or the steps of one wait for each other. Requires !sweep_refusal(), or
-/// check_capacity. Memory grows with ranks x channels x window.
+/// check_capacity. Throws TooMuchState.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 
