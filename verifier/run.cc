@@ -422,7 +422,7 @@ Report run(const Scenario& scenario, const RunOptions& options) {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario.program.op(overflow.op());
-    const Origin at = place_of(op.name, op.origin);
+    const Origin at = origin_of(op.name, op.origin);
     throw InputError(
         scenario.file,
         {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});

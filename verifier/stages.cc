@@ -44,7 +44,7 @@ bool Stages::has_routes() {
       const Reach reach(fabric());
       has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
                                  [&](const Collective& collective) {
-                                   return first_unrouted(*collective.schedule, collective.places,
+                                   return first_unrouted(*collective.schedule, collective.vertices,
                                                          paths(), reach)
                                        .has_value();
                                  });

@@ -22,14 +22,15 @@ struct OpRequest {
   std::vector<std::string> donated = {};   // names among the operands
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
-  std::map<std::string, Origin, std::less<>> places = {};  // of its keys ("of", "axis_name", ...)
+  std::map<std::string, Origin, std::less<>> key_origins =
+      {};  // of its keys ("of", "axis_name", ...)
 
-  /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
-  /// appended to the pointer. The op itself where `key` is empty.
-  Origin place(std::string_view key) const;
+  /// Where to report an error in `key`: where the key stands, or if that is unknown the op, with
+  /// the key appended to the pointer. The op itself where `key` is empty.
+  Origin origin_of(std::string_view key) const;
 };
 
-/// Where to report an error of `name`: its place, or "/name" if it was not read from a file.
-Origin place_of(std::string_view name, const std::optional<Origin>& origin);
+/// Where to report an error of `name`: `origin`, or "/name" if it was not read from a file.
+Origin origin_of(std::string_view name, const std::optional<Origin>& origin);
 
 }  // namespace orrery

@@ -40,8 +40,8 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   }
   Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
-                  diagnostics_.noted(request.place("axis_name")),
-                  diagnostics_.noted(request.place("site")),
+                  diagnostics_.noted(request.origin_of("axis_name")),
+                  diagnostics_.noted(request.origin_of("site")),
                   shared,
                   known != shared_.end()};
   const SiteId id(meetings_.size());
@@ -60,23 +60,23 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
   if (meeting.threads.back() == thread) {  // a thread's ops come one after the other
-    diagnostics_.add(request.place("site"),
+    diagnostics_.add(request.origin_of("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
                                  where, program_.thread(thread).name));
   } else if (op.kind != first.kind || op.issue != first.issue) {
-    diagnostics_.add(request.place("op"), fmt::format("expected {} at {}, as \"{}\" is, got {}",
-                                                      op_name(first.kind, first.issue), where,
-                                                      first.name, op_name(op.kind, op.issue)));
+    diagnostics_.add(request.origin_of("op"), fmt::format("expected {} at {}, as \"{}\" is, got {}",
+                                                          op_name(first.kind, first.issue), where,
+                                                          first.name, op_name(op.kind, op.issue)));
   } else if (const auto parameter = difference(first.attributes, op.attributes)) {
     diagnostics_.add(
-        request.place(*parameter),
+        request.origin_of(*parameter),
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
     const ValueType& theirs = program_.value(first.operands.front()).type;
     const ValueType& ours = program_.value(op.operands.front()).type;
     if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-      diagnostics_.add(request.place("of"),
+      diagnostics_.add(request.origin_of("of"),
                        fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
                                    name(theirs.dtype), theirs.shape.text(), where, first.name,
                                    name(ours.dtype), ours.shape.text()));
@@ -131,7 +131,7 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
   std::vector<std::string> names;
   for (const ThreadId id : meeting.threads) {
     const Thread& thread = program_.thread(id);
-    if (place_among(thread.devices, *twice))
+    if (index_among(thread.devices, *twice))
       names.push_back(thread.name);
   }
   diagnostics_.add(

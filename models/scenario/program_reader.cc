@@ -173,7 +173,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const auto take = [&](std::string_view key) {
     const std::optional<DocumentNode> value = fields.optional(key);
     if (value)
-      request.places.emplace(key, value->origin());
+      request.key_origins.emplace(key, value->origin());
     return value;
   };
   std::string id;
@@ -184,7 +184,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   if (const auto name = fields.required("op"))
     op = read_op_name(*name, diagnostics_);
   if (!op) {
-    define(scope, id, request.name, request.place("id"));
+    define(scope, id, request.name, request.origin_of("id"));
     invalid_.insert(request.name);
     complete_ = false;
     return;
@@ -217,7 +217,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
-  define(scope, id, request.name, request.place("id"));
+  define(scope, id, request.name, request.origin_of("id"));
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
   if (diagnostics_.size() != before || reads_invalid) {

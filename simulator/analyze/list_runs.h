@@ -27,7 +27,7 @@ class ListRuns {
 
   /// Requires that the list has the op.
   const OpSpan& span(OpId op, ListId list) const {
-    return completion_.spans[op.index()][lists_[list].place];
+    return completion_.spans[op.index()][lists_[list].device_index];
   }
   const OpSpan& span(OpId op, LogicalId device) const {
     return span(op, lists_.list_of(op, device));

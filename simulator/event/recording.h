@@ -41,7 +41,7 @@ class Recording {
     std::vector<size_t> first;  // per node and channel: where its steps begin
     std::vector<StepRecord> steps;
 
-    size_t place(StepRef ref) const {
+    size_t index_of(StepRef ref) const {
       return first[size_t{ref.node.index()} * channels + ref.channel.index()] + ref.index;
     }
   };

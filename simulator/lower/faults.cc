@@ -102,7 +102,7 @@ class Faults {
         if (time.common == Duration())
           continue;
         for (const LogicalId device : thread.devices)
-          time.by_place.push_back(on_device(program_.op(id), device, time.common));
+          time.by_device.push_back(on_device(program_.op(id), device, time.common));
       }
     }
   }

@@ -18,13 +18,13 @@ namespace orrery {
 struct Grouping {
   std::vector<Group> groups;
   std::vector<SharedList<LogicalId>> members;  // per group
-  std::vector<SharedList<VertexId>> places;    // per group
+  std::vector<SharedList<VertexId>> vertices;  // per group
   GroupTable table;
   std::vector<size_t> shapes;  // the first group of each shape, without groups of one
 };
 
 /// Two groups have one shape if one is the other moved along the devices, and what links leave a
-/// device is the same for the two places of each rank: on the fabrics of the topologies, such
+/// device is the same for the two vertices of each rank: on the fabrics of the topologies, such
 /// groups take the same time.
 class Groupings {
  public:
@@ -35,7 +35,7 @@ class Groupings {
 
  private:
   uint64_t links_hash(VertexId vertex);
-  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& places);
+  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices);
 
   const Fabric& fabric_;
   std::vector<uint64_t> links_;  // per vertex: the hash of what leaves it; empty before it is asked

@@ -36,7 +36,7 @@ Duration LocalCosts::of(const Op& op) {
   const Cost cost = op_rules.cost(op.attributes, operands, results);
   if (cost.runs && cost.flops > Flops() && device_.flops.count(cost.dtype) == 0) {
     if (is_about_flops(op.kind))
-      diagnostics_.add(place_of(op.name, op.origin),
+      diagnostics_.add(origin_of(op.name, op.origin),
                        fmt::format("{}: {}", op_rules.name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);

@@ -19,8 +19,8 @@
 namespace orrery {
 namespace {
 
-Origin place(const Op& op, const std::string& parameter) {
-  Origin origin = place_of(op.name, op.origin);
+Origin origin_of(const Op& op, const std::string& parameter) {
+  Origin origin = origin_of(op.name, op.origin);
   if (!parameter.empty())
     origin.pointer += "/" + parameter;
   return origin;
@@ -70,7 +70,7 @@ class Lowering {
     const Op& op = program_.op(site.ops.front());
     const SitePlans::Outcome& outcome = plans_.of(site);
     if (const auto* error = std::get_if<TypeError>(&outcome)) {
-      diagnostics_.add(place(op, error->parameter),
+      diagnostics_.add(origin_of(op, error->parameter),
                        fmt::format("{}: {}", op_name(op.kind, op.issue), error->message));
       lowered_.choices.emplace_back();
       lowered_.members.emplace_back();
@@ -118,7 +118,7 @@ class Lowering {
                                       plan.work,
                                       group.schedule,
                                       members,
-                                      plan.grouping->places[g],
+                                      plan.grouping->vertices[g],
                                       plan.input,
                                       plan.output,
                                       stream_of(op),
@@ -136,15 +136,15 @@ class Lowering {
     if (steps_ <= most)
       steps_ += plan.steps;
     if (before <= most && steps_ > most)
-      diagnostics_.add(place(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
-                                                  beyond(limits_, &Limits::steps, "more")));
+      diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
+                                                      beyond(limits_, &Limits::steps, "more")));
     return steps_ <= most;
   }
 
   void refuse_unrouted(const Op& op, const SitePlan& plan) {
     const Fabric& fabric = cluster_.fabric;
     diagnostics_.add(
-        place(op, {}),
+        origin_of(op, {}),
         fmt::format("{}: expected a route from {} to {}, where {} sends, got none over the "
                     "cluster's links",
                     op_name(op.kind, op.issue), fabric.vertex_text(plan.unrouted->sender),

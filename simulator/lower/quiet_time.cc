@@ -19,12 +19,12 @@ struct OneCollective {
   Program program;
   Lowered lowered;
 
-  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> places,
+  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> vertices,
                 const DataRates& rates) {
     Group all;
-    for (size_t rank = 0; rank < places.size(); ++rank)
+    for (size_t rank = 0; rank < vertices.size(); ++rank)
       all.emplace_back(rank);
-    program.mesh = Mesh({{"rank", static_cast<int64_t>(places.size())}});
+    program.mesh = Mesh({{"rank", static_cast<int64_t>(vertices.size())}});
     Op& op = program.ops.emplace_back();
     op.name = "collective";
     op.kind = OpKind::Psum;
@@ -36,7 +36,7 @@ struct OneCollective {
     collective.work = work;
     collective.schedule = &schedule;
     collective.members = all;
-    collective.places = std::vector<VertexId>(places.begin(), places.end());
+    collective.vertices = std::vector<VertexId>(vertices.begin(), vertices.end());
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
     lowered.choices.resize(1);
@@ -83,10 +83,10 @@ Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t step
 }  // namespace
 
 QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleRequest& request,
-                                   WorkType work, std::span<const VertexId> places) {
+                                   WorkType work, std::span<const VertexId> vertices) {
   if (request.nodes > kMostTimedRanks)
-    return extended(algorithm, request, work, places);
-  const auto outcome = timed(algorithm, request, work, places);
+    return extended(algorithm, request, work, vertices);
+  const auto outcome = timed(algorithm, request, work, vertices);
   if (const auto* takes = std::get_if<Duration>(&outcome))
     return QuietTime{*takes, std::nullopt};
   return std::get<std::string>(outcome);
@@ -94,13 +94,13 @@ QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleReq
 
 std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm,
                                                       const ScheduleRequest& request, WorkType work,
-                                                      std::span<const VertexId> places) {
+                                                      std::span<const VertexId> vertices) {
   const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
   if (count_steps(*schedule) > most_steps_)
     return "has more steps than the limit allows";
-  if (first_unrouted(*schedule, places, paths_, reach_))
+  if (first_unrouted(*schedule, vertices, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(*schedule, work, places, rates_);
+  const OneCollective alone(*schedule, work, vertices, rates_);
   try {
     const std::optional<Completion> completion =
         time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_));
@@ -113,8 +113,8 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
 }
 
 QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const ScheduleRequest& request,
-                                         WorkType work, std::span<const VertexId> places) {
-  if (!reach_.mutual(places))
+                                         WorkType work, std::span<const VertexId> vertices) {
+  if (!reach_.mutual(vertices))
     return "has ranks that cannot reach each other";
   uint32_t size = request.nodes;
   while (size > kMostTimedRanks)
@@ -135,7 +135,7 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   const uint32_t sizes[2] = {half, size};
   for (size_t i = 0; i < 2; ++i) {
     const ScheduleRequest smaller = with(request, sizes[i], elements_of(sizes[i]));
-    const auto outcome = timed(algorithm, smaller, work, places.first(sizes[i]));
+    const auto outcome = timed(algorithm, smaller, work, vertices.first(sizes[i]));
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);

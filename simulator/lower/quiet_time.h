@@ -41,18 +41,18 @@ class QuietTimer {
   QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, uint64_t most_steps)
       : paths_(paths), reach_(reach), rates_(rates), most_steps_(most_steps) {}
 
-  /// Of the ranks in `places`, one for each of `request.nodes`; or why it has no time: "has no
+  /// Of the ranks on `vertices`, one for each of `request.nodes`; or why it has no time: "has no
   /// route for some message". Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-             std::span<const VertexId> places);
+             std::span<const VertexId> vertices);
 
  private:
   std::variant<Duration, std::string> timed(const Algorithm& algorithm,
                                             const ScheduleRequest& request, WorkType work,
-                                            std::span<const VertexId> places);
+                                            std::span<const VertexId> vertices);
   Outcome extended(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-                   std::span<const VertexId> places);
+                   std::span<const VertexId> vertices);
 
   Paths& paths_;
   const Reach& reach_;

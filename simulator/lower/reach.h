@@ -29,7 +29,7 @@ class Reach {
 struct Unrouted {
   VertexId sender, receiver;
 };
-std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach);
 
 }  // namespace orrery

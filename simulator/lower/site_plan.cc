@@ -112,8 +112,8 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorit
 }
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
-  for (const SharedList<VertexId>& places : plan.grouping->places)
-    if (auto lost = first_unrouted(*plan.of(places.size()).schedule, places, paths_, reach_))
+  for (const SharedList<VertexId>& vertices : plan.grouping->vertices)
+    if (auto lost = first_unrouted(*plan.of(vertices.size()).schedule, vertices, paths_, reach_))
       return lost;
   return std::nullopt;
 }

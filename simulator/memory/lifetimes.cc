@@ -69,12 +69,12 @@ class Ledger {
   }
 
   /// The place of a value's buffer among those of the thread, which must have it.
-  size_t place_of(ValueId value) const {
+  size_t index_of(ValueId value) const {
     return static_cast<size_t>(
         std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
   }
-  Use& use_of(ValueId value) { return uses_[place_of(value)]; }
-  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[place_of(value)]; }
+  Use& use_of(ValueId value) { return uses_[index_of(value)]; }
+  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
   /// The position to which each op keeps its operands and results: its own, or, of a collective,
   /// that of the last op that waits for its end.

@@ -24,8 +24,8 @@ std::vector<Part> parts(const Lowered& lowered) {
   std::vector<Part> result;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    for (size_t n = 0; n < collective.places.size(); ++n)
-      result.push_back({collective.places[n],
+    for (size_t n = 0; n < collective.vertices.size(); ++n)
+      result.push_back({collective.vertices[n],
                         collective.threads.empty() ? ThreadId() : collective.threads[n],
                         collective.stream, CollectiveId(c), Node(n)});
   }
@@ -83,7 +83,7 @@ class Chains {
     uint64_t& messages = demands_.messages[part.collective.index()];
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
-      take_way(part.device, collective.places[sent.to.index()]);
+      take_way(part.device, collective.vertices[sent.to.index()]);
       if (path_.links.empty())
         return;
       const BytesPerSecond peak = path_.peak(extent(part).peak_rate);

@@ -17,7 +17,7 @@ using ListId = Id<struct ListTag>;
 
 struct List {
   ThreadId thread;
-  uint32_t place = 0;  // of the device among those of the thread
+  uint32_t device_index = 0;  // among the devices of the thread
   LogicalId device;
 };
 
@@ -58,7 +58,7 @@ class ProgramLists {
   const Lowered* lowered_;
   std::vector<List> lists_;
   std::vector<TapeOrder> tapes_;                      // per thread
-  std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and place
+  std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<std::optional<ThreadId>> issued_by_;    // per op
   std::vector<uint32_t> instruction_of_;              // per op
 };
@@ -98,7 +98,7 @@ class ListProgress {
     const TapeOrder& tape = lists_->tape(list);
     const Stream& stream =
         streams_[first_stream_[list.index()] + tape.stream_of(moment.instruction)];
-    return tape.place_on_stream(moment.instruction) <
+    return tape.index_on_stream(moment.instruction) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
 

@@ -55,7 +55,7 @@ struct Collective {
   WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
   SharedList<LogicalId> members;       // rank r is node r
-  SharedList<VertexId> places;         // where each node is in the fabric
+  SharedList<VertexId> vertices;       // of each node, in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
@@ -70,9 +70,11 @@ struct Collective {
 struct LocalTime {
   Duration common;
   /// Where devices differ: one for each device of the op's thread, in its order; else empty.
-  std::vector<Duration> by_place;
+  std::vector<Duration> by_device;
 
-  Duration at(size_t place) const { return by_place.empty() ? common : by_place[place]; }
+  Duration at(size_t device_index) const {
+    return by_device.empty() ? common : by_device[device_index];
+  }
 };
 
 struct Lowered {

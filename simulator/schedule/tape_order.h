@@ -49,7 +49,7 @@ class TapeOrder {
   uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
   /// Of an Enter: its stream, and how many Enters of that stream come before it.
   uint32_t stream_of(uint32_t enter) const { return links_[enter].stream; }
-  uint32_t place_on_stream(uint32_t enter) const { return links_[enter].place; }
+  uint32_t index_on_stream(uint32_t enter) const { return links_[enter].index; }
   /// The Enters of a stream, ascending.
   std::span<const uint32_t> enters(uint32_t stream) const { return enters_[stream]; }
 
@@ -57,7 +57,7 @@ class TapeOrder {
   struct Links {
     uint32_t enter = 0;        // Wait
     uint32_t stream = 0;       // Enter
-    uint32_t place = 0;        // Enter: in enters_[stream]
+    uint32_t index = 0;        // Enter: in enters_[stream]
     uint32_t first_wait = 0;   // Enter: in waits_
     uint32_t count_waits = 0;  // Enter
   };
@@ -83,9 +83,9 @@ bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
     case MomentKind::Entered: {
       if (!visit(Moment{MomentKind::Passed, i}))
         return false;
-      const uint32_t place = tape.place_on_stream(i);
-      return place == 0 ||
-             visit(Moment{MomentKind::Ended, tape.enters(tape.stream_of(i))[place - 1]});
+      const uint32_t index = tape.index_on_stream(i);
+      return index == 0 ||
+             visit(Moment{MomentKind::Ended, tape.enters(tape.stream_of(i))[index - 1]});
     }
     case MomentKind::Ended:
       return visit(Moment{MomentKind::Entered, i});

@@ -32,7 +32,7 @@ struct View {
   /// least 1.
   int64_t inner_run() const;
   /// Where a canonical element lies in the tensor.
-  int64_t place(int64_t canonical) const;
+  int64_t offset(int64_t canonical) const;
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -45,7 +45,7 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
     int64_t length = inner - at % inner;
     if (length > first + count - at)
       length = first + count - at;
-    run(at, place(at), length);
+    run(at, offset(at), length);
     at += length;
   }
 }

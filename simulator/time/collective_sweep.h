@@ -62,7 +62,7 @@ class CollectiveSweep {
   Happened exit(Node node) const {
     LastMet last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
-      const StepTimes& times = times_[place(ref)];
+      const StepTimes& times = times_[index_of(ref)];
       last.add({times.sent, times.sent_origin});
     });
     return last.any() ? last.get() : Happened{entries_[node.index()], node};
@@ -160,7 +160,7 @@ class CollectiveSweep {
   /// Of a send half that has run.
   void check_capacity(StepRef ref, int64_t count) const {
     const size_t at = channel_of(ref);
-    const Instant sent = times_[place(ref)].sent;
+    const Instant sent = times_[index_of(ref)].sent;
     const Instant begun(sent.picoseconds() -
                         connections_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
@@ -219,7 +219,7 @@ class CollectiveSweep {
     const Step step = schedule_.step(ref.step);
     Pass unused(id_, ref.step.channel);
     const Instant begin = begins(times_.data(), ref.step, ref.half, step, unused).at;
-    const StepTimes& times = times_[place(ref.step)];
+    const StepTimes& times = times_[index_of(ref.step)];
     const Instant end = ref.half == Half::Receive ? times.received : times.sent;
     const bool sends = ref.half == Half::Send && step.to.has_value();
     log_->add({id_, ref.step, ref.half, begin, end, sends ? times.arrived : end});
@@ -265,7 +265,7 @@ class CollectiveSweep {
   ORRERY_ALWAYS_INLINE void receive(StepTimes* all, StepRef ref, const Step& step,
                                     Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Receive, step, pass);
-    StepTimes& times = all[place(ref)];
+    StepTimes& times = all[index_of(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
     const HalfWork work = work_of(step.form(), Half::Receive);
@@ -279,7 +279,7 @@ class CollectiveSweep {
 
   ORRERY_ALWAYS_INLINE void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Send, step, pass);
-    StepTimes& times = all[place(ref)];
+    StepTimes& times = all[index_of(ref)];
     times.sent = begin.at;
     times.sent_origin = begin.origin;
     if (step.to) {
@@ -302,7 +302,7 @@ class CollectiveSweep {
             last.add({entries_[cause.step.node.index()], cause.step.node});
           } else {
             pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
-            last.add(all[place(cause.step)].of(cause));
+            last.add(all[index_of(cause.step)].of(cause));
           }
           return true;
         });
@@ -314,7 +314,7 @@ class CollectiveSweep {
   }
 
   /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
-  size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
+  size_t index_of(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
   /// Makes the step's cost known to its channel, and where there is room that of one more size.
   /// Returns whether it was new.
@@ -339,7 +339,7 @@ class CollectiveSweep {
 
   void learn_way(StepRef ref, Node to) {
     const Path path =
-        paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+        paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()]);
     Connection& way = connections_[channel_of(ref)];
     way = Connection{to, path.latency, {}, {}};
     if (path.links.empty())

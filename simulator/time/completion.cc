@@ -13,7 +13,7 @@ namespace orrery {
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment) {
   const Instruction& instruction = lists.tape(list)[moment.instruction];
-  const OpSpan& span = spans[instruction.op.index()][lists[list].place];
+  const OpSpan& span = spans[instruction.op.index()][lists[list].device_index];
   if (moment.kind == MomentKind::Entered)
     return span.start;
   // The compute stream goes past an Enter as soon as it reaches it.

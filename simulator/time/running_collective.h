@@ -228,7 +228,7 @@ class CollectiveRun final : public RunningCollective {
   }
 
   Path path(Node from, Node to) {
-    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
+    return paths_.between(collective_.vertices[from.index()], collective_.vertices[to.index()]);
   }
 
   const S& schedule_;

@@ -55,7 +55,7 @@ void Tapes::passed(ListId list, uint32_t instruction) {
     span.reached = span.start = reached;
   if (at.kind == Instruction::Kind::Local)
     close(span, on_behalf_of(at.op, [&] {
-            return reached + lowered_.local[at.op.index()].at(lists_[list].place);
+            return reached + lowered_.local[at.op.index()].at(lists_[list].device_index);
           }));
   else if (at.kind == Instruction::Kind::Wait && !waits_for_own_start)
     close(span, causes_met(list, {MomentKind::Passed, instruction}));

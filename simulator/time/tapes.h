@@ -60,7 +60,7 @@ class Tapes {
 
  private:
   OpSpan& span(ListId list, uint32_t instruction) {
-    return spans_[lists_.tape(list)[instruction].op.index()][lists_[list].place];
+    return spans_[lists_.tape(list)[instruction].op.index()][lists_[list].device_index];
   }
   /// When the last cause of the moment was met.
   Instant causes_met(ListId list, Moment moment) const;
@@ -75,7 +75,7 @@ class Tapes {
   std::vector<Instant> start_;                  // per list
   std::vector<std::vector<EnterRef>> entries_;  // per collective and node, from its first entry on
   std::vector<Entrance> entrances_;             // made by the call at work
-  std::vector<std::vector<OpSpan>> spans_;      // per op and place
+  std::vector<std::vector<OpSpan>> spans_;      // per op and device index
   Instant makespan_;
 };
 

@@ -26,7 +26,7 @@ class MemberMemory {
   Tensor take_result() &&;
 
  private:
-  Area place(const Slice& slice) const;
+  Area area_of(const Slice& slice) const;
   void own_input();
 
   const Collective& collective_;

@@ -60,18 +60,18 @@ class PieceMap {
     std::vector<Entry> entries;
   };
   static constexpr size_t kMostInBlock = 64;
-  struct Place {
+  struct Position {
     size_t block;
     size_t entry;
   };
 
-  Place find(int64_t element) const;
+  Position find(int64_t element) const;
   /// Of an area with elements: the piece before or after, if there is one.
-  const Entry* before(Place place) const;
-  const Entry* at(Place place) const;
-  Place next(Place place) const;
+  const Entry* before(Position position) const;
+  const Entry* at(Position position) const;
+  Position next(Position position) const;
   /// Puts `fresh` in the place of the entries in [from, to).
-  void replace(Place from, Place to, const std::vector<Entry>& fresh);
+  void replace(Position from, Position to, const std::vector<Entry>& fresh);
   void split(size_t block);
 
   int64_t size_;

@@ -28,10 +28,10 @@ class DeviceValues {
   std::optional<Tensor> take(ValueId value, LogicalId device);
 
  private:
-  std::optional<size_t> place(ValueId value, LogicalId device) const;
+  std::optional<size_t> index(ValueId value, LogicalId device) const;
 
   Holders holders_;
-  std::vector<size_t> first_;  // per value: the place of its first tensor
+  std::vector<size_t> first_;  // per value: the index of its first tensor
   std::vector<std::optional<Tensor>> tensors_;
   std::optional<Tensor> none_;
 };

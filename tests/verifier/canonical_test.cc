@@ -77,7 +77,7 @@ TEST_CASE("inverse of a view: the canonical element at each place") {
     const std::optional<View> inverted = inverse(view);
     RC_ASSERT(inverted.has_value());
     for (int64_t e = 0; e < view.elements(); ++e)
-      RC_ASSERT(inverted->place(view.place(e)) == e);
+      RC_ASSERT(inverted->offset(view.offset(e)) == e);
   });
 }
 
@@ -96,8 +96,8 @@ TEST_CASE("moved parts: the pairs of the part, each place by its view") {
     const Part part = random_part(random, result.elements());
     Pairs expected = pairs({part});
     for (auto& [to, from] : expected) {
-      to = result.place(to);
-      from = operand.place(from);
+      to = result.offset(to);
+      from = operand.offset(from);
     }
     std::sort(expected.begin(), expected.end());
     RC_ASSERT(pairs(moved(part, result, operand)) == expected);

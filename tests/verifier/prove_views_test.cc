@@ -25,20 +25,20 @@ namespace {
 using Counts = std::optional<std::map<std::pair<int64_t, int64_t>, int64_t>>;
 
 /// The first element, by rank and place, that is not as defined: "rank element".
-std::string first_difference(const Traced& traced, const Places& places, const Op& op,
+std::string first_difference(const Traced& traced, const Views& views, const Op& op,
                              const Shape& operand, uint32_t n) {
   for (uint32_t p = 0; p < n; ++p) {
     const std::vector<DefinedElement> defined = define_by_element(op, operand, n, Rank(p));
     std::vector<Counts> made(defined.size());
     for (const Piece& piece : traced.run.outputs[p]) {
       for (int64_t i = 0; i < piece.count; ++i) {
-        Counts& counts = made[static_cast<size_t>(places.output.place(piece.first + i))];
+        Counts& counts = made[static_cast<size_t>(views.output.offset(piece.first + i))];
         if (piece.undefined())
           continue;
         counts.emplace();
         for (const Contribution& part : traced.run.folds.contributions(piece.made))
           for (uint32_t r = 0; r < part.ranks; ++r)
-            (*counts)[{part.rank.index() + r, places.input.place(part.source + i)}] += part.times;
+            (*counts)[{part.rank.index() + r, views.input.offset(part.source + i)}] += part.times;
       }
     }
     for (size_t e = 0; e < defined.size(); ++e) {
@@ -131,9 +131,9 @@ TEST_CASE("proof: the views of lowering are those of the definitions, and wrong 
     const Traced traced = trace(*exchange.schedule, whole_areas(exchange.schedule->extent()));
     RC_ASSERT(proof_of(exchange, traced).holds);
     exchange_dimensions(*rc::gen::arbitrary<bool>() ? exchange.views.input : exchange.views.output);
-    const Places places{exchange.views.input, exchange.views.output};
+    const Views views{exchange.views.input, exchange.views.output};
     RC_ASSERT(first_difference(proof_of(exchange, traced)) ==
-              first_difference(traced, places, exchange.op, exchange.operand, exchange.n));
+              first_difference(traced, views, exchange.op, exchange.operand, exchange.n));
   });
 }
 

@@ -14,7 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 namespace orrery {
 namespace {
@@ -418,7 +418,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
     diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
                     fmt::format("this is no XML: {}", parsed.description()));
   else if (std::string_view(document.document_element().name()) != "algo")
-    diagnostics.add({"", TextPlace{1, 1}},
+    diagnostics.add({"", TextPosition{1, 1}},
                     fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
                                 document.document_element().name()));
   diagnostics.throw_if_any();

@@ -212,7 +212,7 @@ std::optional<Check> donation_between_lists(const Program& program) {
           const std::vector<LogicalId>& left = program.threads[t].devices;
           const std::vector<LogicalId>& right = program.threads[donation.thread].devices;
           const auto both = std::find_if(left.begin(), left.end(), [&](LogicalId device) {
-            return place_among(right, device).has_value();
+            return index_among(right, device).has_value();
           });
           if (both == left.end())
             continue;

@@ -33,14 +33,14 @@ class Precedence {
         if (!is_shared(program, instruction))
           continue;
         auto& on_stream = last.try_emplace(instruction.stream, devices.size()).first->second;
-        for (size_t place = 0; place < devices.size(); ++place) {
+        for (size_t index = 0; index < devices.size(); ++index) {
           const CollectiveId id =
-              lowered.member(program, instruction.collective, devices[place]).collective;
-          if (const auto& earlier = on_stream[place]) {
+              lowered.member(program, instruction.collective, devices[index]).collective;
+          if (const auto& earlier = on_stream[index]) {
             next_[earlier->index()].push_back(id);
             ++before_[id.index()];
           }
-          on_stream[place] = id;
+          on_stream[index] = id;
         }
       }
     }
@@ -108,7 +108,7 @@ class Disagreement {
   }
 
  private:
-  /// The threads' places at which they enter one site.
+  /// The indices at which the two threads enter one site.
   struct Meeting {
     size_t left;
     size_t right;
@@ -116,12 +116,12 @@ class Disagreement {
 
   std::optional<Check> between(size_t a, const std::vector<Entrance>& left, size_t b,
                                const std::vector<Entrance>& right, StreamId stream) const {
-    std::map<SiteId, size_t> place;
+    std::map<SiteId, size_t> index_of;
     for (size_t i = 0; i < left.size(); ++i)
-      place.emplace(left[i].site, i);
+      index_of.emplace(left[i].site, i);
     std::vector<Meeting> met;
     for (size_t i = 0; i < right.size(); ++i)
-      if (const auto at = place.find(right[i].site); at != place.end())
+      if (const auto at = index_of.find(right[i].site); at != index_of.end())
         met.push_back({at->second, i});
     for (size_t later = 1; later < met.size(); ++later) {
       for (size_t earlier = 0; earlier < later; ++earlier) {

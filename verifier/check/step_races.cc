@@ -55,18 +55,18 @@ class Clocks {
   void send(StepRef ref, const Step& step) { add(ref, Half::Send, step); }
 
   bool before(const Access& a, const Access& b) const {
-    return clock(b.step, b.half)[channel(a.step)] >= place(a.step, a.half) + 1;
+    return clock(b.step, b.half)[channel(a.step)] >= half_index(a.step, a.half) + 1;
   }
 
  private:
   size_t channel(StepRef ref) const {
     return size_t{ref.node.index()} * channels_ + ref.channel.index();
   }
-  static uint32_t place(StepRef ref, Half half) {
+  static uint32_t half_index(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Send ? 1 : 0);
   }
   const std::vector<uint32_t>& clock(StepRef ref, Half half) const {
-    return clocks_[first_[channel(ref)] + place(ref, half)];
+    return clocks_[first_[channel(ref)] + half_index(ref, half)];
   }
 
   void add(StepRef ref, Half half, const Step& step) {
@@ -79,8 +79,8 @@ class Clocks {
         now[c] = std::max(now[c], then[c]);
       return true;
     });
-    now[channel(ref)] = place(ref, half) + 1;
-    clocks_[first_[channel(ref)] + place(ref, half)] = std::move(now);
+    now[channel(ref)] = half_index(ref, half) + 1;
+    clocks_[first_[channel(ref)] + half_index(ref, half)] = std::move(now);
   }
 
   const Schedule& schedule_;
@@ -103,13 +103,13 @@ std::string race_text(const Access& a, const Access& b) {
                      kAreas[static_cast<size_t>(a.slice.area)], first, last);
 }
 
-/// Of one node: the first unordered pair, by place.
+/// Of one node: the first unordered pair, by position.
 std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clocks) {
-  const auto place = [](const Access& access) {
+  const auto position = [](const Access& access) {
     return std::tuple(access.slice.area, access.slice.first, access.step, access.half);
   };
   std::sort(all.begin(), all.end(),
-            [&](const Access& a, const Access& b) { return place(a) < place(b); });
+            [&](const Access& a, const Access& b) { return position(a) < position(b); });
   for (size_t a = 0; a < all.size(); ++a) {
     const int64_t end = all[a].slice.first + all[a].slice.count;
     for (size_t b = a + 1;

@@ -23,11 +23,11 @@ std::vector<int64_t> digits(const View& view, int64_t number) {
   return digits;
 }
 
-int64_t place(const View& view, const std::vector<int64_t>& digits) {
-  int64_t place = 0;
+int64_t offset(const View& view, const std::vector<int64_t>& digits) {
+  int64_t offset = 0;
   for (size_t d = 0; d < digits.size(); ++d)
-    place += digits[d] * view.strides[d];
-  return place;
+    offset += digits[d] * view.strides[d];
+  return offset;
 }
 
 /// One side of a part: where it begins, and its stride along each dimension.
@@ -102,9 +102,9 @@ bool move_side(const Part& part, const View& view, Side side,
       open.push_back(std::move(next));
       continue;
     }
-    next.*side.first = place(view, in.first);
+    next.*side.first = offset(view, in.first);
     for (size_t d = 0; d < next.dims.size(); ++d)
-      next.dims[d].*side.stride = place(view, in.strides[d]);
+      next.dims[d].*side.stride = offset(view, in.strides[d]);
     if (!visit(next))
       return false;
   }
@@ -123,15 +123,15 @@ std::optional<View> inverse(const View& view) {
     canonical[d - 1] = canonical[d] * view.dims[d];
   std::vector<int64_t> dims;
   std::vector<int64_t> strides;
-  int64_t places = view.elements();
-  if (places == 0)
+  int64_t rest = view.elements();
+  if (rest == 0)
     return View::whole(0);
   for (const size_t d : order) {
     if (view.dims[d] == 1)
       continue;
-    if (places != view.strides[d] * view.dims[d])
+    if (rest != view.strides[d] * view.dims[d])
       return std::nullopt;
-    places = view.strides[d];
+    rest = view.strides[d];
     dims.push_back(view.dims[d]);
     strides.push_back(canonical[d]);
   }

@@ -65,20 +65,20 @@ Proof over_budget() {
 }
 
 /// The smallest place in the tensor of canonical elements [first, first + count).
-int64_t lowest_place(const View& view, int64_t first, int64_t count) {
-  int64_t lowest = view.place(first);
+int64_t lowest_offset(const View& view, int64_t first, int64_t count) {
+  int64_t lowest = view.offset(first);
   view.for_each_run(first, count,
-                    [&](int64_t, int64_t place, int64_t) { lowest = std::min(lowest, place); });
+                    [&](int64_t, int64_t offset, int64_t) { lowest = std::min(lowest, offset); });
   return lowest;
 }
 
 /// Compares one rank's pieces, in canonical places, with its definition, in places of the tensors.
 class RankComparison {
  public:
-  RankComparison(const FoldTable& folds, const Places& places, const View& from_result,
+  RankComparison(const FoldTable& folds, const Views& views, const View& from_result,
                  const View& from_operand, uint64_t budget)
       : folds_(folds),
-        places_(places),
+        views_(views),
         from_result_(from_result),
         from_operand_(from_operand),
         budget_(budget) {}
@@ -108,7 +108,7 @@ class RankComparison {
       return Proof{false,
                    fmt::format("the definition of rank {} does not say once what each of its {} "
                                "elements is",
-                               rank.index(), places_.output.elements()),
+                               rank.index(), views_.output.elements()),
                    {}};
     if (!lowest)
       return std::nullopt;
@@ -153,8 +153,8 @@ class RankComparison {
 
   /// A definition of other tensors than the views'.
   std::optional<Proof> wrong_sizes(Rank rank, const Definition& definition) const {
-    const int64_t result = places_.output.elements();
-    const int64_t operand = places_.input.elements();
+    const int64_t result = views_.output.elements();
+    const int64_t operand = views_.input.elements();
     int64_t defined = 0;
     int64_t used = 0;
     for (const Part& part : definition.parts) {
@@ -208,25 +208,25 @@ class RankComparison {
   /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.
   void note(const Piece* piece, const Run& run, int64_t first, int64_t count,
             std::optional<Difference>& lowest) const {
-    const int64_t element = lowest_place(places_.output, first, count);
+    const int64_t element = lowest_offset(views_.output, first, count);
     if (lowest && lowest->element <= element)
       return;
-    const int64_t canonical = from_result_.place(element);
+    const int64_t canonical = from_result_.offset(element);
     lowest = Difference{element, std::nullopt, {}};
     const int64_t source = run.source + canonical - run.first;
     for (uint32_t r = 0; r < run.ranks; ++r)
-      lowest->expected[{run.rank.index() + r, places_.input.place(source)}] = 1;
+      lowest->expected[{run.rank.index() + r, views_.input.offset(source)}] = 1;
     if (piece == nullptr || piece->undefined())
       return;
     Counts& have = lowest->have.emplace();
     for (const Contribution& part :
          folds_.contributions(piece->made.moved(canonical - piece->first)))
       for (uint32_t r = 0; r < part.ranks; ++r)
-        have[{part.rank.index() + r, places_.input.place(part.source)}] += part.times;
+        have[{part.rank.index() + r, views_.input.offset(part.source)}] += part.times;
   }
 
   const FoldTable& folds_;
-  const Places& places_;
+  const Views& views_;
   const View& from_result_;
   const View& from_operand_;
   uint64_t budget_;
@@ -245,7 +245,7 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
   return traced;
 }
 
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget) {
   const ProvenanceRun& run = traced.run;
   if (run.over_budget || run.work > budget)
@@ -263,16 +263,16 @@ Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(R
                         "definition's",
                         step->node.index(), step->channel.index(), step->index),
             {}};
-  const std::optional<View> from_result = inverse(places.output);
-  const std::optional<View> from_operand = inverse(places.input);
+  const std::optional<View> from_result = inverse(views.output);
+  const std::optional<View> from_operand = inverse(views.input);
   if (!from_result || !from_operand)
     return {
         false,
         fmt::format("the view of the {} does not give each of its {} elements a place of its own",
                     from_result ? "operand" : "result",
-                    (from_result ? places.input : places.output).elements()),
+                    (from_result ? views.input : views.output).elements()),
         {}};
-  RankComparison comparison(run.folds, places, *from_result, *from_operand, budget - run.work);
+  RankComparison comparison(run.folds, views, *from_result, *from_operand, budget - run.work);
   for (size_t r = 0; r < run.outputs.size(); ++r) {
     auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r)));
     if (comparison.over_budget())

@@ -27,7 +27,7 @@ struct Traced {
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 
 /// Where the canonical elements of the schedule lie in operands and results.
-struct Places {
+struct Views {
   const View& input;
   const View& output;
 };
@@ -44,7 +44,7 @@ struct Proof {
 /// the first element, by rank and place, that is not, with one contribution that is missing, extra
 /// or repeated. `budget` is for the work of the walk (ProvenanceRun::work) and the stretches that
 /// are compared; the work stops where it is spent.
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 
 }  // namespace orrery

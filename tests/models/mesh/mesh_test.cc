@@ -232,14 +232,14 @@ TEST_CASE("devices_in: those whose places lie in the intervals, ascending") {
   CHECK(ids({devices_in(Mesh(), {})}) == Ids{{0}});
 }
 
-TEST_CASE("place_among: in neighbours, in a list with gaps, in none") {
+TEST_CASE("index_among: in neighbours, in a list with gaps, in none") {
   const std::vector<LogicalId> gaps = {LogicalId(3), LogicalId(4), LogicalId(9)};
-  CHECK(place_among(gaps, LogicalId(4)) == 1);
-  CHECK(place_among(gaps, LogicalId(9)) == 2);
-  CHECK_FALSE(place_among(gaps, LogicalId(2)).has_value());
-  CHECK_FALSE(place_among(gaps, LogicalId(5)).has_value());
-  CHECK_FALSE(place_among(gaps, LogicalId(10)).has_value());
-  CHECK_FALSE(place_among({}, LogicalId(0)).has_value());
+  CHECK(index_among(gaps, LogicalId(4)) == 1);
+  CHECK(index_among(gaps, LogicalId(9)) == 2);
+  CHECK_FALSE(index_among(gaps, LogicalId(2)).has_value());
+  CHECK_FALSE(index_among(gaps, LogicalId(5)).has_value());
+  CHECK_FALSE(index_among(gaps, LogicalId(10)).has_value());
+  CHECK_FALSE(index_among({}, LogicalId(0)).has_value());
 }
 
 }  // namespace

@@ -91,11 +91,11 @@ TEST_CASE("builder: an id is used once") {
 TEST_CASE("builder: an id that is taken says by what") {
   Diagnostics diagnostics("test.json");
   ProgramBuilder builder(Mesh(), Checks::States, diagnostics);
-  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPlace{3, 5}});
+  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPosition{3, 5}});
   builder.thread("main", devices(0, 1));
   OpRequest request = op("a", "add", {"a", "a"});
-  request.origin = Origin{"/program/0", TextPlace{7, 5}};
-  request.places.emplace("id", Origin{"/program/0/id", TextPlace{7, 12}});
+  request.origin = Origin{"/program/0", TextPosition{7, 5}};
+  request.key_origins.emplace("id", Origin{"/program/0/id", TextPosition{7, 12}});
   builder.op(request);
   builder.finish();
   CHECK_THROWS_WITH(diagnostics.throw_if_any(),

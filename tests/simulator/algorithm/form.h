@@ -79,7 +79,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
     void see(HalfRef half) {
       for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
                      [&](const Cause& cause) {
-                       const uint32_t at = begun[place(cause.step)];
+                       const uint32_t at = begun[index_of(cause.step)];
                        if (cause.kind != CauseKind::Enter && cause.step.index + extent.window < at)
                          error = fmt::format("step {} is {} behind", cause.step.index,
                                              at - cause.step.index);
@@ -97,18 +97,18 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
         ready[pick] = ready.back();
         ready.pop_back();
         see(half);
-        begun[place(half.step)] = half.step.index;
+        begun[index_of(half.step)] = half.step.index;
         if (half.half == Half::Send && schedule.step(half.step).to) {
           const StepRef receiver = schedule.peer(half.step, Half::Send);
-          if (receiver.index > begun[place(receiver)] + extent.window)
-            error =
-                fmt::format("a message waits {} steps on", receiver.index - begun[place(receiver)]);
+          if (receiver.index > begun[index_of(receiver)] + extent.window)
+            error = fmt::format("a message waits {} steps on",
+                                receiver.index - begun[index_of(receiver)]);
         }
         progress.retire(half, push);
         ++halves;
       }
     }
-    size_t place(StepRef ref) const {
+    size_t index_of(StepRef ref) const {
       return size_t{ref.node.index()} * extent.channels + ref.channel.index();
     }
 

@@ -49,7 +49,7 @@ class LowerRig {
     request.issue = named.issue;
     request.operands = std::move(operands);
     request.site = std::move(site);
-    request.origin = Origin{"/program/" + name, TextPlace{7, 1}};
+    request.origin = Origin{"/program/" + name, TextPosition{7, 1}};
     for (const auto& [key, value] : parameters)
       request.attributes.set(key, value);
     builder_.op(std::move(request));

@@ -78,7 +78,7 @@ TEST_CASE("lower: each group of a site is a collective, and equal groups share a
   CHECK(lowered.collectives[0].schedule == lowered.collectives[2].schedule);
   CHECK(lowered.collectives[1].schedule->extent().nodes == 1);
   CHECK(lowered.collectives[2].members == Group{LogicalId(3), LogicalId(1)});
-  CHECK(lowered.collectives[2].places == std::vector<VertexId>{VertexId(3), VertexId(1)});
+  CHECK(lowered.collectives[2].vertices == std::vector<VertexId>{VertexId(3), VertexId(1)});
   CHECK(lowered.choices.size() == 1);
   const SiteMembers& members = lowered.members[0];
   CHECK(members.find(LogicalId(1))->collective == CollectiveId(2));
@@ -111,7 +111,7 @@ TEST_CASE("lower: layers that become the same share schedules, groups and views"
   CHECK(all[6].schedule->extent().input == 9);
   for (size_t c = 2; c < all.size(); ++c) {
     CHECK(all[c].members.begin() == all[c - 2].members.begin());
-    CHECK(all[c].places.begin() == all[c - 2].places.begin());
+    CHECK(all[c].vertices.begin() == all[c - 2].vertices.begin());
   }
   CHECK(all[2].input.dims.begin() == all[0].input.dims.begin());
   CHECK(all[2].stream == StreamId(1));

@@ -42,8 +42,8 @@ std::vector<Source> through(const CollectiveViews& views, From&& from) {
   std::vector<Source> result(static_cast<size_t>(views.output.elements()));
   for (int64_t i = 0; i < views.output.elements(); ++i) {
     const Source source = from(i);
-    result[static_cast<size_t>(views.output.place(i))] = {source.rank,
-                                                          views.input.place(source.element)};
+    result[static_cast<size_t>(views.output.offset(i))] = {source.rank,
+                                                           views.input.offset(source.element)};
   }
   return result;
 }

@@ -70,8 +70,8 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
             if (!step.to)
               continue;
             ++messages[i];
-            const VertexId from = collective.places[n];
-            const Route route = *program.fabric.route(from, collective.places[step.to->index()]);
+            const VertexId from = collective.vertices[n];
+            const Route route = *program.fabric.route(from, collective.vertices[step.to->index()]);
             int64_t peak = extent.peak_rate ? extent.peak_rate->count() : INT64_MAX;
             for (const LinkId link : route)
               peak = std::min(peak, program.fabric.link(link).bandwidth.count());

@@ -81,7 +81,7 @@ TEST_CASE("tape order: which instructions belong together") {
   const TapeOrder order(tape);
   CHECK(order.streams() == 2);
   CHECK(order.enters(0).size() == 2);
-  CHECK(order.place_on_stream(3) == 1);
+  CHECK(order.index_on_stream(3) == 1);
   CHECK(order.stream_of(2) == 1);
   CHECK(order.enter_of(5) == 0);
   CHECK(order.waits_for(0).size() == 1);

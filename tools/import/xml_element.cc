@@ -1,4 +1,4 @@
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 #include <algorithm>
 #include <charconv>
