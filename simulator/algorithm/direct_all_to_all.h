@@ -11,10 +11,10 @@
 
 namespace orrery {
 
-/// Each rank sends part q of its input, `part` elements, to rank q, which keeps it as part r. Each
-/// distance from 0 to n - 1 has Transport::channels channels, in growing order. On those of
-/// distance 0 a rank copies its own part; on the others it sends as far, and then receives, so that
-/// no node waits for another's order.
+/// Rank r sends part q of its input, `part` elements, to rank q, which stores it as part r. Each
+/// distance (q - r) mod n from 0 to n - 1 has its own Transport::channels channels, numbered by
+/// distance. At distance 0 a rank copies its own part. On the other channels it first sends, then
+/// receives, so no node waits for another's order.
 class DirectAllToAllSchedule final : public Schedule {
  public:
   DirectAllToAllSchedule(uint32_t nodes, int64_t part, Transport transport)
@@ -77,8 +77,8 @@ class DirectAllToAllSchedule final : public Schedule {
   uint32_t distance(Channel channel) const { return channel.index() / channels_; }
 
   Node ahead(Node node, uint32_t distance) const {
-    const uint32_t place = node.index() + distance;
-    return Node(place < nodes_ ? place : place - nodes_);
+    const uint32_t number = node.index() + distance;
+    return Node(number < nodes_ ? number : number - nodes_);
   }
 
   /// The channel's piece of the part that is for `node`, or from it.

@@ -73,8 +73,8 @@ class PairwiseSchedule final : public Schedule {
  private:
   static uint32_t turn(StepRef ref) { return (ref.index + 1) / 2; }
   Node ahead(Node node, uint32_t distance) const {
-    const uint32_t place = node.index() + distance;
-    return Node(place < nodes_ ? place : place - nodes_);
+    const uint32_t number = node.index() + distance;
+    return Node(number < nodes_ ? number : number - nodes_);
   }
   Node behind(Node node, uint32_t distance) const {
     return Node(node.index() < distance ? node.index() + nodes_ - distance
