@@ -95,7 +95,7 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
   if (!proof_is_asked_for(scenario))
-    stages.proof = {options.proof_budget, options.proof_work_budget};
+    stages.proof = {options.proof_budget, options.proof_piece_budget};
   return stages;
 }
 
@@ -278,7 +278,7 @@ class Run {
                         options_.proof_budget));
     else
       label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
-                        name, steps, options_.proof_work_budget));
+                        name, steps, options_.proof_piece_budget));
   }
 
   void check_expectations() {

@@ -20,8 +20,8 @@ struct RunOptions {
   Bytes data_budget = Bytes(int64_t{1} << 30);
   /// Steps up to which a schedule is proved without being asked to.
   uint64_t proof_budget = 1'000'000;
-  /// The same in work (ProofBudget::work): above what the steps of usual schedules come to.
-  uint64_t proof_work_budget = 16'000'000;
+  /// The same in pieces (ProofBudget::pieces): above what the steps of usual schedules come to.
+  uint64_t proof_piece_budget = 16'000'000;
   /// Steps of the whole program up to which the slack of its ops is worked out.
   uint64_t slack_budget = 1'000'000;
   /// Of these, `steps`, and `data` for Data::On: more is refused before anything is allocated.

@@ -81,7 +81,7 @@ class Visitor {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       run.outputs.push_back(
           area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
-    run.work = work();
+    run.pieces = pieces();
     run.over_budget = over_budget();
     run.folds = std::move(folds_);
     run.combines = std::move(combines_);
@@ -92,8 +92,8 @@ class Visitor {
   }
 
  private:
-  uint64_t work() const { return moved_ + folds_.all_contributions(); }
-  bool over_budget() const { return work() > budget_; }
+  uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
+  bool over_budget() const { return pieces() > budget_; }
 
   void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())

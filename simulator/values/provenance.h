@@ -44,9 +44,9 @@ struct ProvenanceRun {
   /// area, or took a message of another length. Later pieces count as undefined where it did.
   std::optional<std::string> misread;
   /// Pieces that the steps moved, and contributions that were added up: what the walk cost.
-  uint64_t work = 0;
-  /// The work went beyond the budget, and the walk went on without looking: nothing else here
-  /// means anything.
+  uint64_t pieces = 0;
+  /// There were more pieces than the budget, and the rest of the walk was skipped. The other
+  /// members are then meaningless.
   bool over_budget = false;
 };
 

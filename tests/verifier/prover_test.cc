@@ -64,19 +64,19 @@ TEST_CASE("prover: other views of the same schedule are another question of the 
   CHECK(prover.proofs() == 2);
 }
 
-TEST_CASE("prover: the work of a proof is found where it lies, and not one piece less") {
+TEST_CASE("prover: a proof stops one piece above the budget, and not before") {
   const Shared shared(1);
   const Schedule& schedule = *shared.rig.lowered.collectives.front().schedule;
   const Traced traced = trace(schedule, whole_areas(schedule.extent()));
   // Each rank's result is compared in 4 chunks, of one fold each.
-  const uint64_t work = traced.run.work + 4 * 4;
+  const uint64_t pieces = traced.run.pieces + 4 * 4;
   const auto proved_with = [&](uint64_t budget) {
     Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, budget});
     return prover.prove_site(SiteId(0)).has_value();
   };
-  CHECK(proved_with(work));
-  CHECK_FALSE(proved_with(work - 1));
-  CHECK_FALSE(proved_with(traced.run.work - 1));
+  CHECK(proved_with(pieces));
+  CHECK_FALSE(proved_with(pieces - 1));
+  CHECK_FALSE(proved_with(traced.run.pieces - 1));
   CHECK_FALSE(proved_with(0));
 }
 

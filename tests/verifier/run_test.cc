@@ -199,7 +199,7 @@ TEST_CASE("proofs over the budget are left out and labelled, unless they are ask
 
 TEST_CASE("proofs that take more work than the budget stop and are labelled") {
   RunOptions options;
-  options.proof_work_budget = 10;  // each of the 28 steps moves a piece
+  options.proof_piece_budget = 10;  // each of the 28 steps moves a piece
   ScenarioParts parts;
   parts.program =
       R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";

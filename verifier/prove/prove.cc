@@ -248,7 +248,7 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget) {
   const ProvenanceRun& run = traced.run;
-  if (run.over_budget || run.work > budget)
+  if (run.over_budget || run.pieces > budget)
     return over_budget();
   if (!run.stuck.empty())
     return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
@@ -272,7 +272,7 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
                     from_result ? "operand" : "result",
                     (from_result ? views.input : views.output).elements()),
         {}};
-  RankComparison comparison(run.folds, views, *from_result, *from_operand, budget - run.work);
+  RankComparison comparison(run.folds, views, *from_result, *from_operand, budget - run.pieces);
   for (size_t r = 0; r < run.outputs.size(); ++r) {
     auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r)));
     if (comparison.over_budget())

@@ -40,10 +40,10 @@ struct Proof {
 };
 
 /// Whether every node's result is made of exactly the contributions that the definition of its rank
-/// names, each once, by the definition's own reduction, at the places that the views say. Otherwise
-/// the first element, by rank and place, that is not, with one contribution that is missing, extra
-/// or repeated. `budget` is for the work of the walk (ProvenanceRun::work) and the stretches that
-/// are compared; the work stops where it is spent.
+/// names, each once, by the definition's own reduction, at the offsets that the views give.
+/// Otherwise the first wrong element, by rank and offset, with one contribution that is missing,
+/// extra or repeated. `budget` covers the pieces of the walk (ProvenanceRun::pieces) and the
+/// stretches that are compared; the proof stops where it is spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 

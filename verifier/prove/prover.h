@@ -19,7 +19,7 @@ struct ProofBudget {
   uint64_t steps = kUnlimited;
   /// Pieces that steps move, contributions that are added up, and stretches that are compared. The
   /// proof stops where this is spent.
-  uint64_t work = kUnlimited;
+  uint64_t pieces = kUnlimited;
 };
 
 /// Program and lowered must outlive the prover.
@@ -28,7 +28,7 @@ class Prover {
   Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
 
   /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. Empty
-  /// where the site's schedules have more steps than the budget, or one of them takes more work.
+  /// where the site's schedules have more steps than the budget, or one of them takes more pieces.
   std::optional<Check> prove_site(SiteId site);
 
   /// Steps of the site's schedules, each counted once.
