@@ -1,8 +1,9 @@
 #pragma once
 
-// Everything a run found out, as plain data. Rendering it is for tools/.
+// Everything a run found out, as plain data that stands alone. Rendering it is for tools/.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,9 +63,9 @@ struct LinkReport {
 };
 
 struct Report {
-  const Scenario* scenario = nullptr;  // must outlive the report
-  Lowered lowered;                     // what was run
-  FaultEffects fault_effects;          // and with which faults
+  std::shared_ptr<const Scenario> scenario;  // copies of the report share it
+  Lowered lowered;                           // what was run
+  FaultEffects fault_effects;                // and with which faults
   bool holds = true;
   std::string fingerprint;
   /// What the one executor that ran did (digest.h). Absent where several ran: SCHEDULE.DIGEST

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -102,15 +103,14 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
 /// Asks the stages, and puts what they say into a report.
 class Run {
  public:
-  Run(const Scenario& scenario, const RunOptions& options)
-      : scenario_(scenario),
+  Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
+      : scenario_(*scenario),
         options_(options),
-        program_(scenario.program),
-        diagnostics_(scenario.file),
-        stages_(scenario.program, scenario.cluster, stage_options(scenario, options),
-                diagnostics_) {
+        program_(scenario_.program),
+        diagnostics_(scenario_.file),
+        stages_(program_, scenario_.cluster, stage_options(scenario_, options), diagnostics_) {
     diagnostics_.throw_if_any();
-    report_.scenario = &scenario;
+    report_.scenario = std::move(scenario);
   }
 
   Report report() {
@@ -417,18 +417,22 @@ std::string too_large(const Overflow& overflow) {
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 
-Report run(const Scenario& scenario, const RunOptions& options) {
+Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options) {
   try {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
-    const Op& op = scenario.program.op(overflow.op());
+    const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);
     throw InputError(
-        scenario.file,
+        scenario->file,
         {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});
   } catch (const Overflow& overflow) {
-    throw InputError(scenario.file, {{{}, too_large(overflow)}});
+    throw InputError(scenario->file, {{{}, too_large(overflow)}});
   }
+}
+
+Report run(Scenario scenario, const RunOptions& options) {
+  return run(std::make_shared<const Scenario>(std::move(scenario)), options);
 }
 
 }  // namespace orrery

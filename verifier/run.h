@@ -3,6 +3,7 @@
 // The library's front door: one scenario in, one report out.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "models/scenario/bounds.h"
@@ -33,6 +34,9 @@ std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
 /// (a limit, or a quantity that leaves 64 bits).
-Report run(const Scenario& scenario, const RunOptions& options);
+Report run(Scenario scenario, const RunOptions& options);
+
+/// The same without a copy, for a scenario that is run several times. Requires one.
+Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
 }  // namespace orrery

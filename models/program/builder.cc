@@ -58,7 +58,7 @@ ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostic
 
 void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                                std::string_view message) {
-  diagnostics_.add(request.origin_of(key),
+  diagnostics_.add(request.key_origin(key),
                    fmt::format("{}: {}", op_name(request.kind, request.issue), message));
 }
 
@@ -169,7 +169,7 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   }
   if (parameter.kind == ParameterKind::Names) {
     if (const auto wrong = axes_error(program_.mesh, request.attributes.names(name))) {
-      diagnostics_.add(request.origin_of(name), *wrong);
+      diagnostics_.add(request.key_origin(name), *wrong);
       return false;
     }
   }
@@ -235,7 +235,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   const ThreadId thread(program_.threads.size() - 1);
   std::vector<ValueId> operands;
   for (const std::string& name : request.operands) {
-    const auto value = value_named(name, request.origin_of("of"), thread);
+    const auto value = value_named(name, request.key_origin("of"), thread);
     if (!value) {
       right = false;
       continue;
@@ -392,7 +392,7 @@ void ProgramBuilder::op(OpRequest request) {
   const bool right = check_parameters(request, rules);
   const auto operands = resolve_operands(request, rules);
   Definition* definition =
-      define(request.name, request.origin_of("id"),
+      define(request.name, request.key_origin("id"),
              {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin});
   const auto made = right && operands ? make_op(request, rules, *operands) : std::nullopt;
   if (!made) {
@@ -407,8 +407,22 @@ void ProgramBuilder::op(OpRequest request) {
     definition->value = results.front();
 }
 
+std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {
+  return value_named(name, at, ThreadId(program_.threads.size() - 1));
+}
+
+ProgramBuilder::Size ProgramBuilder::size() const {
+  return {static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(program_.values.size()),
+          static_cast<uint32_t>(program_.buffers.size())};
+}
+
+void ProgramBuilder::loop(Loop loop) {
+  loop.thread = ThreadId(program_.threads.size() - 1);
+  program_.loops.push_back(std::move(loop));
+}
+
 std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {
-  const auto value = value_named(name, at, ThreadId(program_.threads.size() - 1));
+  const auto value = value_of(name, at);
   return value ? std::optional(program_.value(*value).type) : std::nullopt;
 }
 

@@ -45,6 +45,20 @@ class ProgramBuilder {
   /// where that is no value: a use of the name at `at`, to be reported, unless its op was.
   std::optional<ValueType> type_of(const std::string& name, const Origin& at);
 
+  /// The value that `name` stands for, as type_of has it.
+  std::optional<ValueId> value_of(const std::string& name, const Origin& at);
+
+  /// How many ops, values and buffers there are so far.
+  struct Size {
+    uint32_t ops = 0;
+    uint32_t values = 0;
+    uint32_t buffers = 0;
+  };
+  Size size() const;
+
+  /// Says which of the ops are the iterations of a loop, once they are all there.
+  void loop(Loop loop);
+
   /// Lets `name` too stand for the value that `of` stands for. Requires that it stands for one.
   void name_also(const std::string& of, std::string name, std::optional<Origin> origin);
 

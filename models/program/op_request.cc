@@ -4,7 +4,7 @@
 
 namespace orrery {
 
-Origin OpRequest::origin_of(std::string_view key) const {
+Origin OpRequest::key_origin(std::string_view key) const {
   const auto known = key_origins.find(key);
   if (known != key_origins.end())
     return known->second;

@@ -27,7 +27,7 @@ struct OpRequest {
 
   /// Where to report an error in `key`: where the key stands, or if that is unknown the op, with
   /// the key appended to the pointer. The op itself where `key` is empty.
-  Origin origin_of(std::string_view key) const;
+  Origin key_origin(std::string_view key) const;
 };
 
 /// Where to report an error of `name`: `origin`, or "/name" if it was not read from a file.

@@ -20,6 +20,7 @@
 
 #include "models/base/id.h"
 #include "models/mesh/mesh.h"
+#include "models/program/loop.h"
 #include "models/program/op.h"
 #include "models/program/value.h"
 
@@ -57,6 +58,7 @@ struct Program {
   std::vector<Site> sites;
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
+  std::vector<Loop> loops;  // inner ones before those they are in
   std::map<std::string, ValueId, std::less<>>
       other_names;  // of values: what loops have carried out
 

@@ -40,8 +40,8 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   }
   Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
-                  diagnostics_.noted(request.origin_of("axis_name")),
-                  diagnostics_.noted(request.origin_of("site")),
+                  diagnostics_.noted(request.key_origin("axis_name")),
+                  diagnostics_.noted(request.key_origin("site")),
                   shared,
                   known != shared_.end()};
   const SiteId id(meetings_.size());
@@ -60,23 +60,24 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
   if (meeting.threads.back() == thread) {  // a thread's ops come one after the other
-    diagnostics_.add(request.origin_of("site"),
+    diagnostics_.add(request.key_origin("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
                                  where, program_.thread(thread).name));
   } else if (op.kind != first.kind || op.issue != first.issue) {
-    diagnostics_.add(request.origin_of("op"), fmt::format("expected {} at {}, as \"{}\" is, got {}",
-                                                          op_name(first.kind, first.issue), where,
-                                                          first.name, op_name(op.kind, op.issue)));
+    diagnostics_.add(
+        request.key_origin("op"),
+        fmt::format("expected {} at {}, as \"{}\" is, got {}", op_name(first.kind, first.issue),
+                    where, first.name, op_name(op.kind, op.issue)));
   } else if (const auto parameter = difference(first.attributes, op.attributes)) {
     diagnostics_.add(
-        request.origin_of(*parameter),
+        request.key_origin(*parameter),
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
     const ValueType& theirs = program_.value(first.operands.front()).type;
     const ValueType& ours = program_.value(op.operands.front()).type;
     if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-      diagnostics_.add(request.origin_of("of"),
+      diagnostics_.add(request.key_origin("of"),
                        fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
                                    name(theirs.dtype), theirs.shape.text(), where, first.name,
                                    name(ours.dtype), ours.shape.text()));

@@ -1,6 +1,7 @@
-// The part of program_reader.h that reads "fori_loop", a loop with a fixed trip count, by reading
-// its body once for each iteration. So the program has ordinary ops only, and whoever works on
-// programs knows nothing of loops.
+// The part of program_reader.h that reads "fori_loop", a loop with a fixed trip count. Its body is
+// read once for each iteration that the program writes out: each gets ordinary ops. Once an
+// iteration begins as the one before did, all later ones are alike, and those between the first and
+// the last are left out (models/program/loop.h).
 //
 // In {"id": "layers", "op": "fori_loop", "lower": 0, "upper": 4, "index": "i", "carry": {"h": "x"},
 // "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[0].y", "layers[1].y", ...;
@@ -44,7 +45,27 @@ struct ProgramReader::LoopCarry {
   const std::string& name() const { return initial.key(); }
 };
 
-struct ProgramReader::Loop {
+/// What the carries are where an iteration begins: values of earlier iterations by their distance,
+/// others by themselves.
+struct ProgramReader::LoopEntry {
+  struct Carried {
+    uint32_t iterations_before = 0;  // 0: a value from before the loop
+    uint32_t value = 0;              // in the values of that iteration; else among all
+    ValueType type;
+    friend bool operator==(const Carried&, const Carried&) = default;
+  };
+  std::vector<Carried> carried;
+  friend bool operator==(const LoopEntry&, const LoopEntry&) = default;
+
+  uint32_t furthest() const {
+    uint32_t furthest = 0;
+    for (const Carried& each : carried)
+      furthest = std::max(furthest, each.iterations_before);
+    return furthest;
+  }
+};
+
+struct ProgramReader::LoopText {
   DocumentNode node;
   std::string id;
   std::string name;  // in full
@@ -84,8 +105,8 @@ void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode>
           fmt::format("expected a name that \"carry\" has, got {}", in_quotes(yielded.key())));
 }
 
-std::optional<ProgramReader::Loop> ProgramReader::read_loop_head(DocumentNode node,
-                                                                 const Scope& scope) {
+std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNode node,
+                                                                     const Scope& scope) {
   const size_t before = diagnostics_.size();
   Fields fields(node, diagnostics_);
   (void)fields.required("op");
@@ -121,7 +142,7 @@ std::optional<ProgramReader::Loop> ProgramReader::read_loop_head(DocumentNode no
                                  lower, upper));
     return std::nullopt;
   }
-  Loop loop{node, id, scope.prefix + id, lower, upper, index, std::move(carries), *body};
+  LoopText loop{node, id, scope.prefix + id, lower, upper, index, std::move(carries), *body};
   for (const DocumentNode op : *body) {
     const auto name = op.kind() == DocumentNode::Kind::Object ? op.find("id") : std::nullopt;
     if (name && name->kind() == DocumentNode::Kind::Text)
@@ -131,7 +152,7 @@ std::optional<ProgramReader::Loop> ProgramReader::read_loop_head(DocumentNode no
 }
 
 void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
-  std::optional<Loop> loop = read_loop_head(node, scope);
+  std::optional<LoopText> loop = read_loop_head(node, scope);
   if (!loop || !enter(*loop, scope)) {
     refuse_loop(node, scope);
     return;
@@ -139,12 +160,41 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
   // What an iteration defines; one that defines nothing takes its time all the same.
   const size_t ops =
       std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
+  Loop made;
+  made.name = loop->name;
+  made.lower = loop->lower;
+  made.upper = loop->upper;
+  made.has_index = loop->index.has_value();
+  std::optional<LoopEntry> entry = entry_of(*loop, made);
+  size_t first_part = std::numeric_limits<size_t>::max();  // so many iterations, then the window
   for (int64_t i = loop->lower; i < loop->upper; ++i) {
-    if (!fits(node, ops, 0) || !read_iteration(*loop, i, scope)) {
+    if (made.written.size() == first_part)
+      i = loop->upper - made.window;
+    LoopIteration& iteration = made.written.emplace_back();
+    iteration.index = i;
+    if (!fits(node, ops, 0) || !read_iteration(*loop, iteration, scope)) {
       refuse_loop(node, scope);
       return;
     }
+    if (made.window > 0 || long_loops_ == LongLoops::WrittenOut)
+      continue;
+    std::optional<LoopEntry> next = entry_of(*loop, made);
+    if (next && next == entry) {
+      // The first and the last iterations of a loop of any length hold what those of this one do
+      // (memory), and before the window an iteration may name as many earlier ones as it likes.
+      const uint32_t reach = std::max(next->furthest(), uint32_t{1});
+      const size_t first = made.written.size() + reach;
+      if (first + reach + 1 <
+          static_cast<uint64_t>(loop->upper) - static_cast<uint64_t>(loop->lower)) {
+        made.window = reach + 1;
+        left_out_ = true;
+        first_part = first;
+      }
+    }
+    entry = std::move(next);
   }
+  if (!made.written.empty() && made.last().ops.size() > 0)
+    builder_.loop(std::move(made));
   const auto name = [&](const std::string& given, const std::string& value) {
     builder_.name_also(value, scope.prefix + given, node.origin());
     define(scope, given, scope.prefix + given, node.origin());
@@ -155,8 +205,29 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     name(loop->id, loop->carries.front().value);
 }
 
+/// Empty where a carry is no value, which has been reported.
+std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& loop,
+                                                                const Loop& made) {
+  LoopEntry entry;
+  for (const LoopCarry& carry : loop.carries) {
+    const auto value = builder_.value_of(carry.value, carry.initial.origin());
+    const auto type = builder_.type_of(carry.value, carry.initial.origin());
+    if (!value || !type)
+      return std::nullopt;
+    LoopEntry::Carried carried{0, static_cast<uint32_t>(value->index()), *type};
+    for (size_t i = made.written.size(); i-- > 0 && carried.iterations_before == 0;) {
+      const IdRange& values = made.written[i].values;
+      if (values.has(value->index()))
+        carried = {static_cast<uint32_t>(made.written.size() - i), carried.value - values.begin,
+                   *type};
+    }
+    entry.carried.push_back(std::move(carried));
+  }
+  return entry;
+}
+
 /// What the carries are before the first iteration; false where one is no value.
-bool ProgramReader::enter(Loop& loop, const Scope& scope) {
+bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   for (LoopCarry& carry : loop.carries) {
     const std::optional<std::string> value = read_reference(carry.initial, scope);
     if (!value)
@@ -177,14 +248,13 @@ std::optional<std::string> ProgramReader::read_reference(DocumentNode node, cons
 }
 
 /// False where something was wrong: the next iteration would only say it again.
-bool ProgramReader::read_iteration(Loop& loop, int64_t i, const Scope& outside) {
-  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {}[{}])", loop.name, i));
+bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
+  made.name = fmt::format("{}[{}]", loop.name, made.index);
+  made.site_suffix = fmt::format("{}[{}]", outside.site_suffix, made.index);
+  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
   const size_t before = diagnostics_.size();
-  Scope scope{&outside,
-              fmt::format("{}[{}].", loop.name, i),
-              fmt::format("{}[{}]", outside.site_suffix, i),
-              &loop.body_ids,
-              {}};
+  const ProgramBuilder::Size begin = builder_.size();
+  Scope scope{&outside, made.name + ".", made.site_suffix, &loop.body_ids, {}};
   for (const LoopCarry& carry : loop.carries)
     define(scope, carry.name(), carry.value, carry.initial.key_origin());
   if (loop.index) {
@@ -192,7 +262,7 @@ bool ProgramReader::read_iteration(Loop& loop, int64_t i, const Scope& outside) 
     constant.name = scope.prefix + loop.index->text();
     constant.kind = OpKind::Full;
     constant.attributes.set("shape", std::vector<int64_t>());
-    constant.attributes.set("fill_value", static_cast<double>(i));
+    constant.attributes.set("fill_value", static_cast<double>(made.index));
     constant.attributes.set("dtype", Dtype::S32);
     constant.origin = loop.index->origin();
     define(scope, loop.index->text(), constant.name, loop.index->origin());
@@ -215,6 +285,10 @@ bool ProgramReader::read_iteration(Loop& loop, int64_t i, const Scope& outside) 
   }
   for (size_t c = 0; c < next.size(); ++c)
     loop.carries[c].value = next[c];
+  const ProgramBuilder::Size end = builder_.size();
+  made.ops = {begin.ops, end.ops};
+  made.values = {begin.values, end.values};
+  made.buffers = {begin.buffers, end.buffers};
   return diagnostics_.size() == before;
 }
 

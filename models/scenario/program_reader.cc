@@ -184,7 +184,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   if (const auto name = fields.required("op"))
     op = read_op_name(*name, diagnostics_);
   if (!op) {
-    define(scope, id, request.name, request.origin_of("id"));
+    define(scope, id, request.name, request.key_origin("id"));
     invalid_.insert(request.name);
     complete_ = false;
     return;
@@ -217,7 +217,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
-  define(scope, id, request.name, request.origin_of("id"));
+  define(scope, id, request.name, request.key_origin("id"));
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
   if (diagnostics_.size() != before || reads_invalid) {

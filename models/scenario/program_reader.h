@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads a scenario's "program" or "programs" and hands the ops to a ProgramBuilder, which knows the
-// rules of a program. Which parameters an op has is in its rules. Loops are read by unrolling them
-// (loop_reader.cc).
+// rules of a program. Which parameters an op has is in its rules. The body of a loop is read once
+// for each iteration that is written out (loop_reader.cc).
 
 #include <map>
 #include <optional>
@@ -16,6 +16,7 @@
 #include "models/program/builder.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
+#include "models/scenario/long_loops.h"
 
 namespace orrery {
 
@@ -23,11 +24,11 @@ namespace orrery {
 inline constexpr std::string_view kOnlyProgram = "main";
 std::string default_program_name(size_t number);
 
-/// The one "op" that is no op of a program: the reader unrolls it.
+/// The one "op" that is no op of a program: it stands for those of its iterations.
 inline constexpr std::string_view kLoopOp = "fori_loop";
 inline constexpr std::string_view kLoopSummary =
     "the body once for each index from lower to before upper; carry gives what its names are at "
-    "first, yield what they are next; unrolled as it is read";
+    "first, yield what they are next";
 inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body [yield]";
 
 class ProgramReader {
@@ -35,11 +36,12 @@ class ProgramReader {
   /// `invalid` names the arrays that could not be read: ops that use them are checked by themselves
   /// and left out of the program, and so are ops that use those.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
-                const Limits& limits, Diagnostics& diagnostics)
+                const Limits& limits, LongLoops long_loops, Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
         invalid_(std::move(invalid)),
         limits_(limits),
+        long_loops_(long_loops),
         diagnostics_(diagnostics) {}
 
   /// One list of ops for all devices.
@@ -52,6 +54,9 @@ class ProgramReader {
   /// it says of sites at the end would be wrong.
   bool complete() const { return complete_; }
 
+  /// Whether iterations of a loop were left out.
+  bool left_out() const { return left_out_; }
+
   bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
@@ -63,19 +68,21 @@ class ProgramReader {
     const std::set<std::string>* ids = nullptr;  // those of the body
     std::map<std::string, std::string, std::less<>> names = {};  // defined so far, in full
   };
-  struct Loop;
+  struct LoopText;
   struct LoopCarry;
+  struct LoopEntry;
 
   void read_ops(DocumentNode list, Scope& scope);
   void read_op(DocumentNode node, Scope& scope);
   std::string read_id(DocumentNode node, const Scope& scope);
   void read_loop(DocumentNode node, Scope& scope);
-  std::optional<Loop> read_loop_head(DocumentNode node, const Scope& scope);
+  std::optional<LoopText> read_loop_head(DocumentNode node, const Scope& scope);
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                     std::vector<LoopCarry>& carries);
-  bool enter(Loop& loop, const Scope& scope);
+  bool enter(LoopText& loop, const Scope& scope);
+  std::optional<LoopEntry> entry_of(const LoopText& loop, const Loop& made);
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
-  bool read_iteration(Loop& loop, int64_t i, const Scope& outside);
+  bool read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside);
   void refuse_loop(DocumentNode node, Scope& scope);
 
   void define(Scope& scope, const std::string& name, const std::string& full, const Origin& at);
@@ -89,8 +96,10 @@ class ProgramReader {
   ProgramBuilder& builder_;
   std::set<std::string> invalid_;
   const Limits& limits_;
+  const LongLoops long_loops_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
+  bool left_out_ = false;
   int64_t ops_ = 0;      // so far
   int64_t places_ = 0;   // ops and threads times their devices, so far
   int64_t devices_ = 0;  // of the program that is being read

@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
+#include "models/program/loops.h"
 #include "models/scenario/arrays_reader.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/document.h"
@@ -24,8 +25,15 @@ constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
  public:
-  ScenarioReader(DocumentNode root, const Limits& limits, Diagnostics& diagnostics)
-      : fields_(root, diagnostics), limits_(limits), diagnostics_(diagnostics) {}
+  ScenarioReader(DocumentNode root, const Limits& limits, LongLoops long_loops,
+                 Diagnostics& diagnostics)
+      : fields_(root, diagnostics),
+        limits_(limits),
+        long_loops_(long_loops),
+        diagnostics_(diagnostics) {}
+
+  /// Whether iterations of a loop were left out.
+  bool left_out() const { return left_out_; }
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
@@ -134,7 +142,7 @@ class ScenarioReader {
       else
         invalid.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, diagnostics_);
+    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, long_loops_, diagnostics_);
     if (program)
       reader.read_program(*program);
     else
@@ -146,19 +154,44 @@ class ScenarioReader {
           builder.output(*name, item.origin());
       }
     }
+    left_out_ = reader.left_out();
     if (programs && !reader.complete())
       return std::nullopt;
-    return builder.finish();
+    Program made = builder.finish();
+    if (diagnostics_.empty() && left_out_ && !loop_groups(made))
+      diagnostics_.add("the loops that meet have different iterations");  // read() tries again
+    return made;
   }
 
   Fields fields_;
   const Limits& limits_;
+  const LongLoops long_loops_;
   Diagnostics& diagnostics_;
+  bool left_out_ = false;
 };
+
+/// Iterations of long loops are left out where that makes no difference. Where anything is wrong,
+/// or the scenario names a value of one that was left out, all are written out: what is wrong then
+/// is wrong.
+Scenario read(DocumentNode root, const Limits& limits, LongLoops long_loops,
+              Diagnostics& diagnostics) {
+  if (long_loops == LongLoops::LeftOut) {
+    Diagnostics of_this_try = diagnostics;
+    ScenarioReader reader(root, limits, LongLoops::LeftOut, of_this_try);
+    try {
+      return reader.read();
+    } catch (const InputError&) {
+      if (!reader.left_out())
+        throw;
+    }
+  }
+  return ScenarioReader(root, limits, LongLoops::WrittenOut, diagnostics).read();
+}
 
 }  // namespace
 
-Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits) {
+Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits,
+                       LongLoops long_loops) {
   Diagnostics diagnostics(std::move(file_name));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
@@ -167,7 +200,7 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return ScenarioReader(*root, limits, diagnostics).read();
+  return read(*root, limits, long_loops, diagnostics);
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits) {

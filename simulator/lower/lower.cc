@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/int128.h"
+#include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -34,6 +36,7 @@ class Lowering {
         cluster_(cluster),
         limits_(limits),
         diagnostics_(diagnostics),
+        repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
         plans_(program, cluster, paths, limits, lowered_.schedules) {}
 
@@ -80,7 +83,7 @@ class Lowering {
     lowered_.choices.push_back(plan.choice);
     copies_ |= plan.copies;
     add_collectives(id, op, plan);
-    if (count_steps(op, plan) && plan.unrouted)
+    if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
   }
 
@@ -125,16 +128,20 @@ class Lowering {
                                       group.scratch,
                                       group.pack,
                                       group.leave,
+                                      repetitions_[program_.site(site).ops.front().index()],
                                       {}});
     }
   }
 
   /// Whether the program is within the limit with the site's collectives.
-  bool count_steps(const Op& op, const SitePlan& plan) {
+  bool count_steps(SiteId id, const Op& op, const SitePlan& plan) {
     const auto most = static_cast<uint64_t>(limits_.steps);
     const uint64_t before = steps_;
-    if (steps_ <= most)
-      steps_ += plan.steps;
+    if (steps_ <= most) {
+      const UInt128 steps =
+          UInt128{plan.steps} * repetitions_[program_.site(id).ops.front().index()];
+      steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
+    }
     if (before <= most && steps_ > most)
       diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
                                                       beyond(limits_, &Limits::steps, "more")));
@@ -170,6 +177,7 @@ class Lowering {
   const Cluster& cluster_;
   const Limits& limits_;
   Diagnostics& diagnostics_;
+  const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;

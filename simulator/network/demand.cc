@@ -82,12 +82,13 @@ class Chains {
     const Bytes item = itemsize(collective.work);
     uint64_t& messages = demands_.messages[part.collective.index()];
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
-      messages += sent.messages;
+      messages += sent.messages * collective.times;
       take_way(part.device, collective.vertices[sent.to.index()]);
       if (path_.links.empty())
         return;
       const BytesPerSecond peak = path_.peak(extent(part).peak_rate);
-      const Int128 bytes = Int128{item.count()} * sent.elements;
+      const Int128 bytes =
+          Int128{item.count()} * sent.elements * static_cast<int64_t>(collective.times);
       for (const LinkId link : path_.links)
         ask(link, peak, bytes);
     });

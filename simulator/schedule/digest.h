@@ -57,6 +57,12 @@ class Digest {
 
   /// Adds what another part of the same walk did.
   void add(Digest part) { sum_ += part.sum_; }
+  /// What the same walk does that often.
+  Digest repeated(uint64_t times) const {
+    Digest all;
+    all.sum_ = sum_ * times;
+    return all;
+  }
   uint64_t value() const { return sum_; }
   friend bool operator==(Digest, Digest) = default;
 

@@ -56,6 +56,7 @@ ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(li
   for (uint32_t l = 0; l < lists.size(); ++l) {
     first_stream_.push_back(streams);
     streams += lists.tape(ListId(l)).streams();
+    held_before_.push_back(lists.tape(ListId(l)).size());
   }
   streams_.resize(streams);
 }
@@ -70,6 +71,31 @@ bool ListProgress::finished() const {
         return false;
   }
   return true;
+}
+
+bool ListProgress::rests_before(ListId list, uint32_t instruction) const {
+  if (next_[list.index()] != instruction)
+    return false;
+  const TapeOrder& tape = lists_->tape(list);
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const uint32_t ended = streams_[first_stream_[list.index()] + s].ended;
+    if (ended < tape.enters(s).size() && tape.enters(s)[ended] < instruction)
+      return false;
+  }
+  return true;
+}
+
+void ListProgress::send_back(ListId list, uint32_t begin, uint32_t end) {
+  ORRERY_CHECK(rests_before(list, end), "only a list at rest is sent back");
+  next_[list.index()] = begin;
+  const TapeOrder& tape = lists_->tape(list);
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const std::span<const uint32_t> enters = tape.enters(s);
+    const auto before = static_cast<uint32_t>(
+        std::lower_bound(enters.begin(), enters.end(), begin) - enters.begin());
+    Stream& stream = streams_[first_stream_[list.index()] + s];
+    stream.entered = stream.ended = std::min(stream.ended, before);
+  }
 }
 
 std::optional<Moment> ListProgress::first_unmet(ListId list, Moment moment) const {

@@ -77,6 +77,21 @@ class ListProgress {
       go_on(ListId(l), host);
   }
 
+  /// Lets the list come no further than to before this instruction, which it has not passed.
+  void hold(ListId list, uint32_t before) { held_before_[list.index()] = before; }
+
+  /// The list stands before the instruction, and its collectives from before it have all ended.
+  bool rests_before(ListId list, uint32_t instruction) const;
+
+  /// Sends a list that rests before `end` back to `begin`: it has yet to come to what lies between.
+  void send_back(ListId list, uint32_t begin, uint32_t end);
+
+  /// Runs a list that was held as far as it comes now.
+  template <class Host>
+  void resume(ListId list, Host&& host) {
+    go_on(list, host);
+  }
+
   /// The collective has ended on the device of the list.
   template <class Host>
   void end(EnterRef entry, Host&& host) {
@@ -125,7 +140,7 @@ class ListProgress {
   void go_on(ListId list, Host&& host) {
     uint32_t& next = next_[list.index()];
     const TapeOrder& tape = lists_->tape(list);
-    while (next < tape.size() && !first_unmet(list, {MomentKind::Passed, next})) {
+    while (next < held_before_[list.index()] && !first_unmet(list, {MomentKind::Passed, next})) {
       const uint32_t instruction = next++;
       host.passed(list, instruction);
       if (tape[instruction].kind == Instruction::Kind::Enter)
@@ -143,8 +158,9 @@ class ListProgress {
   }
 
   const ProgramLists* lists_;
-  std::vector<uint32_t> next_;        // per list
-  std::vector<size_t> first_stream_;  // per list: in streams_
+  std::vector<uint32_t> next_;         // per list
+  std::vector<uint32_t> held_before_;  // per list; the length of its tape: not held
+  std::vector<size_t> first_stream_;   // per list: in streams_
   std::vector<Stream> streams_;
 };
 

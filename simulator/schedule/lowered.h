@@ -62,6 +62,7 @@ struct Collective {
   Bytes scratch;   // that a member holds from start to done besides its operand and its result
   Duration pack;   // between launch and entry: the operand is copied into canonical work elements
   Duration leave;  // after the last step: the result is copied out of them
+  uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// Whose list each node is of; empty where no device runs several.
   std::vector<ThreadId> threads = {};
 };

@@ -32,6 +32,14 @@ struct OpSpan {
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
+/// Iterations of a loop that were not run one by one: each is the one before plus `period`.
+struct AddedIterations {
+  uint64_t count = 0;
+  Duration period;
+};
+
+/// Of a loop that leaves out iterations, the window has the times of the last iterations, and the
+/// written iterations before it those of the first.
 struct Completion {
   /// Per op, per device of its thread (in the order of Thread::devices).
   std::vector<std::vector<OpSpan>> spans;
@@ -42,6 +50,7 @@ struct Completion {
   Instant makespan;
   uint64_t messages = 0;
   Digest digest;
+  std::vector<AddedIterations> added;  // per loop of the program
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };

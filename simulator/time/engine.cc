@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/base/random.h"
+#include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
@@ -27,6 +28,7 @@ class Engine {
         tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         running_(lowered.collectives.size()) {
+    ORRERY_CHECK(!leaves_out_iterations(program), "the engine runs every iteration by itself");
     completion_.device_start = options.device_start;
     if (options.shuffle_seed)
       shuffle_.emplace(*options.shuffle_seed);

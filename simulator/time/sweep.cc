@@ -20,24 +20,36 @@ class ProgramSweep {
       : program_(program),
         lowered_(lowered),
         paths_(paths),
-        tapes_(program, lowered, options.device_start, options.log),
-        log_(options.log),
         capacity_(capacity_check(paths, options.check_capacity)),
-        gathering_(lowered.collectives.size()) {
+        tapes_(program, lowered, options.device_start, options.log,
+               capacity_ ? LoadCheck::Yes : LoadCheck::No),
+        log_(options.log),
+        gathering_(lowered.collectives.size()),
+        once_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
     for (const Collective& collective : lowered.collectives)
       completion_.held_up_by.emplace_back(collective.members.size());
   }
 
   std::variant<Completion, std::string> run() {
-    tapes_.begin([&](Entrance entrance) { enter(entrance); });
-    for (size_t next = 0; next < complete_.size(); ++next)
-      if (!sweep_collective(complete_[next]))
-        return stopped_in(complete_[next]);
+    const auto entered = [&](Entrance entrance) { enter(entrance); };
+    tapes_.begin(entered);
+    do {
+      for (size_t next = 0; next < complete_.size(); ++next)
+        if (!sweep_collective(complete_[next]))
+          return stopped_in(complete_[next]);
+      complete_.clear();
+    } while (tapes_.at_rest(entered));
     if (!tapes_.finished())
       return tapes_.waiting_text() + ", whose members' entries depend on each other's ends";
     completion_.makespan = tapes_.makespan();
     completion_.spans = std::move(tapes_).spans();
+    completion_.added = std::move(tapes_).added();
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
+      const uint64_t times = lowered_.collectives[c].times;
+      completion_.messages += once_[c].messages * times;
+      completion_.digest.add(once_[c].digest.repeated(times));
+    }
     completion_.by = TimedBy::Sweep;
     return std::move(completion_);
   }
@@ -47,6 +59,12 @@ class ProgramSweep {
   struct Gathering {
     std::vector<Instant> entries;  // per node
     size_t known = 0;
+  };
+
+  /// What a collective does each time it runs.
+  struct Once {
+    uint64_t messages = 0;
+    Digest digest;
   };
 
   static std::optional<CapacityCheck> capacity_check(const Paths& paths, const Demands* demands) {
@@ -79,14 +97,13 @@ class ProgramSweep {
 
   template <class S>
   bool sweep_with(const S& schedule, CollectiveId id) {
-    const std::vector<Instant> entries = std::move(gathering_[id.index()].entries);
+    const std::vector<Instant> entries = std::exchange(gathering_[id.index()], {}).entries;
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, lowered_.rates,
                                   paths_, log_, capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     if (!on_behalf_of(op, [&] { return collective.run(); }))
       return false;
-    completion_.messages += collective.messages();
-    completion_.digest.add(collective.digest());
+    once_[id.index()] = {collective.messages(), collective.digest()};
     for (uint32_t n = 0; n < entries.size(); ++n) {
       const Happened exit = collective.exit(Node(n));
       completion_.held_up_by[id.index()][n] = exit.origin;
@@ -98,10 +115,11 @@ class ProgramSweep {
   const Program& program_;
   const Lowered& lowered_;
   Paths& paths_;
+  std::optional<CapacityCheck> capacity_;
   Tapes tapes_;
   EventLog* log_;
-  std::optional<CapacityCheck> capacity_;
   std::vector<Gathering> gathering_;    // per collective
+  std::vector<Once> once_;              // per collective
   std::vector<CollectiveId> complete_;  // in the order in which their last member entered
   Completion completion_;
 };

@@ -10,7 +10,7 @@
 namespace orrery {
 
 Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
-             EventLog* log)
+             EventLog* log, LoadCheck load)
     : program_(program),
       lowered_(lowered),
       lists_(program, lowered),
@@ -18,7 +18,8 @@ Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Ins
       log_(log),
       start_(lists_.size()),
       entries_(lowered.collectives.size()),
-      spans_(program.ops.size()) {
+      spans_(program.ops.size()),
+      repeats_(program, lists_, load, progress_, spans_) {
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
       spans_[op.index()].resize(thread.devices.size());
@@ -35,13 +36,30 @@ void Tapes::begin(Entered entered) {
 void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
   const EnterRef entry = entries_[id.index()][node.index()];
   OpSpan& span = this->span(entry.list, entry.enter);
-  close(span, on_behalf_of(lists_.tape(entry.list)[entry.enter].op,
-                           [&] { return at + lowered_.collective(id).leave; }));
+  span.end = on_behalf_of(lists_.tape(entry.list)[entry.enter].op,
+                          [&] { return at + lowered_.collective(id).leave; });
   happened(entry.list, {MomentKind::Ended, entry.enter});
   progress_.end(entry, *this);
   for (const Entrance& entrance : entrances_)
     entered(entrance);
   entrances_.clear();
+}
+
+bool Tapes::at_rest(Entered entered) {
+  const std::vector<ListId> released = repeats_.at_rest();
+  for (const ListId list : released)
+    progress_.resume(list, *this);
+  for (const Entrance& entrance : std::exchange(entrances_, {}))
+    entered(entrance);
+  return !released.empty();
+}
+
+Instant Tapes::makespan() const {
+  Instant last;
+  for (const std::vector<OpSpan>& of_op : spans_)
+    for (const OpSpan& span : of_op)
+      last = std::max(last, span.end);
+  return last;
 }
 
 void Tapes::passed(ListId list, uint32_t instruction) {
@@ -54,11 +72,11 @@ void Tapes::passed(ListId list, uint32_t instruction) {
   if (!waits_for_own_start)  // a sync op's span is that of its Enter
     span.reached = span.start = reached;
   if (at.kind == Instruction::Kind::Local)
-    close(span, on_behalf_of(at.op, [&] {
-            return reached + lowered_.local[at.op.index()].at(lists_[list].device_index);
-          }));
+    span.end = on_behalf_of(at.op, [&] {
+      return reached + lowered_.local[at.op.index()].at(lists_[list].device_index);
+    });
   else if (at.kind == Instruction::Kind::Wait && !waits_for_own_start)
-    close(span, causes_met(list, {MomentKind::Passed, instruction}));
+    span.end = causes_met(list, {MomentKind::Passed, instruction});
   happened(list, {MomentKind::Passed, instruction});
 }
 
@@ -103,11 +121,6 @@ Instant Tapes::causes_met(ListId list, Moment moment) const {
 void Tapes::happened(ListId list, Moment moment) {
   if (log_ != nullptr)
     log_->add(list, moment);
-}
-
-void Tapes::close(OpSpan& span, Instant end) {
-  span.end = end;
-  makespan_ = std::max(makespan_, end);
 }
 
 }  // namespace orrery

@@ -18,6 +18,7 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
+#include "simulator/time/repeats.h"
 
 namespace orrery {
 
@@ -34,7 +35,7 @@ class Tapes {
 
   /// `device_start` has for each logical id when the device begins; empty: all begin at 0.
   Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
-        EventLog* log);
+        EventLog* log, LoadCheck load = LoadCheck::No);
 
   /// Runs all lists from their beginnings. `entered` gets what that lets devices enter, and must
   /// not call back; the same for end().
@@ -44,6 +45,10 @@ class Tapes {
   /// result has been copied out (Collective::leave).
   void end(CollectiveId id, Node node, Instant at, Entered entered);
 
+  /// Nothing more can happen: all collectives that all members have entered have ended. Whether a
+  /// loop that leaves out iterations goes on all the same. `entered` as for begin().
+  bool at_rest(Entered entered);
+
   bool finished() const { return progress_.finished(); }
 
   /// A device that stands at a wait, and for what: "device 3 waits for the end of 'r'". Requires
@@ -52,7 +57,8 @@ class Tapes {
 
   /// What Completion has of them. Requires finished().
   std::vector<std::vector<OpSpan>> spans() && { return std::move(spans_); }
-  Instant makespan() const { return makespan_; }
+  Instant makespan() const;
+  std::vector<AddedIterations> added() && { return std::move(repeats_).added(); }
 
   // What ListProgress tells.
   void passed(ListId list, uint32_t instruction);
@@ -64,7 +70,6 @@ class Tapes {
   }
   /// When the last cause of the moment was met.
   Instant causes_met(ListId list, Moment moment) const;
-  void close(OpSpan& span, Instant end);
   void happened(ListId list, Moment moment);
 
   const Program& program_;
@@ -76,7 +81,7 @@ class Tapes {
   std::vector<std::vector<EnterRef>> entries_;  // per collective and node, from its first entry on
   std::vector<Entrance> entrances_;             // made by the call at work
   std::vector<std::vector<OpSpan>> spans_;      // per op and device index
-  Instant makespan_;
+  Repeats repeats_;
 };
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 // 50 GB/s take 80 ps).
 
 #include <iostream>
+#include <utility>
 
 #include "models/program/builder.h"
 #include "verifier/run.h"
@@ -22,13 +23,13 @@ int main() {
   diagnostics.throw_if_any();
 
   const LinkFigures link{BytesPerSecond(50'000'000'000), Duration(1'000'000)};
-  const Scenario scenario{
+  Scenario scenario{
       .name = "sum over four devices",
       .cluster = {"ring of 4", ring_fabric(4, link), {}},
       .program = std::move(program),
       .arrays = {{.name = "a", .global = Shape({8}), .spec = {{{"x"}}}, .init = IotaInit{}}}};
-  const Report report = run(scenario, {});
-  const auto total = report.values->at(scenario.program.outputs[0], LogicalId(0));
+  const Report report = run(std::move(scenario), {});
+  const auto total = report.values->at(report.scenario->program.outputs[0], LogicalId(0));
   std::cout << "makespan " << report.completion->makespan.picoseconds() << " ps, total ["
             << total->as<float>()[0] << ", " << total->as<float>()[1] << "], "
             << report.checks.size() << " checks " << (report.holds ? "hold" : "fail") << "\n";

@@ -41,7 +41,7 @@ ScenarioParts compute_reduce_add(int devices, const std::string& faults) {
 /// The spans of an op as start and end, device by device.
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
 Spans spans(const Ran& ran, const std::string& name) {
-  const Program& program = ran.scenario->program;
+  const Program& program = ran.report.scenario->program;
   Spans result;
   for (size_t i = 0; i < program.ops.size(); ++i)
     if (program.ops[i].name == name)
@@ -54,8 +54,8 @@ Spans spans(const Ran& ran, const std::string& name) {
 void same_but_for_time(const Ran& a, const Ran& b) {
   CHECK(a.report.completion->digest == b.report.completion->digest);
   CHECK(a.report.completion->messages == b.report.completion->messages);
-  for (uint32_t v = 0; v < a.scenario->program.values.size(); ++v)
-    for (uint32_t d = 0; d < a.scenario->program.mesh.devices(); ++d)
+  for (uint32_t v = 0; v < a.report.scenario->program.values.size(); ++v)
+    for (uint32_t d = 0; d < a.report.scenario->program.mesh.devices(); ++d)
       CHECK(a.report.values->at(ValueId(v), LogicalId(d)) ==
             b.report.values->at(ValueId(v), LogicalId(d)));
   for (size_t t = 0; t < a.report.memory.threads.size(); ++t) {
@@ -298,7 +298,7 @@ TEST_CASE("faults: sweep and engine agree to the picosecond under any") {
       faults += fmt::format(R"(, {{"cut_link": {{"from": {}, "to": {}}}}})", (slow + 1) % 4,
                             (slow + 2) % 4);
     const Ran ran = run_parts(compute_reduce_add(4, faults + "]"));
-    const Scenario& scenario = *ran.scenario;
+    const Scenario& scenario = *ran.report.scenario;
     Diagnostics diagnostics("f");
     Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
     const FaultEffects fault_effects =

@@ -44,7 +44,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes are those of the
   options.data = Data::Off;
   const test::Ran ran = test::run_parts(many(kCount), options);
   CHECK(ran.report.holds);
-  const Program& program = ran.scenario->program;
+  const Program& program = ran.report.scenario->program;
   CHECK(program.sites.size() == kCount + kCount / 2);
   size_t in_groups = 0;
   size_t members = 0;
@@ -60,7 +60,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes are those of the
   for (size_t v = 0; v < program.values.size(); ++v)
     held += holders.of(ValueId(v)).size();
   CHECK(held == 5 * kCount);  // a on every device, and four results
-  const Lifetimes lifetimes(program, ran.report.lowered, ran.scenario->memory);
+  const Lifetimes lifetimes(program, ran.report.lowered, ran.report.scenario->memory);
   for (size_t t = 0; t < kCount; ++t)
     CHECK(lifetimes.of(ThreadId(t)).size() == 5);
 }

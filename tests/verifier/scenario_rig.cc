@@ -34,9 +34,7 @@ Ran run_parts(const ScenarioParts& parts, const RunOptions& options) {
       parts.devices, parts.memory, parts.checked ? "" : "\"check_types\": false, ", parts.mesh,
       parts.arrays, parts.threads ? "programs" : "program", parts.program, parts.outputs,
       parts.expect, parts.faults);
-  Ran ran{std::make_unique<Scenario>(read_scenario("test.json", text, options.limits)), {}};
-  ran.report = run(*ran.scenario, options);
-  return ran;
+  return {run(read_scenario("test.json", text, options.limits), options)};
 }
 
 }  // namespace orrery::test

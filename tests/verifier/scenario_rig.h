@@ -3,7 +3,6 @@
 // A scenario from its program alone: four devices on a ring, one f32 array "a" of 8 elements per
 // device, or what a test gives instead.
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +24,7 @@ struct ScenarioParts {
   std::string faults = "[]";
 };
 
-/// The report of a run, and the scenario it points to.
 struct Ran {
-  std::unique_ptr<Scenario> scenario;
   Report report;
 
   /// The only check of that name, or the first that does not hold.

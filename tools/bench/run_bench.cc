@@ -16,8 +16,7 @@ const std::string kScenarios = ORRERY_SCENARIOS;
 
 void read_and_run(benchmark::State& state, const std::string& file) {
   for (auto _ : state) {
-    const Scenario scenario = load_scenario(kScenarios + "/" + file);
-    benchmark::DoNotOptimize(run(scenario, RunOptions()).fingerprint);
+    benchmark::DoNotOptimize(run(load_scenario(kScenarios + "/" + file), RunOptions()).fingerprint);
   }
 }
 BENCHMARK_CAPTURE(read_and_run, quickstart, "quickstart.json")->Unit(benchmark::kMillisecond);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -131,10 +132,10 @@ class Runner {
 
   void run_file(const std::string& file) {
     try {
-      const Scenario scenario = load_scenario(file, options_.limits);
+      Scenario scenario = load_scenario(file, options_.limits);
       if (command_.explain)
         check_known(scenario, *command_.explain);
-      const Report report = orrery::run(scenario, options_);
+      const Report report = orrery::run(std::move(scenario), options_);
       std::optional<Explanation> explanation;
       if (command_.explain)
         explanation = explain(report, *command_.explain);

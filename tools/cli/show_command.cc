@@ -183,14 +183,13 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
 }
 
 std::string show_critical_path(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits);
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
-  const Report report = run(scenario, options);
+  const Report report = run(load_scenario(command.file, command.limits), options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");
-  return style.bold(scenario.name) + "\n\n" + critical_path_text(report, style);
+  return style.bold(report.scenario->name) + "\n\n" + critical_path_text(report, style);
 }
 
 std::string shown(const ShowCommand& command, const Style& style) {

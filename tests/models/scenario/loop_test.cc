@@ -198,9 +198,12 @@ TEST_CASE("loop: keys that do not fit are refused") {
 }
 
 TEST_CASE("loop: iterations are limited before they are made") {
-  CHECK(
-      refused(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "body": []}])") ==
-      "f:5:13: /program/0: expected at most 262144 ops, got 262145 (--limit ops=N allows more)");
+  // Two carries that change places: no iteration is like the one before, so all are written out.
+  CHECK(refused(R"([{"id": "b", "op": "neg", "of": "a"}, {"id": "l", "op": "fori_loop", "lower": 0,
+                    "upper": 2147483647, "carry": {"p": "a", "q": "b"},
+                    "body": [{"id": "y", "op": "add", "of": ["p", "q"]}],
+                    "yield": {"p": "q", "q": "p"}}])") ==
+        "f:5:50: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N allows more)");
 }
 
 TEST_CASE("loop: its name is an id like any other") {

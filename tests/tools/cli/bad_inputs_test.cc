@@ -478,7 +478,7 @@ TEST_CASE("bad input: loops and several programs") {
   refuse_all(wrong, "run", "bad.json");
 }
 
-TEST_CASE("bad input: faults and expectations") {
+TEST_CASE("bad input: errors and expectations") {
   const Wrong wrong[] = {
       {"a fault that there is not", Small{.more = R"("faults": [{"slow_devise": 0}])"}.text(),
        "bad.json:6:13: /faults/0/slow_devise: unknown key \"slow_devise\"; did you mean "

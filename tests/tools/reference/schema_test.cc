@@ -232,14 +232,13 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
   CHECK(schema_error(schema, without) != "");
 }
 
-/// Reports of all kinds: one that holds, one that fails, one that hangs, one with faults and
+/// Reports of all kinds: one that holds, one that fails, one that hangs, one with errors and
 /// values, one of a wrong input.
 std::vector<Json> reports() {
   std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
   for (const char* const name : {"cut-link", "fsdp-two-layers-too-small", "two-programs-hang"}) {
-    const Scenario scenario =
-        read_scenario(name, text_of(std::string("scenarios/") + name + ".json"));
-    Report report = run(scenario, {});
+    Report report =
+        run(read_scenario(name, text_of(std::string("scenarios/") + name + ".json")), {});
     if (report.completion)
       report.digest = report.completion->digest.value();
     JsonOptions options;

@@ -1,6 +1,7 @@
 #include "tests/tools/report/sample.h"
 
 #include <limits>
+#include <memory>
 
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
@@ -63,10 +64,9 @@ ThreadMemory memory() {
 
 }  // namespace
 
-Sample sample_report() {
-  Sample sample{std::make_unique<Scenario>(read_scenario("sample.json", kScenario)), {}};
-  Report& report = sample.report;
-  report.scenario = sample.scenario.get();
+Report sample_report() {
+  Report report;
+  report.scenario = std::make_shared<const Scenario>(read_scenario("sample.json", kScenario));
   report.fingerprint = "00112233445566778899aabbccddeeff";
   report.labels = {"launch: 0 (not given)"};
   report.completion.emplace();
@@ -100,26 +100,26 @@ Sample sample_report() {
   report.checks = {{"DEADLOCK.FREE", true, "", "the program ends", {}},
                    {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
 
-  const ValueId p = sample.scenario->program.outputs.front();
-  report.values.emplace(sample.scenario->program);
+  const ValueId p = report.scenario->program.outputs.front();
+  report.values.emplace(report.scenario->program);
   for (uint32_t d = 0; d < 2; ++d) {
     Tensor tensor(Dtype::F32, Shape{2});
     set_element_from_double(tensor, 0, d == 0 ? 0.1 : -0.0);
     set_element_from_double(tensor, 1, d == 0 ? 3 : std::numeric_limits<double>::quiet_NaN());
     report.values->at(p, LogicalId(d)) = std::move(tensor);
   }
-  return sample;
+  return report;
 }
 
-Sample failing_report() {
-  Sample sample = sample_report();
-  sample.report.holds = false;
-  sample.report.checks.push_back({"VALUES.CLOSE",
-                                  false,
-                                  "/expect/0",
-                                  "p and q differ on device 1 at [0]",
-                                  {{"device", "1"}, {"index", "[0]"}}});
-  return sample;
+Report failing_report() {
+  Report report = sample_report();
+  report.holds = false;
+  report.checks.push_back({"VALUES.CLOSE",
+                           false,
+                           "/expect/0",
+                           "p and q differ on device 1 at [0]",
+                           {{"device", "1"}, {"index", "[0]"}}});
+  return report;
 }
 
 }  // namespace orrery::test

@@ -39,10 +39,10 @@ std::string with(const std::string& key, const std::string& value) {
 
 TEST_CASE("saved report: what is written reads back as the same run, in both encodings") {
   for (const Encoding encoding : {Encoding::Values, Encoding::Bits}) {
-    const Sample sample = sample_report();
-    const std::string text = json_text(sample.report, {sample.scenario->program.outputs, encoding});
+    const Report sample = sample_report();
+    const std::string text = json_text(sample, {sample.scenario->program.outputs, encoding});
     const RunRecord saved = read(text);
-    const RunRecord made = record_of(sample_report().report);
+    const RunRecord made = record_of(sample_report());
     CHECK(saved.makespan == made.makespan);
     CHECK(saved.ops.size() == 3);
     CHECK(saved.devices.size() == 2);

@@ -8,8 +8,8 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("text report: the whole of it, for a reader without colours") {
-  const Sample sample = sample_report();
-  CHECK(report_text(sample.report, Style()) == R"text(✓ a scatter behind a computation  HOLDS
+  const Report sample = sample_report();
+  CHECK(report_text(sample, Style()) == R"text(✓ a scatter behind a computation  HOLDS
   ring of 2 · 2 devices · mesh x=2 · 3 ops
 
 TIME  1.5 µs
@@ -48,18 +48,18 @@ ASSUMED
 }
 
 TEST_CASE("text report: the digest of the only executor stands last") {
-  Sample sample = sample_report();
-  sample.report.digest = 0xabc;
-  const std::string text = report_text(sample.report, Style());
+  Report sample = sample_report();
+  sample.digest = 0xabc;
+  const std::string text = report_text(sample, Style());
   const std::string last =
       "schedule digest 0000000000000abc: one executor ran, nothing was compared\n";
   CHECK(text.substr(text.size() - last.size()) == last);
 }
 
 TEST_CASE("text report: faults stand before what they changed") {
-  Sample sample = sample_report();
-  sample.report.faults = {"Device 1 starts late, at 5 us."};
-  CHECK(report_text(sample.report, Style()).find(R"text( 3 ops
+  Report sample = sample_report();
+  sample.faults = {"Device 1 starts late, at 5 us."};
+  CHECK(report_text(sample, Style()).find(R"text( 3 ops
 
 FAULTS
   · Device 1 starts late, at 5 us.
@@ -68,22 +68,22 @@ TIME )text") != std::string::npos);
 }
 
 TEST_CASE("text report: plain letters for a terminal that has no others") {
-  const Sample sample = sample_report();
-  const std::string text = report_text(sample.report, Style(Colours::Plain, Letters::Ascii));
+  const Report sample = sample_report();
+  const std::string text = report_text(sample, Style(Colours::Plain, Letters::Ascii));
   for (const char c : text)
     CHECK(static_cast<unsigned char>(c) < 0x80U);
 }
 
 TEST_CASE("text report: no line of a usual report is wider than 100 columns") {
-  const Sample sample = sample_report();
-  const std::string text = report_text(sample.report, Style());
+  const Report sample = sample_report();
+  const std::string text = report_text(sample, Style());
   for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     CHECK(columns(text.substr(at, text.find('\n', at) - at)) <= 100);
 }
 
 TEST_CASE("text report: what fails is named, with its witness, in red") {
-  const Sample sample = failing_report();
-  const std::string text = report_text(sample.report, Style(Colours::Ansi, Letters::Unicode));
+  const Report sample = failing_report();
+  const std::string text = report_text(sample, Style(Colours::Ansi, Letters::Unicode));
   CHECK(text.find("\033[1;31mDOES NOT HOLD\033[0m") != std::string::npos);
   CHECK(text.find("\033[1;31mVALUES.CLOSE\033[0m") != std::string::npos);
   CHECK(text.find("device\033[0m: 1\n") != std::string::npos);
@@ -91,12 +91,14 @@ TEST_CASE("text report: what fails is named, with its witness, in red") {
 }
 
 TEST_CASE("summary: a line a scenario, the first failing check, the count") {
-  const Sample good = sample_report();
-  Sample bad = failing_report();
-  bad.scenario->file = "bad.json";
+  const Report good = sample_report();
+  Report bad = failing_report();
+  Scenario named = *bad.scenario;
+  named.file = "bad.json";
+  bad.scenario = std::make_shared<const Scenario>(std::move(named));
   const std::vector<SummaryLine> lines = {
-      summary_line(good.report, Style()),
-      summary_line(bad.report, Style()),
+      summary_line(good, Style()),
+      summary_line(bad, Style()),
       {"worse.json", SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"}};
   CHECK(summary_text(lines, Style()) ==
         "   scenario     makespan   peak\n"

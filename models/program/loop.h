@@ -1,0 +1,56 @@
+#pragma once
+
+// Loops as a Program holds them. A loop of few iterations is written out. Of one of many, the first
+// iterations and the last are written, and the ones between are left out: each is as the last one,
+// with every name of an earlier iteration shifted along. So a program costs the same memory however
+// often its loops run.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/id.h"
+
+namespace orrery {
+
+/// From `begin` to before `end`: ids are given in order.
+struct IdRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+
+  uint32_t size() const { return end - begin; }
+  bool has(size_t id) const { return begin <= id && id < end; }
+};
+
+/// What one iteration adds to the program, inner loops included.
+struct LoopIteration {
+  int64_t index = 0;        // of the loop's variable
+  std::string name;         // "l[3]"; of an inner loop "outer[0].l[3]"
+  std::string site_suffix;  // of the sites that ops name: "[3]", "[0][3]"
+  IdRange ops;              // one after the other in the issue order of the loop's thread too
+  IdRange values;
+  IdRange buffers;
+};
+
+struct Loop {
+  std::string name;  // "l", "outer[0].l"
+  ThreadId thread;
+  int64_t lower = 0;                   // the first index
+  int64_t upper = 0;                   // one past the last
+  bool has_index = false;              // the first op of an iteration is the constant index
+  std::vector<LoopIteration> written;  // ascending; at least one
+  /// Where iterations are left out: they come before the last `window` written ones. Each of them,
+  /// and each of the window, has the ops, types and operands of the last iteration, shifted along,
+  /// and names no iteration that is `window` or more before its own.
+  uint32_t window = 0;
+
+  uint64_t left_out() const {
+    return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) - written.size();
+  }
+  const LoopIteration& last() const { return written.back(); }
+  /// The first of the window, in `written`.
+  size_t window_begin() const { return written.size() - window; }
+};
+
+}  // namespace orrery

@@ -1,0 +1,374 @@
+#include "models/program/loops.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr uint64_t kMostRepetitions = std::numeric_limits<int64_t>::max();
+
+uint64_t product(uint64_t a, uint64_t b) {
+  return a > kMostRepetitions / b ? kMostRepetitions : a * b;
+}
+
+/// Per op: the loops whose repeated iteration it is in, inner ones first.
+std::vector<std::vector<size_t>> repeated_in(const Program& program) {
+  std::vector<std::vector<size_t>> loops(program.ops.size());
+  for (size_t l = 0; l < program.loops.size(); ++l)
+    if (program.loops[l].left_out() > 0)
+      for (uint32_t op = program.loops[l].last().ops.begin; op < program.loops[l].last().ops.end;
+           ++op)
+        loops[op].push_back(l);
+  return loops;
+}
+
+bool same_iterations(const Loop& a, const Loop& b) {
+  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+         a.written.size() == b.written.size();
+}
+
+}  // namespace
+
+bool leaves_out_iterations(const Program& program) {
+  return std::any_of(program.loops.begin(), program.loops.end(),
+                     [](const Loop& loop) { return loop.left_out() > 0; });
+}
+
+std::vector<uint64_t> repetitions(const Program& program) {
+  std::vector<uint64_t> times(program.ops.size(), 1);
+  for (const Loop& loop : program.loops)
+    if (loop.left_out() > 0)
+      for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
+        times[op] = product(times[op], loop.left_out() + 1);
+  return times;
+}
+
+std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
+  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
+  std::vector<size_t> group(program.loops.size());  // the least loop of each one's group
+  std::iota(group.begin(), group.end(), size_t{0});
+  for (const Site& site : program.sites) {
+    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
+    for (const OpId op : site.ops) {
+      const std::vector<size_t>& others = loops_of[op.index()];
+      if (others.size() != first.size())
+        return std::nullopt;
+      for (size_t i = 0; i < first.size(); ++i) {
+        if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
+          return std::nullopt;
+        const auto [low, high] = std::minmax(group[first[i]], group[others[i]]);
+        std::replace(group.begin(), group.end(), high, low);
+      }
+    }
+  }
+  std::vector<LoopGroup> groups;
+  for (size_t l = 0; l < program.loops.size(); ++l) {
+    if (program.loops[l].left_out() == 0 || group[l] != l)
+      continue;
+    LoopGroup& members = groups.emplace_back();
+    for (size_t m = l; m < program.loops.size(); ++m)
+      if (group[m] == l)
+        members.push_back(m);
+  }
+  return groups;
+}
+
+namespace {
+
+/// `text` with its first `old` replaced; as it is where there is none.
+std::string with(std::string text, std::string_view old, std::string_view now) {
+  const size_t at = text.find(old);
+  return at == std::string::npos ? text : text.replace(at, old.size(), now);
+}
+
+/// Copies a program, and writes out the loops of one group on the way. One pass does, since
+/// operands come before the ops that read them.
+class WritingOut {
+ public:
+  WritingOut(const Program& program, const LoopGroup& group)
+      : from_(program),
+        in_group_(program.loops.size(), false),
+        ops_(program.ops.size()),
+        values_(program.values.size()),
+        buffers_(program.buffers.size()) {
+    for (const size_t l : group)
+      in_group_[l] = true;
+  }
+
+  Program run() {
+    to_.mesh = from_.mesh;
+    for (const Argument& argument : from_.arguments)
+      to_.arguments.push_back({copy_value(argument.value, nullptr), argument.on});
+    for (const Thread& thread : from_.threads)
+      copy_thread(thread);
+    for (size_t l = 0; l < from_.loops.size(); ++l)
+      copy_loop(l);
+    for (const ValueId output : from_.outputs)
+      to_.outputs.push_back(values_[output.index()]);
+    for (const auto& [name, value] : from_.other_names)
+      to_.other_names.emplace(name, values_[value.index()]);
+    return std::move(to_);
+  }
+
+ private:
+  /// Iteration `number` of a loop, from 0, as a copy of the last one.
+  struct Copy {
+    const Loop& loop;
+    const std::vector<LoopIteration>& made;  // those before it
+    size_t number = 0;
+    LoopIteration iteration = {};
+
+    /// The iteration that is as far before this one as written[w] is before the last; null for
+    /// this one.
+    const LoopIteration* shifted(size_t w) const {
+      const size_t distance = loop.written.size() - 1 - w;
+      return distance == 0 ? &iteration : &made[number - distance];
+    }
+    /// A name of the last iteration, or of what is in it.
+    std::string renamed(const std::string& name) const {
+      return with(name, loop.last().name, iteration.name);
+    }
+  };
+
+  void copy_thread(const Thread& thread) {
+    to_.threads.push_back({thread.name, thread.devices, {}});
+    for (size_t i = 0; i < thread.issue_order.size();) {
+      const OpId op = thread.issue_order[i];
+      const std::optional<size_t> window = window_at(op);
+      if (!window) {
+        ops_[op.index()] = copy_op(op, nullptr);
+        ++i;
+        continue;
+      }
+      const Loop& loop = from_.loops[*window];
+      i += loop.last().ops.end - op.index();
+      write_out(loop, *window);
+    }
+  }
+
+  /// The loop of the group whose window begins with the op.
+  std::optional<size_t> window_at(OpId op) const {
+    for (size_t l = 0; l < from_.loops.size(); ++l) {
+      const Loop& loop = from_.loops[l];
+      if (!in_group_[l] || loop.last().ops.size() == 0)
+        continue;
+      if (loop.written[loop.window_begin()].ops.begin == op.index())
+        return l;
+    }
+    return std::nullopt;
+  }
+
+  void write_out(const Loop& loop, size_t l) {
+    std::vector<LoopIteration> made;
+    for (size_t w = 0; w < loop.window_begin(); ++w)
+      made.push_back(copied(loop.written[w]));
+    const auto trips = static_cast<size_t>(loop.upper - loop.lower);
+    for (size_t number = made.size(); number < trips; ++number) {
+      Copy copy{loop, made, number};
+      LoopIteration& now = copy.iteration;
+      now.index = loop.lower + static_cast<int64_t>(number);
+      now.name = fmt::format("{}[{}]", loop.name, now.index);
+      now.site_suffix = loop.last().site_suffix;
+      now.site_suffix.replace(now.site_suffix.rfind('['), std::string::npos,
+                              fmt::format("[{}]", now.index));
+      now.ops.begin = static_cast<uint32_t>(to_.ops.size());
+      now.values.begin = static_cast<uint32_t>(to_.values.size());
+      now.buffers.begin = static_cast<uint32_t>(to_.buffers.size());
+      for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
+        copy_op(OpId(op), &copy);
+      now.ops.end = static_cast<uint32_t>(to_.ops.size());
+      now.values.end = static_cast<uint32_t>(to_.values.size());
+      now.buffers.end = static_cast<uint32_t>(to_.buffers.size());
+      copy_inner_loops(copy, l);
+      if (number + loop.window >= trips)
+        stands_for(loop.written[loop.written.size() - (trips - number)], now);
+      made.push_back(std::move(now));
+    }
+    made_[l] = std::move(made);
+  }
+
+  /// The iteration of the window is this one from now on.
+  void stands_for(const LoopIteration& written, const LoopIteration& made) {
+    for (uint32_t i = 0; i < made.ops.size(); ++i)
+      ops_[written.ops.begin + i] = OpId(made.ops.begin + i);
+    for (uint32_t i = 0; i < made.values.size(); ++i)
+      values_[written.values.begin + i] = ValueId(made.values.begin + i);
+    for (uint32_t i = 0; i < made.buffers.size(); ++i)
+      buffers_[written.buffers.begin + i] = BufferId(made.buffers.begin + i);
+  }
+
+  OpId copy_op(OpId id, const Copy* copy) {
+    Op op = from_.op(id);
+    for (ValueId& operand : op.operands)
+      operand = value_of(operand, copy);
+    for (ValueId& donated : op.donated)
+      donated = value_of(donated, copy);
+    for (ValueId& result : op.results)
+      result = copy_value(result, copy);
+    const OpId now(to_.ops.size());
+    if (op.site)
+      op.site = enter_site(*op.site, now, copy);
+    if (copy != nullptr) {
+      op.name = copy->renamed(op.name);
+      if (op.origin)
+        op.origin->note = copy->renamed(op.origin->note);
+      if (copy->loop.has_index && id.index() == copy->loop.last().ops.begin)
+        op.attributes.set("fill_value", static_cast<double>(copy->iteration.index));
+    }
+    to_.ops.push_back(std::move(op));
+    to_.threads.back().issue_order.push_back(now);
+    return now;
+  }
+
+  ValueId value_of(ValueId id, const Copy* copy) const {
+    if (copy != nullptr)
+      for (size_t w = copy->loop.window_begin(); w < copy->loop.written.size(); ++w)
+        if (const IdRange& old = copy->loop.written[w].values; old.has(id.index()))
+          return ValueId(copy->shifted(w)->values.begin + (id.index() - old.begin));
+    return values_[id.index()];
+  }
+
+  ValueId copy_value(ValueId id, const Copy* copy) {
+    Value value = from_.value(id);
+    value.buffer = copy_buffer(value.buffer, copy);
+    if (copy != nullptr)
+      value.name = copy->renamed(value.name);
+    else
+      values_[id.index()] = ValueId(to_.values.size());
+    to_.values.push_back(std::move(value));
+    return ValueId(to_.values.size() - 1);
+  }
+
+  BufferId copy_buffer(BufferId id, const Copy* copy) {
+    if (copy != nullptr)
+      for (size_t w = copy->loop.window_begin(); w < copy->loop.written.size(); ++w)
+        if (const IdRange& old = copy->loop.written[w].buffers; old.has(id.index())) {
+          const uint32_t now = copy->shifted(w)->buffers.begin + (id.index() - old.begin);
+          if (now == to_.buffers.size())
+            to_.buffers.push_back(from_.buffer(id));
+          return BufferId(now);
+        }
+    std::optional<BufferId>& known = buffers_[id.index()];
+    if (!known) {
+      known = BufferId(to_.buffers.size());
+      to_.buffers.push_back(from_.buffer(id));
+    }
+    return *known;
+  }
+
+  SiteId enter_site(SiteId id, OpId op, const Copy* copy) {
+    const auto [site, added] =
+        sites_.try_emplace({id, copy == nullptr ? 0 : copy->number + 1}, to_.sites.size());
+    if (added) {
+      const Site& old = from_.site(id);
+      to_.sites.push_back({old.name, {}, old.groups});
+      if (copy != nullptr) {
+        const bool own = old.name.find(copy->loop.last().name) != std::string::npos;
+        to_.sites.back().name =
+            own ? copy->renamed(old.name)
+                : with(old.name, copy->loop.last().site_suffix, copy->iteration.site_suffix);
+      }
+    }
+    to_.sites[site->second.index()].ops.push_back(op);
+    return site->second;
+  }
+
+  template <class Ids>
+  static IdRange copied(IdRange range, const Ids& ids) {
+    if (range.size() == 0)
+      return {};
+    return {index_of(ids[range.begin]), index_of(ids[range.end - 1]) + 1};
+  }
+  template <class Id>
+  static uint32_t index_of(Id id) {
+    return static_cast<uint32_t>(id.index());
+  }
+  static uint32_t index_of(std::optional<BufferId> id) { return index_of(id.value()); }
+
+  LoopIteration copied(LoopIteration iteration) const {
+    iteration.ops = copied(iteration.ops, ops_);
+    iteration.values = copied(iteration.values, values_);
+    iteration.buffers = copied(iteration.buffers, buffers_);
+    return iteration;
+  }
+
+  /// Whether the loop stands in the iteration, which is of another loop.
+  static bool inside(const Loop& loop, const LoopIteration& iteration) {
+    return iteration.ops.has(loop.last().ops.begin);
+  }
+
+  /// The loops in the last iteration, as they are in the copy.
+  void copy_inner_loops(const Copy& copy, size_t l) {
+    const LoopIteration& last = copy.loop.last();
+    const auto moved = [](IdRange range, IdRange from, IdRange to) {
+      return IdRange{to.begin + (range.begin - from.begin), to.begin + (range.end - from.begin)};
+    };
+    for (size_t i = 0; i < from_.loops.size(); ++i) {
+      if (i == l || !inside(from_.loops[i], last))
+        continue;
+      Loop inner = from_.loops[i];
+      inner.name = copy.renamed(inner.name);
+      for (LoopIteration& each : inner.written) {
+        each.name = copy.renamed(each.name);
+        each.site_suffix = with(each.site_suffix, last.site_suffix, copy.iteration.site_suffix);
+        each.ops = moved(each.ops, last.ops, copy.iteration.ops);
+        each.values = moved(each.values, last.values, copy.iteration.values);
+        each.buffers = moved(each.buffers, last.buffers, copy.iteration.buffers);
+      }
+      inner_[l].push_back(std::move(inner));
+    }
+  }
+
+  void copy_loop(size_t l) {
+    Loop loop = from_.loops[l];
+    if (in_group_[l]) {
+      for (Loop& inner : inner_[l])
+        to_.loops.push_back(std::move(inner));
+      loop.written = std::move(made_[l]);
+      loop.window = 0;
+    } else {
+      for (size_t outer = 0; outer < from_.loops.size(); ++outer)
+        for (size_t w = from_.loops[outer].window_begin();
+             in_group_[outer] && w < from_.loops[outer].written.size(); ++w)
+          if (inside(loop, from_.loops[outer].written[w]))
+            return;  // is among the inner loops of the copies
+      for (LoopIteration& iteration : loop.written)
+        iteration = copied(iteration);
+    }
+    to_.loops.push_back(std::move(loop));
+  }
+
+  const Program& from_;
+  std::vector<bool> in_group_;  // per loop
+  std::vector<OpId> ops_;       // the new ids; of the window, once the loop is written out
+  std::vector<ValueId> values_;
+  std::vector<std::optional<BufferId>> buffers_;
+  std::map<std::pair<SiteId, size_t>, SiteId> sites_;  // by old id and number of the copy, or 0
+  std::map<size_t, std::vector<LoopIteration>> made_;  // per loop of the group
+  std::map<size_t, std::vector<Loop>> inner_;          // the same: the loops in its copies
+  Program to_;
+};
+
+}  // namespace
+
+Program written_out(const Program& program) {
+  Program result = program;
+  while (leaves_out_iterations(result)) {
+    const auto groups = loop_groups(result);
+    ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
+    result = WritingOut(result, groups->front()).run();
+  }
+  return result;
+}
+
+}  // namespace orrery

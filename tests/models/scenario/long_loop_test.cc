@@ -1,0 +1,133 @@
+// Loops that leave out iterations: written out, they are the program that the reader makes when it
+// writes out everything itself.
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/program/loops.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/same.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+Scenario read(const std::string& program, LongLoops long_loops) {
+  test::Small small;
+  small.program = program;
+  small.more = R"("name": "loops")";
+  return read_scenario("f", small.text(), {}, long_loops);
+}
+
+std::string loop(const std::string& id, int trips, const std::string& carry,
+                 const std::string& body, const std::string& yield) {
+  return fmt::format(R"({{"id": "{}", "op": "fori_loop", "lower": -1, "upper": {}, "index": "i{}",
+                       "carry": {{{}}}, "body": [{}], "yield": {{{}}}}})",
+                     id, trips - 1, id, carry, body, yield);
+}
+
+std::string range_text(const IdRange& range) {
+  return range.size() == 0 ? "none" : fmt::format("{}-{}", range.begin, range.end);
+}
+
+/// What the loops are, one line for each iteration.
+std::string loops_text(const Program& program) {
+  std::string text;
+  for (const Loop& loop : program.loops)
+    for (const LoopIteration& each : loop.written)
+      text +=
+          fmt::format("{} {} {} {} {} {} {}\n", loop.name, each.index, each.name, each.site_suffix,
+                      range_text(each.ops), range_text(each.values), range_text(each.buffers));
+  return text;
+}
+
+/// The number of ops that are written where iterations may be left out.
+size_t check_written_out(const std::string& program) {
+  CAPTURE(program);
+  const Scenario whole = read(program, LongLoops::WrittenOut);
+  Scenario scenario = read(program, LongLoops::LeftOut);
+  const size_t ops = scenario.program.ops.size();
+  uint64_t runs = 0;
+  for (const uint64_t times : repetitions(scenario.program))
+    runs += times;
+  CHECK(runs == whole.program.ops.size());
+  scenario.program = written_out(scenario.program);
+  CHECK(test::difference(scenario, whole) == "");
+  CHECK(loops_text(scenario.program) == loops_text(whole.program));
+  for (size_t op = 0; op < whole.program.ops.size(); ++op)
+    REQUIRE(scenario.program.ops[op].origin == whole.program.ops[op].origin);
+  for (size_t site = 0; site < whole.program.sites.size(); ++site) {
+    CHECK(scenario.program.sites[site].name == whole.program.sites[site].name);
+    CHECK(scenario.program.sites[site].ops == whole.program.sites[site].ops);
+  }
+  return ops;
+}
+
+const std::string kPsum = R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"})";
+const std::string kAdd = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
+
+TEST_CASE("loops: a long loop costs what a short one does, and is the same program") {
+  const auto program = [](int trips) {
+    return "[" + loop("l", trips, R"("h": "a")", kPsum + "," + kAdd, R"("h": "y")") +
+           R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])";
+  };
+  const size_t few = check_written_out(program(7));
+  CHECK(few < 7 * 3 + 1);
+  CHECK(check_written_out(program(60)) == few);
+  for (int trips = 1; trips < 7; ++trips)
+    check_written_out(program(trips));
+}
+
+TEST_CASE("loops: values are carried over several iterations") {
+  for (const int trips : {8, 9, 10, 11, 30})
+    check_written_out("[" +
+                      loop("l", trips, R"("h": "a", "g": "a", "f": "a")",
+                           R"({"id": "y", "op": "add", "of": ["h", "f"]},
+                      {"id": "r", "op": "reshape", "of": "y", "new_sizes": [2]})",
+                           R"("h": "r", "g": "h", "f": "g")") +
+                      R"(, {"id": "z", "op": "add", "of": ["l.g", "l.f"]}])");
+}
+
+TEST_CASE("loops: a future is carried from one iteration to the next") {
+  check_written_out(R"([{"id": "f0", "op": "psum_start", "of": "a", "axis_name": "x"},)" +
+                    loop("l", 20, R"("h": "a", "f": "f0")",
+                         R"({"id": "d", "op": "done", "of": "f"},
+              {"id": "f1", "op": "psum_start", "of": "h", "axis_name": "x"},
+              {"id": "y", "op": "add", "of": ["h", "h"]})",
+                         R"("h": "y", "f": "f1")") +
+                    R"(, {"id": "z", "op": "done", "of": "l.f"}])");
+}
+
+TEST_CASE("loops: loops in loops leave out iterations at both levels") {
+  const std::string inner =
+      loop("m", 9, R"("g": "h")", R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"},
+                                     {"id": "u", "op": "add", "of": ["t", "a"]})",
+           R"("g": "u")");
+  const size_t ops = check_written_out(
+      "[" +
+      loop("l", 8, R"("h": "a")",
+           inner + R"(, {"id": "y", "op": "add", "of": ["m", "h"]},)" +
+               loop("n", 6, R"("g": "y")", R"({"id": "v", "op": "neg", "of": "g"})", R"("g": "v")"),
+           R"("h": "n")") +
+      "]");
+  CHECK(ops < 8 * 9 * 3);
+}
+
+TEST_CASE("loops: carries that change places have no iteration like the one before") {
+  const std::string swap =
+      loop("l", 12, R"("p": "a", "q": "b")", R"({"id": "y", "op": "sub", "of": ["p", "q"]})",
+           R"("p": "q", "q": "p")");
+  CHECK(check_written_out(R"([{"id": "b", "op": "add", "of": ["a", "a"]}, )" + swap + "]") ==
+        1 + 12 * 2);
+}
+
+TEST_CASE("loops: a name of an iteration between the first and the last has all written out") {
+  const std::string program = "[" + loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")") +
+                              R"(, {"id": "z", "op": "neg", "of": "l[17].y"}])";
+  CHECK(check_written_out(program) == 40 * 2 + 1);
+}
+
+}  // namespace
+}  // namespace orrery
