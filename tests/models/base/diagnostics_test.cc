@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-TEST_CASE("diagnostics: all errors are thrown at once, in the order of their places") {
+TEST_CASE("diagnostics: all errors are thrown at once, in the order of their positions") {
   Diagnostics diagnostics("ring8.json");
   diagnostics.add({"/links/3/bandwidth", TextPosition{12, 20}},
                   "expected a rate such as \"50 GB/s\", got \"50G\"");
@@ -27,7 +27,7 @@ TEST_CASE("diagnostics: all errors are thrown at once, in the order of their pla
       InputError);
 }
 
-TEST_CASE("diagnostics: errors of one place keep the order in which they were added") {
+TEST_CASE("diagnostics: errors at one position keep the order in which they were added") {
   Diagnostics diagnostics("a.json");
   diagnostics.add({"/x", TextPosition{3, 4}}, "second in the alphabet, first added");
   diagnostics.add({"/x", TextPosition{3, 4}}, "another");
@@ -36,7 +36,7 @@ TEST_CASE("diagnostics: errors of one place keep the order in which they were ad
                     "a.json:3:4: /x: another");
 }
 
-TEST_CASE("diagnostics: what stands in no text has no line, and comes first") {
+TEST_CASE("diagnostics: errors without a position come first, and print no line") {
   Diagnostics diagnostics("a.json");
   diagnostics.add({"/x", TextPosition{1, 1}}, "wrong");
   diagnostics.add({"/mesh", {}}, "too large");
@@ -47,7 +47,7 @@ TEST_CASE("diagnostics: what stands in no text has no line, and comes first") {
                     "a.json:1:1: /x: wrong");
 }
 
-TEST_CASE("diagnostics: an error that is met twice is told once") {
+TEST_CASE("diagnostics: an error that is added twice is reported once") {
   Diagnostics diagnostics("a.json");
   diagnostics.add({"/x", TextPosition{3, 4}}, "wrong");
   diagnostics.add({"/y", TextPosition{2, 4}}, "wrong");

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every computed schedule must be: what walkers rely on without asking. Each function returns
-// what is wrong, or nothing.
+// What walkers require of every computed schedule and do not check. Each function returns what is
+// wrong, or an empty text.
 
 #include <cstdint>
 #include <string>
@@ -25,8 +25,8 @@ void for_each_step(const Schedule& schedule, Visit&& visit) {
         visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
 }
 
-/// The two ends of a message name each other and move as much, and slots are taken over as they are
-/// in a stored copy.
+/// The two ends of a message name each other and have the same length, and slots are reused as in a
+/// stored copy of the schedule.
 inline std::string error_in_messages(const Schedule& schedule) {
   const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
   std::string error;
@@ -47,8 +47,8 @@ inline std::string error_in_messages(const Schedule& schedule) {
   return error;
 }
 
-/// A schedule that says `lockstep` has no cause that a walk row by row, receive halves first, has
-/// not met.
+/// In a schedule that states `lockstep`, a walk row by row, receive halves first, meets every cause
+/// in time.
 inline std::string error_in_lockstep(const Schedule& schedule) {
   std::string error;
   if (!schedule.extent().lockstep)
@@ -69,8 +69,8 @@ inline std::string error_in_lockstep(const Schedule& schedule) {
   return error;
 }
 
-/// Runs ready halves in random order. No cause and no message under way names a step further back
-/// of where its channel is, or further on, than the window; all halves run, once each.
+/// Runs ready halves in random order. Causes and messages under way name only steps within the
+/// window of their channel, and every half runs once.
 inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   struct Watch {
     Watch(const Schedule& of, uint64_t seed)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs in a few words, lowered onto a cluster that a test may change.
+// Short ways to write programs, lowered onto a cluster that a test may change.
 
 #include <string>
 #include <utility>
@@ -63,7 +63,7 @@ class LowerRig {
     diagnostics_.throw_if_any();
     return lowered;
   }
-  /// Ends the program, lowers it, and returns what was wrong.
+  /// Ends the program, lowers it, and returns the error.
   std::string error() {
     build();
     orrery::lower(program, cluster, diagnostics_);

@@ -40,7 +40,7 @@ TEST_CASE("demand: a ring all-reduce carries 2(n-1)/n of the buffer over each li
   CHECK(used == 4);
 }
 
-TEST_CASE("demand: a message counts on every link of its way") {
+TEST_CASE("demand: a message counts on every link of its route") {
   Sketch sketch(3);
   sketch.sync(sketch.site(flows(3, {{0, 2, 100}, {1, 2, 30}})));
   const Fabric line(3, {},

@@ -1,5 +1,5 @@
 // One bad input of each kind, as a user meets it: the whole message on stderr, nothing on stdout,
-// exit code 2. (tests/models/scenario/faults_test.cc has more of what the reader says.)
+// exit code 2. (tests/models/scenario/faults_test.cc has more errors of the reader.)
 
 #include <span>
 #include <string>
@@ -84,13 +84,13 @@ std::string gather_with(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_CASE("bad input: what these vary is right") {
+TEST_CASE("bad input: the unchanged inputs are accepted") {
   const Place place;
   CHECK(ran({"run", "small.json"}).outcome == Outcome::Holds);
   CHECK(ran({"prove", "small.xml"}).outcome == Outcome::Holds);
 }
 
-TEST_CASE("bad input: text that is no JSON") {
+TEST_CASE("bad input: text that is not JSON") {
   const Wrong wrong[] = {
       {"an empty file", "", "bad.json:1:1: expected a value, got the end of the file"},
       {"a comma left out", R"({"orrery": 1 "name": "n"})",
