@@ -30,8 +30,8 @@ struct Exchange {
 /// channel a node first sends, then receives, so no node waits for another's order.
 class DirectSchedule final : public Schedule {
  public:
-  /// `rounds[round][node]`; what one node sends in a round, `to` takes from it in that round.
-  /// `areas` says input, output and zero_output; the rest of the extent is filled in.
+  /// In `rounds[round][node]`, what one node sends, its `to` takes in the same round. `areas` gives
+  /// input, output and zero_output; the rest of the extent is filled in.
   DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
       : rounds_(std::move(rounds)), channels_(transport.channels), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
@@ -96,7 +96,7 @@ class DirectSchedule final : public Schedule {
       visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
 
-  /// A connection has one message.
+  /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
@@ -108,7 +108,7 @@ class DirectSchedule final : public Schedule {
     return rounds_[round(channel)][node.index()];
   }
 
-  /// What the channel carries of a slice of its round.
+  /// The channel's part of a slice of its round.
   Slice part(const Slice& whole, Channel channel) const {
     const Split split(whole.count, channels_);
     const uint32_t part = channel.index() % channels_;
@@ -127,8 +127,8 @@ struct SourceDestination {
   friend auto operator<=>(const SourceDestination&, const SourceDestination&) = default;
 };
 
-/// Rank `from` of each pair sends all its `count` elements to rank `to`; others get zeros. Sources
-/// are unique, destinations too.
+/// Rank `from` of each pair sends all its `count` elements to rank `to`; ranks that receive nothing
+/// get zeros. Sources are unique, and so are destinations.
 std::unique_ptr<DirectSchedule> direct_permute(uint32_t nodes, int64_t count,
                                                const std::vector<SourceDestination>& pairs,
                                                Transport transport);

@@ -32,7 +32,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
-    extent_.copies = true;  // the own part
+    extent_.copies = true;  // the rank's own part
   }
 
   const Extent& extent() const override { return extent_; }
@@ -70,7 +70,7 @@ class DirectAllToAllSchedule final : public Schedule {
       visit(Sent{ahead(node, distance), 1, pieces_.count(channel.index() % channels_)});
   }
 
-  /// A connection has one message.
+  /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:

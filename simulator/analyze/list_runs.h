@@ -1,6 +1,6 @@
 #pragma once
 
-// What each list ran and when.
+// What each list ran, and when.
 
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// Refers to what it is made of.
+/// Keeps references to its arguments.
 class ListRuns {
  public:
   ListRuns(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -39,8 +39,8 @@ class ListRuns {
     return instant_of(completion_.spans, lists_, list, moment);
   }
 
-  /// The cause that was met last, and of those met at one instant the first that for_each_cause
-  /// names. Empty for the first instruction of a list.
+  /// The cause that was met last; of those met at one instant, the first that for_each_cause names.
+  /// Empty for the first instruction of a list.
   std::optional<Moment> last_met(ListId list, Moment moment) const {
     std::optional<Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {

@@ -13,8 +13,7 @@ namespace {
 
 enum class Direction : uint8_t { ToCanonical, FromCanonical };
 
-/// The elements of `from`, all those of `view`, moved between a tensor's order and the canonical
-/// one.
+/// Copies all elements of `view` from `from`, between the tensor's order and the canonical order.
 Storage rearranged(const View& view, Direction direction, Bytes itemsize, const std::byte* from) {
   const int64_t item = itemsize.count();
   Storage to(static_cast<size_t>(view.elements() * item));

@@ -60,7 +60,7 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
   const int64_t end = first + length(pieces);
   ORRERY_CHECK(first >= 0 && end <= size_, "a slice lies in its area");
   Position from = find(first);
-  const Entry* left = at(from);  // what is left of `first`, if anything
+  const Entry* left = at(from);  // the part before `first`, if any
   if (left->first < first)
     from = next(from);
   else
@@ -81,7 +81,7 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
   if (end < (after == nullptr ? size_ : after->first)) {
     add({end, cut.made.moved(end - cut.first)});
   } else if (after != nullptr) {
-    add(*after);  // itself, unless it continues what is written
+    add(*after);  // unless it continues what is written
     to = next(to);
   }
   replace(from, to, fresh);

@@ -39,8 +39,8 @@ Pieces undefined_pieces(int64_t count) {
   return {{0, count, FoldTable::undefined()}};
 }
 
-/// The areas of all nodes, the messages under way, and the payloads that steps hold between their
-/// halves. It does what actions.h says, with pieces for data.
+/// The areas of all nodes, the messages in flight, and the payloads that steps hold between their
+/// halves. It runs the actions of actions.h on pieces.
 class Visitor {
  public:
   Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize,
@@ -102,14 +102,14 @@ class Visitor {
     int64_t elements = 0;  // that the last action moved
     for_each_action(step.form(), half, [&](Action action) {
       const Slice* slice = step.slice(action.slice);
-      if (action.kind != ActionKind::Free)  // messages take no room here
+      if (action.kind != ActionKind::Free)  // messages take no memory here
         elements = act(ref, step, action.kind, slice, payload);
       moves_.add_move(id_, ref, action.kind, slice, itemsize_ * elements);
     });
     halves_.add(id_, ref, half, itemsize_ * elements);
   }
 
-  /// Returns the elements that were moved.
+  /// Returns the number of elements moved.
   int64_t act(StepRef ref, const Step& step, ActionKind action, const Slice* slice,
               Pieces& payload) {
     switch (action) {
@@ -173,7 +173,7 @@ class Visitor {
     return false;
   }
 
-  /// The elements of a slice of a step that moves `count` elements; null where it has no such
+  /// The elements of a slice of a step that moves `count` elements; null if the step has no such
   /// slice.
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {

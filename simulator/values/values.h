@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What each device holds of each value; nothing at first.
+/// The tensors on each device; none at first.
 class DeviceValues {
  public:
   DeviceValues() = default;  // of a program without values
@@ -24,7 +24,7 @@ class DeviceValues {
   /// Empty for a device that never has the value.
   const std::optional<Tensor>& at(ValueId value, LogicalId device) const;
 
-  /// Takes the tensor out; empty as at() is.
+  /// Moves the tensor out; empty where at() is.
   std::optional<Tensor> take(ValueId value, LogicalId device);
 
  private:

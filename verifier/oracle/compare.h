@@ -24,11 +24,11 @@
 
 namespace orrery {
 
-/// Whether the definition's results for operands of a dtype must agree bit for bit.
+/// Whether results for operands of a dtype must equal the definition's bit for bit.
 enum class Exactness : uint8_t { Bitwise, FoldBound };
 Exactness exactness(const Definition& definition, Dtype operand);
 
-/// The first element that is not as it must be.
+/// The first wrong element.
 struct Mismatch {
   int64_t element = 0;  // row-major in the result
   std::string expected;
@@ -36,9 +36,9 @@ struct Mismatch {
   std::optional<double> bound;  // Exactness::FoldBound: on the difference
 };
 
-/// Compares a result with the one the definition gives. `operands` as for apply(); `expected` is
-/// its outcome; `got` has its dtype and shape. Where a sum is not finite, both must be the same
-/// infinity or both NaN, unless finite terms alone could have overflowed in some order.
+/// Compares a result with the definition's. `operands` are as for apply(), `expected` is its
+/// result, and `got` has its dtype and shape. If a sum is not finite, both must be the same
+/// infinity or both NaN, unless its finite terms alone could overflow in some order.
 std::optional<Mismatch> first_mismatch(const Definition& definition,
                                        std::span<const Tensor* const> operands,
                                        const Tensor& expected, const Tensor& got);

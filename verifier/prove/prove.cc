@@ -14,10 +14,10 @@ namespace orrery {
 
 namespace {
 
-/// How often each (rank, operand element) went into one result element.
+/// How often each (rank, operand element) is in one result element.
 using Counts = std::map<std::pair<uint32_t, int64_t>, uint32_t>;
 
-/// A step that reduces by another operation than the definition's.
+/// A step that reduces by an operation other than the definition's.
 std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combine) {
   std::optional<StepRef> first;
   for (const auto& [used, step] : run.combines)
@@ -26,8 +26,8 @@ std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combi
   return first;
 }
 
-/// In words, the first contribution in which element `element` of `rank` differs from what the
-/// definition names. `have` is empty where nothing was written.
+/// A sentence on the first contribution in which element `element` of `rank` differs from the
+/// definition. `have` is empty if nothing was written.
 Proof differs(Rank rank, int64_t element, const std::optional<Counts>& have,
               const Counts& expected) {
   std::string wrong;
@@ -64,7 +64,7 @@ Proof over_budget() {
   return proof;
 }
 
-/// The smallest place in the tensor of canonical elements [first, first + count).
+/// The smallest offset in the tensor of canonical elements [first, first + count).
 int64_t lowest_offset(const View& view, int64_t first, int64_t count) {
   int64_t lowest = view.offset(first);
   view.for_each_run(first, count,
@@ -72,7 +72,8 @@ int64_t lowest_offset(const View& view, int64_t first, int64_t count) {
   return lowest;
 }
 
-/// Compares one rank's pieces, in canonical places, with its definition, in places of the tensors.
+/// Compares one rank's pieces, at canonical offsets, with its definition, at offsets of the
+/// tensors.
 class RankComparison {
  public:
   RankComparison(const FoldTable& folds, const Views& views, const View& from_result,
@@ -83,7 +84,7 @@ class RankComparison {
         from_operand_(from_operand),
         budget_(budget) {}
 
-  /// Whether more was compared than the budget allows; from then on nothing is.
+  /// Whether more was compared than the budget allows. The comparison then stops.
   bool over_budget() const { return compared_ > budget_; }
 
   std::optional<Proof> first_difference(Rank rank, const Pieces& made,
@@ -116,7 +117,7 @@ class RankComparison {
   }
 
  private:
-  /// Canonical result elements [first, first + count): each the fold of one canonical operand
+  /// Canonical result elements [first, first + count): each is the fold of one canonical operand
   /// element of each of the ranks, from `source` on.
   struct Run {
     int64_t first;
@@ -126,7 +127,7 @@ class RankComparison {
     uint32_t ranks;
   };
 
-  /// Canonical result elements that something is defined of.
+  /// Canonical result elements that the definition covers.
   struct Covered {
     int64_t first;
     int64_t count;
@@ -151,7 +152,7 @@ class RankComparison {
     Counts expected;
   };
 
-  /// A definition of other tensors than the views'.
+  /// A definition of tensors other than the views'.
   std::optional<Proof> wrong_sizes(Rank rank, const Definition& definition) const {
     const int64_t result = views_.output.elements();
     const int64_t operand = views_.input.elements();
@@ -205,7 +206,7 @@ class RankComparison {
                                            run.source + in_run - in_piece - piece.made.origin, 1};
   }
 
-  /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.
+  /// Keeps the lowest wrong element of the tensor. `piece` is null if there is none.
   void note(const Piece* piece, const Run& run, int64_t first, int64_t count,
             std::optional<Difference>& lowest) const {
     const int64_t element = lowest_offset(views_.output, first, count);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Proof that a schedule does what its collective is defined to do, for all values of all dtypes:
-// where each result element comes from (simulator/values/provenance.h) against the definition
-// (verifier/oracle/definitions.h), part by part: the work grows with the pieces that the schedule
-// makes and the parts of the definition, not with the elements.
+// Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
+// It compares the folds of the result elements (simulator/values/provenance.h) with the definition
+// (verifier/oracle/definitions.h), part by part. The cost grows with the pieces of the schedule and
+// the parts of the definition, not with the elements.
 
 #include <optional>
 #include <string>
@@ -18,11 +18,11 @@
 
 namespace orrery {
 
-/// One walk of a schedule with folds in the place of numbers. Digests are those of collective
-/// number 0 with elements of one byte.
+/// One walk of a schedule with folds instead of numbers. Digests are those of collective number 0
+/// with elements of one byte.
 struct Traced {
   ProvenanceRun run;
-  WalkDigest expected;  // of a walk that runs every half once, and moves what the steps say
+  WalkDigest expected;  // of a walk that runs every half once and moves what the steps say
 };
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 
@@ -36,7 +36,7 @@ struct Proof {
   bool holds = true;
   std::string why_not;  // a sentence without the full stop
   std::vector<std::pair<std::string, std::string>> witness = {};
-  bool over_budget = false;  // it is not decided
+  bool over_budget = false;  // neither proved nor refuted
 };
 
 /// Whether every node's result is made of exactly the contributions that the definition of its rank
