@@ -1,6 +1,7 @@
 #pragma once
 
-// How each device's streams spent the makespan.
+// How each device's streams spent the makespan. On a device of several lists each figure is the
+// sum over the lists, which run side by side: it may exceed the makespan.
 
 #include <vector>
 
