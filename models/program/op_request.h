@@ -20,7 +20,8 @@ struct OpRequest {
   Attributes attributes = {};              // as given; what is missing is filled in from the rules
   std::vector<std::string> operands = {};  // names of values
   std::vector<std::string> donated = {};   // names among the operands
-  std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
+  std::string site =
+      {};  // collectives: ops of several threads with the same site name meet; else empty
   std::optional<Origin> origin = {};
   std::map<std::string, Origin, std::less<>> key_origins =
       {};  // of its keys ("of", "axis_name", ...)

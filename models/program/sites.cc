@@ -13,7 +13,7 @@ namespace orrery {
 
 namespace {
 
-/// A parameter that two ops do not agree on.
+/// A parameter in which two ops differ.
 std::optional<std::string> difference(const Attributes& a, const Attributes& b) {
   for (const auto& [name, value] : a.all())
     if (!b.has(name) || b.all().find(name)->second != value)
@@ -53,13 +53,13 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   return id;
 }
 
-/// Reports the first respect in which `op` is not like the ops that the site has already.
+/// Reports the first way in which `op` differs from the ops that the site has already.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
   const size_t errors_before = diagnostics_.size();
   const Op& first = program_.op(meeting.site.ops.front());
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
-  if (meeting.threads.back() == thread) {  // a thread's ops come one after the other
+  if (meeting.threads.back() == thread) {  // the ops of a thread are consecutive
     diagnostics_.add(request.key_origin("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
@@ -95,7 +95,7 @@ void SiteBuilder::refuse(std::string_view name) {
     meetings_[known->second.index()].invalid = true;
 }
 
-/// The groups of the threads that meet; reports one that reaches beyond them.
+/// The groups of the meeting threads; reports one that reaches beyond them.
 void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   std::vector<LogicalId> devices;
   for (const ThreadId thread : meeting.threads) {
@@ -124,7 +124,7 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
 }
 
-/// Whether each of the devices, which ascend, is of one of the threads only.
+/// Whether each of the devices, which ascend, belongs to only one of the threads.
 bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices) {
   const auto twice = std::adjacent_find(devices.begin(), devices.end());
   if (twice == devices.end())

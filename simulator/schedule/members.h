@@ -45,7 +45,7 @@ class GroupTable {
   SharedList<Entry> entries_;  // of each of the devices
 };
 
-/// Who takes part in one site.
+/// The members of one site.
 class SiteMembers {
  public:
   SiteMembers() = default;

@@ -1,7 +1,7 @@
 #pragma once
 
-// One entry for each step that can still matter: of every channel the step it is at and the
-// `window` steps before. Memory grows with nodes x channels x window, never with the length of a
+// One entry for each step that can still matter: for every channel the current step and the
+// `window` steps before it. Memory grows with nodes x channels x window, not with the length of a
 // schedule.
 
 #include <bit>
