@@ -203,8 +203,8 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   return read(*root, limits, long_loops, diagnostics);
 }
 
-Scenario load_scenario(const std::string& path, const Limits& limits) {
-  return read_scenario(path, load_text(path, limits), limits);
+Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops) {
+  return read_scenario(path, load_text(path, limits), limits, long_loops);
 }
 
 }  // namespace orrery
