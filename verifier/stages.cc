@@ -17,7 +17,7 @@ namespace orrery {
 
 namespace {
 
-/// A walk that only asks where a program stops.
+/// A walk that only finds where a program stops.
 struct NoVisitor {
   void local(OpId, LogicalId) {}
   void enter(CollectiveId, Node, OpId) {}
@@ -119,7 +119,7 @@ std::optional<Completion> Stages::time_written_out() {
       return std::nullopt;
     completion = *stages.times();
   } catch (const OpOverflow& overflow) {
-    throw Overflow(overflow.what());  // its op is one of the other program
+    throw Overflow(overflow.what());  // its op is not one of the original program
   }
   std::map<std::string_view, size_t> written;  // the window too is made of copies of the last
   for (size_t op = 0; op < program_.ops.size(); ++op)

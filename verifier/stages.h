@@ -39,15 +39,15 @@ struct StageOptions {
   uint64_t seed = 0;          // of faults that are drawn
   std::vector<Fault> faults;  // of the hardware
   MemoryPolicy memory;
-  /// Steps of the whole program up to which slack is worked out.
+  /// Steps of the whole program up to which slack is computed.
   uint64_t slack_budget = 1'000'000;
   ProofBudget proof;
 };
 
 class Stages {
  public:
-  /// All three must outlive this. Adds to `diagnostics` what cannot be lowered; then nothing may be
-  /// asked for.
+  /// All three must outlive this object. Adds errors of lowering to `diagnostics`; after an error
+  /// no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics);
   Stages(const Stages&) = delete;
@@ -65,7 +65,7 @@ class Stages {
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
   bool has_routes();
 
-  /// On the faulty fabric; on the healthy one where a route is lost.
+  /// On the faulty fabric; on the healthy one if a route is lost.
   const Demands& demands();
 
   const MemoryProfile& memory();
@@ -98,7 +98,7 @@ class Stages {
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
-  /// What a report keeps; nothing may be asked for afterwards.
+  /// The parts that a report keeps; no stage may be called afterwards.
   Lowered take_lowered() && { return std::move(lowered_); }
   FaultEffects take_fault_effects() && { return std::move(fault_effects_); }
 
@@ -127,8 +127,8 @@ class Stages {
   std::optional<Prover> prover_;
 };
 
-/// How long a program takes and how much memory its devices need, and nothing else: for planners
-/// that ask often.
+/// Only how long a program takes and how much memory its devices need: for planners that call it
+/// often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty: the program does not end
   std::vector<Bytes> peaks;          // per thread: of each of its devices

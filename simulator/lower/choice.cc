@@ -49,7 +49,7 @@ struct Timed {
   QuietTime time;
 };
 
-/// Of the group that takes longest; or why it has no time.
+/// The time of the slowest group, or why it has none.
 QuietTimer::Outcome slowest(const Algorithm& algorithm, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
   QuietTime longest;

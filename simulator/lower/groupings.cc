@@ -48,7 +48,7 @@ uint64_t Groupings::links_hash(VertexId vertex) {
       Hasher hasher;
       hasher.add(link.bandwidth.count());
       hasher.add(link.latency.count());
-      links_[link.from.index()] += hasher.word();  // in whatever order
+      links_[link.from.index()] += hasher.word();  // independent of their order
     }
   }
   return links_[vertex.index()];

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long the local ops of a program take (durations.h), and what of it the cluster does not say.
+// How long a program's local ops take (durations.h), and which figures the cluster lacks for them.
 
 #include <set>
 #include <string>
@@ -27,7 +27,7 @@ class LocalCosts {
   /// Requires a local op.
   Duration of(const Op& op);
 
-  /// What the costs so far stand on, beside the cluster's figures.
+  /// The assumptions of the costs so far, where the cluster lacks a figure.
   std::vector<std::string> labels() const;
 
  private:

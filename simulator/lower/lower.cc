@@ -87,7 +87,7 @@ class Lowering {
       refuse_unrouted(op, plan);
   }
 
-  /// Which list each member is of, where a device runs several.
+  /// The thread of each member, if a device runs several lists.
   void find_threads() {
     const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
     if (std::none_of(threads_of.begin(), threads_of.end(),
@@ -133,7 +133,7 @@ class Lowering {
     }
   }
 
-  /// Whether the program is within the limit with the site's collectives.
+  /// Whether the program's steps stay within the limit with those of the site.
   bool count_steps(SiteId id, const Op& op, const SitePlan& plan) {
     const auto most = static_cast<uint64_t>(limits_.steps);
     const uint64_t before = steps_;
@@ -182,7 +182,7 @@ class Lowering {
   Lowered lowered_;
   SitePlans plans_;
   uint64_t steps_ = 0;   // of the collectives so far
-  bool copies_ = false;  // a device copies in one of them
+  bool copies_ = false;  // some device copies data in one of them
 };
 
 }  // namespace

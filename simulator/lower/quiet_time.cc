@@ -53,7 +53,7 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// Elements of the largest message that the first rank sends.
+/// The elements of the largest message that the first rank sends.
 int64_t largest_message(const Schedule& schedule) {
   int64_t largest = 0;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
@@ -71,7 +71,7 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
   return request;
 }
 
-/// The line through the times of two sizes, at a third number of steps, rounded up.
+/// Linear extrapolation: the times at two numbers of steps give the time at a third, rounded up.
 Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t steps_size,
                 uint64_t steps) {
   if (size <= half || steps_size <= steps_half)
@@ -108,7 +108,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
       return "would hang";
     return completion->makespan - Instant();
   } catch (const OpOverflow& overflow) {
-    throw Overflow(overflow.what());  // the op is none of the caller's program
+    throw Overflow(overflow.what());  // the op is not one of the caller's program
   }
 }
 
@@ -123,7 +123,7 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   const auto made = [&](uint32_t nodes, int64_t elements) {
     return algorithm.make(with(request, nodes, elements));
   };
-  // Where the data is cut into parts for the ranks, fewer ranks get as many parts fewer.
+  // Data that is split into one part per rank shrinks with the number of ranks.
   const bool cut = largest_message(*made(half, request.elements)) >
                    largest_message(*made(size, request.elements));
   const auto elements_of = [&](uint32_t nodes) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// How long one collective takes when nothing else runs: what the choice of an algorithm goes by.
+// How long one collective takes when nothing else runs. The choice of an algorithm uses these
+// times.
 
 #include <cstdint>
 #include <optional>
@@ -19,12 +20,12 @@
 
 namespace orrery {
 
-/// Groups of up to so many ranks are timed as they are.
+/// Groups of up to this many ranks are timed completely.
 inline constexpr uint32_t kMostTimedRanks = 64;
 
 struct QuietTime {
   Duration takes;
-  /// Of a larger group: the two group sizes that were timed in its place.
+  /// For a larger group: the two group sizes that were timed instead.
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
@@ -41,8 +42,8 @@ class QuietTimer {
   QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, uint64_t most_steps)
       : paths_(paths), reach_(reach), rates_(rates), most_steps_(most_steps) {}
 
-  /// Of the ranks on `vertices`, one for each of `request.nodes`; or why it has no time: "has no
-  /// route for some message". Throws Overflow.
+  /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
+  /// "has no route for some message". Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
              std::span<const VertexId> vertices);

@@ -55,7 +55,7 @@ class Ledger {
   }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
-  /// The buffers of the arguments, and of what the thread's ops make and read; ascending.
+  /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
   static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
     std::vector<BufferId> buffers;
     for (const ValueId argument : arguments_of(program, thread))
@@ -68,7 +68,7 @@ class Ledger {
     return buffers;
   }
 
-  /// The place of a value's buffer among those of the thread, which must have it.
+  /// The index of a value's buffer among those of the thread, which must have it.
   size_t index_of(ValueId value) const {
     return static_cast<size_t>(
         std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
@@ -76,7 +76,7 @@ class Ledger {
   Use& use_of(ValueId value) { return uses_[index_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
-  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// The position up to which each op keeps its operands and results: its own, or for a collective
   /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
     // Each op is one instruction, a sync collective two: its Wait has no position of its own.
@@ -113,7 +113,7 @@ class Ledger {
     }
   }
 
-  /// Begins the lifetimes of the buffers of `values` that have none yet.
+  /// Begins the lifetimes of those buffers of `values` that have none yet.
   void allocate(std::vector<ValueId> values, Lifetime::Role role, int64_t position) {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {
@@ -134,8 +134,8 @@ class Ledger {
     }
   }
 
-  /// Under `reuse: "xla"`, gives the result the storage of the first operand that is as large and
-  /// dies here, where the op can work in place.
+  /// Under `reuse: "xla"`, gives the result the storage of the first operand of the same size that
+  /// dies here, if the op can work in place.
   void reuse(int64_t position) {
     const Op& op = op_at(position);
     if (policy_.reuse != MemoryPolicy::Reuse::Xla || rules(op.kind).alias != Alias::DyingOperand)

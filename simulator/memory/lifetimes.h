@@ -39,7 +39,7 @@ struct Lifetime {
   std::optional<size_t> takes_over;
 };
 
-/// Refers to what it is made of.
+/// Keeps references to its arguments.
 class Lifetimes {
  public:
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);

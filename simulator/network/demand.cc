@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// A device's part in a collective.
+/// One device's part in a collective.
 struct Part {
   VertexId device;
   ThreadId thread;
@@ -55,7 +55,7 @@ std::vector<Part> parts(const Lowered& lowered) {
   return result;
 }
 
-/// Takes one chain after the other, so that a link only needs to know its greatest peak so far.
+/// Handles one chain after another, so a link needs to store only the highest peak so far.
 class Chains {
  public:
   Chains(const Lowered& lowered, Paths& paths) : lowered_(lowered), paths_(paths) {
@@ -86,9 +86,9 @@ class Chains {
   }
 
  private:
-  /// The most that a chain asks of a link.
+  /// The highest demand of a chain on a link.
   struct Asked {
-    uint64_t chain = 0;  // the last to ask; they are numbered from 1
+    uint64_t chain = 0;  // the last chain that used it; they are numbered from 1
     BytesPerSecond peak;
   };
 

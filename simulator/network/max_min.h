@@ -29,7 +29,7 @@ constexpr Rate rate(BytesPerSecond speed) {
   return Rate(checked_multiply(speed.count(), kRateUnits));
 }
 
-/// What is left to send, in rate units times picoseconds: rate x time is exact.
+/// What is left to send, in rate units times picoseconds, so that rate x time is exact.
 using Work = Int128;
 constexpr Work work(Bytes size) {
   return Work{size.count()} * kRateUnits * kPicosecondsPerSecond;
@@ -49,11 +49,11 @@ class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
 
-  /// A flow over `route` (not empty, no link twice), which takes at most `cap`: as if it had one
-  /// more link of that capacity to itself. It has rate 0 until solve().
+  /// A flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one more
+  /// link of that capacity to itself. Its rate is 0 until solve().
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
-  /// The id may be given out again.
+  /// The id may be reused.
   void remove(FlowId id);
 
   /// Every flow counts as changed at the next solve().
@@ -87,7 +87,7 @@ class MaxMin {
 
     void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
-  /// Without flows it is not found again, but stays until no list has it any more.
+  /// Without flows it is not found again, but it stays until no list contains it.
   struct Bundle {
     int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
     int64_t rate = 0;
@@ -129,7 +129,7 @@ class MaxMin {
   void grow_chains();
   void use(Bundle& bundle, bool begins);
 
-  /// A link on which flows are not yet fixed.
+  /// A link with flows that are not fixed yet.
   struct Open {
     int64_t residual;  // capacity not yet given out
     int64_t unfixed;   // flows without a rate

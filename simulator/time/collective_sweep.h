@@ -1,7 +1,8 @@
 #pragma once
 
-// One collective in max-plus time, all its entries known. A template over the concrete schedule, so
-// that the compiler folds the schedule's steps and the enumeration of their causes into the loop.
+// One collective in max-plus time, with all its entries known. A template over the concrete
+// schedule, so that the compiler folds the schedule's steps and the enumeration of their causes
+// into the loop.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,7 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `log`, where there is one, gets every half.
+  /// `entries` has when each node enters. `log`, if not null, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, const DataRates& rates, Paths& paths,
                   EventLog* log, CapacityCheck* capacity)
@@ -46,7 +47,7 @@ class CollectiveSweep {
         row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
-  /// Stops early where a link is asked for more than it has. Returns whether all steps ran.
+  /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
     if (capacity_ != nullptr && !first_messages_fit(Node(0))) {
       capacity_->refuse();
@@ -62,8 +63,8 @@ class CollectiveSweep {
     return run_in_any_order() && holds();
   }
 
-  /// When the node ended, and whose entry held it up: that of its channel that ended last, and of
-  /// those the first.
+  /// When the node ended, and whose entry held it up: that of its channel that ended last; of equal
+  /// ones the first.
   Happened exit(Node node) const {
     LastMet<> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
@@ -77,14 +78,14 @@ class CollectiveSweep {
   Digest digest() const { return tally_.digest; }
 
  private:
-  /// How long a payload takes on a channel. Of no elements: no time.
+  /// How long a payload takes on a channel. Without elements, no time.
   struct Cost {
     int64_t count = 0;
     PayloadDurations durations;
   };
 
-  /// What a channel knows, so that no message costs a search or a division: the way of its last
-  /// message, and the costs of two sizes, since algorithms cut data into parts of two sizes.
+  /// What a channel stores, so that no message needs a search or a division: the route of its last
+  /// message, and the costs of two sizes, since algorithms split data into parts of two sizes.
   struct Connection {
     std::optional<Node> to;
     Duration latency;
@@ -106,7 +107,7 @@ class CollectiveSweep {
     }
   };
 
-  /// What a pass over steps of one channel number did and met.
+  /// The results of a pass over the steps of one channel number.
   struct Pass {
     Pass(CollectiveId id, Channel channel)
         : receives(id, channel, Half::Receive), sends(id, channel, Half::Send) {}
@@ -118,9 +119,9 @@ class CollectiveSweep {
     bool same_row = false;  // a send half has a cause in this row, which the pass may not have done
   };
 
-  /// Row by row, whole steps at a time. Going over a row again does no harm: where a cost was not
-  /// known it is learnt first; where a send half waits for another node's receive half of the same
-  /// row, these are all right after the first pass.
+  /// Row by row, whole steps at a time. Repeating a row is safe. If a cost was unknown, it is
+  /// computed first. If a send half waits for another node's receive half of the same row, all
+  /// receive halves are right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
     bool learn_first = false;  // the row before did not know its costs: this one will not either

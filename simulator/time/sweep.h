@@ -42,7 +42,7 @@ struct SweepOptions {
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 
-// The same, with paths and demands of their own.
+// The same, with paths and demands of its own.
 std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options = {});

@@ -17,7 +17,7 @@
 namespace orrery {
 namespace {
 
-/// One half touches elements of its node.
+/// One access of a half to elements of its node.
 struct Access {
   StepRef step;
   Half half = Half::Receive;
@@ -25,7 +25,7 @@ struct Access {
   bool writes = false;
 };
 
-/// The slices that the actions of a half name; a store is the only one that writes.
+/// The slices that the actions of a half name; only a store writes.
 std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
   std::vector<Access> result;
   for_each_action(step.form(), half, [&](Action action) {
@@ -35,7 +35,7 @@ std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
   return result;
 }
 
-/// Happens-before as vector clocks: of each half, how many halves of each channel must have ended
+/// Happens-before as vector clocks: for each half, how many halves of each channel have ended
 /// before it. A visitor of walk(), which runs every half after its causes.
 class Clocks {
  public:
@@ -103,7 +103,7 @@ std::string race_text(const Access& a, const Access& b) {
                      kAreas[static_cast<size_t>(a.slice.area)], first, last);
 }
 
-/// Of one node: the first unordered pair, by position.
+/// The first unordered pair of one node, by position.
 std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clocks) {
   const auto position = [](const Access& access) {
     return std::tuple(access.slice.area, access.slice.first, access.step, access.half);
