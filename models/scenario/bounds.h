@@ -1,7 +1,7 @@
 #pragma once
 
-// How large a scenario may be. Each limit is checked before time or memory is spent on what exceeds
-// it, and exceeding it is an error of the input that names the limit.
+// The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
+// it is an error of the input that names the limit.
 
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What the user may set (--limit NAME=VALUE); all_limits() has their names.
+/// What the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects
@@ -32,7 +32,7 @@ struct LimitInfo {
   int64_t Limits::*value;
   std::string_view of;  // as in "at most 64 ...": "levels of nesting"
   bool bytes = false;   // whether it counts bytes
-  int64_t most = 0;     // what it may be set to: what our ids and offsets can number
+  int64_t most = 0;     // the highest value that may be set: what our ids and offsets can number
 };
 
 /// In the order of Limits.
@@ -45,11 +45,11 @@ std::string limit_text(const LimitInfo& limit, const Limits& limits);
 std::string beyond(const Limits& limits, int64_t Limits::*limit, std::string_view got);
 std::string beyond(const Limits& limits, int64_t Limits::*limit, int64_t got);
 
-// What no option raises: the forms of the simulator stand on these.
+// Limits that no option raises, since the simulator's types depend on them.
 
 inline constexpr int64_t kMostMeshAxes = 64;
 
-// Links share in units of 1/27,720 B/s, which leaves so many whole bytes per second to 63 bits.
+// Links share in units of 1/27,720 B/s, so 63 bits hold this many whole bytes per second.
 inline constexpr int64_t kMostBandwidth = std::numeric_limits<int64_t>::max() / 27'720;
 
 }  // namespace orrery

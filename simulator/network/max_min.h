@@ -1,10 +1,10 @@
 #pragma once
 
-// How flows share links: max-min fairness in whole rate units, so that the result depends on the
-// set of flows and on nothing else. Progressive filling: among the links with unfixed flows, those
-// with the least residual / count are taken; all flows on all of them are fixed together, at that
-// quotient rounded down, and subtracted; and so on. What rounding leaves is not used. (Bertsekas
-// and Gallager, Data Networks, 6.5.2, with floors.)
+// How flows share links: max-min fairness in whole rate units, so that the result depends only on
+// the set of flows. By progressive filling: take the links with the least residual / count among
+// those with unfixed flows. Fix all flows on all of them together, at that quotient rounded down,
+// and subtract them. Repeat. The remainders of rounding stay unused. (Bertsekas and Gallager, Data
+// Networks, 6.5.2, with floors.)
 
 #include <cstdint>
 #include <optional>
@@ -37,14 +37,14 @@ constexpr Work work(Bytes size) {
 
 using FlowId = Id<struct FlowTag>;
 
-/// The flows of this instant on the links of a fabric, and the rate of each. Flows with one route
-/// and one cap always have one rate: they are solved as one bundle.
+/// The flows of this instant on the links of a fabric, and the rate of each. Flows with the same
+/// route and cap always have the same rate: they are solved as one bundle.
 ///
-/// Only what a change can reach is solved again: the flows joined to it by binding links, from the
-/// share on where the change can first be felt. A link binds while its flows could together take
-/// more than it has. One that does not bind changes no rate: as long as it has an unfixed flow,
-/// that flow's own cap is attained no later than the link. Filling goes by growing shares, so that
-/// what was fixed at a lesser share than the change's stays as it is.
+/// A change is solved only as far as it has an effect: for the flows that binding links connect to
+/// it, and from the first share that it can affect. A link binds while the caps of its flows
+/// together exceed its capacity. A link that does not bind changes no rate: the caps of its unfixed
+/// flows are reached no later than its capacity. Filling goes by growing shares, so flows fixed at
+/// a smaller share than the change's keep their rates.
 class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);

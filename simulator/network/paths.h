@@ -1,15 +1,15 @@
 #pragma once
 
-// Routes with their figures, for a whole run: one object serves lowering, demand, the executors of
-// time and the trace.
+// Routes with their figures, for a whole run. Lowering, demand, the timing executors and the trace
+// share one object.
 //
-// What a route is, Fabric::route says. Here most are found without a search:
-//  - a link that leads there directly is the route;
-//  - a vertex with exactly one link out (a device under a switch) goes the way of its neighbour;
-//  - a vertex with exactly one link in is reached the way its neighbour is.
-// Between other vertices a breadth-first search from the source goes on where it last stopped, only
-// as far as the target asked for; what lately was searched for is kept. So a star needs no search,
-// and a tree of switches one for each pair of switches' common source.
+// Fabric::route defines the routes. Most are found here without a search:
+//  - a direct link is the route;
+//  - a vertex with exactly one link out (a device under a switch) has its neighbour's route;
+//  - a vertex with exactly one link in is reached through its neighbour.
+// Between other vertices there is a breadth-first search per source. It continues where it last
+// stopped, only as far as the target; routes found lately are kept. So a star needs no search, and
+// a tree of switches one for each source among the switches.
 
 #include <algorithm>
 #include <cstddef>

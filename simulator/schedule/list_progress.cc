@@ -20,7 +20,7 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
     tapes_.emplace_back(tape);
     for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;) {
       issued_by_[tape[i].op.index()] = ThreadId(t);
-      instruction_of_[tape[i].op.index()] = i;  // of a sync collective, its Enter comes last here
+      instruction_of_[tape[i].op.index()] = i;  // of a sync collective its Enter, which comes last
     }
   }
   std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
