@@ -1,8 +1,7 @@
 #pragma once
 
-// What can be found out about a program on a cluster, stage by stage. Each result is worked out
-// when it is first asked for, and kept, so whoever wants only times and memory pays for nothing
-// else.
+// The results of a program on a cluster, stage by stage. Each result is computed when it is first
+// requested, and kept. So a caller that needs only times and memory pays for nothing else.
 //
 //   lowered -> memory
 //           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
@@ -70,13 +69,13 @@ class Stages {
 
   const MemoryProfile& memory();
 
-  /// Empty where the program does not end, or where a route is lost. Where iterations of loops are
-  /// left out and links are shared, the loops are written out for it; if there is more to write
-  /// than the limits allow it is empty, and the diagnostics say so.
+  /// Empty if the program does not end, or a route is lost. If iterations of loops are left out and
+  /// links are shared, the loops are written out for the timing. If that exceeds the limits, the
+  /// result is empty, and the diagnostics say so.
   const std::optional<Completion>& times();
 
-  /// Where the program stops, by a walk without time. Only asked where times() is empty: one pass
-  /// over the steps gives the times and whether there is an end.
+  /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass
+  /// over the steps gives the times and whether the program ends.
   const Stop& stop();
 
   /// Of all collectives, each time they run.

@@ -21,12 +21,12 @@ enum class Linearity : uint8_t {
   Nonlinear,  // an unreduced operand has no meaning here
 };
 
-/// The states of what a local op makes of its operands. Along each axis:
-///  - varying where any operand is; the others are cast to varying, the invarying always, a reduced
-///  one only if it is reduced along exactly the axes that it lacks;
-///  - unreduced where all are and the op is linear, or where one is and the others are reduced and
-///  the op is bilinear;
-///  - reduced where all are; invarying where all are.
+/// The states of a local op's result. Along each axis:
+///  - varying if any operand is. The others are cast to varying: an invarying one always, a reduced
+///    one only if it is reduced along exactly the axes that it lacks;
+///  - unreduced if all are and the op is linear, or if one is, the others are reduced and the op is
+///    bilinear;
+///  - reduced if all are; invarying if all are.
 /// Anything else is an error.
 StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
                             Linearity linearity);

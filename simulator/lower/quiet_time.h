@@ -29,12 +29,12 @@ struct QuietTime {
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// Runs a collective on a fabric where all ranks enter at once and nothing else is sent, with the
-/// executor that the whole program is timed by (time_program).
+/// Runs a collective that all ranks enter at once on a fabric without other messages, with the
+/// executor of whole programs (time_program).
 ///
-/// A group of more than kMostTimedRanks is halved until it has no more, and once again; its first
-/// ranks are timed in these two sizes, with messages as large as in the whole group. From there the
-/// time grows as the number of steps of a rank does.
+/// The size of a group of more than kMostTimedRanks is halved until it is at most that, and once
+/// more. The group's first ranks are timed in these two sizes, with messages as large as in the
+/// whole group. The time of the whole group is extrapolated by the number of steps of a rank.
 class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. Schedules with more steps than `most_steps` are not

@@ -1,11 +1,10 @@
 #pragma once
 
-// The pending events of a simulation, by time. Three tiers: far events lie in one unsorted list;
-// when all nearer ones are gone they are dealt into as many buckets of equal width as there are
-// events; and the events of the first bucket are ordered by a heap, which therefore stays small. (A
-// ladder queue with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) At worst, with all
-// events in one bucket, it is that heap. Events pushed one after the other for the same time are
-// queued as one.
+// The pending events of a simulation, by time, in three tiers. Far events are in one unsorted list.
+// When all nearer ones are gone, they are distributed over as many buckets of equal width as there
+// are events. A heap orders the events of the first bucket only, so it stays small. (A ladder queue
+// with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) In the worst case all events are in
+// one bucket, and it is a heap. Consecutive events of the same time are queued as one.
 
 #include <algorithm>
 #include <bit>

@@ -42,13 +42,13 @@ class RunningCollective {
   virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
 };
 
-/// Host has: now(), and the number() of this instant; is_shared(LinkId);
-/// take(std::vector<HalfRef>&), which chooses what begins next; and is told of
+/// The Host has now(), and the number() of this instant; is_shared(LinkId); and
+/// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
 ///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
 ///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
-///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
+///   deliver(CollectiveId, StepRef receiver, Instant)     a message in flight
 ///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
 template <class S, class Host>

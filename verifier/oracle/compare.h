@@ -1,18 +1,15 @@
 #pragma once
 
-// How close a result must be to the one that its definition gives, by exactness class:
+// How close a result must be to its definition's, by exactness class:
 //  - integers, pred, moved elements, maximum and minimum (and their ranks), means of integers:
-//  every
-//    bit;
-//  - sums of floats: |a - b| <= 2 (n - 1) u sum |x_i|, where n is the number of terms and u the
-//  unit
-//    roundoff. A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|
-//    (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
-//    SIAM J. Matrix Anal. Appl. 34, 2013; no limit on n), and both folds differ from the exact sum
-//    by no more;
-//  - means of n floats: each sum's error is divided by n too, and each quotient is rounded once
-//  more,
-//    by at most u |a| + half_smallest.
+//  equal
+//    bit for bit;
+//  - sums of n floats x_i: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit roundoff;
+//  - means of n floats: each sum's error is divided by n too, and each quotient a is rounded once
+//    more, by at most u |a| + half_smallest.
+// A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|, for every n
+// (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
+// SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
 
 #include <cstdint>
 #include <optional>

@@ -77,10 +77,10 @@ TEST_CASE("slack: computation behind an exposed collective may take as long as t
 }
 
 TEST_CASE("slack: a device may enter until its messages are needed") {
-  // Device 1 enters at 5 us: its first message arrives at 7, device 0 answers until 8, device 1 has
-  // the answer at 9. That is the end. Device 1's own answer is sent from 6 to 7 us, and would be in
-  // time from 7 to 8, since it is taken, 1 us later, by the last step of device 0. It answers
-  // device 0's first message, which takes 2 us: device 0 may enter at 5 us.
+  // Device 1 enters at 5 us. Its first message arrives at 7, and device 0 answers until 8. Device 1
+  // has the answer at 9, which is the end. Device 1's own answer is sent from 6 to 7 us. It would
+  // be in time from 7 to 8, since device 0's last step receives it 1 us later. It answers device
+  // 0's first message, which takes 2 us. So device 0 may enter at 5 us.
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
