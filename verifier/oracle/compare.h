@@ -2,8 +2,7 @@
 
 // How close a result must be to its definition's, by exactness class:
 //  - integers, pred, moved elements, maximum and minimum (and their ranks), means of integers:
-//  equal
-//    bit for bit;
+//    equal bit for bit;
 //  - sums of n floats x_i: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit roundoff;
 //  - means of n floats: each sum's error is divided by n too, and each quotient a is rounded once
 //    more, by at most u |a| + half_smallest.
