@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run makes of loops that leave out iterations. A program that is not too large with all of
-// them is run as that program, so that everything can be asked of each iteration.
+// How a run treats loops that leave out iterations. If the program with all of them is not too
+// large, it is run instead, so that every iteration can be queried.
 
 #include <cstdint>
 #include <string>
@@ -14,8 +14,7 @@ namespace orrery {
 /// Ops over all devices, each as often as it runs; at most 2^63 - 1.
 uint64_t places_with_all_iterations(const Program& program);
 
-/// What is said of a program whose ops, each as often as it runs, are beyond the limits; "" where
-/// they are not.
+/// The message for a program whose ops, each as often as it runs, exceed the limits; else "".
 std::string beyond_limits(const Program& program, const Limits& limits);
 
 }  // namespace orrery

@@ -101,11 +101,11 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
   if (!proof_is_asked_for(scenario))
-    stages.proof = {options.proof_budget, options.proof_work_budget};
+    stages.proof = {options.proof_budget, options.proof_piece_budget};
   return stages;
 }
 
-/// Asks the stages, and puts what they say into a report.
+/// Runs the stages, and puts their results into a report.
 class Run {
  public:
   Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
@@ -165,7 +165,7 @@ class Run {
     label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
-    // What a maker states or a tool reads off needs no warning; what was fitted does.
+    // Figures that a maker states or a tool reports need no warning; fitted ones do.
     for (const FigureSource& figure : scenario_.cluster.sources)
       if (figure.label == "calibrated" || figure.label == "extrapolated")
         label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
@@ -223,7 +223,7 @@ class Run {
     if (report_.completion)
       return check(deadlock_free());
     const Check ends = deadlock_free(program_, stages_.stop());
-    // What is cut off cannot end, whatever its order.
+    // With a lost route the program cannot end, so this check is not shown as passed.
     if (stages_.has_routes() || !ends.holds)
       check(ends);
   }
@@ -292,8 +292,8 @@ class Run {
       label("slack: modelled (messages that share a link keep the time they took)");
   }
 
-  /// Two walkers are compared with each other and with the schedules. The digest of one alone says
-  /// nothing, and is only shown.
+  /// Two walkers are compared with each other and with the schedules. A single walker's digest
+  /// proves nothing, and is only shown.
   void check_digests() {
     if (digests_.size() > 1)
       check(digests_agree(whole_digest(lowered()), digests_));
@@ -317,7 +317,7 @@ class Run {
                         options_.proof_budget));
     else
       label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
-                        name, steps, options_.proof_work_budget));
+                        name, steps, options_.proof_piece_budget));
   }
 
   void check_expectations() {
@@ -335,7 +335,7 @@ class Run {
     label_opaque();
   }
 
-  /// Expectations on values that were computed from what stands for an opaque computation.
+  /// Expectations on values that depend on an opaque computation.
   void label_opaque() {
     if (!report_.values)
       return;
@@ -438,7 +438,7 @@ class Run {
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::string undecided_;         // why nothing that needs an end is known
+  std::string undecided_;         // why nothing is known that needs an end
   std::string undecided_values_;  // why there are no values
 };
 
@@ -478,7 +478,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
-    const Origin at = place_of(op.name, op.origin);
+    const Origin at = origin_of(op.name, op.origin);
     throw InputError(
         scenario->file,
         {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});

@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// A walk that only asks where a program stops.
+/// A walk that only finds where a program stops.
 struct NoVisitor {
   void local(OpId, LogicalId) {}
   void enter(CollectiveId, Node, OpId) {}
@@ -53,7 +53,7 @@ bool Stages::has_routes() {
       const Reach reach(fabric());
       has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
                                  [&](const Collective& collective) {
-                                   return first_unrouted(*collective.schedule, collective.places,
+                                   return first_unrouted(*collective.schedule, collective.vertices,
                                                          paths(), reach)
                                        .has_value();
                                  });
@@ -127,7 +127,7 @@ std::optional<Completion> Stages::time_written_out() {
     diagnostics_.add(too_much.what());
     return std::nullopt;
   } catch (const OpOverflow& overflow) {
-    throw Overflow(overflow.what());
+    throw Overflow(overflow.what());  // its op is not one of the original program
   }
   std::map<std::string_view, size_t> written;  // the window too is made of copies of the last
   for (size_t op = 0; op < program_.ops.size(); ++op)

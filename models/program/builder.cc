@@ -21,7 +21,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
 }
 
 /// "/program/0 (line 5)".
-std::string place_text(const Origin& origin) {
+std::string origin_text(const Origin& origin) {
   return origin.pointer + (origin.at ? fmt::format(" (line {})", origin.at->line) : "");
 }
 
@@ -58,19 +58,19 @@ ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostic
 
 void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                                std::string_view message) {
-  diagnostics_.add(request.place(key),
+  diagnostics_.add(request.key_origin(key),
                    fmt::format("{}: {}", op_name(request.kind, request.issue), message));
 }
 
 /// Where `name` now stands; null, with a report, where it was taken.
 ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
                                                    Definition definition) {
-  const auto [place, added] = defined_.emplace(name, std::move(definition));
+  const auto [entry, added] = defined_.emplace(name, std::move(definition));
   if (added)
-    return &place->second;
-  const std::optional<Origin>& first = place->second.origin;
+    return &entry->second;
+  const std::optional<Origin>& first = entry->second.origin;
   diagnostics_.add(at, fmt::format("expected an unused id, got \"{}\", which {}", name,
-                                   first ? place_text(*first) + " already names" : "is taken"));
+                                   first ? origin_text(*first) + " already names" : "is taken"));
   return nullptr;
 }
 
@@ -82,7 +82,7 @@ ValueId ProgramBuilder::add_value(std::string name, ValueType type, Location loc
 void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                               std::vector<std::string> varying, std::optional<Origin> origin,
                               std::optional<std::vector<LogicalId>> on) {
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
   if (definition == nullptr)
     return;
@@ -112,7 +112,7 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
 void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
                             std::optional<Origin> origin) {
   std::sort(devices.begin(), devices.end());
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   if (devices.empty())
     diagnostics_.add(at, fmt::format("expected a device for thread \"{}\", got none", name));
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -158,7 +158,7 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   }
   if (parameter.kind == ParameterKind::Names) {
     if (const auto wrong = axes_error(program_.mesh, request.attributes.names(name))) {
-      diagnostics_.add(request.place(name), *wrong);
+      diagnostics_.add(request.key_origin(name), *wrong);
       return false;
     }
   }
@@ -224,7 +224,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   const ThreadId thread(program_.threads.size() - 1);
   std::vector<ValueId> operands;
   for (const std::string& name : request.operands) {
-    const auto value = value_named(name, request.place("of"), thread);
+    const auto value = value_named(name, request.key_origin("of"), thread);
     if (!value) {
       right = false;
       continue;
@@ -260,7 +260,7 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
     const std::vector<LogicalId>& on = *program_.arguments[limited->second].on;
     const std::vector<LogicalId>& devices = program_.threads.back().devices;
     const auto lacking = std::find_if(devices.begin(), devices.end(),
-                                      [&](LogicalId device) { return !place_among(on, device); });
+                                      [&](LogicalId device) { return !index_among(on, device); });
     if (lacking != devices.end())
       known->second = *lacking;
   }
@@ -398,7 +398,7 @@ void ProgramBuilder::op(OpRequest request) {
   std::vector<Definition*> definitions;
   for (size_t r = 0; r <= request.other_results.size(); ++r)
     definitions.push_back(
-        define(request.result_name(r), request.result_place(r),
+        define(request.result_name(r), request.result_origin(r),
                {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin}));
   const auto made = right && operands ? make_op(request, rules, *operands) : std::nullopt;
   if (!made) {
@@ -440,12 +440,12 @@ void ProgramBuilder::name_also(const std::string& of, std::string name,
   ORRERY_CHECK(found != defined_.end() && found->second.value, "there is a value to name");
   Definition definition = found->second;
   definition.origin = origin;
-  if (define(name, place_of(name, origin), definition) != nullptr)
+  if (define(name, origin_of(name, origin), definition) != nullptr)
     program_.other_names.emplace(std::move(name), *definition.value);
 }
 
 void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   const auto value = value_named(name, at, std::nullopt);
   if (!value)
     return;
@@ -464,7 +464,7 @@ Program ProgramBuilder::finish() {
     std::string hint;
     if (later != defined_.end())
       hint = later->second.origin
-                 ? fmt::format(", which only {} defines", place_text(*later->second.origin))
+                 ? fmt::format(", which only {} defines", origin_text(*later->second.origin))
                  : ", which is defined later";
     else
       hint = did_you_mean(use.name, names);

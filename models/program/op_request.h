@@ -24,7 +24,7 @@ struct OpRequest {
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
   /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
-  std::map<std::string, Origin, std::less<>> places = {};
+  std::map<std::string, Origin, std::less<>> key_origins = {};
 
   const std::string& result_name(size_t result) const {
     return result == 0 ? name : other_results[result - 1];
@@ -32,12 +32,12 @@ struct OpRequest {
 
   /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
   /// appended to the pointer. The op itself where `key` is empty.
-  Origin place(std::string_view key) const;
-  /// Where to report a fault in the name of a result.
-  Origin result_place(size_t result) const;
+  Origin key_origin(std::string_view key) const;
+  /// Where to report an error in the name of a result.
+  Origin result_origin(size_t result) const;
 };
 
-/// Where to report an error of `name`: its place, or "/name" if it was not read from a file.
-Origin place_of(std::string_view name, const std::optional<Origin>& origin);
+/// Where to report an error of `name`: `origin`, or "/name" if it was not read from a file.
+Origin origin_of(std::string_view name, const std::optional<Origin>& origin);
 
 }  // namespace orrery

@@ -23,7 +23,7 @@ namespace orrery {
 
 namespace {
 
-/// Whether a carry may go from one iteration to the next. States are for the ops to judge.
+/// Whether a carry may go from one iteration to the next. The ops check its states.
 bool same_form(const ValueType& a, const ValueType& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.future == b.future;
 }
@@ -39,13 +39,13 @@ std::string form_text(ValueType type, const Mesh& mesh) {
 struct ProgramReader::LoopCarry {
   DocumentNode initial;  // whose key is the name
   DocumentNode yielded;
-  std::string value = {};              // what it stands for in the next iteration
-  std::optional<ValueType> type = {};  // of the first
+  std::string value = {};              // its value in the next iteration
+  std::optional<ValueType> type = {};  // of its first value
 
   const std::string& name() const { return initial.key(); }
 };
 
-/// What the carries are where an iteration begins: values of earlier iterations by their distance,
+/// The carries at the beginning of an iteration: values of earlier iterations by their distance,
 /// others by themselves.
 struct ProgramReader::LoopEntry {
   struct Carried {
@@ -161,7 +161,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  // What an iteration defines; one that defines nothing takes its time all the same.
+  // What an iteration defines. One that defines nothing still takes time.
   const size_t ops =
       std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
   Loop made;
@@ -184,8 +184,8 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
       continue;
     std::optional<LoopEntry> next = entry_of(*loop, made);
     if (next && next == entry) {
-      // The first and the last iterations of a loop of any length hold what those of this one do
-      // (memory), and before the window an iteration may name as many earlier ones as it likes.
+      // A loop of any length keeps in memory what this one's first and last iterations hold. Before
+      // the window, an iteration may name any number of earlier ones.
       const uint32_t reach = std::max(next->furthest(), uint32_t{1});
       const size_t first = made.written.size() + reach;
       if (first + reach + 1 <
@@ -209,7 +209,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     name(loop->id, loop->carries.front().value);
 }
 
-/// Empty where a carry is no value, which has been reported.
+/// Empty if a carry is not a value, which has been reported.
 std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& loop,
                                                                 const Loop& made) {
   LoopEntry entry;
@@ -230,7 +230,7 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
   return entry;
 }
 
-/// What the carries are before the first iteration; false where one is no value.
+/// The carries before the first iteration; false if one is not a value.
 bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   for (LoopCarry& carry : loop.carries) {
     const std::optional<std::string> value = read_reference(carry.initial, scope);
@@ -244,14 +244,14 @@ bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   return true;
 }
 
-/// The value that an id of "carry" or "yield" means; empty where that is none.
+/// The value of an id in "carry" or "yield"; empty if there is none.
 std::optional<std::string> ProgramReader::read_reference(DocumentNode node, const Scope& scope) {
   const std::optional<std::string> name = read_text(node, "an id", diagnostics_);
   const auto full = name ? resolved(*name, node.origin(), scope) : std::nullopt;
   return full && !is_invalid(*full) ? full : std::nullopt;
 }
 
-/// False where something was wrong: the next iteration would only say it again.
+/// False after an error, which the next iteration would only repeat.
 bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
   made.name = fmt::format("{}[{}]", loop.name, made.index);
   made.site_suffix = fmt::format("{}[{}]", outside.site_suffix, made.index);
@@ -296,7 +296,7 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
   return diagnostics_.size() == before;
 }
 
-/// Nothing is known about what the loop would have made.
+/// The names that the loop would have defined are unknown: using them is no further error.
 void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   complete_ = false;
   const auto refuse = [&](const std::string& name) {

@@ -37,7 +37,7 @@ std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
 }
 
-/// Whether so many ops and threads more are within the limits, which are checked before the program
+/// Whether so many more ops and threads are within the limits. This is checked before the program
 /// is read.
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   ops_ += static_cast<int64_t>(ops);
@@ -111,7 +111,7 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
   }
 }
 
-/// "" where an error was added.
+/// "" if an error was added.
 std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   const std::optional<std::string> id = read_text(node, "an id", diagnostics_);
   if (!id)
@@ -133,7 +133,7 @@ std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope&
     return {read_id(node, scope)};
   std::vector<std::string> ids;
   for (const DocumentNode item : node) {
-    request.places.emplace(fmt::format("id/{}", ids.size()), item.origin());
+    request.key_origins.emplace(fmt::format("id/{}", ids.size()), item.origin());
     ids.push_back(read_id(item, scope));
   }
   if (!ids.empty())
@@ -142,10 +142,10 @@ std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope&
   return {""};
 }
 
-/// `name` means `full` from here to the end of the scope.
+/// From here to the end of the scope `name` means `full`.
 void ProgramReader::define(Scope& scope, const std::string& name, const std::string& full,
                            const Origin& at) {
-  if (scope.outside == nullptr)  // there each name is its own
+  if (scope.outside == nullptr)  // at the top each name is its own full name
     return;
   const auto [known, added] = scope.names.emplace(name, full);
   if (!added && known->second != full)
@@ -153,8 +153,8 @@ void ProgramReader::define(Scope& scope, const std::string& name, const std::str
         at, fmt::format("expected an unused id, got {}, which the loop carries", in_quotes(name)));
 }
 
-/// What `name` means: the nearest scope decides. Empty, with an error, where that is an op of a
-/// body that comes later.
+/// What `name` means in the nearest scope that has it. Empty, with an error, for an op that comes
+/// later in the body.
 std::optional<std::string> ProgramReader::resolved(const std::string& name, const Origin& at,
                                                    const Scope& scope) {
   for (const Scope* s = &scope; s->outside != nullptr; s = s->outside) {
@@ -189,7 +189,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const auto take = [&](std::string_view key) {
     const std::optional<DocumentNode> value = fields.optional(key);
     if (value)
-      request.places.emplace(key, value->origin());
+      request.key_origins.emplace(key, value->origin());
     return value;
   };
   std::vector<std::string> ids = {""};
@@ -200,7 +200,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
     request.other_results.push_back(scope.prefix + ids[r]);
   const auto define_all = [&] {
     for (size_t r = 0; r < ids.size(); ++r)
-      define(scope, ids[r], request.result_name(r), request.result_place(r));
+      define(scope, ids[r], request.result_name(r), request.result_origin(r));
   };
   const auto refuse = [&] {
     for (size_t r = 0; r < ids.size(); ++r)
@@ -240,7 +240,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   }
   for (const Parameter& parameter : rules.parameters) {
     const std::optional<DocumentNode> value = take(parameter.name);
-    // JAX writes None for what is not given.
+    // JAX writes None for an absent parameter.
     if (!value ||
         (value->kind() == DocumentNode::Kind::Null && parameter.need == Parameter::Need::Optional))
       continue;

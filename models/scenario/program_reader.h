@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads a scenario's "program" or "programs" and hands the ops to a ProgramBuilder, which knows the
-// rules of a program. Which parameters an op has is in its rules. The body of a loop is read once
-// for each iteration that is written out (loop_reader.cc).
+// Reads a scenario's "program" or "programs" and passes the ops to a ProgramBuilder, which has the
+// rules of a program. The parameters of an op are in its rules. The body of a loop is read once for
+// each iteration that is written out (loop_reader.cc).
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ namespace orrery {
 inline constexpr std::string_view kOnlyProgram = "main";
 std::string default_program_name(size_t number);
 
-/// The one "op" that is no op of a program: it stands for those of its iterations.
+/// The only "op" that is not an op of a program: it stands for the ops of its iterations.
 inline constexpr std::string_view kLoopOp = "fori_loop";
 inline constexpr std::string_view kLoopSummary =
     "the body once for each index from lower to before upper; carry gives what its names are at "
@@ -33,8 +33,8 @@ inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body 
 
 class ProgramReader {
  public:
-  /// `invalid` names the arrays that could not be read: ops that use them are checked by themselves
-  /// and left out of the program, and so are ops that use those.
+  /// `invalid` names the arrays that could not be read. Ops that use them are only checked by
+  /// themselves and left out of the program, and so are ops that use those.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
                 const Limits& limits, LongLoops long_loops, Diagnostics& diagnostics)
       : mesh_(mesh),
@@ -50,8 +50,8 @@ class ProgramReader {
   /// Several: [{"on": {"stage": 0}, "do": [...]}, ...].
   void read_programs(DocumentNode list);
 
-  /// Whether the builder was given every op. Where it was not, and there are several threads, what
-  /// it says of sites at the end would be wrong.
+  /// Whether the builder got every op. If not, and there are several threads, its errors about
+  /// sites at the end would be wrong.
   bool complete() const { return complete_; }
 
   /// Whether iterations of a loop were left out.
@@ -60,7 +60,7 @@ class ProgramReader {
   bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
-  /// What ids mean in a list of ops: in one iteration of a loop's body, or in a whole program.
+  /// The meaning of ids in a list of ops: in one iteration of a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
     std::string prefix = {};                     // of the ids that ops get: "layers[2]."

@@ -49,15 +49,15 @@ struct Timed {
   QuietTime time;
 };
 
-/// Of the group that takes longest; or why it has no time.
+/// The time of the slowest group, or why it has none.
 QuietTimer::Outcome slowest(const Algorithm& algorithm, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
   QuietTime longest;
   for (const size_t g : timed_groups) {
-    const SharedList<VertexId>& places = site.grouping.places[g];
+    const SharedList<VertexId>& vertices = site.grouping.vertices[g];
     ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(places.size());
-    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, places);
+    request.nodes = static_cast<uint32_t>(vertices.size());
+    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, vertices);
     const auto* time = std::get_if<QuietTime>(&outcome);
     if (time == nullptr)
       return outcome;

@@ -29,7 +29,7 @@ Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);
   if (cost.runs && cost.flops > Flops() && device_.flops.count(cost.dtype) == 0) {
     if (is_about_flops(op.kind))
-      diagnostics_.add(place_of(op.name, op.origin),
+      diagnostics_.add(origin_of(op.name, op.origin),
                        fmt::format("{}: {}", rules(op.kind).name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);

@@ -58,7 +58,7 @@ class Ledger {
   }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
-  /// The buffers of the arguments, and of what the thread's ops make and read; ascending.
+  /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
   static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
     std::vector<BufferId> buffers;
     for (const ValueId argument : arguments_of(program, thread))
@@ -71,15 +71,15 @@ class Ledger {
     return buffers;
   }
 
-  /// The place of a value's buffer among those of the thread, which must have it.
-  size_t place_of(ValueId value) const {
+  /// The index of a value's buffer among those of the thread, which must have it.
+  size_t index_of(ValueId value) const {
     return static_cast<size_t>(
         std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
   }
-  Use& use_of(ValueId value) { return uses_[place_of(value)]; }
-  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[place_of(value)]; }
+  Use& use_of(ValueId value) { return uses_[index_of(value)]; }
+  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
-  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// The position up to which each op keeps its operands and results: its own, or for a collective
   /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
     // Each op is one instruction, a sync collective two: its Wait has no position of its own.
@@ -116,7 +116,7 @@ class Ledger {
     }
   }
 
-  /// Begins the lifetimes of the buffers of `values` that have none yet.
+  /// Begins the lifetimes of those buffers of `values` that have none yet.
   void allocate(std::vector<ValueId> values, Lifetime::Role role, int64_t position) {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {

@@ -126,7 +126,7 @@ std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule) {
 
 std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
                                                                      std::string& error) {
-  struct Line {  // what one node sends another on one channel
+  struct Line {  // the messages of one node to another on one channel
     std::vector<StepRef> sends;
     std::vector<StepRef> receives;
   };

@@ -14,17 +14,17 @@ namespace orrery {
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment) {
   const Instruction& instruction = lists.tape(list)[moment.instruction];
-  const OpSpan& span = spans[instruction.op.index()][lists[list].place];
+  const OpSpan& span = spans[instruction.op.index()][lists[list].device_index];
   if (moment.kind == MomentKind::Entered)
     return span.start;
-  // The compute stream goes past an Enter as soon as it reaches it.
+  // The compute stream passes an Enter as soon as it reaches it.
   const bool enters = instruction.kind == Instruction::Kind::Enter;
   return moment.kind == MomentKind::Passed && enters ? span.reached : span.end;
 }
 
 namespace {
 
-/// Runs `timed(EventLog*)`, and keeps what it records where that is wanted.
+/// Runs `timed(EventLog*)`, and keeps the record if it is wanted.
 template <class Timed>
 auto with_history(History* history, Timed&& timed) {
   if (history == nullptr)

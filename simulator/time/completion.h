@@ -1,6 +1,6 @@
 #pragma once
 
-// When everything happened: what the sweep and the event engine both answer, to the picosecond.
+// When everything happened. The sweep and the event engine give the same answer, to the picosecond.
 
 #include <cstdint>
 #include <optional>
@@ -21,10 +21,9 @@
 
 namespace orrery {
 
-/// One op on one device. The compute stream reaches the op at `reached`; a local op then runs from
-/// `start`
-/// (= reached) to `end`; a collective is entered at `start` and has ended on this device at `end`;
-/// a done starts when it is reached and ends when the compute stream goes on.
+/// One op on one device. The compute stream reaches the op at `reached`. A local op runs from
+/// `start` (= reached) to `end`. A collective is entered at `start` and has ended on this device at
+/// `end`. A done starts when it is reached and ends when the compute stream goes on.
 struct OpSpan {
   Instant reached;
   Instant start;
@@ -67,7 +66,7 @@ struct Completion {
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
 
-/// When a moment of a list was, as `spans` has it: per op, per device of its thread.
+/// When a moment of a list happened, as in `spans`: per op, per device of its thread.
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment);
 

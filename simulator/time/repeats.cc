@@ -88,7 +88,7 @@ bool Repeats::rests(const Group& group) const {
   return true;
 }
 
-/// Each list of the group's threads at the first end of an iteration that is to be run again.
+/// Holds each list of the group's threads at the first end of an iteration that is to be repeated.
 void Repeats::hold(const Group& group) {
   for (const Part& part : group.parts) {
     const ThreadId thread = program_.loops[part.loop].thread;
@@ -102,7 +102,7 @@ void Repeats::hold(const Group& group) {
   }
 }
 
-/// Of the iteration that has just been run.
+/// The shape of the iteration that has just run.
 Repeats::Shape Repeats::shape(const Group& group) const {
   std::optional<Instant> at;
   Hasher hash;
@@ -112,9 +112,8 @@ Repeats::Shape Repeats::shape(const Group& group) const {
       for (const OpSpan& span : spans_[op]) {
         if (!at)
           at = span.end;
-        hash.add((span.reached - *at).count());
-        hash.add((span.start - *at).count());
-        hash.add((span.end - *at).count());
+        for (const Instant instant : {span.reached, span.start, span.end})
+          hash.add(instant.picoseconds() - at->picoseconds());
       }
   }
   return {hash.word(), at.value()};
@@ -131,7 +130,7 @@ std::vector<OpSpan> Repeats::window(const Group& group) const {
   return all;
 }
 
-/// The shortest cycle that the shapes of the last iterations allow.
+/// The shortest cycle that fits the shapes of the last iterations.
 std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
   const std::deque<Shape>& shapes = group.shapes;
   for (size_t every = 1; every + group.window <= shapes.size(); ++every) {
@@ -146,7 +145,7 @@ std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
   return std::nullopt;
 }
 
-/// Whether the window is that of the cycle, later.
+/// Whether the window equals the cycle's, shifted in time.
 bool Repeats::repeats(const Group& group) const {
   const std::vector<OpSpan> now = window(group);
   const Duration later = group.cycle->later;
@@ -157,12 +156,12 @@ bool Repeats::repeats(const Group& group) const {
                     });
 }
 
-/// How often the cycle must have repeated before cycles may be added, and how many must be run
-/// after those.
+/// How often the cycle must have repeated before cycles may be added, and how many must run after
+/// those.
 uint64_t Repeats::needed(const Group& group) const {
   if (load_ == LoadCheck::No)
     return 0;
-  // The messages of an iteration may be under way while those of the next few are.
+  // The messages of an iteration may be in flight during the next few.
   const auto [first, last] =
       std::minmax_element(group.cycle->window.begin(), group.cycle->window.end(),
                           [](const OpSpan& a, const OpSpan& b) { return a.start < b.start; });
@@ -225,7 +224,7 @@ void Repeats::add(Group& group, uint64_t cycles) {
   group.left -= cycles * group.cycle->every;
 }
 
-/// What was done last becomes the iteration before; the first of the window keeps no spans.
+/// The last run becomes the iteration before; the first iteration of the window loses its spans.
 void Repeats::shift_window(const Group& group) {
   for (const Part& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];

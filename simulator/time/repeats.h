@@ -1,13 +1,14 @@
 #pragma once
 
 // Loops that leave out iterations (models/program/loop.h), in the clocks of the devices. All lists
-// of a group of loops run through what is written, and rest at the end of the last iteration. Then
-// what they have just done is taken for the iteration before, and they run the last one again,
-// until every iteration has been run. So nothing is copied, and at the end the window holds the
-// times of the last iterations of all.
+// of a group of loops run the written iterations, and stop at the end of the last one. Then the
+// iteration just run counts as the one before, and they run the last one again, until every
+// iteration has been run. So nothing is copied. At the end the window holds the times of the last
+// iterations.
 //
-// Where the window is what it was some iterations before, plus one and the same time, every later
-// one is so too, since all causes of an iteration lie in the window: the rest is added at once.
+// If the window equals that of some iterations before, shifted by the same time everywhere, so does
+// every later one, since all causes of an iteration lie in the window. The rest is then added at
+// once.
 
 #include <cstdint>
 #include <deque>
@@ -20,18 +21,18 @@
 
 namespace orrery {
 
-/// Whether messages of different iterations may meet on a link whose load is being checked: then
-/// iterations are only added where enough of them before and after have been run one by one.
+/// Whether messages of different iterations may meet on a link whose load is checked. Then
+/// iterations are only added if enough of them before and after were run one by one.
 enum class LoadCheck : uint8_t { No, Yes };
 
 class Repeats {
  public:
-  /// Holds the lists. All must outlive this.
+  /// Holds the lists. All arguments must outlive this object.
   Repeats(const Program& program, const ProgramLists& lists, LoadCheck load, ListProgress& progress,
           std::vector<std::vector<OpSpan>>& spans);
 
-  /// Once nothing more can happen: the lists of one group that may go on, which are at the end of
-  /// its iteration, have been sent back, or are let past. Empty where there is none.
+  /// When nothing more can happen: sends the lists of one group at the end of its iteration back,
+  /// or lets them pass. Empty if there is no such group.
   std::vector<ListId> at_rest();
 
   /// The iterations that were added and not run, per loop of the program.
@@ -39,19 +40,19 @@ class Repeats {
   std::vector<std::vector<OpTime>> left_out() && { return std::move(left_out_); }
 
  private:
-  /// The part of a group that is one thread's.
+  /// The part of a group in one thread.
   struct Part {
     size_t loop = 0;
     std::vector<ListId> lists;
     uint32_t begin = 0;  // the instructions of the last iteration
     uint32_t end = 0;
   };
-  /// An iteration: its times, but for when it was, as a hash.
+  /// An iteration as a hash of its times, relative to its start.
   struct Shape {
     uint64_t hash = 0;
     Instant at;
   };
-  /// What may repeat: the window as it was, to be compared with the one `every` iterations later.
+  /// A candidate cycle: a copy of the window, to be compared with the one `every` iterations later.
   struct Cycle {
     uint64_t every = 1;
     Duration later;
@@ -64,8 +65,8 @@ class Repeats {
     std::vector<Part> parts;
     std::vector<size_t> inner;  // the groups inside the last iteration
     uint32_t window = 0;
-    uint64_t trips = 0;        // of what is left out
-    uint64_t left = 0;         // of these, at the moment; 0: the lists may go past
+    uint64_t trips = 0;        // the number of iterations left out
+    uint64_t left = 0;         // of these, still to run; 0: the lists may pass
     std::deque<Shape> shapes;  // of the last iterations, the newest first
     std::optional<Cycle> cycle;
     bool added = false;  // all that could be

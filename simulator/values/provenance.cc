@@ -40,8 +40,8 @@ Pieces undefined_pieces(int64_t count) {
   return {{0, count, FoldTable::undefined()}};
 }
 
-/// The areas of all nodes, the messages under way, and the payloads that steps hold between their
-/// halves. It does what actions.h says, with pieces for data.
+/// The areas of all nodes, the messages in flight, and the payloads that steps hold between their
+/// halves. It runs the actions of actions.h on pieces.
 class Visitor {
  public:
   Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize,
@@ -82,7 +82,7 @@ class Visitor {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       run.outputs.push_back(
           area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
-    run.work = work();
+    run.pieces = pieces();
     run.over_budget = over_budget();
     run.folds = std::move(folds_);
     run.combines = std::move(combines_);
@@ -93,8 +93,8 @@ class Visitor {
   }
 
  private:
-  uint64_t work() const { return moved_ + folds_.all_contributions(); }
-  bool over_budget() const { return work() > budget_; }
+  uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
+  bool over_budget() const { return pieces() > budget_; }
 
   void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())
@@ -103,14 +103,14 @@ class Visitor {
     int64_t elements = 0;  // that the last action moved
     for_each_action(step.form(), half, [&](Action action) {
       const Slice* slice = step.slice(action.slice);
-      if (action.kind != ActionKind::Free)  // messages take no room here
+      if (action.kind != ActionKind::Free)  // messages take no memory here
         elements = act(ref, step, action.kind, slice, payload);
       moves_.add_move(id_, ref, action.kind, slice, itemsize_ * elements);
     });
     halves_.add(id_, ref, half, itemsize_ * elements);
   }
 
-  /// Returns the elements that were moved.
+  /// Returns the number of elements moved.
   int64_t act(StepRef ref, const Step& step, ActionKind action, const Slice* slice,
               Pieces& payload) {
     switch (action) {
@@ -174,7 +174,7 @@ class Visitor {
     return false;
   }
 
-  /// The elements of a slice of a step that moves `count` elements; null where it has no such
+  /// The elements of a slice of a step that moves `count` elements; null if the step has no such
   /// slice.
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {

@@ -1,5 +1,5 @@
-// The committed corpus, and every input that fuzzing has found an error with, under each build's
-// compiler and sanitizers.
+// The committed corpus and every input that fuzzing found to fail, under each build's compiler and
+// sanitizers.
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@
 namespace orrery::test {
 namespace {
 
-/// Gives each file of the target's corpus to it; the count of files.
+/// Runs the target on each file of its corpus. Returns the number of files.
 size_t feed(const std::string& corpus, void (*target)(std::string_view)) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ORRERY_SOURCE_ROOT) +

@@ -33,7 +33,7 @@ Report run_small(const Scenario& scenario) {
   return run(scenario, options);
 }
 
-/// What fails here is ours, whatever the program.
+/// A failure from here on is a bug of ours, whatever the program is.
 void check_ours(const Report& report) {
   for (const Check& check : report.checks)
     for (const CheckKind kind :

@@ -33,19 +33,19 @@ struct Timed {
   Diagnostics diagnostics{"f"};
   Stages stages;
 
-  Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
+  Timed(const std::string& text, LongLoops long_loops, std::vector<Error> diagnostics)
       : scenario(read_scenario("f", text, {}, long_loops)),
-        stages(scenario.program, scenario.cluster, options(std::move(faults)), diagnostics) {}
+        stages(scenario.program, scenario.cluster, options(std::move(diagnostics)), diagnostics) {}
 
-  static StageOptions options(std::vector<Fault> faults) {
+  static StageOptions options(std::vector<Error> diagnostics) {
     StageOptions options;
     options.slack_budget = 0;
-    options.faults = std::move(faults);
+    options.diagnostics = std::move(diagnostics);
     return options;
   }
 };
 
-Fault slow(uint32_t device, int64_t times, int64_t by) {
+Error slow(uint32_t device, int64_t times, int64_t by) {
   return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
 }
 
@@ -63,10 +63,10 @@ struct Outcome {
 };
 
 /// Compares the two forms in everything that both know.
-Outcome check_same(const std::string& text, const std::vector<Fault>& faults = {}) {
+Outcome check_same(const std::string& text, const std::vector<Error>& diagnostics = {}) {
   CAPTURE(text);
-  Timed few(text, LongLoops::LeftOut, faults);
-  Timed all(text, LongLoops::WrittenOut, faults);
+  Timed few(text, LongLoops::LeftOut, diagnostics);
+  Timed all(text, LongLoops::WrittenOut, diagnostics);
   REQUIRE(few.diagnostics.empty());
   REQUIRE(all.diagnostics.empty());
   const std::optional<Completion>& ours = few.stages.times();
@@ -259,11 +259,11 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   constexpr size_t kPrograms = 150;
   for (size_t i = 0; i < kPrograms; ++i) {
     const std::string program = random_program(random);
-    std::vector<Fault> faults;
+    std::vector<Error> diagnostics;
     if (random.below(3) == 0)
-      faults.push_back(slow(static_cast<uint32_t>(random.below(4)), 5, 2));
+      diagnostics.push_back(slow(static_cast<uint32_t>(random.below(4)), 5, 2));
     const Outcome outcome =
-        check_same(scenario_text(random.below(2) == 0 ? kSwitch : kRing, program), faults);
+        check_same(scenario_text(random.below(2) == 0 ? kSwitch : kRing, program), diagnostics);
     left_out += outcome.left_out ? 1 : 0;
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;

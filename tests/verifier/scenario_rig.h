@@ -1,7 +1,7 @@
 #pragma once
 
-// A scenario from its program alone: four devices on a ring, one f32 array "a" of 8 elements per
-// device, or what a test gives instead.
+// A scenario from its program alone: four devices on a ring and one f32 array "a" of 8 elements per
+// device, unless a test gives other parts.
 
 #include <optional>
 #include <string>

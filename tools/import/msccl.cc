@@ -14,12 +14,12 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 namespace orrery {
 namespace {
 
-/// What a step of one type does, in the terms of Step.
+/// What one type of step does, as in Step.
 struct StepType {
   std::string_view name;
   bool receives;
@@ -50,14 +50,14 @@ constexpr std::array<std::pair<std::string_view, MscclCollective>, 4> kCollectiv
     {"reduce_scatter", MscclCollective::ReduceScatter},
 }};
 
-/// Where the chunks of one buffer of one gpu lie in the areas of the schedule.
+/// Where the chunks of one buffer of one gpu lie in the schedule's areas.
 struct GpuBuffer {
   Area area = Area::Input;
   int64_t first = 0;
   int64_t chunks = 0;
 };
 
-/// A gpu's thread block while it is read.
+/// A gpu's thread block while it is being read.
 struct ThreadBlock {
   int64_t send = -1;  // gpu, or -1 for none
   int64_t receive = -1;
@@ -71,7 +71,7 @@ struct Dependency {
   int64_t index = 0;
 };
 
-/// One end of a connection's message: which step, and where to complain.
+/// One end of a connection's message: its step, and the element to report errors at.
 struct End {
   StepRef step;
   const XmlElement* element = nullptr;
@@ -82,12 +82,12 @@ class Reader {
   Reader(const TextLines& lines, const Limits& limits, Diagnostics& diagnostics)
       : lines_(lines), limits_(limits), diagnostics_(diagnostics) {}
 
-  /// Errors go to the diagnostics; the result is meaningful only without any.
+  /// Errors are added to the diagnostics; the result is valid only if there are none.
   MscclAlgorithm read(pugi::xml_node root) {
     const XmlElement algo(root, "/algo", lines_, diagnostics_);
     read_header(algo);
     if (!diagnostics_.empty())
-      return std::move(algorithm_);  // what follows is checked against the header
+      return std::move(algorithm_);  // the rest is checked against the header
     const std::vector<XmlElement> gpus = algo.children("gpu");
     if (gpus.size() != algorithm_.gpus) {
       algo.add_error("ngpus",
@@ -133,8 +133,8 @@ class Reader {
                      fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
   }
 
-  /// What walks a schedule keeps something for as many thread blocks on each gpu as any has, and
-  /// what looks for races a clock of all of them for each step.
+  /// Walkers keep state for as many thread blocks on every gpu as the gpu with most has. The race
+  /// check keeps a clock of all thread blocks for every step. So both numbers are limited.
   void check_size(const XmlElement& algo) {
     size_t most_blocks = 0;
     size_t steps = 0;
@@ -143,7 +143,7 @@ class Reader {
       for (const ThreadBlock& block : blocks)
         steps += block.elements.size();
     }
-    // A file has fewer than 2^32 elements, and those of one kind are none of the others.
+    // A file has fewer than 2^32 elements, so the ids of one kind fit 32 bits.
     const auto blocks = static_cast<int64_t>(most_blocks * blocks_.size());
     const auto clocks = Int128{blocks} * static_cast<int64_t>(steps);
     if (blocks > limits_.blocks)
@@ -171,7 +171,7 @@ class Reader {
     const bool gathers = algorithm_.collective == MscclCollective::AllGather;
     const bool scatters = algorithm_.collective == MscclCollective::ReduceScatter;
     const bool in_place = algorithm_.in_place;
-    // In place, the smaller side is the gpu's own part of the one buffer.
+    // In place, the smaller side is the gpu's own part of the single buffer.
     input_ = {Area::Input, in_place && gathers ? gpu * part : 0, gathers ? part : whole};
     output_ = {in_place ? Area::Input : Area::Output, in_place && scatters ? gpu * part : 0,
                scatters ? part : whole};
@@ -180,7 +180,8 @@ class Reader {
     for (const auto& [attribute, chunks] :
          {std::pair("i_chunks", input_.chunks), std::pair("o_chunks", output_.chunks)}) {
       const std::optional<int64_t> declared = element.whole(attribute, {});
-      // An in-place file declares the one buffer under either name and leaves the other at 0.
+      // An in-place file declares its single buffer under one of the two names and has 0 for the
+      // other.
       if (declared && *declared != chunks && !(in_place && *declared == 0))
         element.add_error(
             attribute,
@@ -289,7 +290,7 @@ class Reader {
     return Slice{buffer->area, buffer->first + *offset, *count};
   }
 
-  /// Thread blocks may name ones that stand later in the file, so this comes after all of a gpu's.
+  /// Thread blocks may refer to later ones of the file, so this runs after all of a gpu's are read.
   void resolve_dependencies(uint32_t gpu) {
     const std::map<int64_t, size_t> block_of = std::exchange(block_of_, {});
     for (const Dependency& dependency : std::exchange(dependencies_, {})) {
@@ -312,7 +313,7 @@ class Reader {
       const StepRef after{Node(gpu), Channel(channel), static_cast<uint32_t>(dependency.index)};
       if (after.channel != dependency.step.channel)
         steps[dependency.step.channel.index()][dependency.step.index].after = after;
-      else if (after.index >= dependency.step.index)  // an earlier step has ended anyway
+      else if (after.index >= dependency.step.index)  // an earlier step has ended by then
         element.add_error("deps",
                           "a step cannot wait for itself or a later step of its thread block");
     }
@@ -376,9 +377,9 @@ class Reader {
   MscclAlgorithm algorithm_;
   std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
   std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
-  // Of the gpu that is being read:
+  // The gpu that is being read:
   std::vector<Dependency> dependencies_;
-  std::map<int64_t, size_t> block_of_;  // id -> place among its thread blocks
+  std::map<int64_t, size_t> block_of_;  // id -> index among its thread blocks
   GpuBuffer input_, output_, scratch_;
 };
 
@@ -403,7 +404,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
   Diagnostics diagnostics(std::move(file));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
-  // Each element takes memory from its first letter on, so they are counted before any is read.
+  // Each element takes memory once it is parsed, so they are counted before parsing.
   else if (std::count(text.begin(), text.end(), '<') > limits.values)
     diagnostics.add(beyond(limits, &Limits::values, "more"));
   diagnostics.throw_if_any();
@@ -418,7 +419,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
     diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
                     fmt::format("this is no XML: {}", parsed.description()));
   else if (std::string_view(document.document_element().name()) != "algo")
-    diagnostics.add({"", TextPlace{1, 1}},
+    diagnostics.add({"", TextPosition{1, 1}},
                     fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
                                 document.document_element().name()));
   diagnostics.throw_if_any();

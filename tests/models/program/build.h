@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs in a few words: requests with their attributes, and what a builder said of them.
+// Short ways to write programs: requests with their attributes, and the errors of a builder.
 
 #include <initializer_list>
 #include <ostream>

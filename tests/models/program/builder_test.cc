@@ -117,7 +117,7 @@ TEST_CASE("builder: as many ids as results") {
   CHECK(faults(split({"p"}, 1)) == Errors{});
   CHECK(faults(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
   CHECK(faults(split({"p", "q"}, 1)) ==
-        Faults{"/p/id: split: expected 1 id, got 2: it has 1 result"});
+        Errors{"/p/id: split: expected 1 id, got 2: it has 1 result"});
   OpRequest sum = op("s", "psum", {"a"}, {{"axis_name", kX}});
   sum.other_results = {"t"};
   CHECK(faults(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
@@ -158,7 +158,7 @@ TEST_CASE("locations: a part of an operand begins at its offset in the operand's
   CHECK(program.buffer(fresh.buffer).size == Bytes(7));
 }
 
-TEST_CASE("builder: without checked states, what is unreduced or mixed is as varying") {
+TEST_CASE("builder: without state checks, unreduced and mixed states count as varying") {
   Building building(Mesh({{"x", 2}, {"y", 2}}), Checks::Shapes);
   building.thread("main", devices(0, 4))
       .add(op("s", "psum", {"a"}, {{"axis_name", Names{"x", "y"}}}));
@@ -171,14 +171,14 @@ TEST_CASE("builder: an id is used once") {
   CHECK(building.errors() == Errors{"/a/id: expected an unused id, got \"a\", which is taken"});
 }
 
-TEST_CASE("builder: an id that is taken says by what") {
+TEST_CASE("builder: the message for a taken id names its first use") {
   Diagnostics diagnostics("test.json");
   ProgramBuilder builder(Mesh(), Checks::States, diagnostics);
-  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPlace{3, 5}});
+  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPosition{3, 5}});
   builder.thread("main", devices(0, 1));
   OpRequest request = op("a", "add", {"a", "a"});
-  request.origin = Origin{"/program/0", TextPlace{7, 5}};
-  request.places.emplace("id", Origin{"/program/0/id", TextPlace{7, 12}});
+  request.origin = Origin{"/program/0", TextPosition{7, 5}};
+  request.key_origins.emplace("id", Origin{"/program/0/id", TextPosition{7, 12}});
   builder.op(request);
   builder.finish();
   CHECK_THROWS_WITH(diagnostics.throw_if_any(),
@@ -201,7 +201,7 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
                "/zz: expected the id of an array or of an earlier op, got \"zz\""});
 }
 
-TEST_CASE("builder: a misspelt operand is told the nearest name") {
+TEST_CASE("builder: a misspelt operand is answered with the nearest name") {
   Building building;
   building.builder.argument("weights", Dtype::F32, {4}, {"x"});
   building.thread("main", devices(0, 4)).add(op("p", "add", {"a", "wieghts"}));
@@ -238,7 +238,7 @@ TEST_CASE("builder: a future is for done only") {
                "/s: expected a value, got \"s\", a future that only done may read"});
 }
 
-TEST_CASE("builder: done twice, and never, is for the verifier to say") {
+TEST_CASE("builder: a future that is done twice, or never, is left to the verifier") {
   Spmd building;
   building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
       .add(op("p", "done", {"s"}))
@@ -294,7 +294,7 @@ TEST_CASE("builder: parameters stay within their limits") {
                "/s/new_sizes: reshape: expected at least 0, got -4"});
 }
 
-TEST_CASE("builder: axes are those of the mesh, each once") {
+TEST_CASE("builder: axes are those of the mesh, each at most once") {
   Building building(Mesh({{"stage", 2}, {"x", 2}}));
   building.thread("main", devices(0, 4))
       .add(op("p", "psum", {"a"}, {{"axis_name", Names{"stgae"}}}))
@@ -307,7 +307,7 @@ TEST_CASE("builder: axes are those of the mesh, each once") {
                "/r/axis_name: expected each axis once, got \"x\" twice"});
 }
 
-TEST_CASE("builder: type errors stand at their parameter") {
+TEST_CASE("builder: type errors are reported at their parameter") {
   Spmd building;
   building.add(op("p", "psum_scatter", {"a"}, {{"axis_name", kX}, {"scatter_dimension", 3}}));
   CHECK(building.errors() ==
@@ -321,7 +321,7 @@ TEST_CASE("builder: sizes that leave 64 bits are refused") {
   building.thread("main", devices(0, 4))
       .add(op("g", "all_gather", {"c"}, {{"axis_name", kX}}))
       .add(op("h", "add", {"b", "b"}));
-  // 2^62 elements of 4 bytes; 2^62 elements again; nothing more is said of b.
+  // 2^62 elements of 4 bytes; 2^62 elements again; no further error for b.
   CHECK(building.errors() ==
         Errors{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
                "/g: all_gather: expected fewer than 2^63 bytes and operations, got more for "
@@ -351,7 +351,7 @@ TEST_CASE("threads: each has a device") {
   CHECK(building.errors() == Errors{"/none: expected a device for thread \"none\", got none"});
 }
 
-TEST_CASE("threads: an op reads what its own thread has made") {
+TEST_CASE("threads: an op reads values of its own thread only") {
   Building building;
   building.thread("front", devices(0, 2))
       .add(op("p", "add", {"a", "a"}))
@@ -362,7 +362,7 @@ TEST_CASE("threads: an op reads what its own thread has made") {
                "\"p\", which is of thread \"front\""});
 }
 
-TEST_CASE("threads: an op reads arguments that all devices of its thread have") {
+TEST_CASE("threads: an op reads only arguments that all devices of its thread have") {
   Building building;
   building.builder.argument("b", Dtype::F32, {4}, {}, std::nullopt, devices(1, 3));
   building.thread("inner", devices(1, 3))
@@ -382,7 +382,7 @@ TEST_CASE("threads: an op reads arguments that all devices of its thread have") 
              "which device 0 lacks"});
 }
 
-TEST_CASE("threads: each device knows its own, one, several or none") {
+TEST_CASE("threads: each device knows its threads: one, several or none") {
   Building building;
   building.thread("front", devices(0, 1))
       .thread("back", devices(2, 4))

@@ -80,7 +80,7 @@ TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
   }
 }
 
-TEST_CASE("select_n: pred or s32 says which of the cases, together or element by element") {
+TEST_CASE("select_n: pred or s32 selects the case, for the whole or element by element") {
   const ValueType one = plain(Dtype::F32, {2});
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, one}) == "f32[2]");
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::S32, {}), one, one, one, one}) == "f32[2]");
@@ -317,7 +317,7 @@ TEST_CASE("iota: a dimension of its shape") {
   CHECK(iota(Dtype::Pred, {2}, 0) == "dtype: expected a dtype of numbers, got pred");
 }
 
-TEST_CASE("full: what it says") {
+TEST_CASE("full: the shape and dtype of its parameters") {
   CHECK(outcome(OpKind::Full, {},
                 {{"shape", Numbers{2, 3}}, {"fill_value", 1.5}, {"dtype", Dtype::S32}}) ==
         "s32[2,3]");
@@ -392,7 +392,7 @@ TEST_CASE("cost: elementwise arithmetic is one operation an element") {
   CHECK(of.dtype == Dtype::F16);
 }
 
-TEST_CASE("cost: so is an exponential, a comparison and a selection") {
+TEST_CASE("cost: an exponential, a comparison and a selection are one operation an element too") {
   CHECK(cost(OpKind::Exp, {plain(Dtype::F16, {12})}).flops == Flops(12));
   const Cost less = cost(OpKind::Lt, {plain(Dtype::F32, {10}), plain(Dtype::F32, {10})});
   CHECK(less.flops == Flops(10));
@@ -427,7 +427,7 @@ TEST_CASE("cost: a slice reads only what it keeps") {
   CHECK(of.bytes == Bytes(2 * 10 * 4));
 }
 
-TEST_CASE("cost: what selects by index reads what it keeps, and the indices") {
+TEST_CASE("cost: indexed reads cost what they keep, and the indices") {
   const ValueType start = plain(Dtype::S32, {});
   CHECK(cost(OpKind::DynamicSlice, {plain(Dtype::F32, {100, 10}), start, start},
              {{"slice_sizes", Numbers{5, 10}}})
@@ -455,7 +455,7 @@ TEST_CASE("cost: a reduction is one operation for each element that is folded in
   CHECK(of.dtype == Dtype::BF16);
 }
 
-TEST_CASE("cost: reshape renames its operand and touches nothing") {
+TEST_CASE("cost: reshape copies nothing and costs nothing") {
   CHECK(cost(OpKind::Reshape, {plain(Dtype::F32, {100})}, {{"new_sizes", Numbers{10, 10}}}).bytes ==
         Bytes(0));
 }
@@ -500,7 +500,7 @@ TEST_CASE("cost: full, axis_index and axis_size write their results") {
   CHECK(cost(OpKind::AxisSize, {}, {{"axis_name", Names{}}}).bytes == Bytes(4));
 }
 
-TEST_CASE("cost: compute costs what it says") {
+TEST_CASE("cost: compute costs what its parameters say") {
   const Cost of =
       cost(OpKind::Compute, {}, {{"flops", Flops(6)}, {"bytes", Bytes(4)}, {"dtype", Dtype::BF16}});
   CHECK(of.flops == Flops(6));

@@ -28,7 +28,7 @@ TEST_CASE("rules: every name reads back as its kind, and a start as a start") {
   }
 }
 
-TEST_CASE("rules: what is no op has no name") {
+TEST_CASE("rules: unknown names are refused") {
   CHECK_FALSE(op_named("pmedian").has_value());
   CHECK_FALSE(op_named("_start").has_value());
   CHECK_FALSE(op_named("psum_start_start").has_value());
@@ -48,7 +48,7 @@ TEST_CASE("rules: every collective has the parameters of all collectives") {
   }
 }
 
-TEST_CASE("rules: what an optional parameter stands for is of its kind and within its limits") {
+TEST_CASE("rules: the default of an optional parameter has its kind and lies within its limits") {
   for (const OpRules& entry : all_rules()) {
     for (const Parameter& parameter : entry.parameters) {
       CAPTURE(entry.name);

@@ -85,7 +85,7 @@ TEST_CASE("shared site: a thread issues it once") {
                "\"front\""});
 }
 
-TEST_CASE("shared site: a device of two threads is there by one of them") {
+TEST_CASE("shared site: a device of two threads takes part through one of them") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q")});
   stages.thread("both", devices(1, 3)).add(meeting("r"));
@@ -127,7 +127,7 @@ TEST_CASE("shared site: the ops have operands of one dtype and shape") {
         Errors{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
 }
 
-TEST_CASE("shared site: of ops that do not match, the groups are not judged") {
+TEST_CASE("shared site: groups are not checked where the ops do not match") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({});
   CHECK(stages.errors() ==
@@ -135,7 +135,7 @@ TEST_CASE("shared site: of ops that do not match, the groups are not judged") {
                "\"front\""});
 }
 
-TEST_CASE("shared site: after an op of it was refused, nothing more is said of it") {
+TEST_CASE("shared site: no further errors after one of its ops was refused") {
   Stages stages;
   OpRequest invalid = meeting("p");
   invalid.operands = {"nothing"};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Type rules in one line: what comes out of an op for operands of given types, as text.
+// Type rules in one line: the result of an op for operands of given types, as text.
 
 #include <initializer_list>
 #include <optional>
@@ -16,7 +16,7 @@ namespace orrery::test {
 
 using Given = std::initializer_list<std::pair<std::string, Attribute>>;
 
-/// What is given, and the defaults of the rest.
+/// The attributes given, with the defaults of the others.
 inline Attributes attributes_of(OpKind kind, Given given) {
   Attributes attributes;
   for (const Parameter& parameter : rules(kind).parameters)

@@ -19,7 +19,7 @@ std::string refusal(const std::string& text, const Limits& limits) {
   }
 }
 
-TEST_CASE("limits: each has a name, and what it may be set to") {
+TEST_CASE("limits: each has a name and a range") {
   for (const LimitInfo& limit : all_limits()) {
     CAPTURE(limit.name);
     CHECK(Limits().*limit.value <= limit.most);
@@ -29,7 +29,7 @@ TEST_CASE("limits: each has a name, and what it may be set to") {
   CHECK(all_limits().size() * sizeof(int64_t) == sizeof(Limits));  // none is left out
 }
 
-TEST_CASE("limits: what reaches one is read, what exceeds it is refused by name") {
+TEST_CASE("limits: an input at the limit is read, one above is refused by the limit's name") {
   struct Row {
     int64_t Limits::*limit;
     int64_t enough;  // for the scenario below

@@ -80,7 +80,7 @@ TEST_CASE("document: pointers escape as RFC 6901 says, and stay on their line") 
   CHECK(document.root()->first()->origin().pointer == "/a~1b~0c\\u000a");
 }
 
-TEST_CASE("document: the first of duplicate keys counts, and the others are told") {
+TEST_CASE("document: the first of duplicate keys counts, and the others are reported") {
   Diagnostics diagnostics("f");
   const Document document("{\"k\": {\"twice\": 1,\n \"twice\": [2, {\"z\": 3}], \"last\": 4}}",
                           diagnostics);
@@ -98,7 +98,7 @@ struct Refused {
   std::string_view error;
 };
 
-TEST_CASE("document: why a text is not JSON, at the token that was not expected") {
+TEST_CASE("document: text that is not JSON is refused at the first unexpected token") {
   const Refused cases[] = {
       {"", "f:1:1: expected a value, got the end of the file"},
       {" // only a comment\n", "f:2:1: expected a value, got the end of the file"},
@@ -150,7 +150,7 @@ TEST_CASE("document: why a text is not JSON, at the token that was not expected"
   }
 }
 
-TEST_CASE("document: a text beyond a limit is refused where it passes it") {
+TEST_CASE("document: a text beyond a limit is refused at the position that exceeds it") {
   Limits limits;
   limits.nesting = 2;
   CHECK(errors_of("[[1]]", limits) == "");
@@ -164,7 +164,7 @@ TEST_CASE("document: a text beyond a limit is refused where it passes it") {
         "f:1:8: expected at most 3 values in a file, got more (--limit values=N allows more)");
 }
 
-TEST_CASE("messages: a text in quotes stays on its line and is cut where it is long") {
+TEST_CASE("messages: a quoted text stays on one line and is cut where it is long") {
   CHECK(in_quotes("a\nb") == "\"a\\u000ab\"");
   CHECK(in_quotes(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
   CHECK(in_quotes(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "...\"");

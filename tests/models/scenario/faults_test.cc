@@ -1,4 +1,5 @@
-// Every other error that the readers tell, by the part of the scenario it is in.
+// The other errors that the readers report, by the part of the scenario. bad_inputs_test.cc has one
+// of each kind.
 
 #include <algorithm>
 
@@ -262,7 +263,7 @@ TEST_CASE("errors: ops") {
       {R"([{"id": "r", "op": "dot_general", "of": ["a", "a"], "dimension_numbers": [[0], [0]]}])",
        "f:5:85: /program/0/dimension_numbers: expected dimension numbers such as [[[1], [0]], [[], "
        "[]]], got a list"},
-      // What uses an invalid op is not told again.
+      // The use of an invalid op is not reported as well.
       {R"([{"id": "r", "op": "psum", "of": 1}, {"id": "q", "op": "psum", "of": "r", "axis_name": "x"}])",
        "f:5:45: /program/0/of: expected an id or a list of them, got 1"},
   };
@@ -274,7 +275,7 @@ TEST_CASE("errors: ops") {
   }
 }
 
-TEST_CASE("errors: ops that use an invalid array are not told again") {
+TEST_CASE("errors: ops that use an invalid array are not reported as well") {
   Small s;
   s.arrays = R"({"a": {"shape": [6], "dtype": "f32", "spec": ["x"]}})";
   s.more = R"("outputs": ["r"])";
@@ -403,7 +404,7 @@ TEST_CASE("errors: expectations of values that cannot be compared") {
         "f:7:51: /expect/1/equal/1: expected a value like \"r\", f32[2], got \"i\", s32[]");
 }
 
-TEST_CASE("errors: at most twenty unknown keys are told one by one") {
+TEST_CASE("errors: at most twenty unknown keys are reported one by one") {
   Small s;
   s.more = R"("k0": 0)";
   for (int i = 1; i < 25; ++i)

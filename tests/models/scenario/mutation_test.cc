@@ -1,4 +1,4 @@
-// Whatever is done to a scenario's text, it is read or refused: no other exception, no crash.
+// A mutated scenario is read or refused with an error: no other exception, no crash.
 
 #include <doctest/doctest.h>
 

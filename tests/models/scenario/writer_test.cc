@@ -20,7 +20,7 @@ namespace {
 
 using test::Small;
 
-/// Reads what is written; the same, and the same text when written once more.
+/// The text reads back as the same scenario, and is the same when written once more.
 Scenario round_trip(const Scenario& scenario) {
   const std::string text = write_scenario(scenario);
   Scenario again = read_scenario(scenario.file, text);
@@ -43,7 +43,7 @@ TEST_CASE("writer: every scenario of the repository reads back as it was written
   }
 }
 
-TEST_CASE("writer: the text is what a person would write") {
+TEST_CASE("writer: the text is laid out as a person would write it") {
   Small s;
   s.arrays = R"({"a": {"shape": [8, 2], "dtype": "float32", "spec": [["x"], null], "init": 0}})";
   s.program = R"([{"id": "r", "op": "psum", "of": ["a"], "axis_name": ["x"], "channels": 1},
@@ -102,7 +102,7 @@ TEST_CASE("writer: names with quotes, slashes and letters beyond ASCII") {
   CHECK(round_trip(read_scenario("f", s.text())).name == "a \"b\" \\ / \xC3\xA9 \xF0\x9F\x98\x80");
 }
 
-TEST_CASE("writer: several programs, shared sites and devices that are no box") {
+TEST_CASE("writer: several programs, shared sites and devices that form no box") {
   const Scenario s = read_scenario("f", R"({"orrery": 1,
 "cluster": {"devices": 8, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
 "mesh": {"stage": 2, "x": 4}, "arrays": {"a": {"shape": [8], "dtype": "s32", "spec": [["stage", "x"]]}},
@@ -148,7 +148,7 @@ TEST_CASE("writer: elements of every dtype, also those that JSON has no number f
   }
 }
 
-/// A scenario by chance, built without a file.
+/// A random scenario, built without a file.
 Scenario random_scenario(Random& random) {
   const auto devices = static_cast<uint32_t>(random.between(1, 6));
   const LinkFigures link{BytesPerSecond(random.between(1, 1'000'000'000'000)),

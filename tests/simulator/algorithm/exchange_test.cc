@@ -93,7 +93,7 @@ TEST_CASE("direct permute: destinations get their source's elements, others zero
   });
 }
 
-TEST_CASE("direct permute: a shift without its last pair leaves one rank idle at each end") {
+TEST_CASE("direct permute: a shift without its last pair leaves the end ranks half idle") {
   // Rank 0 only sends, rank 2 only receives, and rank 1 does both.
   const auto schedule = direct_permute(3, 4, {{Node(0), Node(1)}, {Node(1), Node(2)}}, {});
   CHECK(schedule->steps(Node(0), Channel(0)) == 1);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every computed schedule must be: what walkers rely on without asking. Each function returns
-// what is wrong, or nothing.
+// What walkers require of every computed schedule and do not check. Each function returns what is
+// wrong, or an empty text.
 
 #include <cstdint>
 #include <string>
@@ -25,8 +25,8 @@ void for_each_step(const Schedule& schedule, Visit&& visit) {
         visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
 }
 
-/// The two ends of a message name each other and move as much, and slots are taken over as they are
-/// in a stored copy.
+/// The two ends of a message name each other and have the same length, and slots are reused as in a
+/// stored copy of the schedule.
 inline std::string error_in_messages(const Schedule& schedule) {
   const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
   std::string error;
@@ -47,8 +47,8 @@ inline std::string error_in_messages(const Schedule& schedule) {
   return error;
 }
 
-/// A schedule that says `lockstep` has no cause that a walk row by row, receive halves first, has
-/// not met.
+/// In a schedule that states `lockstep`, a walk row by row, receive halves first, meets every cause
+/// in time.
 inline std::string error_in_lockstep(const Schedule& schedule) {
   std::string error;
   if (!schedule.extent().lockstep)
@@ -69,8 +69,8 @@ inline std::string error_in_lockstep(const Schedule& schedule) {
   return error;
 }
 
-/// Runs ready halves in random order. No cause and no message under way names a step further back
-/// of where its channel is, or further on, than the window; all halves run, once each.
+/// Runs ready halves in random order. Causes and messages under way name only steps within the
+/// window of their channel, and every half runs once.
 inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   struct Watch {
     Watch(const Schedule& of, uint64_t seed)
@@ -79,7 +79,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
     void see(HalfRef half) {
       for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
                      [&](const Cause& cause) {
-                       const uint32_t at = begun[place(cause.step)];
+                       const uint32_t at = begun[index_of(cause.step)];
                        if (cause.kind != CauseKind::Enter && cause.step.index + extent.window < at)
                          error = fmt::format("step {} is {} behind", cause.step.index,
                                              at - cause.step.index);
@@ -97,18 +97,18 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
         ready[pick] = ready.back();
         ready.pop_back();
         see(half);
-        begun[place(half.step)] = half.step.index;
+        begun[index_of(half.step)] = half.step.index;
         if (half.half == Half::Send && schedule.step(half.step).to) {
           const StepRef receiver = schedule.peer(half.step, Half::Send);
-          if (receiver.index > begun[place(receiver)] + extent.window)
-            error =
-                fmt::format("a message waits {} steps on", receiver.index - begun[place(receiver)]);
+          if (receiver.index > begun[index_of(receiver)] + extent.window)
+            error = fmt::format("a message waits {} steps on",
+                                receiver.index - begun[index_of(receiver)]);
         }
         progress.retire(half, push);
         ++halves;
       }
     }
-    size_t place(StepRef ref) const {
+    size_t index_of(StepRef ref) const {
       return size_t{ref.node.index()} * extent.channels + ref.channel.index();
     }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The least that makes a schedule's steps into numbers: int64 areas, walked without time. A test's
-// oracle for the schedules, and nothing that the product uses.
+// A minimal interpreter of a schedule's steps on int64 areas, without time: the tests' oracle for
+// schedules. The product does not use it.
 
 #include <algorithm>
 #include <cstdint>
@@ -108,7 +108,7 @@ Moved move_data(const S& schedule, std::vector<Elements> inputs) {
   return Interpreter<S>(schedule, std::move(inputs)).run();
 }
 
-/// Elements below 2^40 that differ by rank and place, so that a sum tells what it is made of.
+/// Elements below 2^40, different for each rank and index, so that a sum shows its terms.
 inline std::vector<Elements> inputs(uint32_t nodes, int64_t count) {
   std::vector<Elements> result(nodes);
   for (uint32_t r = 0; r < nodes; ++r)

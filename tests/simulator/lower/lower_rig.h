@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs in a few words, lowered onto a cluster that a test may change.
+// Short ways to write programs, lowered onto a cluster that a test may change.
 
 #include <string>
 #include <utility>
@@ -49,7 +49,7 @@ class LowerRig {
     request.issue = named.issue;
     request.operands = std::move(operands);
     request.site = std::move(site);
-    request.origin = Origin{"/program/" + name, TextPlace{7, 1}};
+    request.origin = Origin{"/program/" + name, TextPosition{7, 1}};
     for (const auto& [key, value] : parameters)
       request.attributes.set(key, value);
     builder_.op(std::move(request));
@@ -63,7 +63,7 @@ class LowerRig {
     diagnostics_.throw_if_any();
     return lowered;
   }
-  /// Ends the program, lowers it, and returns what was wrong.
+  /// Ends the program, lowers it, and returns the error.
   std::string error() {
     build();
     orrery::lower(program, cluster, diagnostics_);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs written down by hand, in bytes: each value is u8[bytes] in a buffer of its own, unless
-// it aliases. No rule is checked, so that a test states just what the ledger looks at.
+// Programs written by hand, in bytes. Each value is u8[bytes] in a buffer of its own, unless it
+// aliases another. No type rule is checked, so that a test states only what memory depends on.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace orrery::test {
 
-/// Nothing but scratch.
+/// A collective with nothing but scratch.
 class ScratchSchedule final : public Schedule {
  public:
   ScratchSchedule(uint32_t nodes, int64_t scratch) {
@@ -58,7 +58,7 @@ class HandProgram {
                 int64_t bytes) {
     return issue(kind, Issue::Start, name, std::move(operands), fresh(name, bytes));
   }
-  /// A reshape or a done: the result is in the operand's buffer.
+  /// A reshape or a done: the result shares the operand's buffer.
   ValueId alias(OpKind kind, const std::string& name, ValueId operand) {
     return part(kind, name, operand, 0, program.value(operand).type.size().count());
   }
@@ -87,7 +87,7 @@ class HandProgram {
   /// The last op takes the storage of `value`.
   void donate(ValueId value) { program.ops.back().donated.push_back(value); }
 
-  /// The last op is a collective in which the given groups of devices each need so much scratch.
+  /// Makes the last op a collective whose groups need this much scratch each.
   struct GroupScratch {
     Group group;
     int64_t bytes = 0;
@@ -128,7 +128,7 @@ class HandProgram {
       lowered.tapes.push_back(tape_of(program, each));
     return orrery::profile(program, lowered, policy);
   }
-  /// What a thread holds.
+  /// The bytes that a thread holds at each position.
   ThreadMemory memory(size_t thread = 0) { return profile().threads[thread]; }
   /// The same, as plain numbers per position.
   std::vector<int64_t> live(size_t thread = 0) {

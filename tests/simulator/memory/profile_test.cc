@@ -1,5 +1,5 @@
-// The memory profile of programs that were worked out by hand, to the byte. Sizes are not rounded
-// unless a case says so.
+// The memory profile of programs worked out by hand, to the byte. Sizes are rounded only where a
+// case says so.
 
 #include "simulator/memory/profile.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Live = std::vector<int64_t>;
 
-TEST_CASE("memory: an unused result is held at its own position only") {
+TEST_CASE("memory: an unused result is held only at the op that makes it") {
   HandProgram p;
   const ValueId a = p.argument("a", 100);
   p.op(OpKind::Full, "x", {}, 50);
@@ -23,7 +23,7 @@ TEST_CASE("memory: an unused result is held at its own position only") {
   CHECK(p.peak_at() == "x");
 }
 
-TEST_CASE("memory: a value is freed after its last use, while its reader's result is held") {
+TEST_CASE("memory: a value is held during its last use, and freed after it") {
   HandProgram p;
   p.op(OpKind::Full, "a", {}, 10);
   const ValueId b = p.op(OpKind::Transpose, "b", {ValueId(0)}, 20);
@@ -58,7 +58,7 @@ TEST_CASE("memory: an async collective holds operand and result from start to do
   CHECK(memory.scratch == Bytes());
 }
 
-TEST_CASE("memory: what a collective that is never done holds, it holds to the end") {
+TEST_CASE("memory: a collective that is never done holds its buffers to the end") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 10);
   p.start(OpKind::Psum, "s", {t}, 10);
@@ -136,7 +136,7 @@ TEST_CASE("memory: the scratch of an async collective is held to its done") {
   CHECK(p.live() == Live{264, 265, 264, 210});
 }
 
-TEST_CASE("memory: groups that need different scratch count as the one that needs most") {
+TEST_CASE("memory: of groups that need different scratch the largest counts") {
   HandProgram p(3);
   const ValueId a = p.argument("a", 8);
   p.op(OpKind::Psum, "s", {a}, 8);
@@ -145,7 +145,7 @@ TEST_CASE("memory: groups that need different scratch count as the one that need
   CHECK(p.live() == Live{22});
 }
 
-TEST_CASE("memory: each thread has its own list, and every argument") {
+TEST_CASE("memory: each thread has its own values, and every argument") {
   HandProgram p(2);
   p.program.threads[0].devices = {LogicalId(0)};
   const ValueId a = p.argument("a", 10);
@@ -163,7 +163,7 @@ TEST_CASE("memory: each thread has its own list, and every argument") {
   CHECK(p.peak_at(1) == "v");
 }
 
-TEST_CASE("memory: a reshape takes no room, and its buffer lives while either value is used") {
+TEST_CASE("memory: a reshape takes no memory, and its buffer lives while either value is used") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);
   const ValueId r = p.alias(OpKind::Reshape, "r", t);
@@ -261,7 +261,7 @@ TEST_CASE("memory: without reuse every result has storage of its own") {
   CHECK(p.live() == Live{100, 200});
 }
 
-TEST_CASE("memory: reuse takes nothing from an operand that lives on or is of another size") {
+TEST_CASE("memory: reuse takes no operand that is still needed or has another size") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;
   const ValueId a = p.argument("a", 100);
@@ -296,7 +296,7 @@ TEST_CASE("memory: sizes are rounded up to the alignment") {
                                                      {"s", Bytes(256), HeldAs::Scratch}});
 }
 
-TEST_CASE("memory: what is reserved counts towards the peak, not as live") {
+TEST_CASE("memory: the reserved size counts towards the peak, not as live") {
   HandProgram p;
   p.policy.reserved = Bytes(1000);
   p.op(OpKind::Full, "t", {}, 24);
@@ -317,7 +317,8 @@ TEST_CASE("memory: a thread without ops holds its arguments, and peaks at no op"
   CHECK(memory.arena == Bytes(10));
 }
 
-TEST_CASE("memory: a thread counts the arguments that all its devices have, a device its own too") {
+TEST_CASE(
+    "memory: a thread counts the arguments that all its devices have, a device also its own") {
   HandProgram p(3);
   const ValueId a = p.argument("a", 100);
   p.argument("b", 10);
@@ -342,7 +343,7 @@ TEST_CASE("memory: a thread counts the arguments that all its devices have, a de
   CHECK(profile.largest_peak() == Bytes(1106));
 }
 
-TEST_CASE("memory: of several lists on a device the peaks add up, what all keep counts once") {
+TEST_CASE("memory: a device of several lists adds their peaks, and counts shared arguments once") {
   HandProgram p(2);
   const ValueId a = p.argument("a", 100);
   const ValueId b = p.argument("b", 10);
@@ -356,7 +357,7 @@ TEST_CASE("memory: of several lists on a device the peaks add up, what all keep 
   CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
   CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 10 + 5));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
-  // a once; b in both, since the first list gives it up and the second does not.
+  // a once; b in both lists, since the first donates it and the second does not.
   const DeviceMemory& both = profile.of(LogicalId(1));
   CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
   CHECK(both.peak == Bytes(1000 + 100 + 2 * 10 + 20 + 5));
@@ -381,7 +382,7 @@ TEST_CASE("memory: the peak is at the first op that attains it") {
   CHECK(p.peak_at() == "t");
 }
 
-TEST_CASE("memory: the arena can exceed the peak, by what fits in no gap") {
+TEST_CASE("memory: fragmentation can make the arena larger than the peak") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);
   const ValueId u = p.op(OpKind::Slice, "u", {t}, 50);
@@ -393,7 +394,7 @@ TEST_CASE("memory: the arena can exceed the peak, by what fits in no gap") {
   CHECK(p.memory().arena == Bytes(251));
 }
 
-TEST_CASE("memory: storage that was taken over is not free until its last holder ends") {
+TEST_CASE("memory: storage that was taken over is freed after its last user") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);

@@ -25,7 +25,7 @@ Step receive_from(uint32_t node) {
   return step;
 }
 
-TEST_CASE("stored schedule: a copy answers as the original does") {
+TEST_CASE("stored schedule: a copy gives the same answers as the original") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 4, 9, Combine::Add, {});
   const StoredSchedule stored(ring.extent(), stored_steps(ring), stored_messages(ring));
   CHECK(stored.extent().nodes == 4);
@@ -62,19 +62,19 @@ TEST_CASE("stored schedule: slots are counted per connection, not per sender or 
   CHECK(stored.takes_slot_of({Node(0), Channel(0), 2}) == StepRef{Node(1), Channel(0), 0});
 }
 
-TEST_CASE("stored schedule: channels a node lacks are empty") {
+TEST_CASE("stored schedule: a node may lack channels, which are then empty") {
   const StoredSchedule stored({}, {{{send_to(1)}, {}}, {{receive_from(0)}}},
                               {{{Node(0), Channel(0), 0}, {Node(1), Channel(0), 0}}});
   CHECK(stored.extent().channels == 2);
   CHECK(stored.steps(Node(1), Channel(1)) == 0);
 }
 
-TEST_CASE("stored schedule: a message without its other end is refused") {
+TEST_CASE("stored schedule: a message with one end is refused") {
   const StoredSteps steps = {{{send_to(1)}}, {{receive_from(0)}}};
   CHECK_THROWS_AS(StoredSchedule({}, steps, {}), InternalError);
 }
 
-TEST_CASE("match by channel: what has one end only is named") {
+TEST_CASE("match by channel: a message with one end is named") {
   struct Row {
     StoredSteps steps;
     const char* error;

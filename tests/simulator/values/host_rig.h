@@ -1,7 +1,6 @@
 #pragma once
 
-// Programs over a mesh whose devices are all joined to each other, written in a few words, lowered
-// and run by the host executor.
+// Short ways to write programs over a fully connected mesh, lowered and run by the host executor.
 
 #include <memory>
 #include <string>
@@ -48,10 +47,10 @@ class HostRig {
   /// Lowers if that has not been done, and runs.
   HostRun run();
 
-  /// What `run` has of a value, on each device.
+  /// The value on each device, after `run`.
   std::vector<Numbers> values(const HostRun& run, const std::string& name) const;
   ValueId value(const std::string& name) const;
-  /// Of every half of every collective's schedule once.
+  /// The digest of every half of every collective's schedule, once each.
   WalkDigest digest() const;
 
   Program program;

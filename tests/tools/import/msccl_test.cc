@@ -35,7 +35,7 @@ TEST_CASE("MSCCL: the header") {
   CHECK(algorithm.in_place);
 }
 
-TEST_CASE("MSCCL: a gpu's k-th send to a peer meets the peer's k-th receive from it") {
+TEST_CASE("MSCCL: a gpu's k-th send to a peer pairs with the peer's k-th receive from it") {
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   REQUIRE(algorithm.messages.size() == 2);
   CHECK(algorithm.messages[0].send == StepRef{Node(0), Channel(0), 0});
@@ -53,7 +53,7 @@ TEST_CASE("MSCCL: in place, an all-gather's input is the gpu's part of the one b
   CHECK(algorithm.steps[1][0][0].source == Slice{Area::Input, 1, 1});
 }
 
-TEST_CASE("MSCCL: what each type of step does") {
+TEST_CASE("MSCCL: the step that each type becomes") {
   struct Row {
     const char* type;
     bool from, source, target, to;
@@ -92,7 +92,7 @@ TEST_CASE("MSCCL: a dependency names a step of another thread block of the gpu")
   CHECK(algorithm.thread_blocks[0] == std::vector<int64_t>{0, 7});
 }
 
-TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block says nothing new") {
+TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds nothing") {
   const std::string xml =
       with(two_gather().text(), "dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"",
            "dstoff=\"1\" cnt=\"1\" depid=\"0\" deps=\"0\"");
@@ -109,7 +109,7 @@ TEST_CASE("MSCCL: chunks become elements") {
                   Overflow);
 }
 
-TEST_CASE("MSCCL: errors name their place") {
+TEST_CASE("MSCCL: errors name their position") {
   const std::string good = two_gather().text();
   CHECK(errors(good) == "none");
   CHECK(errors("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");

@@ -1,4 +1,4 @@
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 #include <algorithm>
 #include <charconv>
@@ -66,7 +66,8 @@ void XmlElement::allow(const std::vector<std::string_view>& known) const {
 }
 
 void XmlElement::add(std::string pointer, std::string message) const {
-  // pugixml counts from the first letter of the name; the element begins at the "<" before it.
+  // pugixml's offset is that of the first letter of the name; the element begins at the "<" before
+  // it.
   const std::ptrdiff_t offset = node_.offset_debug();
   const size_t begin = offset > 0 ? static_cast<size_t>(offset) - 1 : 0;
   diagnostics_->add({std::move(pointer), lines_->at(begin)}, std::move(message));
