@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
 #include "models/program/holders.h"
+#include "models/program/loops.h"
 #include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
@@ -37,6 +39,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
+#include "verifier/long_loops.h"
 #include "verifier/stages.h"
 
 namespace orrery {
@@ -108,6 +111,7 @@ class Run {
       : scenario_(*scenario),
         options_(options),
         program_(scenario_.program),
+        leaves_out_(leaves_out_iterations(program_)),
         diagnostics_(scenario_.file),
         stages_(program_, scenario_.cluster, stage_options(scenario_, options), diagnostics_) {
     diagnostics_.throw_if_any();
@@ -119,6 +123,8 @@ class Run {
     label_figures();
     report_.memory = stages_.memory();
     report_.completion = stages_.times();
+    diagnostics_.throw_if_any();
+    label_loops();
     check_statically();
     if (report_.completion) {
       compute_values();
@@ -163,6 +169,26 @@ class Run {
       if (figure.label == "calibrated" || figure.label == "extrapolated")
         label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
                           figure.date));
+  }
+
+  /// What a run that leaves out iterations does not say, and what it added up.
+  void label_loops() {
+    if (!leaves_out_)
+      return;
+    label(
+        fmt::format("loops: only the first and the last iterations are shown ({} ops on devices "
+                    "in all, and the budget is {})",
+                    places_with_all_iterations(program_), options_.iterations_budget));
+    for (size_t l = 0; report_.completion && l < program_.loops.size(); ++l)
+      if (const AddedIterations& added = report_.completion->added[l]; added.count > 0)
+        label(fmt::format("\"{}\": {} iterations are added up, each as the one {}before, {} later",
+                          program_.loops[l].name, added.count,
+                          added.every == 1 ? "" : fmt::format("{} ", added.every),
+                          quantity_text(added.later)));
+    label("critical path: not computed (iterations are left out)");
+    if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
+                    [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))
+      label("jitter: iterations that are left out have the amounts of the last one");
   }
 
   void label_several_lists() {
@@ -215,6 +241,13 @@ class Run {
       label("values: not computed (data is off)");
       return false;
     }
+    if (leaves_out_) {
+      label("values: not computed (iterations are left out)");
+      undecided_values_ =
+          "It is not decided: values were not computed, since iterations of loops "
+          "are left out.";
+      return false;
+    }
     if (size <= options_.data_budget.count())
       return true;
     const std::string why = fmt::format("they take {} and the budget is {}", taken,
@@ -246,8 +279,11 @@ class Run {
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         WalkDigest{report_.completion->digest, {}});
-    report_.critical_path = stages_.critical_path();
-    if (stages_.steps() > options_.slack_budget)
+    if (!leaves_out_)
+      report_.critical_path = stages_.critical_path();
+    if (leaves_out_)
+      label("slack: not computed (iterations are left out)");
+    else if (stages_.steps() > options_.slack_budget)
       label(fmt::format("slack: not computed ({} steps, and the budget is {})", stages_.steps(),
                         options_.slack_budget));
     else if (report_.completion->by == TimedBy::Engine)
@@ -395,6 +431,7 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
+  const bool leaves_out_;
   Diagnostics diagnostics_;
   Stages stages_;
   Report report_;
@@ -409,7 +446,30 @@ std::string too_large(const Overflow& overflow) {
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 
-Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options) {
+namespace {
+
+/// The scenario with all iterations, where its values are asked for or there are few of them.
+std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
+                                                const RunOptions& options) {
+  const Program& program = scenario->program;
+  if (!leaves_out_iterations(program) ||
+      (options.data != Data::On && places_with_all_iterations(program) > options.iterations_budget))
+    return scenario;
+  if (const std::string beyond = beyond_limits(program, options.limits); !beyond.empty()) {
+    if (options.data == Data::On)
+      throw InputError(scenario->file,
+                       {{{}, "to compute values, all iterations are run: " + beyond}});
+    return scenario;
+  }
+  Scenario whole = *scenario;
+  whole.program = written_out(program).program;
+  return std::make_shared<const Scenario>(std::move(whole));
+}
+
+}  // namespace
+
+Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
+  const std::shared_ptr<const Scenario> scenario = with_iterations(std::move(given), options);
   try {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {

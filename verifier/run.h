@@ -25,6 +25,10 @@ struct RunOptions {
   uint64_t proof_work_budget = 16'000'000;
   /// Steps of the whole program up to which the slack of its ops is worked out.
   uint64_t slack_budget = 1'000'000;
+  /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
+  /// Beyond, iterations stay left out (models/program/loop.h), and values, slack and the critical
+  /// path are not worked out.
+  uint64_t iterations_budget = 200'000;
   /// Of these, `steps`, and `data` for Data::On: more is refused before anything is allocated.
   Limits limits;
 };

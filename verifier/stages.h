@@ -46,8 +46,8 @@ struct StageOptions {
 
 class Stages {
  public:
-  /// `program` and `cluster` must outlive this. Adds to `diagnostics` what cannot be lowered; then
-  /// nothing may be asked for.
+  /// All three must outlive this. Adds to `diagnostics` what cannot be lowered; then nothing may be
+  /// asked for.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics);
   Stages(const Stages&) = delete;
@@ -70,22 +70,29 @@ class Stages {
 
   const MemoryProfile& memory();
 
-  /// Empty where the program does not end, or where a route is lost.
+  /// Empty where the program does not end, or where a route is lost. Where iterations of loops are
+  /// left out and links are shared, the loops are written out for it; if there is more to write
+  /// than the limits allow it is empty, and the diagnostics say so.
   const std::optional<Completion>& times();
 
   /// Where the program stops, by a walk without time. Only asked where times() is empty: one pass
   /// over the steps gives the times and whether there is an end.
   const Stop& stop();
 
+  /// Of all collectives, each time they run.
   uint64_t steps();
 
-  /// Per op; empty without times, and where the program has more steps than the budget.
+  /// Whether slack can be had: the program has all iterations, and no more steps than the budget.
+  bool has_slacks();
+
+  /// Per op; empty without times, and where !has_slacks().
   const std::vector<std::optional<Duration>>& slacks();
 
-  /// Requires times.
+  /// Requires times, and a program with all iterations.
   std::vector<PathEntry> critical_path();
 
-  /// Moves the data. `arguments` holds the program's arguments on every device.
+  /// Moves the data. Requires a program with all iterations. `arguments` holds the program's
+  /// arguments on every device.
   HostRun values(DeviceValues arguments) const;
 
   /// The proofs of the sites; equal schedules are proved once.
@@ -96,9 +103,14 @@ class Stages {
   FaultEffects take_fault_effects() && { return std::move(fault_effects_); }
 
  private:
+  std::optional<Completion> time_long_loops();
+  std::optional<Completion> time_written_out();
+
   const Program& program_;
   const Cluster& cluster_;
   const StageOptions options_;
+  Diagnostics& diagnostics_;
+  const bool leaves_out_;  // iterations of loops
   Paths healthy_paths_;
   Lowered lowered_;
   FaultEffects fault_effects_;

@@ -58,7 +58,7 @@ struct Diagnostic {
 class InputError : public std::runtime_error {
  public:
   InputError(std::string_view file, std::vector<Diagnostic> diagnostics);
-  const std::vector<Diagnostic>& faults() const { return diagnostics_; }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
  private:
   std::vector<Diagnostic> diagnostics_;

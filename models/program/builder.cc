@@ -56,8 +56,8 @@ ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostic
   program_.mesh = std::move(mesh);
 }
 
-void ProgramBuilder::fault(const OpRequest& request, std::string_view key,
-                           std::string_view message) {
+void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
+                               std::string_view message) {
   diagnostics_.add(request.place(key),
                    fmt::format("{}: {}", op_name(request.kind, request.issue), message));
 }
@@ -86,7 +86,7 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
   Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
   if (definition == nullptr)
     return;
-  if (const auto wrong = axes_fault(program_.mesh, varying)) {
+  if (const auto wrong = axes_error(program_.mesh, varying)) {
     diagnostics_.add(at, *wrong);
     return;
   }
@@ -127,21 +127,22 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   const std::string_view name = parameter.name;
   if (!request.attributes.has(name)) {
     if (parameter.need == Parameter::Need::Required)
-      fault(request, "",
-            fmt::format("expected the parameter \"{}\", {}", name, description(parameter.kind)));
+      add_error(
+          request, "",
+          fmt::format("expected the parameter \"{}\", {}", name, description(parameter.kind)));
     return parameter.need == Parameter::Need::Optional;
   }
   if (!holds(request.attributes.all().find(name)->second, parameter.kind)) {
-    fault(request, name, fmt::format("expected {}", description(parameter.kind)));
+    add_error(request, name, fmt::format("expected {}", description(parameter.kind)));
     return false;
   }
   for (const int64_t number : limited_numbers(request.attributes, parameter)) {
     const bool low = parameter.least && number < *parameter.least;
     const bool high = parameter.most && number > *parameter.most;
     if (low || high) {
-      fault(request, name,
-            fmt::format("expected at {} {}, got {}", low ? "least" : "most",
-                        low ? *parameter.least : *parameter.most, number));
+      add_error(request, name,
+                fmt::format("expected at {} {}, got {}", low ? "least" : "most",
+                            low ? *parameter.least : *parameter.most, number));
       return false;
     }
   }
@@ -149,14 +150,14 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
     const std::string& text = request.attributes.text(name);
     if (std::find(parameter.choices.begin(), parameter.choices.end(), text) ==
         parameter.choices.end()) {
-      fault(request, name,
-            fmt::format("expected one of {}, got \"{}\"{}", fmt::join(parameter.choices, ", "),
-                        text, did_you_mean(text, parameter.choices)));
+      add_error(request, name,
+                fmt::format("expected one of {}, got \"{}\"{}", fmt::join(parameter.choices, ", "),
+                            text, did_you_mean(text, parameter.choices)));
       return false;
     }
   }
   if (parameter.kind == ParameterKind::Names) {
-    if (const auto wrong = axes_fault(program_.mesh, request.attributes.names(name))) {
+    if (const auto wrong = axes_error(program_.mesh, request.attributes.names(name))) {
       diagnostics_.add(request.place(name), *wrong);
       return false;
     }
@@ -173,10 +174,10 @@ bool ProgramBuilder::check_parameters(OpRequest& request, const OpRules& rules) 
   for (const auto& [name, value] : request.attributes.all()) {
     if (std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    fault(request, name,
-          names.empty() ? fmt::format("expected no parameters, got \"{}\"", name)
-                        : fmt::format("expected one of its parameters ({}), got \"{}\"{}",
-                                      fmt::join(names, ", "), name, did_you_mean(name, names)));
+    add_error(request, name,
+              names.empty() ? fmt::format("expected no parameters, got \"{}\"", name)
+                            : fmt::format("expected one of its parameters ({}), got \"{}\"{}",
+                                          fmt::join(names, ", "), name, did_you_mean(name, names)));
     right = false;
   }
   for (const Parameter& parameter : rules.parameters) {
@@ -217,7 +218,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   bool right = true;
   const size_t count = request.operands.size();
   if (count < rules.least_operands || count > rules.most_operands) {
-    fault(request, "of", fmt::format("expected {}, got {}", operand_count(rules), count));
+    add_error(request, "of", fmt::format("expected {}, got {}", operand_count(rules), count));
     right = false;
   }
   const ThreadId thread(program_.threads.size() - 1);
@@ -229,15 +230,17 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
       continue;
     }
     if (program_.value(*value).type.future && rules.family != Family::Done) {
-      fault(request, "of",
-            fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+      add_error(
+          request, "of",
+          fmt::format("expected a value, got \"{}\", a future that only done may read", name));
       right = false;
     }
     if (const auto device = first_without(*value)) {
-      fault(request, "of",
-            fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
-                        "which device {} lacks",
-                        program_.thread(thread).name, name, device->index()));
+      add_error(
+          request, "of",
+          fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
+                      "which device {} lacks",
+                      program_.thread(thread).name, name, device->index()));
       right = false;
     }
     operands.push_back(*value);
@@ -274,9 +277,9 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   for (const std::string& name : request.donated) {
     const auto found = by_name.find(name);
     if (found == by_name.end()) {
-      fault(request, "donate",
-            fmt::format("expected one of its operands ({}), got \"{}\"",
-                        fmt::join(request.operands, ", "), name));
+      add_error(request, "donate",
+                fmt::format("expected one of its operands ({}), got \"{}\"",
+                            fmt::join(request.operands, ", "), name));
       return std::nullopt;
     }
     if (seen.insert(found->second).second)
@@ -299,17 +302,17 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
   try {
     TypeOutcome outcome =
         rules.type({program_.mesh, checks_, request.attributes, types, group_size});
-    if (const auto* wrong = std::get_if<TypeFault>(&outcome)) {
-      fault(request, wrong->parameter, wrong->message);
+    if (const auto* wrong = std::get_if<TypeError>(&outcome)) {
+      add_error(request, wrong->parameter, wrong->message);
       return std::nullopt;
     }
     auto results = std::get<std::vector<ValueType>>(std::move(outcome));
     // Whoever asks a program for a size or a cost later may rely on getting one.
     for (const ValueType& result : results) {
       if (result.shape.rank() > kMostDimensions) {
-        fault(request, "",
-              fmt::format("expected a result of at most {} dimensions, got {}", kMostDimensions,
-                          result.shape.rank()));
+        add_error(request, "",
+                  fmt::format("expected a result of at most {} dimensions, got {}", kMostDimensions,
+                              result.shape.rank()));
         return std::nullopt;
       }
       static_cast<void>(result.size());
@@ -324,11 +327,27 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     std::vector<std::string> texts;
     for (const ValueType& type : types)
       texts.push_back(text(type, program_.mesh));
-    fault(request, "",
-          fmt::format("expected fewer than 2^63 bytes and operations, got more for operands ({})",
-                      fmt::join(texts, ", ")));
+    add_error(
+        request, "",
+        fmt::format("expected fewer than 2^63 bytes and operations, got more for operands ({})",
+                    fmt::join(texts, ", ")));
     return std::nullopt;
   }
+}
+
+/// Whether every operand over which a result is written is donated.
+bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                                    const std::vector<ValueId>& donated, const OpMemory& memory) {
+  for (const ResultMemory& result : memory.results) {
+    if (result.alias != Alias::InPlace ||
+        std::find(donated.begin(), donated.end(), operands[result.operand]) != donated.end())
+      continue;
+    add_error(request, "donate",
+              fmt::format("expected \"{}\", over which a result is written, to be donated",
+                          request.operands[result.operand]));
+    return false;
+  }
+  return true;
 }
 
 /// Whether the op names each of so many results; one without results has a name too.
@@ -336,10 +355,10 @@ bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   const size_t expected = std::max<size_t>(results, 1);
   const size_t given = 1 + request.other_results.size();
   if (given != expected)
-    fault(request, "id",
-          fmt::format("expected {} id{}, got {}: it has {} result{}", expected,
-                      expected == 1 ? "" : "s", given,
-                      results == 0 ? "no" : std::to_string(results), results == 1 ? "" : "s"));
+    add_error(request, "id",
+              fmt::format("expected {} id{}, got {}: it has {} result{}", expected,
+                          expected == 1 ? "" : "s", given,
+                          results == 0 ? "no" : std::to_string(results), results == 1 ? "" : "s"));
   return given == expected;
 }
 
@@ -349,23 +368,24 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
                                             const std::vector<ValueId>& operands) {
   const bool collective = rules.family == Family::Collective;
   if (!collective && request.issue == Issue::Start) {
-    fault(request, "op", "expected a collective to start");
+    add_error(request, "op", "expected a collective to start");
     return std::nullopt;
   }
   if (!collective && !request.site.empty()) {
-    fault(request, "site", "expected no site: only collectives meet");
+    add_error(request, "site", "expected no site: only collectives meet");
     return std::nullopt;
   }
   if (collective) {
-    if (const auto wrong = groups_fault(program_.mesh, request.attributes, rules.group_sizes)) {
-      fault(request, wrong->parameter, wrong->message);
+    if (const auto wrong = groups_error(program_.mesh, request.attributes, rules.group_sizes)) {
+      add_error(request, wrong->parameter, wrong->message);
       return std::nullopt;
     }
   }
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
   auto results = judge_results(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
-  if (!results || !donated || !check_names(request, results->types.size()))
+  if (!results || !donated || !check_names(request, results->types.size()) ||
+      !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes programs, and refuses faulty ones. The scenario reader, generators, importers and tests all
-// build programs here, so the rules of a program are stated once.
+// Makes programs, and refuses invalid ones. The scenario reader, generators, importers and tests
+// all build programs here, so the rules of a program are stated once.
 
 #include <map>
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// Faults are added to the Diagnostics it is given, each at the key that is wrong; a faulty op
+/// Errors are added to the Diagnostics it is given, each at the key that is wrong; an invalid op
 /// defines a result of unknown type, and later uses of it are not reported again.
 class ProgramBuilder {
  public:
@@ -70,7 +70,7 @@ class ProgramBuilder {
   Program finish();
 
  private:
-  /// What a name stands for. Neither a value nor void: its op was faulty.
+  /// What a name stands for. Neither a value nor void: its op was invalid.
   struct Definition {
     std::optional<ValueId> value;
     bool is_void = false;            // an op without a result
@@ -100,11 +100,13 @@ class ProgramBuilder {
   };
   std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
                                        const std::vector<ValueId>& operands, int64_t group_size);
+  bool check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                      const std::vector<ValueId>& donated, const OpMemory& memory);
   bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);
   ValueId add_value(std::string name, ValueType type, Location location);
-  void fault(const OpRequest& request, std::string_view key, std::string_view message);
+  void add_error(const OpRequest& request, std::string_view key, std::string_view message);
 
   Checks checks_;
   Diagnostics& diagnostics_;

@@ -22,31 +22,31 @@ std::string described(const ValueType& type) {
 }
 
 /// That `operands` are of one dtype, which the op takes, and of one shape.
-std::optional<TypeFault> operands_fault(std::span<const ValueType> operands, Takes takes) {
+std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
   const ValueType& first = operands[0];
   for (const ValueType& other : operands)
     if (other.dtype != first.dtype || other.shape != first.shape)
-      return TypeFault{"of", fmt::format("expected operands of one dtype and shape (nothing is "
+      return TypeError{"of", fmt::format("expected operands of one dtype and shape (nothing is "
                                          "broadcast or converted unasked), got {} and {}",
                                          described(first), described(other))};
   if (takes == Takes::Floats && !is_float(first.dtype))
-    return TypeFault{"of", fmt::format("expected floats, got {}", name(first.dtype))};
+    return TypeError{"of", fmt::format("expected floats, got {}", name(first.dtype))};
   if (takes == Takes::Numbers && first.dtype == Dtype::Pred)
-    return TypeFault{"of", "expected operands of numbers, got pred"};
+    return TypeError{"of", "expected operands of numbers, got pred"};
   return std::nullopt;
 }
 
 template <Takes takes, Linearity linearity>
 TypeOutcome alike(const TypeContext& context) {
-  if (auto fault = operands_fault(context.operands, takes))
-    return *fault;
+  if (auto error = operands_error(context.operands, takes))
+    return *error;
   const ValueType& first = context.operands[0];
   return typed(first.dtype, first.shape, joined_states(context.mesh, context.operands, linearity));
 }
 
 TypeOutcome comparison(const TypeContext& context) {
-  if (auto fault = operands_fault(context.operands, Takes::Any))
-    return *fault;
+  if (auto error = operands_error(context.operands, Takes::Any))
+    return *error;
   return typed(Dtype::Pred, context.operands[0].shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
@@ -54,17 +54,17 @@ TypeOutcome comparison(const TypeContext& context) {
 TypeOutcome select_n(const TypeContext& context) {
   const ValueType& which = context.operands[0];
   const std::span<const ValueType> cases = context.operands.subspan(1);
-  if (auto fault = operands_fault(cases, Takes::Any))
-    return *fault;
+  if (auto error = operands_error(cases, Takes::Any))
+    return *error;
   if (which.dtype != Dtype::Pred && which.dtype != Dtype::S32)
-    return TypeFault{"of", fmt::format("expected a first operand of pred or s32, which says the "
+    return TypeError{"of", fmt::format("expected a first operand of pred or s32, which says the "
                                        "case, got {}",
                                        name(which.dtype))};
   if (which.dtype == Dtype::Pred && cases.size() > 2)
-    return TypeFault{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
+    return TypeError{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
                                        cases.size())};
   if (which.shape.rank() != 0 && which.shape != cases[0].shape)
-    return TypeFault{"of", fmt::format("expected a first operand that is a scalar or of the shape "
+    return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        cases[0].shape.text(), which.shape.text())};
   return typed(cases[0].dtype, cases[0].shape,

@@ -19,18 +19,18 @@ namespace orrery {
 std::string unknown_axis(const Mesh& mesh, std::string_view name);
 
 /// What is wrong with a list of axis names (one that the mesh does not have, or one given twice).
-std::optional<std::string> axes_fault(const Mesh& mesh, std::span<const std::string> names);
+std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::string> names);
 
-/// The positions of axes in the mesh, in the order given. Requires names without fault.
+/// The positions of axes in the mesh, in the order given. Requires names without errors.
 std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names);
 
 /// What is wrong with a collective's axis_index_groups: each rank must be named exactly once, no
-/// list may be empty, and `sizes` must be met. Requires axis names without fault.
-std::optional<TypeFault> groups_fault(const Mesh& mesh, const Attributes& attributes,
+/// list may be empty, and `sizes` must be met. Requires axis names without errors.
+std::optional<TypeError> groups_error(const Mesh& mesh, const Attributes& attributes,
                                       GroupSizes sizes);
 
 /// The ranks of a group; of the first, where axis_index_groups makes them unequal. Requires groups
-/// without fault, as does replica_groups.
+/// without errors, as does replica_groups.
 int64_t group_size(const Mesh& mesh, const Attributes& attributes);
 
 /// The replica groups of a collective within `devices` (ascending), or a group that they cut.

@@ -30,6 +30,10 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program);
 
 /// The same program with every iteration written out. Requires loop_groups(). Memory grows with
 /// the repetitions.
-Program written_out(const Program& program);
+struct WrittenOut {
+  Program program;
+  std::vector<OpId> copy_of;  // per op: which op of the program given it is, or is a copy of
+};
+WrittenOut written_out(const Program& program);
 
 }  // namespace orrery

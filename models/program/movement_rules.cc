@@ -36,7 +36,7 @@ TypeOutcome reshape(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   Shape shape(context.attributes.integers("new_sizes"));
   if (shape.elements() != from.elements())
-    return TypeFault{"new_sizes", fmt::format("expected sizes of {} elements, as {} has, got {}",
+    return TypeError{"new_sizes", fmt::format("expected sizes of {} elements, as {} has, got {}",
                                               from.elements(), from.text(), shape.text())};
   return moved(context, std::move(shape));
 }
@@ -63,7 +63,7 @@ TypeOutcome transpose(const TypeContext& context) {
     dims.push_back(from[static_cast<size_t>(dimension)]);
   }
   if (dims.size() != from.rank() || permutation.size() != from.rank())
-    return TypeFault{"permutation", fmt::format("expected each dimension of {} once, got {}",
+    return TypeError{"permutation", fmt::format("expected each dimension of {} once, got {}",
                                                 from.text(), list(permutation))};
   return moved(context, Shape(std::move(dims)));
 }
@@ -79,28 +79,28 @@ TypeOutcome slice(const TypeContext& context) {
   const std::vector<int64_t> strides = context.attributes.has("strides")
                                            ? context.attributes.integers("strides")
                                            : std::vector<int64_t>(from.rank(), 1);
-  const auto length_fault = [&](std::string parameter, const std::vector<int64_t>& given) {
-    return TypeFault{std::move(parameter),
+  const auto length_error = [&](std::string parameter, const std::vector<int64_t>& given) {
+    return TypeError{std::move(parameter),
                      fmt::format("expected {} numbers, one per dimension of {}, got {}",
                                  from.rank(), from.text(), list(given))};
   };
   if (start.size() != from.rank())
-    return length_fault("start_indices", start);
+    return length_error("start_indices", start);
   if (limit.size() != from.rank())
-    return length_fault("limit_indices", limit);
+    return length_error("limit_indices", limit);
   if (strides.size() != from.rank())
-    return length_fault("strides", strides);
+    return length_error("strides", strides);
   std::vector<int64_t> dims;
   for (size_t d = 0; d < from.rank(); ++d) {
     if (limit[d] > from[d])
-      return TypeFault{"limit_indices", fmt::format("expected at most {} in dimension {}, got {}",
+      return TypeError{"limit_indices", fmt::format("expected at most {} in dimension {}, got {}",
                                                     from[d], d, limit[d])};
     if (start[d] > limit[d])
-      return TypeFault{"start_indices",
+      return TypeError{"start_indices",
                        fmt::format("expected at most the limit {} in dimension {}, got {}",
                                    limit[d], d, start[d])};
     if (strides[d] < 1)
-      return TypeFault{"strides",
+      return TypeError{"strides",
                        fmt::format("expected at least 1 in dimension {}, got {}", d, strides[d])};
     dims.push_back(ceil_divide(limit[d] - start[d], strides[d]));
   }
@@ -118,14 +118,14 @@ Tensor sliced(const LocalCall& call) {
 TypeOutcome concatenate(const TypeContext& context) {
   const int64_t along = context.attributes.integer("dimension");
   const ValueType& first = context.operands[0];
-  if (auto fault = dimension_fault("dimension", along, first.shape.rank()))
-    return *fault;
+  if (auto error = dimension_error("dimension", along, first.shape.rank()))
+    return *error;
   const auto dimension = static_cast<size_t>(along);
   int64_t extent = 0;
   for (const ValueType& part : context.operands) {
     if (part.dtype != first.dtype || part.shape.rank() != first.shape.rank() ||
         part.shape.with(dimension, 0) != first.shape.with(dimension, 0))
-      return TypeFault{
+      return TypeError{
           "of", fmt::format("expected parts of one dtype, and of one shape but for dimension {}, "
                             "got {}{} and {}{}",
                             dimension, name(first.dtype), first.shape.text(), name(part.dtype),
@@ -154,16 +154,16 @@ TypeOutcome split(const TypeContext& context) {
   const auto rank = static_cast<int64_t>(operand.shape.rank());
   const int64_t given = context.attributes.integer("axis");
   if (rank == 0)
-    return TypeFault{"axis", "expected an operand with dimensions, got a scalar"};
+    return TypeError{"axis", "expected an operand with dimensions, got a scalar"};
   if (given < -rank || given >= rank)
-    return TypeFault{
+    return TypeError{
         "axis", fmt::format("expected a dimension from {} to {}, got {}", -rank, rank - 1, given)};
   const size_t axis = split_axis(context.attributes, operand.shape);
   int64_t sum = 0;
   for (const int64_t size : sizes)
     sum = checked_add(sum, size);
   if (sum != operand.shape[axis] || sizes.empty())
-    return TypeFault{"sizes",
+    return TypeError{"sizes",
                      fmt::format("expected sizes that add up to {}, dimension {} of {}, got {}",
                                  operand.shape[axis], axis, operand.shape.text(), list(sizes))};
   TypeOutcome outcome = moved(context, operand.shape);
@@ -213,30 +213,30 @@ std::vector<DimensionPadding> paddings(const Attributes& attributes) {
   return paddings;
 }
 
-std::optional<TypeFault> padding_fault(const TypeContext& context) {
+std::optional<TypeError> padding_error(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   const std::vector<std::vector<int64_t>>& config = context.attributes.lists("padding_config");
-  const auto fault = [](std::string message) {
-    return TypeFault{"padding_config", std::move(message)};
+  const auto error = [](std::string message) {
+    return TypeError{"padding_config", std::move(message)};
   };
   if (config.size() != from.rank())
-    return fault(fmt::format("expected {} entries, one per dimension of {}, got {}", from.rank(),
+    return error(fmt::format("expected {} entries, one per dimension of {}, got {}", from.rank(),
                              from.text(), config.size()));
   for (size_t d = 0; d < config.size(); ++d) {
     if (config[d].size() != 3)
-      return fault(fmt::format("expected [low, high, interior] for dimension {}, got {}", d,
+      return error(fmt::format("expected [low, high, interior] for dimension {}, got {}", d,
                                list(config[d])));
     if (std::any_of(config[d].begin(), config[d].end(),
                     [](int64_t number) { return number < -kMostPadding || number > kMostPadding; }))
-      return fault(fmt::format("expected numbers from -2^60 to 2^60 for dimension {}, got {}", d,
+      return error(fmt::format("expected numbers from -2^60 to 2^60 for dimension {}, got {}", d,
                                list(config[d])));
     const DimensionPadding padding = {config[d][0], config[d][1], config[d][2]};
     if (padding.interior < 0)
-      return fault(fmt::format("expected an interior of at least 0 for dimension {}, got {}", d,
+      return error(fmt::format("expected an interior of at least 0 for dimension {}, got {}", d,
                                padding.interior));
     const int64_t extent = padded_extent(from[d], padding);
     if (extent < 0)
-      return fault(
+      return error(
           fmt::format("expected to take off no more than dimension {} has, got {} from an "
                       "extent of {}, which leaves {}",
                       d, list(config[d]), from[d], extent));
@@ -248,10 +248,10 @@ TypeOutcome pad(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const ValueType& value = context.operands[1];
   if (value.dtype != operand.dtype || value.shape.rank() != 0)
-    return TypeFault{"of", fmt::format("expected a scalar of {} to pad with, got {}{}",
+    return TypeError{"of", fmt::format("expected a scalar of {} to pad with, got {}{}",
                                        name(operand.dtype), name(value.dtype), value.shape.text())};
-  if (auto fault = padding_fault(context))
-    return *fault;
+  if (auto error = padding_error(context))
+    return *error;
   std::vector<int64_t> dims;
   for (const DimensionPadding& padding : paddings(context.attributes))
     dims.push_back(padded_extent(operand.shape[dims.size()], padding));
@@ -267,21 +267,21 @@ TypeOutcome broadcast_in_dim(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   Shape shape(context.attributes.integers("shape"));
   const std::vector<int64_t>& dimensions = context.attributes.integers(kDimensions);
-  const auto fault = [&](std::string message) {
-    return TypeFault{std::string(kDimensions), std::move(message)};
+  const auto error = [&](std::string message) {
+    return TypeError{std::string(kDimensions), std::move(message)};
   };
   if (dimensions.size() != from.rank())
-    return fault(fmt::format("expected {} numbers, one per dimension of {}, got {}", from.rank(),
+    return error(fmt::format("expected {} numbers, one per dimension of {}, got {}", from.rank(),
                              from.text(), list(dimensions)));
   for (size_t d = 0; d < dimensions.size(); ++d) {
     const int64_t to = dimensions[d];
     if (to < 0 || to >= static_cast<int64_t>(shape.rank()))
-      return fault(fmt::format("expected dimensions of {}, got {}", shape.text(), to));
+      return error(fmt::format("expected dimensions of {}, got {}", shape.text(), to));
     if (d > 0 && to <= dimensions[d - 1])
-      return fault(fmt::format("expected ascending dimensions, got {}", list(dimensions)));
+      return error(fmt::format("expected ascending dimensions, got {}", list(dimensions)));
     const int64_t extent = shape[static_cast<size_t>(to)];
     if (from[d] != 1 && from[d] != extent)
-      return fault(
+      return error(
           fmt::format("expected an extent of 1 or {} (dimension {} of {}), got {} "
                       "(dimension {} of {})",
                       extent, to, shape.text(), from[d], d, from.text()));

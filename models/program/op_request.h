@@ -30,14 +30,14 @@ struct OpRequest {
     return result == 0 ? name : other_results[result - 1];
   }
 
-  /// Where to report a fault in `key`: its place, or if that is not known the op's, with the key
+  /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
   /// appended to the pointer. The op itself where `key` is empty.
   Origin place(std::string_view key) const;
   /// Where to report a fault in the name of a result.
   Origin result_place(size_t result) const;
 };
 
-/// Where to report a fault of `name`: its place, or "/name" if it was not read from a file.
+/// Where to report an error of `name`: its place, or "/name" if it was not read from a file.
 Origin place_of(std::string_view name, const std::optional<Origin>& origin);
 
 }  // namespace orrery

@@ -38,14 +38,14 @@ struct TypeContext {
   int64_t group_size;
 };
 
-/// A fault of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
-struct TypeFault {
+/// An error of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
+struct TypeError {
   std::string parameter;
   std::string message;
 };
 
 /// The types of the results, or what is wrong.
-using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
+using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
 /// Operands have passed the checks of the builder: as many as the rules say, none a future (but for
 /// done), attributes complete and of their kinds, axis names in the mesh. With Checks::Shapes there
 /// is no unreduced and no reduced state among them: both count as varying. Of a started collective

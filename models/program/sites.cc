@@ -55,7 +55,7 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
 
 /// Reports the first respect in which `op` is not like the ops that the site has already.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
-  const size_t faults_before = diagnostics_.size();
+  const size_t errors_before = diagnostics_.size();
   const Op& first = program_.op(meeting.site.ops.front());
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
@@ -81,7 +81,7 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
                                    name(theirs.dtype), theirs.shape.text(), where, first.name,
                                    name(ours.dtype), ours.shape.text()));
   }
-  meeting.faulty = meeting.faulty || diagnostics_.size() != faults_before;
+  meeting.invalid = meeting.invalid || diagnostics_.size() != errors_before;
 }
 
 void SiteBuilder::refuse(std::string_view name) {
@@ -91,7 +91,7 @@ void SiteBuilder::refuse(std::string_view name) {
   if (added)
     meetings_.push_back({{std::string(name), {}, {}}, {}, {}, {}, true, true});
   else
-    meetings_[known->second.index()].faulty = true;
+    meetings_[known->second.index()].invalid = true;
 }
 
 /// The groups of the threads that meet; reports one that reaches beyond them.
@@ -145,7 +145,7 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
 std::vector<Site> SiteBuilder::finish() {
   std::vector<Site> sites;
   for (Meeting& meeting : meetings_) {
-    if (meeting.shared && !meeting.faulty)
+    if (meeting.shared && !meeting.invalid)
       find_groups(meeting, program_.op(meeting.site.ops.front()).attributes);
     sites.push_back(std::move(meeting.site));
   }

@@ -40,7 +40,7 @@ class SiteBuilder {
     Origin at;     // of the first op's axes
     Origin named;  // where it names the site
     bool shared = false;
-    bool faulty = false;
+    bool invalid = false;
   };
 
   void match(const Op& op, const OpRequest& request, Meeting& meeting);

@@ -27,7 +27,7 @@ enum class Linearity : uint8_t {
 ///  - unreduced where all are and the op is linear, or where one is and the others are reduced and
 ///  the op is bilinear;
 ///  - reduced where all are; invarying where all are.
-/// Anything else is a fault.
+/// Anything else is an error.
 StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
                             Linearity linearity);
 

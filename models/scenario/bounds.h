@@ -1,7 +1,7 @@
 #pragma once
 
 // How large a scenario may be. Each limit is checked before time or memory is spent on what exceeds
-// it, and exceeding it is a fault of the input that names the limit.
+// it, and exceeding it is an error of the input that names the limit.
 
 #include <cstdint>
 #include <limits>

@@ -81,7 +81,7 @@ struct ProgramReader::LoopText {
 void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                                  std::vector<LoopCarry>& carries) {
   constexpr std::string_view kForm = "an object with an id for each name such as {\"h\": \"x\"}";
-  if (!is_object(carry, kForm, faults_) || (yield && !is_object(*yield, kForm, faults_)))
+  if (!is_object(carry, kForm, diagnostics_) || (yield && !is_object(*yield, kForm, diagnostics_)))
     return;
   std::map<std::string_view, DocumentNode> yields;
   if (yield)
@@ -94,20 +94,21 @@ void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode>
     if (yielded != yields.end())
       carries.push_back({initial, yielded->second});
     else
-      faults_.add(initial.key_origin(),
-                  fmt::format("expected \"yield\" to say what {} is in the next iteration",
-                              in_quotes(initial.key())));
+      diagnostics_.add(initial.key_origin(),
+                       fmt::format("expected \"yield\" to say what {} is in the next iteration",
+                                   in_quotes(initial.key())));
   }
   for (const auto& [name, yielded] : yields)
     if (names.find(name) == names.end())
-      faults_.add(yielded.key_origin(), fmt::format("expected a name that \"carry\" has, got {}",
-                                                    in_quotes(yielded.key())));
+      diagnostics_.add(
+          yielded.key_origin(),
+          fmt::format("expected a name that \"carry\" has, got {}", in_quotes(yielded.key())));
 }
 
 std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNode node,
                                                                      const Scope& scope) {
-  const size_t before = faults_.size();
-  Fields fields(node, faults_);
+  const size_t before = diagnostics_.size();
+  Fields fields(node, diagnostics_);
   (void)fields.required("op");
   std::string id;
   if (const auto given = fields.required("id"))
@@ -116,7 +117,7 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
                                    std::numeric_limits<int32_t>::max()};
   const auto bound = [&](std::string_view key) -> int64_t {
     const auto given = fields.required(key);
-    return given ? read_integer(*given, "a whole number", kIndex, faults_).value_or(0) : 0;
+    return given ? read_integer(*given, "a whole number", kIndex, diagnostics_).value_or(0) : 0;
   };
   const int64_t lower = bound("lower");
   const int64_t upper = bound("upper");
@@ -129,15 +130,16 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
   if (carry)
     read_carries(*carry, yield, carries);
   else if (yield)
-    faults_.add(yield->key_origin(), "expected \"carry\" with what is yielded, got none");
+    diagnostics_.add(yield->key_origin(), "expected \"carry\" with what is yielded, got none");
   if (index)
     (void)read_id(*index, scope);
-  if (!body || !is_list(*body, "a list of ops", faults_) || faults_.size() != before)
+  if (!body || !is_list(*body, "a list of ops", diagnostics_) || diagnostics_.size() != before)
     return std::nullopt;
   if (upper < lower) {
-    faults_.add(node.origin(), fmt::format("fori_loop: expected \"upper\" to be at least \"lower\" "
-                                           "{}, got {}",
-                                           lower, upper));
+    diagnostics_.add(node.origin(),
+                     fmt::format("fori_loop: expected \"upper\" to be at least \"lower\" "
+                                 "{}, got {}",
+                                 lower, upper));
     return std::nullopt;
   }
   LoopText loop{node, id, scope.prefix + id, lower, upper, index, std::move(carries), *body};
@@ -244,17 +246,17 @@ bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
 
 /// The value that an id of "carry" or "yield" means; empty where that is none.
 std::optional<std::string> ProgramReader::read_reference(DocumentNode node, const Scope& scope) {
-  const std::optional<std::string> name = read_text(node, "an id", faults_);
+  const std::optional<std::string> name = read_text(node, "an id", diagnostics_);
   const auto full = name ? resolved(*name, node.origin(), scope) : std::nullopt;
-  return full && !is_faulty(*full) ? full : std::nullopt;
+  return full && !is_invalid(*full) ? full : std::nullopt;
 }
 
 /// False where something was wrong: the next iteration would only say it again.
 bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
   made.name = fmt::format("{}[{}]", loop.name, made.index);
   made.site_suffix = fmt::format("{}[{}]", outside.site_suffix, made.index);
-  const Diagnostics::Note note(faults_, fmt::format(" (in {})", made.name));
-  const size_t before = faults_.size();
+  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
+  const size_t before = diagnostics_.size();
   const ProgramBuilder::Size begin = builder_.size();
   Scope scope{&outside, made.name + ".", made.site_suffix, &loop.body_ids, {}};
   for (const LoopCarry& carry : loop.carries)
@@ -279,10 +281,10 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
     if (!type)
       return false;
     if (!same_form(*type, *carry.type))
-      faults_.add(carry.yielded.origin(),
-                  fmt::format("fori_loop: expected {} to stay {}, got {} from {}",
-                              in_quotes(carry.name()), form_text(*carry.type, mesh_),
-                              form_text(*type, mesh_), in_quotes(carry.yielded.text())));
+      diagnostics_.add(carry.yielded.origin(),
+                       fmt::format("fori_loop: expected {} to stay {}, got {} from {}",
+                                   in_quotes(carry.name()), form_text(*carry.type, mesh_),
+                                   form_text(*type, mesh_), in_quotes(carry.yielded.text())));
     next.push_back(*value);
   }
   for (size_t c = 0; c < next.size(); ++c)
@@ -291,14 +293,14 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
   made.ops = {begin.ops, end.ops};
   made.values = {begin.values, end.values};
   made.buffers = {begin.buffers, end.buffers};
-  return faults_.size() == before;
+  return diagnostics_.size() == before;
 }
 
 /// Nothing is known about what the loop would have made.
 void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   complete_ = false;
   const auto refuse = [&](const std::string& name) {
-    faulty_.insert(scope.prefix + name);
+    invalid_.insert(scope.prefix + name);
     define(scope, name, scope.prefix + name, node.origin());
   };
   const std::optional<DocumentNode> id = node.find("id");

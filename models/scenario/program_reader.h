@@ -33,16 +33,16 @@ inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body 
 
 class ProgramReader {
  public:
-  /// `faulty` names the arrays that could not be read: ops that use them are checked by themselves
+  /// `invalid` names the arrays that could not be read: ops that use them are checked by themselves
   /// and left out of the program, and so are ops that use those.
-  ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> faulty,
-                const Limits& limits, LongLoops long_loops, Diagnostics& faults)
+  ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
+                const Limits& limits, LongLoops long_loops, Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
-        faulty_(std::move(faulty)),
+        invalid_(std::move(invalid)),
         limits_(limits),
         long_loops_(long_loops),
-        faults_(faults) {}
+        diagnostics_(diagnostics) {}
 
   /// One list of ops for all devices.
   void read_program(DocumentNode list);
@@ -57,7 +57,7 @@ class ProgramReader {
   /// Whether iterations of a loop were left out.
   bool left_out() const { return left_out_; }
 
-  bool is_faulty(const std::string& name) const { return faulty_.find(name) != faulty_.end(); }
+  bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
   /// What ids mean in a list of ops: in one iteration of a loop's body, or in a whole program.
@@ -96,10 +96,10 @@ class ProgramReader {
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
-  std::set<std::string> faulty_;
+  std::set<std::string> invalid_;
   const Limits& limits_;
   const LongLoops long_loops_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   bool complete_ = true;
   bool left_out_ = false;
   int64_t ops_ = 0;      // so far
@@ -107,7 +107,8 @@ class ProgramReader {
   int64_t devices_ = 0;  // of the program that is being read
 };
 
-/// Reads a parameter of that kind; empty where a fault was added.
-std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind, Diagnostics& faults);
+/// Reads a parameter of that kind; empty where an error was added.
+std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
+                                        Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -32,6 +32,17 @@ class ListRuns {
   const OpSpan& span(OpId op, LogicalId device) const {
     return span(op, lists_.list_of(op, device));
   }
+  /// Of all runs of the op: those that have a span and those that have none.
+  OpTime all_runs(OpId op, ListId list) const {
+    const OpSpan& last = span(op, list);
+    OpTime all{last.end - last.reached, last.end - last.start};
+    if (!completion_.left_out.empty()) {
+      const OpTime& others = completion_.left_out[op.index()][lists_[list].place];
+      all.from_reached += others.from_reached;
+      all.from_start += others.from_start;
+    }
+    return all;
+  }
   const OpSpan& span(EnterRef entry) const { return span(op(entry), entry.list); }
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
 

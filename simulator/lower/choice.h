@@ -33,8 +33,8 @@ inline constexpr size_t kMostTimedShapes = 8;
 
 /// By name, where the scenario asks for one; else of those that fit all groups the only one, or the
 /// one whose slowest group takes least (of equal ones the first of the table). Groups of one shape
-/// are timed once: those whose ranks lie alike and have alike links (Grouping::shapes). A fault
+/// are timed once: those whose ranks lie alike and have alike links (Grouping::shapes). An error
 /// where the name is none of the kind's, or nothing fits.
-std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site, QuietTimer& timer);
+std::variant<Pick, TypeError> pick_algorithm(const SiteFigures& site, QuietTimer& timer);
 
 }  // namespace orrery

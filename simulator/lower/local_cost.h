@@ -12,8 +12,9 @@
 
 namespace orrery {
 
-/// Costs the ops of one program. What the cluster does not say is either a fault or a label:
-///  - flops without a peak rate for their dtype: a fault for dot_general and compute, which are all
+/// Costs the ops of one program. What the cluster does not say is either an error or a label:
+///  - flops without a peak rate for their dtype: an error for dot_general and compute, which are
+///  all
 ///    about them; for the others, which are bound by memory, the bytes alone are charged, labelled;
 ///  - bytes without a memory bandwidth: the flops alone are charged, labelled;
 ///  - no launch time: 0, labelled.

@@ -72,9 +72,9 @@ class Lowering {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
     const SitePlans::Outcome& outcome = plans_.of(site);
-    if (const auto* fault = std::get_if<TypeFault>(&outcome)) {
-      diagnostics_.add(place(op, fault->parameter),
-                       fmt::format("{}: {}", op_name(op.kind, op.issue), fault->message));
+    if (const auto* error = std::get_if<TypeError>(&outcome)) {
+      diagnostics_.add(place(op, error->parameter),
+                       fmt::format("{}: {}", op_name(op.kind, op.issue), error->message));
       lowered_.choices.emplace_back();
       lowered_.members.emplace_back();
       return;

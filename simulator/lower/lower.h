@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// Faults (an algorithm that does not exist or does not fit the group, no route between two
+/// Errors (an algorithm that does not exist or does not fit the group, no route between two
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
 /// result is meaningful only without any. Throws OpOverflow where an op's figures leave 64 bits.
 /// `paths` are those of the cluster's fabric.

@@ -65,8 +65,8 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
 
   const auto picked =
       pick_algorithm({key.asked_for, key.request, plan.work, *key.grouping}, timer_);
-  if (const auto* fault = std::get_if<TypeFault>(&picked))
-    return *fault;
+  if (const auto* error = std::get_if<TypeError>(&picked))
+    return *error;
   const Pick& pick = std::get<Pick>(picked);
   plan.choice = {std::string(pick.algorithm->name), pick.because};
 

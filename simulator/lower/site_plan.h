@@ -65,7 +65,7 @@ class SitePlans {
         schedules_(schedules) {}
 
   /// The plan, valid as long as this; or what is wrong with the op's algorithm.
-  using Outcome = std::variant<SitePlan, TypeFault>;
+  using Outcome = std::variant<SitePlan, TypeError>;
   const Outcome& of(const Site& site);
 
  private:

@@ -1,7 +1,11 @@
 #include "simulator/network/demand.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
 #include <tuple>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -21,20 +25,33 @@ struct Part {
 
 /// In the order of devices, then lists, then streams, then collectives.
 std::vector<Part> parts(const Lowered& lowered) {
-  std::vector<Part> result;
+  // A counting sort by devices; the parts of one are mostly in order already.
+  std::vector<size_t> first;  // per device, of its parts; and one before
+  for (const Collective& collective : lowered.collectives)
+    for (const VertexId device : collective.places) {
+      if (first.size() < device.index() + size_t{2})
+        first.resize(device.index() + size_t{2});
+      ++first[device.index() + 1];
+    }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<Part> result(first.empty() ? 0 : first.back());
+  std::vector<size_t> next = first;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     for (size_t n = 0; n < collective.places.size(); ++n)
-      result.push_back({collective.places[n],
-                        collective.threads.empty() ? ThreadId() : collective.threads[n],
-                        collective.stream, CollectiveId(c), Node(n)});
+      result[next[collective.places[n].index()]++] = {
+          collective.places[n], collective.threads.empty() ? ThreadId() : collective.threads[n],
+          collective.stream, CollectiveId(c), Node(n)};
   }
-  const auto key = [](const Part& part) {
-    return std::tuple(part.device, part.thread, part.stream, part.collective, part.node);
+  const auto before = [](const Part& a, const Part& b) {
+    return std::tie(a.thread, a.stream) < std::tie(b.thread, b.stream);
   };
-  const auto before = [&](const Part& a, const Part& b) { return key(a) < key(b); };
-  if (!std::is_sorted(result.begin(), result.end(), before))
-    std::sort(result.begin(), result.end(), before);
+  for (size_t d = 0; d + 1 < first.size(); ++d) {
+    const auto begin = result.begin() + static_cast<std::ptrdiff_t>(first[d]);
+    const auto end = result.begin() + static_cast<std::ptrdiff_t>(first[d + 1]);
+    if (!std::is_sorted(begin, end, before))
+      std::stable_sort(begin, end, before);
+  }
   return result;
 }
 
@@ -56,9 +73,12 @@ class Chains {
         channels = std::max(channels, extent(all[end]).channels);
       for (uint32_t c = 0; c < channels; ++c) {
         ++chain_;
-        for (size_t p = first; p < end; ++p)
+        for (size_t p = first; p < end;) {
+          const size_t same = alike(all, p, end);
           if (c < extent(all[p]).channels)
-            add(all[p], Channel(c));
+            add(std::span(all).subspan(p, same - p), Channel(c));
+          p = same;
+        }
       }
       first = end;
     }
@@ -77,29 +97,41 @@ class Chains {
   }
   const Extent& extent(const Part& part) const { return collective(part).schedule->extent(); }
 
-  void add(const Part& part, Channel channel) {
-    const Collective& collective = this->collective(part);
-    const Bytes item = itemsize(collective.work);
-    uint64_t& messages = demands_.messages[part.collective.index()];
-    collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
-      messages += sent.messages * collective.times;
-      take_way(part.device, collective.places[sent.to.index()]);
-      if (path_.links.empty())
-        return;
-      const BytesPerSecond peak = path_.peak(extent(part).peak_rate);
-      const Int128 bytes =
-          Int128{item.count()} * sent.elements * static_cast<int64_t>(collective.times);
-      for (const LinkId link : path_.links)
-        ask(link, peak, bytes);
-    });
+  /// Behind the parts from `first` on, before `end`, that send the same as the first: layer by
+  /// layer, most programs do the same again.
+  size_t alike(const std::vector<Part>& all, size_t first, size_t end) const {
+    const Collective& one = collective(all[first]);
+    size_t next = first + 1;
+    for (; next < end; ++next) {
+      const Collective& other = collective(all[next]);
+      if (other.schedule != one.schedule || other.places.begin() != one.places.begin() ||
+          other.work != one.work || all[next].node != all[first].node)
+        break;
+    }
+    return next;
   }
 
-  void take_way(VertexId from, VertexId to) {
-    if (from == from_ && to == to_)
-      return;
-    path_ = paths_.between(from, to);
-    from_ = from;
-    to_ = to;
+  /// Parts that are alike.
+  void add(std::span<const Part> parts, Channel channel) {
+    const Part& part = parts.front();
+    const Collective& collective = this->collective(part);
+    uint64_t times = 0;
+    for (const Part& same : parts)
+      times += this->collective(same).times;
+    const Int128 item = Int128{itemsize(collective.work).count()} * times;
+    uint64_t messages = 0;
+    collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
+      messages += sent.messages;
+      const Path& path = paths_.between(part.device, collective.places[sent.to.index()]);
+      if (path.links.empty())
+        return;
+      const BytesPerSecond peak = path.peak(extent(part).peak_rate);
+      const Int128 bytes = item * sent.elements;
+      for (const LinkId link : path.links)
+        ask(link, peak, bytes);
+    });
+    for (const Part& same : parts)
+      demands_.messages[same.collective.index()] += messages * this->collective(same).times;
   }
 
   void ask(LinkId link, BytesPerSecond peak, Int128 bytes) {
@@ -121,10 +153,6 @@ class Chains {
   Demands demands_;
   std::vector<Asked> asked_;  // per link
   uint64_t chain_ = 0;
-  // The way of the last pair: collectives on one stream often send to the same receiver.
-  VertexId from_;
-  VertexId to_;
-  Path path_;
 };
 
 }  // namespace

@@ -29,12 +29,14 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
   Bundle& bundle = bundles_[bundle_id];
   const uint32_t first = bundle.first_flow;
   const uint32_t last = first == kNone ? id : flows_[first].previous;
-  flows_[id] = {bundle_id, kNone, last, false};
+  flows_[id] = {};
+  flows_[id].bundle = bundle_id;
+  flows_[id].follow(last);
   if (first == kNone) {
     bundle.first_flow = id;
   } else {
     flows_[last].next = id;
-    flows_[first].previous = id;
+    flows_[first].follow(id);
   }
   bundle.grown = true;
   use(bundle, true);
@@ -51,7 +53,7 @@ void MaxMin::remove(FlowId id) {
   // The first knows the last.
   const uint32_t after = flow.next != kNone ? flow.next : bundle.first_flow;
   if (after != kNone)
-    flows_[after].previous = flow.previous;
+    flows_[after].follow(flow.previous);
   // One that was never solved changes nothing.
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
@@ -139,7 +141,7 @@ uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   std::copy(route.begin(), route.end(), hops_.begin() + bundle.first_hop);
   for (const uint32_t hop : route)
     links_[hop].bundles.push_back(id);
-  if (2 * ++bundles_known_ > heads_.size())
+  if (++bundles_known_ > heads_.size())
     grow_chains();
   uint32_t& head = heads_[chain_of(route, cap)];
   bundle.next_alike = head;
@@ -187,7 +189,7 @@ void MaxMin::forget(uint32_t id) {
   --bundles_known_;
 }
 
-void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
+void MaxMin::solve(Changed changed) {
   const auto from_bundle = [&](uint32_t id) {
     visit(id);
     if (visited_.size() > component_)
@@ -205,7 +207,7 @@ void MaxMin::solve(FunctionRef<void(FlowId)> changed) {
     bundles_[flow.bundle].grown = false;
     if (!flow.told) {  // it has joined a bundle whose rate stays
       flow.told = true;
-      changed(id);
+      changed(id, Rate());
     }
   }
   for (const uint32_t l : touched_) {
@@ -300,7 +302,7 @@ void MaxMin::enter(uint32_t l) {
 
 /// Gathers what is joined by binding links to the bundle visited or the link entered, and solves
 /// it.
-void MaxMin::solve_component(FunctionRef<void(FlowId)> changed) {
+void MaxMin::solve_component(Changed changed) {
   for (size_t next = component_; next < visited_.size(); ++next)
     for (const uint32_t hop : hops(bundles_[visited_[next]]))
       if (links_[hop].binds() && !links_[hop].entered)
@@ -314,7 +316,7 @@ void MaxMin::solve_component(FunctionRef<void(FlowId)> changed) {
 }
 
 /// Progressive filling of the component.
-void MaxMin::fill(FunctionRef<void(FlowId)> changed) {
+void MaxMin::fill(Changed changed) {
   int64_t least_cap = std::numeric_limits<int64_t>::max();  // of those not fixed, or less
   for (size_t i = component_; i < visited_.size(); ++i)
     least_cap = std::min(least_cap, bundles_[visited_[i]].cap);
@@ -375,7 +377,7 @@ void MaxMin::fill(FunctionRef<void(FlowId)> changed) {
   }
 }
 
-void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) {
+void MaxMin::fix(uint32_t id, int64_t share, Changed changed) {
   Bundle& bundle = bundles_[id];
   if (bundle.fixed)
     return;
@@ -390,16 +392,17 @@ void MaxMin::fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) 
   set_rate(id, share, changed);
 }
 
-void MaxMin::set_rate(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed) {
+void MaxMin::set_rate(uint32_t id, int64_t share, Changed changed) {
   if (share == 0)
     throw_overflow("a flow's share of a link is less than 1/27,720 byte per second");
   Bundle& bundle = bundles_[id];
   if (bundle.rate == share)
     return;
+  const Rate before(bundle.rate);
   bundle.rate = share;
   for (uint32_t flow = bundle.first_flow; flow != kNone; flow = flows_[flow].next) {
     flows_[flow].told = true;
-    changed(FlowId(flow));
+    changed(FlowId(flow), before);
   }
 }
 

@@ -61,21 +61,31 @@ class MaxMin {
 
   void for_each_flow(FunctionRef<void(FlowId)> visit) const;
 
-  Rate rate_of(FlowId flow) const { return Rate(bundles_[flows_[flow.index()].bundle].rate); }
+  /// 0 for a flow that was removed.
+  Rate rate_of(FlowId flow) const {
+    const uint32_t bundle = flows_[flow.index()].bundle;
+    return bundle == kNone ? Rate() : Rate(bundles_[bundle].rate);
+  }
 
-  /// Brings the rates up to date with the flows added and removed; `changed` gets each flow whose
-  /// rate is a new one. Throws Overflow where a share is less than one unit.
-  void solve(FunctionRef<void(FlowId)> changed);
+  /// Gets a flow whose rate is a new one, and the rate before. That of a flow which was added since
+  /// the last solve may be any.
+  using Changed = FunctionRef<void(FlowId, Rate)>;
+
+  /// Brings the rates up to date with the flows added and removed. Throws Overflow where a share is
+  /// less than one unit.
+  void solve(Changed changed);
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
-    uint32_t bundle = kNone;    // none: the id is free
-    uint32_t next = kNone;      // of the same bundle; none after the last
-    uint32_t previous = kNone;  // of the first: the last
-    bool told = false;          // of its rate
+    uint32_t bundle = kNone;     // none: the id is free
+    uint32_t next = kNone;       // of the same bundle; none after the last
+    uint32_t previous : 31 = 0;  // of the first: the last
+    bool told : 1 = false;       // of its rate
+
+    void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
   /// Without flows it is not found again, but stays until no list has it any more.
   struct Bundle {
@@ -131,10 +141,10 @@ class MaxMin {
   bool stays(const Bundle& bundle) const { return bundle.rate != 0 && bundle.rate < from_; }
   void visit(uint32_t id);
   void enter(uint32_t link);
-  void solve_component(FunctionRef<void(FlowId)> changed);
-  void fill(FunctionRef<void(FlowId)> changed);
-  void fix(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
-  void set_rate(uint32_t id, int64_t share, FunctionRef<void(FlowId)> changed);
+  void solve_component(Changed changed);
+  void fill(Changed changed);
+  void fix(uint32_t id, int64_t share, Changed changed);
+  void set_rate(uint32_t id, int64_t share, Changed changed);
 
   std::vector<Shared> links_;
   std::vector<Flow> flows_;

@@ -1,6 +1,9 @@
 #include "simulator/network/paths.h"
 
+#include <algorithm>
+#include <bit>
 #include <numeric>
+#include <utility>
 
 #include "models/base/check.h"
 
@@ -129,51 +132,74 @@ bool Paths::search(VertexId from, VertexId to, RouteSearch::Links& backwards) {
   return found;
 }
 
-/// Fills in the links. Each end goes towards the other while there is only one way to go: round a
-/// circle that way, if the other end is not reached.
-bool Paths::route(VertexId from, VertexId to, Path& path) {
+void Paths::append(LinkId id) {
+  const Link& link = fabric().link(id);
+  path_.links.push_back(id);
+  path_.bottleneck =
+      path_.bottleneck ? std::min(*path_.bottleneck, link.bandwidth) : link.bandwidth;
+  path_.latency += link.latency;
+}
+
+bool Paths::append_searched(VertexId from, VertexId to) {
+  if (kept_.empty()) {
+    const size_t vertices = graph_.vertices();
+    kept_.resize(std::bit_ceil(std::min({kMostKept, most_held_, vertices * vertices})));
+  }
+  const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
+  Kept& kept = kept_[(pair ^ pair >> 32U) & (kept_.size() - 1)];
+  if (!kept.asked || kept.from != from || kept.to != to) {
+    kept.links.clear();
+    const bool found = search(from, to, kept.links);
+    kept = {from, to, true, found, std::move(kept.links)};
+  }
+  const bool found = kept.found;
+  for (auto link = kept.links.rbegin(); link != kept.links.rend(); ++link)
+    append(*link);
+  if (kept.links.capacity() > kMostLinksKept)
+    kept = {};
+  return found;
+}
+
+/// Each end goes towards the other while there is only one way to go: round a circle that way, if
+/// the other end is not reached.
+bool Paths::route(VertexId from, VertexId to) {
   for (uint32_t steps = 0; from != to; ++steps) {
     const uint32_t only = only_out_[from.index()];
     if (only == kNone || steps > graph_.vertices())
       return false;
     if (only == kSeveral)
       break;
-    path.links.emplace_back(only);
+    append(LinkId(only));
     from = fabric().link(LinkId(only)).to;
   }
-  RouteSearch::Links backwards;
+  ahead_.clear();
   for (uint32_t steps = 0; from != to; ++steps) {
     const uint32_t only = only_in_[to.index()];
     if (only == kNone || steps > graph_.vertices())
       return false;
     if (only == kSeveral)
       break;
-    backwards.emplace_back(only);
+    ahead_.emplace_back(only);
     to = fabric().link(LinkId(only)).from;
   }
-  if (from != to && !search(from, to, backwards))
+  if (from != to && !append_searched(from, to))
     return false;
-  path.links.insert(path.links.end(), backwards.rbegin(), backwards.rend());
+  for (auto link = ahead_.rbegin(); link != ahead_.rend(); ++link)
+    append(*link);
   return true;
 }
 
-std::optional<Path> Paths::find(VertexId from, VertexId to) {
-  std::optional<Path> path(std::in_place);
-  if (!route(from, to, *path))
-    return std::nullopt;
-  for (const LinkId id : path->links) {
-    const Link& link = fabric().link(id);
-    path->bottleneck =
-        path->bottleneck ? std::min(*path->bottleneck, link.bandwidth) : link.bandwidth;
-    path->latency += link.latency;
-  }
-  return path;
+const Path* Paths::find(VertexId from, VertexId to) {
+  path_.links.clear();
+  path_.bottleneck.reset();
+  path_.latency = {};
+  return route(from, to) ? &path_ : nullptr;
 }
 
-Path Paths::between(VertexId from, VertexId to) {
-  std::optional<Path> path = find(from, to);
-  ORRERY_CHECK(path.has_value(), "lowering refuses members without a route");
-  return std::move(*path);
+const Path& Paths::between(VertexId from, VertexId to) {
+  const Path* const path = find(from, to);
+  ORRERY_CHECK(path != nullptr, "lowering refuses members without a route");
+  return *path;
 }
 
 }  // namespace orrery

@@ -8,8 +8,8 @@
 //  - a vertex with exactly one link out (a device under a switch) goes the way of its neighbour;
 //  - a vertex with exactly one link in is reached the way its neighbour is.
 // Between other vertices a breadth-first search from the source goes on where it last stopped, only
-// as far as the target asked for. So a star needs no search, and a tree of switches one for each
-// pair of switches' common source.
+// as far as the target asked for; what lately was searched for is kept. So a star needs no search,
+// and a tree of switches one for each pair of switches' common source.
 
 #include <algorithm>
 #include <cstddef>
@@ -79,7 +79,7 @@ class RouteSearch {
 class Paths {
  public:
   /// Searches are dropped, and made again when they are needed, where together they hold more than
-  /// this many numbers of 32 bits: 256 MiB.
+  /// this many numbers of 32 bits: 256 MiB. No more routes are kept either.
   static constexpr size_t kMostHeld = size_t{1} << 26U;
 
   /// `fabric` must outlive this.
@@ -87,11 +87,11 @@ class Paths {
 
   const Fabric& fabric() const { return graph_.fabric; }
 
-  /// Empty where no route leads there.
-  std::optional<Path> find(VertexId from, VertexId to);
+  /// Null where no route leads there. Valid until the next call.
+  const Path* find(VertexId from, VertexId to);
 
-  /// Requires a route (lower() refuses programs without).
-  Path between(VertexId from, VertexId to);
+  /// The same. Requires a route (lower() refuses programs without).
+  const Path& between(VertexId from, VertexId to);
 
   /// 32-bit numbers that searches hold now.
   size_t held() const { return held_; }
@@ -100,7 +100,20 @@ class Paths {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  bool route(VertexId from, VertexId to, Path& path);
+  /// What was found for one pair. Pairs whose numbers fall together take each other's place.
+  struct Kept {
+    VertexId from;
+    VertexId to;
+    bool asked = false;
+    bool found = false;
+    RouteSearch::Links links;  // the last one first
+  };
+  static constexpr size_t kMostKept = size_t{1} << 12U;
+  static constexpr size_t kMostLinksKept = 32;
+
+  void append(LinkId link);
+  bool route(VertexId from, VertexId to);
+  bool append_searched(VertexId from, VertexId to);
   bool search(VertexId from, VertexId to, RouteSearch::Links& backwards);
 
   RouteSearch::Graph graph_;
@@ -109,6 +122,9 @@ class Paths {
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex that one began at
   size_t held_ = 0;
   size_t most_held_;
+  std::vector<Kept> kept_;    // a power of two, from the first search on
+  Path path_;                 // what was asked for last
+  RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for
 };
 
 }  // namespace orrery

@@ -10,7 +10,8 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
       lowered_(&lowered),
       lists_of_thread_(program.threads.size()),
       issued_by_(program.ops.size()),
-      instruction_of_(program.ops.size(), 0) {
+      instruction_of_(program.ops.size(), 0),
+      ops_at_(program.sites.size()) {
   for (uint32_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     for (uint32_t place = 0; place < thread.devices.size(); ++place)
@@ -43,12 +44,28 @@ ListId ProgramLists::list_of(OpId op, LogicalId device) const {
 EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
   const Collective& of = lowered_->collective(collective);
   const LogicalId device = of.members[node.index()];
-  for (const OpId op : program_->site(of.site).ops) {
-    const std::vector<LogicalId>& devices = program_->thread(*issued_by_[op.index()]).devices;
-    if (std::binary_search(devices.begin(), devices.end(), device))
-      return {list_of(op, device), instruction_of(op)};
+  const OpId op = op_at(of.site, device);
+  return {list_of(op, device), instruction_of(op)};
+}
+
+OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
+  const std::vector<OpId>& ops = program_->site(site).ops;
+  if (ops.size() == 1)
+    return ops.front();
+  std::vector<DeviceOp>& known = ops_at_[site.index()];
+  if (known.empty()) {
+    for (const OpId op : ops)
+      for (const LogicalId one : program_->thread(*issued_by_[op.index()]).devices)
+        known.push_back({one, op});
+    std::stable_sort(known.begin(), known.end(),
+                     [](const DeviceOp& a, const DeviceOp& b) { return a.device < b.device; });
   }
-  fail_check("found", "a member's thread issues its collective", __FILE__, __LINE__);
+  const auto at =
+      std::lower_bound(known.begin(), known.end(), device,
+                       [](const DeviceOp& one, LogicalId wanted) { return one.device < wanted; });
+  ORRERY_CHECK(at != known.end() && at->device == device,
+               "a member's thread issues its collective");
+  return at->op;
 }
 
 ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(lists.size(), 0) {

@@ -54,6 +54,12 @@ class ProgramLists {
   EnterRef enter_of(CollectiveId collective, Node node) const;
 
  private:
+  struct DeviceOp {
+    LogicalId device;
+    OpId op;
+  };
+  OpId op_at(SiteId site, LogicalId device) const;
+
   const Program* program_;
   const Lowered* lowered_;
   std::vector<List> lists_;
@@ -61,6 +67,8 @@ class ProgramLists {
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and place
   std::vector<std::optional<ThreadId>> issued_by_;    // per op
   std::vector<uint32_t> instruction_of_;              // per op
+  /// Per site of several ops, from when it is asked for: which devices come by which, ascending.
+  mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
 /// Host is told, in an order that respects the causes; it must not call back:

@@ -46,6 +46,7 @@ class Progress {
         entered_(extent_.nodes, false),
         unfinished_(extent_.nodes, 0),
         arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
+    ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       for (uint32_t c = 0; c < extent_.channels; ++c) {
         if (schedule_.steps(Node(n), Channel(c)) > 0)
@@ -101,6 +102,9 @@ class Progress {
     wake(waiters_[id], ready);
   }
 
+  /// The step that a channel is at. Channels are numbered by node, then channel.
+  StepRef at_work(uint32_t channel) const { return next_half(channel).step; }
+
   bool retired(StepRef step, Half half) const {
     const Cursor& cursor = cursors_[cursor_of(step.node, step.channel)];
     return cursor.index > step.index ||
@@ -123,14 +127,14 @@ class Progress {
   }
 
  private:
-  static constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
+  static constexpr uint32_t kNobody = (1U << 30U) - 1;
 
-  /// How far a channel is.
+  /// How far a channel is. Packed: some schedules have a channel for each message.
   struct Cursor {
     uint32_t index = 0;
-    uint32_t next_waiter = kNobody;
-    bool received = false;  // the receive half of this step has retired
-    bool awaits_message = false;
+    uint32_t next_waiter : 30 = kNobody;
+    bool received : 1 = false;  // the receive half of this step has retired
+    bool awaits_message : 1 = false;
 
     Half half() const { return received ? Half::Send : Half::Receive; }
   };
@@ -187,7 +191,7 @@ class Progress {
     uint32_t& head = unmet.kind == CauseKind::Enter
                          ? entry_waiters_[unmet.step.node.index()]
                          : waiters_[cursor_of(unmet.step.node, unmet.step.channel)];
-    cursors_[id].next_waiter = head;
+    cursors_[id].next_waiter = head & kNobody;
     head = id;
   }
 

@@ -48,8 +48,8 @@ StoredSteps stored_steps(const Schedule& schedule);
 std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule);
 
 /// Pairs the sends of channel c with the receives of channel c of the peer, each in order. Empty
-/// optional and a sentence in `fault` where a message has one end only.
+/// optional and a sentence in `error` where a message has one end only.
 std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
-                                                                     std::string& fault);
+                                                                     std::string& error);
 
 }  // namespace orrery

@@ -14,50 +14,59 @@ constexpr size_t kFewestStretches = 64;
 }  // namespace
 
 CapacityCheck::CapacityCheck(const Fabric& fabric, const Demands& demands)
-    : uses_(fabric.links().size()) {
+    : latest_(fabric.links().size()), earlier_(fabric.links().size()) {
   size_t watched = 0;
-  for (size_t l = 0; l < uses_.size(); ++l) {
+  for (size_t l = 0; l < latest_.size(); ++l) {
     const Link& link = fabric.links()[l];
-    uses_[l].watched = demands.links[l].exceeds(link);
-    uses_[l].capacity = link.bandwidth.count();
-    watched += uses_[l].watched ? 1 : 0;
+    latest_[l].capacity = link.bandwidth.count();
+    earlier_[l].watched = demands.links[l].exceeds(link);
+    watched += earlier_[l].watched ? 1 : 0;
   }
   needed_ = watched > 0;
   if (needed_)
     most_remembered_ = std::max(kFewestStretches, kMostStretches / watched);
 }
 
-void CapacityCheck::add(LinkId link, Instant begin, Instant end, BytesPerSecond rate) {
-  Use& use = uses_[link.index()];
-  if (!holds_ || begin == end)
-    return;
-  std::vector<Stretch>& stretches = use.stretches;
-  if (begin < use.forgotten || rate.count() > use.capacity) {
-    holds_ = false;
-  } else if (stretches.empty() || begin >= stretches.back().end) {
-    if (!stretches.empty() && begin == stretches.back().end &&
-        rate.count() == stretches.back().rate)
-      stretches.back().end = end;
-    else
-      stretches.push_back({begin, end, rate.count()});
-  } else {
-    size_t at = stretches.size();
-    while (at > 0 && stretches[at - 1].end > begin)
-      --at;
-    add_between(use, at, begin, end, rate.count());
+/// Makes it the last stretch.
+void CapacityCheck::append(LinkId link, const Stretch& added) {
+  Stretch& last = latest_[link.index()].last;
+  if (last.begin < last.end) {
+    earlier_[link.index()].stretches.push_back(last);
+    forget_old(link);
   }
-  if (stretches.size() > most_remembered_)
-    forget_old(use);
+  last = added;
 }
 
-/// Adds to the stretches from `at` on, the first that ends after `begin`.
-void CapacityCheck::add_between(Use& use, size_t at, Instant begin, Instant end, int64_t rate) {
-  std::vector<Stretch>& stretches = use.stretches;
+/// What begins before the last stretch ends, or alone asks for too much.
+void CapacityCheck::add_out_of_order(LinkId link, const Stretch& added) {
+  Latest& use = latest_[link.index()];
+  Earlier& earlier = earlier_[link.index()];
+  if (!holds_ || added.begin == added.end)
+    return;
+  if (added.begin < earlier.forgotten || added.rate > use.capacity) {
+    holds_ = false;
+    return;
+  }
+  std::vector<Stretch>& stretches = earlier.stretches;
+  stretches.push_back(use.last);
+  size_t at = stretches.size();
+  while (at > 0 && stretches[at - 1].end > added.begin)
+    --at;
+  add_between(stretches, at, added, use.capacity);
+  use.last = stretches.back();
+  stretches.pop_back();
+  forget_old(link);
+}
+
+/// Adds to the stretches from `at` on, the first that ends after the added one begins.
+void CapacityCheck::add_between(std::vector<Stretch>& stretches, size_t at, Stretch added,
+                                int64_t capacity) {
   const auto insert = [&](Stretch stretch) {
     stretches.insert(stretches.begin() + static_cast<ptrdiff_t>(at), stretch);
     ++at;
   };
-  while (begin < end) {
+  const auto [first, end, rate] = added;
+  for (Instant begin = first; begin < end;) {
     if (at == stretches.size() || stretches[at].begin >= end)
       return insert({begin, end, rate});
     if (begin < stretches[at].begin) {
@@ -74,20 +83,24 @@ void CapacityCheck::add_between(Use& use, size_t at, Instant begin, Instant end,
       const int64_t together = stretches[at].rate + rate;
       stretches[at].begin = end;
       insert({begin, end, together});
-      holds_ = holds_ && together <= use.capacity;
+      holds_ = holds_ && together <= capacity;
       return;
     }
     stretches[at].rate += rate;
-    holds_ = holds_ && stretches[at].rate <= use.capacity;
+    holds_ = holds_ && stretches[at].rate <= capacity;
     begin = stretches[at].end;
     ++at;
   }
 }
 
-void CapacityCheck::forget_old(Use& use) const {
-  const auto half = static_cast<ptrdiff_t>(use.stretches.size() / 2);
-  use.forgotten = use.stretches[static_cast<size_t>(half) - 1].end;
-  use.stretches.erase(use.stretches.begin(), use.stretches.begin() + half);
+/// Of too many stretches the older half.
+void CapacityCheck::forget_old(LinkId link) {
+  auto& [stretches, forgotten, watched] = earlier_[link.index()];
+  if (stretches.size() < most_remembered_)
+    return;
+  const auto half = static_cast<ptrdiff_t>(stretches.size() / 2);
+  forgotten = stretches[static_cast<size_t>(half) - 1].end;
+  stretches.erase(stretches.begin(), stretches.begin() + half);
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
@@ -43,13 +44,17 @@ class CollectiveSweep {
         log_(log),
         capacity_(capacity),
         row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
-        width_(size_t{extent_.nodes} * extent_.channels),
-        connections_(width_),
-        shared_links_(capacity == nullptr ? 0 : width_),
-        times_((row_mask_ + 1) * width_) {}
+        width_(size_t{extent_.nodes} * extent_.channels) {}
 
   /// Stops early where a link is asked for more than it has. Returns whether all steps ran.
   bool run() {
+    if (capacity_ != nullptr && !first_messages_fit(Node(0))) {
+      capacity_->refuse();
+      return false;
+    }
+    connections_.resize(width_);
+    shared_links_.resize(capacity_ == nullptr ? 0 : width_);
+    times_.resize((row_mask_ + 1) * width_);
     if (extent_.lockstep) {
       run_rows();
       return holds();
@@ -60,7 +65,7 @@ class CollectiveSweep {
   /// When the node ended, and whose entry held it up: that of its channel that ended last, and of
   /// those the first.
   Happened exit(Node node) const {
-    LastMet last;
+    LastMet<> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
       const StepTimes& times = times_[place(ref)];
       last.add({times.sent, times.sent_origin});
@@ -144,6 +149,43 @@ class CollectiveSweep {
       if (log_ != nullptr)
         log_row(row);
     }
+  }
+
+  /// Whether what the node sends as it enters, all at once, fits its links: looked at before any
+  /// time or memory is spent. Where a node has many channels it often does not.
+  bool first_messages_fit(Node node) const {
+    std::vector<std::pair<LinkId, int64_t>> asked;  // bytes per second
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
+      const StepRef ref{node, Channel(c), 0};
+      if (schedule_.steps(node, ref.channel) == 0)
+        continue;
+      const Step step = schedule_.step(ref);
+      if (step.count() == 0 || !step.to || !sends_as_it_enters(ref, step))
+        continue;
+      const Path& path = path_to(ref, *step.to);
+      for (const LinkId link : path.links)
+        if (capacity_->looks_at(link))
+          asked.emplace_back(link, path.peak(extent_.peak_rate).count());
+    }
+    std::sort(asked.begin(), asked.end());
+    Int128 together = 0;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const LinkId link = asked[i].first;
+      together = (i > 0 && asked[i - 1].first == link ? together : 0) + asked[i].second;
+      if (together > paths_.fabric().link(link).bandwidth.count())
+        return false;
+    }
+    return true;
+  }
+
+  bool sends_as_it_enters(StepRef ref, const Step& step) const {
+    const auto none_other = [&](const Cause& cause) {
+      return cause.step == ref && cause.kind != CauseKind::Message;
+    };
+    const HalfWork work = work_of(step.form(), Half::Receive);
+    return !work.combines && !work.copies &&
+           for_each_cause(schedule_, extent_, ref, Half::Receive, step, none_other) &&
+           for_each_cause(schedule_, extent_, ref, Half::Send, step, none_other);
   }
 
   bool holds() const { return capacity_ == nullptr || capacity_->holds(); }
@@ -295,7 +337,7 @@ class CollectiveSweep {
 
   ORRERY_ALWAYS_INLINE Happened begins(const StepTimes* all, StepRef ref, Half half,
                                        const Step& step, Pass& pass) const {
-    LastMet last;
+    LastMet<> last;
     for_each_cause(
         schedule_, extent_, ref, half, step, [&](const Cause& cause) ORRERY_ALWAYS_INLINE {
           if (cause.kind == CauseKind::Enter) {
@@ -338,8 +380,7 @@ class CollectiveSweep {
   }
 
   void learn_way(StepRef ref, Node to) {
-    const Path path =
-        paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+    const Path& path = path_to(ref, to);
     Connection& way = connections_[channel_of(ref)];
     way = Connection{to, path.latency, {}, {}};
     if (path.links.empty())
@@ -352,6 +393,10 @@ class CollectiveSweep {
     for (const LinkId link : path.links)
       if (capacity_->looks_at(link))
         shared.push_back(link);
+  }
+
+  const Path& path_to(StepRef ref, Node to) const {
+    return paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
   }
 
   Cost cost(const Connection& way, int64_t count) const {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "models/base/check.h"
+#include "models/program/loops.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 
@@ -35,8 +36,9 @@ auto with_history(History* history, Timed&& timed) {
 
 }  // namespace
 
-std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
-                                       const Demands& demands, const TimeOptions& options) {
+std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
+                                                    Paths& paths, const Demands& demands,
+                                                    const TimeOptions& options) {
   std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
   auto swept = with_history(options.history, [&](EventLog* log) {
     SweepOptions of_sweep{options.device_start, log, nullptr};
@@ -44,10 +46,18 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
   });
-  if (auto* completion = std::get_if<Completion>(&swept)) {
+  if (auto* completion = std::get_if<Completion>(&swept))
     completion->because = "no link is asked for more than its capacity";
+  else if (shared)
+    std::get<std::string>(swept) = std::move(*shared);
+  return swept;
+}
+
+std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
+                                       const Demands& demands, const TimeOptions& options) {
+  auto swept = time_by_sweep(program, lowered, paths, demands, options);
+  if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
-  }
   std::optional<Completion> completion = with_history(options.history, [&](EventLog* log) {
     EngineOptions of_engine;
     of_engine.device_start = options.device_start;
@@ -55,7 +65,7 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
     return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
   });
   if (completion)
-    completion->because = shared ? std::move(*shared) : std::get<std::string>(std::move(swept));
+    completion->because = std::get<std::string>(std::move(swept));
   return completion;
 }
 
@@ -69,6 +79,7 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
 
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log) {
+  ORRERY_CHECK(!leaves_out_iterations(program), "a recording has every iteration");
   Completion again;
   if (completion.by == TimedBy::Sweep) {
     SweepOptions options;

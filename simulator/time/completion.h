@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/base/id.h"
@@ -32,10 +33,18 @@ struct OpSpan {
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
-/// Iterations of a loop that were not run one by one: each is the one before plus `period`.
+/// Iterations of a loop that were not run one by one: each is the one `every` before, `later`.
 struct AddedIterations {
   uint64_t count = 0;
-  Duration period;
+  uint64_t every = 1;
+  Duration later;
+};
+
+/// How long an op took on one device, over several of its runs.
+struct OpTime {
+  Duration from_reached;  // to its end
+  Duration from_start;    // to its end
+  friend bool operator==(const OpTime&, const OpTime&) = default;
 };
 
 /// Of a loop that leaves out iterations, the window has the times of the last iterations, and the
@@ -51,6 +60,8 @@ struct Completion {
   uint64_t messages = 0;
   Digest digest;
   std::vector<AddedIterations> added;  // per loop of the program
+  /// Per op and device: the runs that have no span. Empty where nothing is left out.
+  std::vector<std::vector<OpTime>> left_out;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
@@ -65,8 +76,15 @@ struct TimeOptions {
   History* history = nullptr;  // where given, gets all that happened
 };
 
+/// By the sweep where it is exact, which here may also show in its timeline; else the reason why
+/// not. Takes programs that leave out iterations of loops.
+std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
+                                                    Paths& paths, const Demands& demands,
+                                                    const TimeOptions& options = {});
+
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
-/// Empty for a program that does not end; a program walk says why.
+/// Empty for a program that does not end; a program walk says why. Requires a program with all
+/// iterations of its loops.
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
 
@@ -75,7 +93,8 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
                     const Demands& demands, const std::vector<Instant>& device_start = {});
 
 /// The run that `completion` is of, once more by the same executor, with each half of each step
-/// into `log`. That nothing differs is checked.
+/// into `log`. That nothing differs is checked. Requires a program with all iterations of its
+/// loops.
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log);
 

@@ -61,6 +61,7 @@ class Engine {
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
 
   Instant now() const { return now_; }
+  InstantNumber number() const { return number_; }
 
   /// Takes one of the halves that can begin, any.
   HalfRef take(std::vector<HalfRef>& ready) {
@@ -79,12 +80,12 @@ class Engine {
     events_.push(now_ + duration, {Event::Kind::Sent, id.index(), ref});
   }
 
-  void transmit(CollectiveId id, StepRef ref, std::span<const LinkId> shared, BytesPerSecond peak,
-                Bytes size) {
+  void transmit(CollectiveId id, uint32_t channel, std::span<const LinkId> shared,
+                BytesPerSecond peak, Bytes size) {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {work(size), now_, Rate(), id, ref};
+    transfers_[flow.index()] = {work(size), now_, id, channel};
   }
 
   void deliver(CollectiveId id, StepRef receiver, Instant arrival) {
@@ -106,6 +107,7 @@ class Engine {
     tapes_.begin([&](Entrance entrance) { schedule(entrance); });
     while (!events_.empty()) {
       now_ = events_.next();
+      next_number();
       while (!events_.empty() && events_.next() == now_)
         do_events();
       share_links();
@@ -128,18 +130,23 @@ class Engine {
   };
   using Queue = EventQueue<Event>;
 
-  /// A send half with a flow in the network.
+  /// A send half with a flow in the network, which has one rate since `since`.
   struct Transfer {
     Work left = 0;  // at `since`
     Instant since;
-    Rate rate;  // from `since` on; 0: it has not begun, or has ended
     CollectiveId collective;
-    StepRef sender;
+    uint32_t channel = 0;  // of the sender
 
-    Instant end() const {
+    Instant end(Rate rate) const {
       return since + Duration(checked_narrow(ceil_divide(left, Int128{rate.count()})));
     }
   };
+
+  void next_number() {
+    if (number_.index() == UINT32_MAX)
+      throw_overflow("messages that share links begin and end at more than 2^32 instants");
+    number_ = InstantNumber(number_.index() + size_t{1});
+  }
 
   void schedule(Entrance entrance) {
     events_.push(entrance.at,
@@ -170,25 +177,28 @@ class Engine {
     if (event.kind == Event::Kind::FlowSent)
       end_flow(FlowId(event.subject));
     else
-      happen(event.kind, CollectiveId(event.subject), event.step);
+      happen(CollectiveId(event.subject),
+             [&](RunningCollective& running) { return happen(running, event.kind, event.step); });
   }
 
   /// Unless it was given another rate since this end was foreseen, and with it another end.
   void end_flow(FlowId flow) {
-    Transfer& transfer = transfers_[flow.index()];
-    if (transfer.rate == Rate() || transfer.end() != now_)
+    const Transfer transfer = transfers_[flow.index()];
+    const Rate rate = network_.rate_of(flow);
+    if (rate == Rate() || transfer.end(rate) != now_)
       return;
-    transfer.rate = Rate();
     network_.remove(flow);
-    happen(Event::Kind::Sent, transfer.collective, transfer.sender);
+    happen(transfer.collective,
+           [&](RunningCollective& running) { return running.sent_by(transfer.channel); });
   }
 
-  void happen(Event::Kind kind, CollectiveId collective, StepRef step) {
+  template <class What>
+  void happen(CollectiveId collective, What&& what) {
     at_work_ = collective;
     std::unique_ptr<RunningCollective>& running = running_[collective.index()];
     if (!running)
       running = run_of(collective);
-    if (happen(*running, kind, step) == RunningCollective::State::Over)
+    if (what(*running) == RunningCollective::State::Over)
       running.reset();
   }
 
@@ -212,23 +222,21 @@ class Engine {
   }
 
   void share_links() {
-    const auto reschedule_flow = [&](FlowId flow) { reschedule(flow); };
     if (update_)
       network_.touch_all();
-    network_.solve(reschedule_flow);
+    network_.solve([&](FlowId flow, Rate before) { reschedule(flow, before); });
     if (update_)
-      network_.for_each_flow(reschedule_flow);
+      network_.for_each_flow([&](FlowId flow) { reschedule(flow, network_.rate_of(flow)); });
     update_ = false;
   }
 
-  /// Goes on at the flow's rate of now.
-  void reschedule(FlowId flow) {
+  /// Goes on at the flow's rate of now. A flow that has just begun has sent nothing `before`.
+  void reschedule(FlowId flow, Rate before) {
     Transfer& transfer = transfers_[flow.index()];
-    transfer.left -= Work{transfer.rate.count()} * (now_ - transfer.since).count();
+    transfer.left -= Work{before.count()} * (now_ - transfer.since).count();
     transfer.since = now_;
-    transfer.rate = network_.rate_of(flow);
     at_work_ = transfer.collective;
-    events_.push(transfer.end(), {Event::Kind::FlowSent, flow.index(), {}});
+    events_.push(transfer.end(network_.rate_of(flow)), {Event::Kind::FlowSent, flow.index(), {}});
   }
 
   const Program& program_;
@@ -241,6 +249,7 @@ class Engine {
   std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;
+  InstantNumber number_;                 // of now_, from 1 on
   std::optional<CollectiveId> at_work_;  // whose time is worked out, for a time that is too long
   bool update_ = false;                  // EngineOptions::extra_updates has this instant
   std::vector<Queue::Event> batch_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "models/base/check.h"
+#include "models/base/chunked_array.h"
 #include "models/base/int128.h"
 #include "models/base/quantity.h"
 
@@ -252,7 +253,7 @@ class EventQueue {
 
   std::vector<Slot> slots_;
   uint32_t free_ = kNone;
-  std::vector<Follower> followers_;
+  ChunkedArray<Follower> followers_;
   uint32_t free_follower_ = kNone;
   uint32_t last_ = kNone;           // the slot pushed last, while it is pending
   uint32_t last_follower_ = kNone;  // the last of its followers

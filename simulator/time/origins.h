@@ -12,29 +12,32 @@
 namespace orrery {
 
 /// When something happened, and the node whose entry led to it.
-struct Happened {
-  Instant at;
+template <class When>
+struct HappenedAt {
+  When at;
   Node origin;
 };
+using Happened = HappenedAt<Instant>;
 
 /// The last met of several causes, at least one.
+template <class When = Instant>
 class LastMet {
  public:
-  ORRERY_ALWAYS_INLINE void add(Happened cause) {
+  ORRERY_ALWAYS_INLINE void add(HappenedAt<When> cause) {
     const bool later = !any_ || cause.at > last_.at;
     last_.at = later ? cause.at : last_.at;
     last_.origin = later ? cause.origin : last_.origin;
     any_ = true;
   }
   bool any() const { return any_; }
-  const Happened& get() const { return last_; }
+  const HappenedAt<When>& get() const { return last_; }
 
  private:
-  Happened last_;
+  HappenedAt<When> last_;
   bool any_ = false;
 };
 
-/// What walkers with time remember of a step.
+/// What the sweep remembers of a step.
 struct StepTimes {
   Instant received;  // its receive half has retired
   Instant sent;      // its send half has retired

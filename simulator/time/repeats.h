@@ -6,10 +6,11 @@
 // until every iteration has been run. So nothing is copied, and at the end the window holds the
 // times of the last iterations of all.
 //
-// Where each iteration of the window is the one before plus one and the same time, every later one
-// is so too, since all causes of an iteration lie in the window: the rest is added at once.
+// Where the window is what it was some iterations before, plus one and the same time, every later
+// one is so too, since all causes of an iteration lie in the window: the rest is added at once.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Repeats {
 
   /// The iterations that were added and not run, per loop of the program.
   std::vector<AddedIterations> added() && { return std::move(added_); }
+  std::vector<std::vector<OpTime>> left_out() && { return std::move(left_out_); }
 
  private:
   /// The part of a group that is one thread's.
@@ -44,24 +46,42 @@ class Repeats {
     uint32_t begin = 0;  // the instructions of the last iteration
     uint32_t end = 0;
   };
+  /// An iteration: its times, but for when it was, as a hash.
+  struct Shape {
+    uint64_t hash = 0;
+    Instant at;
+  };
+  /// What may repeat: the window as it was, to be compared with the one `every` iterations later.
+  struct Cycle {
+    uint64_t every = 1;
+    Duration later;
+    uint64_t age = 0;   // iterations since the copies
+    uint64_t seen = 0;  // how often in a row it has repeated
+    std::vector<OpSpan> window;
+    std::vector<std::vector<OpTime>> left_out;
+  };
   struct Group {
     std::vector<Part> parts;
     std::vector<size_t> inner;  // the groups inside the last iteration
-    uint64_t trips = 0;         // of what is left out
-    uint64_t left = 0;          // of these, at the moment; 0: the lists may go past
-    uint64_t alike = 0;         // iterations in a row that were the one before plus `period`
-    Duration period;
+    uint32_t window = 0;
+    uint64_t trips = 0;        // of what is left out
+    uint64_t left = 0;         // of these, at the moment; 0: the lists may go past
+    std::deque<Shape> shapes;  // of the last iterations, the newest first
+    std::optional<Cycle> cycle;
+    bool added = false;  // all that could be
   };
 
   bool rests(const Group& group) const;
   void hold(const Group& group);
-  std::optional<Duration> period(const Group& group) const;
-  uint64_t to_add(const Group& group) const;
-  void add(Group& group, uint64_t iterations);
+  Shape shape(const Group& group) const;
+  std::vector<OpSpan> window(const Group& group) const;
+  std::optional<Cycle> find_cycle(const Group& group) const;
+  bool repeats(const Group& group) const;
+  uint64_t needed(const Group& group) const;
+  void look_for_cycle(Group& group);
+  void add(Group& group, uint64_t cycles);
   void shift_window(const Group& group);
   void send_back(Group& group);
-  template <class Visit>
-  void for_each_span(const Part& part, Visit&& visit) const;
 
   const Program& program_;
   const ProgramLists& lists_;
@@ -70,6 +90,7 @@ class Repeats {
   std::vector<std::vector<OpSpan>>& spans_;
   std::vector<Group> groups_;  // inner ones before those they are in
   std::vector<AddedIterations> added_;
+  std::vector<std::vector<OpTime>> left_out_;
 };
 
 }  // namespace orrery

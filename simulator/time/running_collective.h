@@ -21,6 +21,9 @@
 
 namespace orrery {
 
+/// The number of an instant among those at which something happens: half as large as the instant.
+using InstantNumber = Id<struct InstantNumberTag>;
+
 class RunningCollective {
  public:
   RunningCollective() = default;
@@ -33,17 +36,18 @@ class RunningCollective {
   /// Each is something that happens now, together with all that can begin because of it. Over: all
   /// nodes have ended.
   virtual State enter(Node node) = 0;
-  virtual State received(StepRef ref) = 0;     // the receive half is over
-  virtual State sent(StepRef ref) = 0;         // the send half is over
-  virtual State arrive(StepRef receiver) = 0;  // the message for that step is there
+  virtual State received(StepRef ref) = 0;      // the receive half is over
+  virtual State sent(StepRef ref) = 0;          // the send half is over
+  virtual State sent_by(uint32_t channel) = 0;  // the same, of the channel that had this number
+  virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
 };
 
-/// Host has: now(); is_shared(LinkId); take(std::vector<HalfRef>&), which chooses what begins next;
-/// and is told of
+/// Host has: now(), and the number() of this instant; is_shared(LinkId);
+/// take(std::vector<HalfRef>&), which chooses what begins next; and is told of
 ///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
-///   transmit(CollectiveId, StepRef, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
-///                                                   a send half that shares links of its route
+///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
+///            Bytes)                                 a send half that shares links of its route
 ///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
 ///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
@@ -63,13 +67,13 @@ class CollectiveRun final : public RunningCollective {
         host_(host),
         log_(log),
         progress_(schedule),
-        times_(extent_, StepTimes{}),
+        marks_(extent_, Marks{}),
         entries_(extent_.nodes),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
   State enter(Node node) override {
-    entries_[node.index()] = host_.now();
+    entries_[node.index()] = host_.number();
     progress_.enter(node, [&](HalfRef half) { ready_.push_back(half); });
     if (progress_.ended(node))
       end(node);
@@ -85,6 +89,8 @@ class CollectiveRun final : public RunningCollective {
     deliver(ref);
     return begin_ready();
   }
+
+  State sent_by(uint32_t channel) override { return sent(progress_.at_work(channel)); }
 
   State arrive(StepRef receiver) override {
     progress_.arrive(receiver, [&](HalfRef half) { ready_.push_back(half); });
@@ -103,6 +109,15 @@ class CollectiveRun final : public RunningCollective {
     Duration latency;
   };
 
+  /// What is remembered of a step.
+  struct Marks {
+    InstantNumber received;  // its receive half has retired
+    InstantNumber sent;      // its send half has retired
+    Node received_origin;
+    Node sent_origin;
+  };
+  using Met = HappenedAt<InstantNumber>;
+
   [[gnu::flatten]] State begin_ready() {
     while (!ready_.empty()) {
       const HalfRef half = host_.take(ready_);
@@ -113,19 +128,18 @@ class CollectiveRun final : public RunningCollective {
 
   void begin(StepRef ref, Half half) {
     const Step step = schedule_.step(ref);
-    const Instant now = host_.now();
     Node origin;
     const bool none_now =
         for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-          const Happened met = happened(cause);
+          const Met met = this->met(cause);
           origin = met.origin;
-          return met.at != now;
+          return met.at != host_.number();
         });
     ORRERY_CHECK(!none_now, "a half begins when its last cause is met");
     if (log_ != nullptr)
-      begun_[channel_of(ref)] = now;
-    StepTimes& times = times_.at(ref);
-    (half == Half::Receive ? times.received_origin : times.sent_origin) = origin;
+      begun_[channel_of(ref)] = host_.now();
+    Marks& marks = marks_.at(ref);
+    (half == Half::Receive ? marks.received_origin : marks.sent_origin) = origin;
     host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
                 half == Half::Send && step.to.has_value());
     if (half == Half::Receive) {
@@ -152,7 +166,7 @@ class CollectiveRun final : public RunningCollective {
     Connection first;
     Connection& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
-      const Path path = this->path(ref.node, to);
+      const Path& path = this->path(ref.node, to);
       shared_.clear();
       for (const LinkId link : path.links)
         if (host_.is_shared(link))
@@ -160,7 +174,7 @@ class CollectiveRun final : public RunningCollective {
       way = {to,          true, !shared_.empty(), size, path.transfer(size, extent_.peak_rate),
              path.latency};
       if (way.shares && way.transfer > Duration()) {
-        host_.transmit(id_, ref, shared_, path.peak(extent_.peak_rate), size);
+        host_.transmit(id_, channel_of(ref), shared_, path.peak(extent_.peak_rate), size);
         return;
       }
     }
@@ -170,10 +184,16 @@ class CollectiveRun final : public RunningCollective {
       host_.transmit(id_, ref, way.transfer);
   }
 
-  Happened happened(const Cause& cause) const {
+  /// When a cause of a half that begins now was met. A message is the last of the causes that
+  /// for_each_cause names: where none before it was met now, it has arrived now.
+  Met met(const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
-    return times_.at(cause.step).of(cause);
+    const Marks& marks = marks_.at(cause.step);
+    if (cause.kind == CauseKind::Message)
+      return {host_.number(), marks.sent_origin};
+    return cause.half == Half::Receive ? Met{marks.received, marks.received_origin}
+                                       : Met{marks.sent, marks.sent_origin};
   }
 
   /// The message has been sent: the sender is free, and it arrives after the latency.
@@ -181,15 +201,14 @@ class CollectiveRun final : public RunningCollective {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
     const Instant arrival = host_.now() + (remembers(ref) ? connection(ref).latency
                                                           : path(ref.node, receiver.node).latency);
-    times_.at(ref).arrived = arrival;
     host_.deliver(id_, receiver, arrival);
     retire({ref, Half::Send}, arrival);
   }
 
   /// `arrival`: of the message that it sent; now where it sent none.
   void retire(HalfRef half, Instant arrival) {
-    StepTimes& times = times_.at(half.step);
-    (half.half == Half::Receive ? times.received : times.sent) = host_.now();
+    Marks& marks = marks_.at(half.step);
+    (half.half == Half::Receive ? marks.received : marks.sent) = host_.number();
     if (log_ != nullptr)
       record(half, arrival);
     progress_.retire(half, [&](HalfRef next) { ready_.push_back(next); });
@@ -204,17 +223,18 @@ class CollectiveRun final : public RunningCollective {
 
   /// Held up by the channel that ended last, and of those the first.
   void end(Node node) {
-    LastMet last;
+    LastMet<InstantNumber> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
-      const StepTimes& times = times_.at(ref);
-      last.add({times.sent, times.sent_origin});
+      const Marks& marks = marks_.at(ref);
+      last.add({marks.sent, marks.sent_origin});
     });
     --nodes_left_;
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
 
-  size_t channel_of(StepRef ref) const {
-    return size_t{ref.node.index()} * extent_.channels + ref.channel.index();
+  /// As Progress numbers them.
+  uint32_t channel_of(StepRef ref) const {
+    return ref.node.index() * extent_.channels + ref.channel.index();
   }
 
   /// Whether the channel remembers the way of the step's message. Many schedules have one message
@@ -227,7 +247,7 @@ class CollectiveRun final : public RunningCollective {
     return connections_[channel_of(ref)];
   }
 
-  Path path(Node from, Node to) {
+  const Path& path(Node from, Node to) {
     return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
   }
 
@@ -241,8 +261,8 @@ class CollectiveRun final : public RunningCollective {
   Host& host_;
   EventLog* const log_;
   Progress<S, Arrival::Told> progress_;
-  StepTable<StepTimes> times_;
-  std::vector<Instant> entries_;         // per node
+  StepTable<Marks> marks_;
+  std::vector<InstantNumber> entries_;   // per node
   std::vector<Connection> connections_;  // per node and channel, once one remembers
   std::vector<LinkId> shared_;           // of the way of a message that is about to be sent
   std::vector<Instant> begun_;           // with a log, per node and channel: its half at work

@@ -59,6 +59,7 @@ class Tapes {
   std::vector<std::vector<OpSpan>> spans() && { return std::move(spans_); }
   Instant makespan() const;
   std::vector<AddedIterations> added() && { return std::move(repeats_).added(); }
+  std::vector<std::vector<OpTime>> left_out() && { return std::move(repeats_).left_out(); }
 
   // What ListProgress tells.
   void passed(ListId list, uint32_t instruction);

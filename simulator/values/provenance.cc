@@ -67,8 +67,8 @@ class Visitor {
 
   void receive(StepRef ref, const Step& step) {
     if (step.source && step.target && step.source->count != step.target->count)
-      fault(ref, "has a source of {} elements and a target of {}", step.source->count,
-            step.target->count);
+      add_error(ref, "has a source of {} elements and a target of {}", step.source->count,
+                step.target->count);
     else
       run_half(ref, Half::Receive, step);
   }
@@ -159,7 +159,7 @@ class Visitor {
   }
 
   template <class... Arguments>
-  void fault(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!misread_)
       misread_ = text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
   }
@@ -169,7 +169,7 @@ class Visitor {
     if (slice.first >= 0 && slice.count >= 0 && slice.count <= size &&
         slice.first <= size - slice.count)
       return true;
-    fault(ref, "{} {}, but its {} has {} elements", what, text(slice), name(slice.area), size);
+    add_error(ref, "{} {}, but its {} has {} elements", what, text(slice), name(slice.area), size);
     return false;
   }
 
@@ -178,7 +178,7 @@ class Visitor {
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {
       if (count > 0)
-        fault(ref, "moves {} elements from nowhere", count);
+        add_error(ref, "moves {} elements from nowhere", count);
       return undefined_pieces(count);
     }
     if (!inside(ref, *slice, "reads"))
@@ -188,7 +188,7 @@ class Visitor {
                                         [](const Piece& piece) { return piece.undefined(); });
     if (undefined != pieces.end()) {
       const Slice unwritten{slice->area, slice->first + undefined->first, undefined->count};
-      fault(ref, "reads {}, of which nothing has written {}", text(*slice), text(unwritten));
+      add_error(ref, "reads {}, of which nothing has written {}", text(*slice), text(unwritten));
     }
     return pieces;
   }
@@ -198,7 +198,7 @@ class Visitor {
     Pieces message = std::exchange(messages_.at(ref), {});
     if (length(message) == count)
       return message;
-    fault(ref, "takes {} elements of a message of {}", count, length(message));
+    add_error(ref, "takes {} elements of a message of {}", count, length(message));
     return undefined_pieces(count);
   }
 

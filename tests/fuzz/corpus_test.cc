@@ -1,4 +1,4 @@
-// The committed corpus, and every input that fuzzing has found a fault with, under each build's
+// The committed corpus, and every input that fuzzing has found an error with, under each build's
 // compiler and sanitizers.
 
 #include <algorithm>
@@ -31,16 +31,16 @@ size_t feed(const std::string& corpus, void (*target)(std::string_view)) {
   return paths.size();
 }
 
-TEST_CASE("corpus: scenarios are read, or refused with a fault") {
+TEST_CASE("corpus: scenarios are read, or refused with an error") {
   CHECK(feed("scenario", fuzz_scenario) > 0);
   CHECK(feed("run", fuzz_scenario) > 0);
 }
 
-TEST_CASE("corpus: MSCCL algorithms are read, or refused with a fault") {
+TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }
 
-TEST_CASE("corpus: programs run as they promise, or are refused with a fault") {
+TEST_CASE("corpus: programs run as they promise, or are refused with an error") {
   CHECK(feed("run", fuzz_run) > 0);
 }
 

@@ -6,15 +6,15 @@
 
 namespace orrery::test {
 
-/// The text is refused with a fault at least, or read; what was read is the same after it was
+/// The text is refused with an error at least, or read; what was read is the same after it was
 /// written and read again.
 void fuzz_scenario(std::string_view text);
 
-/// The text is refused with a fault at least, or read into a schedule.
+/// The text is refused with an error at least, or read into a schedule.
 void fuzz_msccl(std::string_view text);
 
-/// A scenario that is read, is run, with its data where they are small, or refused with a fault. A
-/// run finds no fault of our own: executors agree with each other and with the definitions, sweep
+/// A scenario that is read, is run, with its data where they are small, or refused with an error. A
+/// run finds no error of our own: executors agree with each other and with the definitions, sweep
 /// and engine on the time, and the scenario that was written and read again gives the same report.
 void fuzz_run(std::string_view text);
 

@@ -296,12 +296,12 @@ bool refuses(const Case& c, Dtype dtype) {
   Attributes attributes;
   for (const auto& [name, value] : call.parameters)
     attributes.set(name, value);
-  if (groups_fault(mesh, attributes, rules(c.kind).group_sizes))
+  if (groups_error(mesh, attributes, rules(c.kind).group_sizes))
     return true;
   const std::vector<ValueType> operands = {
       {dtype, call.operand, AxisStates(mesh.axes().size(), AxisState::Varying), false}};
   const int64_t size = group_size(mesh, attributes);
-  return std::holds_alternative<TypeFault>(
+  return std::holds_alternative<TypeError>(
       rules(c.kind).type({mesh, Checks::States, attributes, operands, size}));
 }
 

@@ -1,4 +1,4 @@
-// Each planted fault is caught by the check that is there for it, with its whole message.
+// Each planted error is caught by the check that is there for it, with its whole message.
 
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ const std::string kDone = R"({"id": "d", "op": "done", "of": "s"})";
 
 }  // namespace
 
-TEST_CASE("a program without fault: every check holds") {
+TEST_CASE("a program without errors: every check holds") {
   ScenarioParts parts;
   parts.program = "[" + kSum + "}, " + kDone + "]";
   const Ran ran = run_parts(parts);

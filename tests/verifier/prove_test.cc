@@ -124,7 +124,7 @@ TEST_CASE("proof: a schedule for more elements than the definition has is not on
   CHECK(proof.why_not == "element 8 of rank 0 is never written");
 }
 
-TEST_CASE("values: the oracle finds each planted fault that ends, on actual data") {
+TEST_CASE("values: the oracle finds each planted error that ends, on actual data") {
   const StoredSchedule dropped = dropped_contribution();
   const StoredSchedule repeated = repeated_contribution();
   const StoredSchedule shifted = shifted_source();

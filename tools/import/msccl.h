@@ -42,7 +42,7 @@ struct MscclAlgorithm {
 };
 
 /// Reads `text`. A connection is (gpu, peer, chan): its k-th send meets the peer's k-th receive.
-/// Throws InputError with every fault found: more than Limits::file or Limits::values, what is no
+/// Throws InputError with every error found: more than Limits::file or Limits::values, what is no
 /// XML, unknown names, offsets outside a buffer, dependencies on steps that do not exist, messages
 /// with one end only.
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits = {});

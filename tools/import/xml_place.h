@@ -1,6 +1,6 @@
 #pragma once
 
-// Where in an XML text a node stands, and reading its attributes with every fault collected.
+// Where in an XML text a node stands, and reading its attributes with every error collected.
 
 #include <cstdint>
 #include <limits>
@@ -21,7 +21,7 @@ struct WholeRange {
   int64_t most = std::numeric_limits<int32_t>::max();
 };
 
-/// One element of a document that is being read. Getters add a fault and return an empty optional
+/// One element of a document that is being read. Getters add an error and return an empty optional
 /// where the attribute is missing or not of the form asked for.
 class XmlElement {
  public:
@@ -33,15 +33,15 @@ class XmlElement {
   std::optional<std::string> word(const char* attribute) const;
   std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
 
-  /// The children, each of which must be called `name`; others are faults.
+  /// The children, each of which must be called `name`; others are errors.
   std::vector<XmlElement> children(const char* name) const;
 
-  /// Attributes that are not among `known` are faults, with the near miss named.
+  /// Attributes that are not among `known` are errors, with the near miss named.
   void allow(const std::vector<std::string_view>& known) const;
 
-  /// A fault of the element, or of one of its attributes.
-  void fault(std::string message) const { add(pointer_, std::move(message)); }
-  void fault(const char* attribute, std::string message) const {
+  /// An error of the element, or of one of its attributes.
+  void add_error(std::string message) const { add(pointer_, std::move(message)); }
+  void add_error(const char* attribute, std::string message) const {
     add(pointer_ + "/" + attribute, std::move(message));
   }
 

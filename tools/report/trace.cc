@@ -421,7 +421,7 @@ class Trace {
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
     const VertexId from = collective.places[event.step.node.index()];
-    const Path path = paths_.between(from, collective.places[to.index()]);
+    const Path& path = paths_.between(from, collective.places[to.index()]);
     const ListId list = list_of(event.collective, event.step.node.index());
     for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];

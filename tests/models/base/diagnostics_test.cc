@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-TEST_CASE("diagnostics: all faults are thrown at once, in the order of their places") {
+TEST_CASE("diagnostics: all errors are thrown at once, in the order of their places") {
   Diagnostics diagnostics("ring8.json");
   diagnostics.add({"/links/3/bandwidth", TextPlace{12, 20}},
                   "expected a rate such as \"50 GB/s\", got \"50G\"");
@@ -27,7 +27,7 @@ TEST_CASE("diagnostics: all faults are thrown at once, in the order of their pla
       InputError);
 }
 
-TEST_CASE("diagnostics: faults of one place keep the order in which they were added") {
+TEST_CASE("diagnostics: errors of one place keep the order in which they were added") {
   Diagnostics diagnostics("a.json");
   diagnostics.add({"/x", TextPlace{3, 4}}, "second in the alphabet, first added");
   diagnostics.add({"/x", TextPlace{3, 4}}, "another");
@@ -47,7 +47,7 @@ TEST_CASE("diagnostics: what stands in no text has no line, and comes first") {
                     "a.json:1:1: /x: wrong");
 }
 
-TEST_CASE("diagnostics: a fault that is met twice is told once") {
+TEST_CASE("diagnostics: an error that is met twice is told once") {
   Diagnostics diagnostics("a.json");
   diagnostics.add({"/x", TextPlace{3, 4}}, "wrong");
   diagnostics.add({"/y", TextPlace{2, 4}}, "wrong");
@@ -55,7 +55,7 @@ TEST_CASE("diagnostics: a fault that is met twice is told once") {
   CHECK_THROWS_WITH(diagnostics.throw_if_any(), "a.json:2:4: /y: wrong\na.json:3:4: /x: wrong");
 }
 
-TEST_CASE("diagnostics: the 200th fault ends the reading") {
+TEST_CASE("diagnostics: the 200th error ends the reading") {
   Diagnostics diagnostics("a.json");
   for (uint32_t line = 1; line < 200; ++line)
     diagnostics.add({"", TextPlace{line, 1}}, "wrong");
@@ -63,8 +63,8 @@ TEST_CASE("diagnostics: the 200th fault ends the reading") {
     diagnostics.add({"", TextPlace{200, 1}}, "wrong");
     FAIL("it went on");
   } catch (const InputError& error) {
-    CHECK(error.faults().size() == 201);
-    CHECK(error.faults().back().message == "200 errors so far: there may be more");
+    CHECK(error.diagnostics().size() == 201);
+    CHECK(error.diagnostics().back().message == "200 errors so far: there may be more");
   }
 }
 
@@ -77,17 +77,17 @@ TEST_CASE("text lines: line and column of a byte, and of the end") {
   CHECK(lines.at(5) == TextPlace{3, 2});
 }
 
-TEST_CASE("diagnostics: without faults nothing is thrown") {
+TEST_CASE("diagnostics: without errors nothing is thrown") {
   const Diagnostics diagnostics("a.json");
   CHECK(diagnostics.empty());
   CHECK_NOTHROW(diagnostics.throw_if_any());
 }
 
-TEST_CASE("diagnostics: an input error keeps its faults") {
+TEST_CASE("diagnostics: an input error keeps its errors") {
   const InputError error("a.json", {{{"/x", TextPlace{3, 4}}, "wrong"}});
-  REQUIRE(error.faults().size() == 1);
-  CHECK(error.faults()[0].origin.pointer == "/x");
-  CHECK(error.faults()[0].message == "wrong");
+  REQUIRE(error.diagnostics().size() == 1);
+  CHECK(error.diagnostics()[0].origin.pointer == "/x");
+  CHECK(error.diagnostics()[0].message == "wrong");
 }
 
 TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the letters, away") {

@@ -42,16 +42,16 @@ inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
 inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
                            Given given, Checks checks = Checks::States) {
   const Attributes attributes = attributes_of(kind, given);
-  const auto said = [](const TypeFault& fault) { return fault.parameter + ": " + fault.message; };
+  const auto said = [](const TypeError& error) { return error.parameter + ": " + error.message; };
   int64_t size = 1;
   if (rules(kind).family == Family::Collective) {
-    if (const auto fault = groups_fault(mesh, attributes, rules(kind).group_sizes))
-      return said(*fault);
+    if (const auto error = groups_error(mesh, attributes, rules(kind).group_sizes))
+      return said(*error);
     size = group_size(mesh, attributes);
   }
   const TypeOutcome result = rules(kind).type({mesh, checks, attributes, operands, size});
-  if (const auto* fault = std::get_if<TypeFault>(&result))
-    return said(*fault);
+  if (const auto* error = std::get_if<TypeError>(&result))
+    return said(*error);
   const auto& types = std::get<std::vector<ValueType>>(result);
   std::string texts;
   for (const ValueType& type : types)

@@ -89,7 +89,7 @@ TEST_CASE("array on devices: written and read again it is the same") {
 TEST_CASE("array on devices: what does not go together is refused") {
   struct Row {
     std::string array;
-    std::string fault;
+    std::string error;
   };
   for (const Row& row : std::vector<Row>{
            {R"({"shape": [4], "dtype": "f32", "on": []})",
@@ -114,7 +114,7 @@ TEST_CASE("array on devices: what does not go together is refused") {
            {R"({"local_shape": [1], "dtype": "s8", "on": [1, 3], "per_device": [[1]]})",
             "f:4:81: /arrays/a/per_device: expected 2 lists, one per device, got 1"}}) {
     CAPTURE(row.array);
-    CHECK(refusal(with_array(row.array).text()) == row.fault);
+    CHECK(refusal(with_array(row.array).text()) == row.error);
   }
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("bad input: a shape whose product overflows") {
         "f32[4294967296,4294967296]");
 }
 
-TEST_CASE("bad input: all faults of a file at once, in its order") {
+TEST_CASE("bad input: all errors of a file at once, in its order") {
   Small s;
   s.version = "2";
   s.cluster = R"({"devices": 4, "topology": "rign", "bandwidth": "50 GB/s", "latency": 1})";

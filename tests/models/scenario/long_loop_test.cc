@@ -53,7 +53,7 @@ size_t check_written_out(const std::string& program) {
   for (const uint64_t times : repetitions(scenario.program))
     runs += times;
   CHECK(runs == whole.program.ops.size());
-  scenario.program = written_out(scenario.program);
+  scenario.program = written_out(scenario.program).program;
   CHECK(test::difference(scenario, whole) == "");
   CHECK(loops_text(scenario.program) == loops_text(whole.program));
   for (size_t op = 0; op < whole.program.ops.size(); ++op)

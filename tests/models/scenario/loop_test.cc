@@ -146,7 +146,7 @@ std::string refused(const std::string& program) {
   return refusal(small.text());
 }
 
-TEST_CASE("loop: a fault in the body is told once, with its place and the iteration") {
+TEST_CASE("loop: an error in the body is told once, with its place and the iteration") {
   CHECK(
       refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
       "f:5:162: /program/0/body/0/axis_name: expected an axis of the mesh (x), got \"t\" (in "

@@ -155,9 +155,9 @@ Scenario random_scenario(Random& random) {
                          Duration(random.between(0, 2'000'000))};
   Fabric fabric = random.below(2) == 0 ? ring_fabric(devices, link) : switch_fabric(devices, link);
   const Mesh mesh({{"x", static_cast<int64_t>(devices)}, {"y", 1}});
-  Diagnostics faults("f");
+  Diagnostics diagnostics("f");
   const Checks checks = Checks::Shapes;
-  ProgramBuilder builder(mesh, checks, faults);
+  ProgramBuilder builder(mesh, checks, diagnostics);
   std::vector<Array> arrays;
   std::vector<std::string> values;
   const int64_t count = random.between(1, 3);
@@ -204,7 +204,7 @@ Scenario random_scenario(Random& random) {
   }
   builder.output(values.back());
   Program program = builder.finish();
-  REQUIRE(faults.empty());
+  REQUIRE(diagnostics.empty());
   std::string cluster_name = "by chance";
   return {.file = "f",
           .name = "case",

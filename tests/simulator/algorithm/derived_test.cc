@@ -66,8 +66,8 @@ std::vector<Named> all_schedules() {
 TEST_CASE("derived: sends and receives of a channel pair up in order, and so do their peers") {
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
-    std::string fault;
-    const auto messages = match_by_channel(stored_steps(*of.schedule), fault);
+    std::string error;
+    const auto messages = match_by_channel(stored_steps(*of.schedule), error);
     REQUIRE(messages.has_value());
     bool agree = true;
     for (const StoredSchedule::Message& message : *messages)

@@ -31,9 +31,9 @@ TEST_CASE("direct all-to-all: part q of rank r goes to rank q as its part r") {
     const DirectAllToAllSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == exchanged(inputs, part));
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
     RC_ASSERT(schedule.extent().lockstep);
   });
 }
@@ -45,9 +45,9 @@ TEST_CASE("pairwise all-to-all: part q of rank r goes to rank q as its part r") 
     const PairwiseSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == exchanged(inputs, part));
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
     RC_ASSERT(schedule.extent().lockstep);
   });
 }
@@ -87,9 +87,9 @@ TEST_CASE("direct permute: destinations get their source's elements, others zero
     }
     const auto schedule = direct_permute(nodes, count, pairs, any_transport());
     const test::Moved moved = test::move_data(*schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == expected);
-    RC_ASSERT(test::fault_in_form(*schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(*schedule, seed) == "");
   });
 }
 

@@ -27,9 +27,9 @@ void for_each_step(const Schedule& schedule, Visit&& visit) {
 
 /// The two ends of a message name each other and move as much, and slots are taken over as they are
 /// in a stored copy.
-inline std::string fault_in_messages(const Schedule& schedule) {
+inline std::string error_in_messages(const Schedule& schedule) {
   const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
-  std::string fault;
+  std::string error;
   for_each_step(schedule, [&](StepRef ref, const Step& step) {
     const std::string place =
         fmt::format(" at ({}, {}, {})", ref.node.index(), ref.channel.index(), ref.index);
@@ -37,22 +37,22 @@ inline std::string fault_in_messages(const Schedule& schedule) {
       const StepRef peer = schedule.peer(ref, Half::Send);
       if (peer.node != *step.to || schedule.step(peer).from != ref.node ||
           schedule.peer(peer, Half::Receive) != ref)
-        fault = "ends" + place;
+        error = "ends" + place;
       else if (schedule.step(peer).count() != step.count())
-        fault = "size" + place;
+        error = "size" + place;
       if (schedule.takes_slot_of(ref) != stored.takes_slot_of(ref))
-        fault = "slot" + place;
+        error = "slot" + place;
     }
   });
-  return fault;
+  return error;
 }
 
 /// A schedule that says `lockstep` has no cause that a walk row by row, receive halves first, has
 /// not met.
-inline std::string fault_in_lockstep(const Schedule& schedule) {
-  std::string fault;
+inline std::string error_in_lockstep(const Schedule& schedule) {
+  std::string error;
   if (!schedule.extent().lockstep)
-    return fault;
+    return error;
   for_each_step(schedule, [&](StepRef ref, const Step& step) {
     for (const Half half : {Half::Receive, Half::Send}) {
       for_each_cause(schedule, schedule.extent(), ref, half, step, [&](const Cause& cause) {
@@ -60,18 +60,18 @@ inline std::string fault_in_lockstep(const Schedule& schedule) {
         const bool same_row =
             cause.step.index == ref.index && half == Half::Send && cause.half == Half::Receive;
         if (cause.kind != CauseKind::Enter && !earlier && !same_row)
-          fault = fmt::format("({}, {}, {}) needs row {}", ref.node.index(), ref.channel.index(),
+          error = fmt::format("({}, {}, {}) needs row {}", ref.node.index(), ref.channel.index(),
                               ref.index, cause.step.index);
         return true;
       });
     }
   });
-  return fault;
+  return error;
 }
 
 /// Runs ready halves in random order. No cause and no message under way names a step further back
 /// of where its channel is, or further on, than the window; all halves run, once each.
-inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
+inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   struct Watch {
     Watch(const Schedule& of, uint64_t seed)
         : schedule(of), extent(of.extent()), progress(of), random(seed) {}
@@ -81,7 +81,7 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
                      [&](const Cause& cause) {
                        const uint32_t at = begun[place(cause.step)];
                        if (cause.kind != CauseKind::Enter && cause.step.index + extent.window < at)
-                         fault = fmt::format("step {} is {} behind", cause.step.index,
+                         error = fmt::format("step {} is {} behind", cause.step.index,
                                              at - cause.step.index);
                        return true;
                      });
@@ -101,7 +101,7 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
         if (half.half == Half::Send && schedule.step(half.step).to) {
           const StepRef receiver = schedule.peer(half.step, Half::Send);
           if (receiver.index > begun[place(receiver)] + extent.window)
-            fault =
+            error =
                 fmt::format("a message waits {} steps on", receiver.index - begun[place(receiver)]);
         }
         progress.retire(half, push);
@@ -118,25 +118,25 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
     Random random;
     std::vector<uint32_t> begun = std::vector<uint32_t>(size_t{extent.nodes} * extent.channels);
     uint64_t halves = 0;
-    std::string fault;
+    std::string error;
   };
   Watch watch(schedule, seed);
   watch.run();
   uint64_t all = 0;
   for_each_step(schedule, [&](StepRef, const Step&) { all += 2; });
-  if (watch.fault.empty() && watch.halves != all)
+  if (watch.error.empty() && watch.halves != all)
     return fmt::format("{} halves of {} ran", watch.halves, all);
-  return watch.fault;
+  return watch.error;
 }
 
-/// The first of the faults above.
-inline std::string fault_in_form(const Schedule& schedule, uint64_t seed) {
-  std::string fault = fault_in_messages(schedule);
-  if (fault.empty())
-    fault = fault_in_lockstep(schedule);
-  if (fault.empty())
-    fault = fault_in_window(schedule, seed);
-  return fault;
+/// The first of the errors above.
+inline std::string error_in_form(const Schedule& schedule, uint64_t seed) {
+  std::string error = error_in_messages(schedule);
+  if (error.empty())
+    error = error_in_lockstep(schedule);
+  if (error.empty())
+    error = error_in_window(schedule, seed);
+  return error;
 }
 
 }  // namespace orrery::test

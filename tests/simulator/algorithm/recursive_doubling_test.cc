@@ -19,7 +19,7 @@ TEST_CASE("recursive doubling: every rank gets the sum, whatever the number of r
     const RecursiveDoublingSchedule schedule(nodes, count, Combine::Add, any_transport());
     const auto inputs = test::inputs(nodes, count);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const test::Elements& output : moved.outputs)
       RC_ASSERT(output == test::sum(inputs));
   });
@@ -29,7 +29,7 @@ TEST_CASE("recursive doubling: messages, lockstep and window are as walkers rely
   test::holds_for_all("form", [](uint64_t seed) {
     const auto nodes = *rc::gen::inRange(1U, 18U);
     const RecursiveDoublingSchedule schedule(nodes, 40, Combine::Max, any_transport());
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
   });
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("ring all-reduce: every rank gets the sum") {
     const RingSchedule ring(Form::AllReduce, c.nodes, c.count, Combine::Add, c.transport);
     const auto inputs = test::inputs(c.nodes, c.count);
     const test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const Elements& output : moved.outputs)
       RC_ASSERT(output == test::sum(inputs));
   });
@@ -51,7 +51,7 @@ TEST_CASE("ring reduce-scatter: rank r gets chunk r of the sum") {
     const RingSchedule ring(Form::ReduceScatter, c.nodes, c.count, Combine::Add, c.transport);
     const auto inputs = test::inputs(c.nodes, c.count);
     test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (uint32_t r = 0; r < c.nodes; ++r) {
       const Elements expected = part_of(test::sum(inputs), c.nodes, r);
       moved.outputs[r].resize(expected.size());  // smaller chunks leave one element unwritten
@@ -71,7 +71,7 @@ TEST_CASE("ring all-gather: every rank gets all chunks in rank order") {
       inputs.back().resize(static_cast<size_t>(ring.extent().input));
     }
     const test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const Elements& output : moved.outputs)
       RC_ASSERT(output == whole);
   });
@@ -83,7 +83,7 @@ TEST_CASE("ring: messages, lockstep and window are as walkers rely on") {
     const auto form = *rc::gen::element(Form::AllGather, Form::ReduceScatter, Form::AllReduce);
     const Combine combine = form == Form::AllGather ? Combine::None : Combine::Add;
     const RingSchedule ring(form, c.nodes, c.count, combine, c.transport);
-    RC_ASSERT(test::fault_in_form(ring, seed) == "");
+    RC_ASSERT(test::error_in_form(ring, seed) == "");
   });
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("ring: with one slot, forwarding without storing waits in a circle") {
       CHECK(ring.extent().lockstep == moved.parked.empty());
       if (form == Form::AllGather || n <= 2) {
         CHECK(moved.parked.empty());
-        CHECK(test::fault_in_form(ring, 1) == "");
+        CHECK(test::error_in_form(ring, 1) == "");
       } else {
         REQUIRE(moved.parked.size() == n);
         for (const Parked& parked : moved.parked) {

@@ -25,9 +25,9 @@ struct Timed {
             "arrays": {{"a": {{"shape": [2000], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
             "programs": {}}})",
                                                 launch, programs))) {
-    Diagnostics faults("test.json");
-    const Lowered lowered = lower(scenario.program, scenario.cluster, faults);
-    faults.throw_if_any();
+    Diagnostics diagnostics("test.json");
+    const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+    diagnostics.throw_if_any();
     completion = run_time(scenario.program, lowered, scenario.cluster.fabric);
     path = critical_path(scenario.program, lowered, completion);
   }

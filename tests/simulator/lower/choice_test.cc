@@ -31,8 +31,8 @@ struct Site {
     Groupings groupings(fabric);
     const auto picked =
         pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);
-    if (const auto* fault = std::get_if<TypeFault>(&picked))
-      return fault->parameter + ": " + fault->message;
+    if (const auto* error = std::get_if<TypeError>(&picked))
+      return error->parameter + ": " + error->message;
     return std::string(std::get<Pick>(picked).algorithm->name) + ": " +
            std::get<Pick>(picked).because;
   }

@@ -68,11 +68,11 @@ TEST_CASE("local cost: renaming is free, moving is not") {
   CHECK(rig.local("t") == Duration(1'000'000 + 8000));  // 4 kB read and 4 kB written at 1 TB/s
 }
 
-TEST_CASE("local cost: flops without a rate are a fault where an op is about them") {
+TEST_CASE("local cost: flops without a rate are an error where an op is about them") {
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.op("compute", "c", {}, work(1, 0, Dtype::BF16));
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/c: compute: expected a peak rate for bf16 under the cluster's "
         "\"flops\", got only f32");
 }

@@ -22,7 +22,7 @@ class LowerRig {
       : cluster{"rig",
                 fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1000)}),
                 {}},
-        builder_(Mesh({{"x", devices}}), Checks::Shapes, faults_) {}
+        builder_(Mesh({{"x", devices}}), Checks::Shapes, diagnostics_) {}
 
   LowerRig& argument(const std::string& name, Dtype dtype, Shape shape) {
     builder_.argument(name, dtype, std::move(shape), {"x"});
@@ -56,19 +56,19 @@ class LowerRig {
     return *this;
   }
 
-  /// Ends the program and lowers it. Fails the test where there is a fault.
+  /// Ends the program and lowers it. Fails the test where there is an error.
   const Lowered& lower() {
     build();
-    lowered = orrery::lower(program, cluster, faults_);
-    faults_.throw_if_any();
+    lowered = orrery::lower(program, cluster, diagnostics_);
+    diagnostics_.throw_if_any();
     return lowered;
   }
   /// Ends the program, lowers it, and returns what was wrong.
-  std::string fault() {
+  std::string error() {
     build();
-    orrery::lower(program, cluster, faults_);
+    orrery::lower(program, cluster, diagnostics_);
     try {
-      faults_.throw_if_any();
+      diagnostics_.throw_if_any();
     } catch (const InputError& error) {
       return error.what();
     }
@@ -90,10 +90,10 @@ class LowerRig {
  private:
   void build() {
     program = builder_.finish();
-    faults_.throw_if_any();
+    diagnostics_.throw_if_any();
   }
 
-  Diagnostics faults_{"rig.json"};
+  Diagnostics diagnostics_{"rig.json"};
   ProgramBuilder builder_;
   size_t threads_ = 0;
 };

@@ -302,24 +302,24 @@ TEST_CASE("lower: a copy rate that is not given is labelled where a device copie
   CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
 
-TEST_CASE("lower: an algorithm that is none is a fault at its parameter") {
+TEST_CASE("lower: an algorithm that is none is an error at its parameter") {
   LowerRig rig(2);
   rig.argument("a", Dtype::F32, Shape{8})
       .op("psum_start", "p", {"a"},
           {{"axis_name", Names{"x"}}, {"algorithm", std::string("rings")}})
       .op("done", "d", {"p"});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/p/algorithm: psum_start: expected one of ring, "
         "recursive_doubling, got \"rings\"; did you mean \"ring\"?");
 }
 
-TEST_CASE("lower: members without a way to each other are a fault") {
+TEST_CASE("lower: members without a way to each other are an error") {
   LowerRig rig(3);
   const Link onward = {VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)};
   const Link back = {VertexId(1), VertexId(0), BytesPerSecond(1), Duration(0)};
   rig.cluster.fabric = Fabric(3, {}, {onward, back});
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/p: psum: expected a route from device 1 to device 2, where ring "
         "sends, got none over the cluster's links");
 }
@@ -334,16 +334,16 @@ TEST_CASE("lower: a way in one direction is enough where nothing is sent back") 
   back.cluster.fabric = rig.cluster.fabric;
   back.argument("a", Dtype::F32, Shape{8})
       .op("ppermute", "p", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Groups{{1, 0}}}});
-  CHECK(back.fault() ==
+  CHECK(back.error() ==
         "rig.json:7:1: /program/p: ppermute: expected a route from device 1 to device 0, where "
         "direct sends, got none over the cluster's links");
 }
 
-TEST_CASE("lower: a mesh larger than the cluster is a fault") {
+TEST_CASE("lower: a mesh larger than the cluster is an error") {
   LowerRig rig(4);
   rig.cluster.fabric = ring_fabric(3, {BytesPerSecond(1), Duration(0)});
   rig.argument("a", Dtype::F32, Shape{8}).thread({LogicalId(0)}).op("add", "b", {"a", "a"});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
 }
 

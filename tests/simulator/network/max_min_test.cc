@@ -20,7 +20,7 @@ std::vector<Link> links(const std::vector<int64_t>& bandwidths) {
   return result;
 }
 
-constexpr auto kNothing = [](FlowId /*flow*/) {};
+constexpr auto kNothing = [](FlowId /*flow*/, Rate /*before*/) {};
 
 TEST_CASE("max-min: up to twelve flows share a link without a remainder") {
   const auto all = links({1});
@@ -90,7 +90,7 @@ TEST_CASE("max-min: only flows with a new rate are told of") {
   network.solve(kNothing);
   const FlowId c = network.add(first, std::nullopt);
   std::set<FlowId> changed;
-  network.solve([&](FlowId flow) { changed.insert(flow); });
+  network.solve([&](FlowId flow, Rate /*before*/) { changed.insert(flow); });
   CHECK(changed == std::set<FlowId>{a, c});
   CHECK(network.rate_of(b) == rate(BytesPerSecond(10)));
 }
@@ -181,7 +181,7 @@ TEST_CASE("max-min: solving what changed gives what filling all would, and tells
       if (random.below(3) == 0)
         continue;
       std::set<FlowId> told;
-      network.solve([&](FlowId flow) { CHECK(told.insert(flow).second); });
+      network.solve([&](FlowId flow, Rate /*before*/) { CHECK(told.insert(flow).second); });
       const std::map<FlowId, Rate> expected = filled(all, flows);
       for (const auto& [id, now] : expected) {
         CAPTURE(trial);

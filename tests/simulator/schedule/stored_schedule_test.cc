@@ -51,8 +51,8 @@ TEST_CASE("stored schedule: slots are counted per connection, not per sender or 
   const StoredSteps steps = {{{send_to(1), send_to(2), send_to(1)}},
                              {{receive_from(0), receive_from(0)}},
                              {{receive_from(0)}}};
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   Extent extent;
   extent.slots = 1;
@@ -77,7 +77,7 @@ TEST_CASE("stored schedule: a message without its other end is refused") {
 TEST_CASE("match by channel: what has one end only is named") {
   struct Row {
     StoredSteps steps;
-    const char* fault;
+    const char* error;
   };
   Step longer = receive_from(0);
   longer.target->count = 3;
@@ -92,16 +92,16 @@ TEST_CASE("match by channel: what has one end only is named") {
        "node 0 channel 0 step 0 sends 2 elements, but node 1 channel 0 step 0 receives 3"},
   };
   for (const Row& row : table) {
-    std::string fault;
-    CHECK_FALSE(match_by_channel(row.steps, fault));
-    CHECK(fault == row.fault);
+    std::string error;
+    CHECK_FALSE(match_by_channel(row.steps, error));
+    CHECK(error == row.error);
   }
 }
 
 TEST_CASE("match by channel: messages of one channel pair up in order") {
   const StoredSteps steps = {{{send_to(1), send_to(1)}}, {{receive_from(0), receive_from(0)}}};
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   REQUIRE(messages->size() == 2);
   for (const uint32_t m : {0U, 1U}) {

@@ -75,8 +75,8 @@ TEST_CASE("walk: channels that wait for each other are handed back, with what ea
     send.to = Node(1 - n);
     steps[n] = {{receive, send}};
   }
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   const StoredSchedule stored({}, steps, *messages);
   Counting counting;

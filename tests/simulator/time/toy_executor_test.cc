@@ -38,7 +38,7 @@ class BytesPerLink {
   }
 
   void count(const Collective& collective, Node from, Node to, int64_t elements) {
-    const Path path =
+    const Path& path =
         paths_.between(collective.places[from.index()], collective.places[to.index()]);
     for (const LinkId link : path.links)
       bytes_[link.index()] += itemsize(collective.work) * elements;

@@ -43,7 +43,7 @@ class HostRig {
   void op(const std::string& op, const Names& results, Names operands,
           const std::vector<std::pair<std::string, Attribute>>& attributes = {});
 
-  /// Ends the program and lowers it. Fails the test where that finds a fault.
+  /// Ends the program and lowers it. Fails the test where that finds an error.
   void lower();
   /// Lowers if that has not been done, and runs.
   HostRun run();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A ring all-reduce (add) of 4 ranks and 8 elements, and the same with one fault each. Chunk c is
+// A ring all-reduce (add) of 4 ranks and 8 elements, and the same with one error each. Chunk c is
 // elements 2c and 2c + 1. Rank r sends chunk r first (step 0); its steps 1 and 2 add to chunks r -
 // 1 and r - 2 and pass them on; step 3 ends the sum of chunk r - 3 = r + 1, stores and passes it
 // on; steps 4 and 5 store and pass on chunks r and r - 1; step 6 stores chunk r - 2. (All
@@ -14,7 +14,7 @@ namespace orrery::test {
 /// Of one element of theirs.
 inline constexpr Bytes kItem(4);
 
-/// The ring without fault.
+/// The ring without errors.
 StoredSchedule right_ring();
 /// The same, with the input area for its output.
 StoredSchedule ring_in_place();

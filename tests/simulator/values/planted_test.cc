@@ -1,4 +1,4 @@
-// Planted faults, and which guard catches them. The digest compares what a walker did with what the
+// Planted errors, and which guard catches them. The digest compares what a walker did with what the
 // schedule says; provenance compares what a schedule says with what the collective means; values
 // show either, but for one input only.
 
@@ -68,7 +68,7 @@ Caught caught(const StoredSchedule& mutant) {
   return {!(run.digest.halves == of_the_others), !proved, !rig.right(run.values)};
 }
 
-TEST_CASE("planted schedule: the ring without fault passes every guard") {
+TEST_CASE("planted schedule: the ring without errors passes every guard") {
   CHECK(caught(right_ring()) == Caught{false, false, false});
 }
 
@@ -118,26 +118,26 @@ TEST_CASE("planted schedule: equal inputs hide a shift from the values, not from
         MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
 }
 
-/// An executor with a fault of its own: `Fault` says what it does with a half instead.
-template <class Fault>
-class Faulty {
+/// An executor with an error of its own: `Error` says what it does with a half instead.
+template <class Error>
+class Planted {
  public:
-  Faulty(HostVisitor& right, Fault fault) : right_(right), fault_(std::move(fault)) {}
+  Planted(HostVisitor& right, Error error) : right_(right), error_(std::move(error)) {}
 
   void local(OpId op, LogicalId device) { right_.local(op, device); }
   void enter(CollectiveId id, Node node, OpId op) { right_.enter(id, node, op); }
   void exit(CollectiveId id, Node node, OpId op) { right_.exit(id, node, op); }
   void receive(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Receive, step,
+    error_(ref, Half::Receive, step,
            [&](StepRef at, const Step& does) { right_.receive(id, at, does); });
   }
   void send(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
+    error_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
   }
 
  private:
   HostVisitor& right_;
-  Fault fault_;
+  Error error_;
 };
 
 struct Outcome {
@@ -146,11 +146,11 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-template <class Fault>
-Outcome with_executor(Fault fault) {
+template <class Error>
+Outcome with_executor(Error error) {
   Sum rig;
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
-  Faulty<Fault> visitor(right, std::move(fault));
+  Planted<Error> visitor(right, std::move(error));
   REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   return {right.digest() == rig.digest(), rig.right(rig.arguments)};
 }
@@ -206,7 +206,7 @@ TEST_CASE(
   for (uint32_t d = 0; d < 4; ++d)
     rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
-  Faulty visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
+  Planted visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
   REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   CHECK(numbers(rig.arguments.at(rig.value("s"), LogicalId(0)).value()) == Numbers(8, 4));
   CHECK(right.digest().halves == rig.digest().halves);

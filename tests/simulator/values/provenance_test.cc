@@ -1,4 +1,4 @@
-// What each element is made of: of the computed algorithms exactly, and of schedules with a fault.
+// What each element is made of: of the computed algorithms exactly, and of schedules with an error.
 
 #include "simulator/values/provenance.h"
 
@@ -205,7 +205,7 @@ TEST_CASE("provenance: a local reduction has the target on its left") {
   CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 1, false, {{Rank(0), 1, 1, 2}}}});
 }
 
-TEST_CASE("provenance: a message of another length than its receiver's is a fault") {
+TEST_CASE("provenance: a message of another length than its receiver's is an error") {
   Extent extent;
   extent.input = 4;
   extent.output = 4;
@@ -243,7 +243,7 @@ TEST_CASE("provenance: channels that cannot go on are named") {
   CHECK(run.stuck[0].cause.step == StepRef{Node(1), Channel(0), 1});
 }
 
-// Faults planted in a ring all-reduce of 4 ranks and 8 elements.
+// Errors planted in a ring all-reduce of 4 ranks and 8 elements.
 
 TEST_CASE("provenance: a dropped contribution is missing") {
   const ProvenanceRun run = prove(dropped_contribution());

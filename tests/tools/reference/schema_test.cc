@@ -140,10 +140,10 @@ TEST_CASE("scenario schema: takes every scenario of the project, and every examp
   const Json schema = scenario_schema_json();
   for (const std::string& path : scenario_paths()) {
     CAPTURE(path);
-    CHECK(schema_fault(schema, json_of(text_of(path))) == "");
+    CHECK(schema_error(schema, json_of(text_of(path))) == "");
   }
   for (const Json& example : document_examples())
-    CHECK(schema_fault(schema, example) == "");
+    CHECK(schema_error(schema, example) == "");
 }
 
 TEST_CASE("scenario schema: has every key that the reader knows") {
@@ -198,7 +198,7 @@ TEST_CASE("scenario schema: every key that it has stands in an example of the do
 TEST_CASE("scenario schema: refuses what the reader refuses") {
   const Json schema = scenario_schema_json();
   const Json good = document_examples().front();
-  REQUIRE(schema_fault(schema, good) == "");
+  REQUIRE(schema_error(schema, good) == "");
   const std::vector<std::pair<std::string, Json>> changes = {
       {"/orrery", 2},
       {"/surprise", 1},
@@ -224,12 +224,12 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
     Json bad = good;
     bad[Json::json_pointer(change.first)] = change.second;
     CAPTURE(change.first);
-    CHECK(schema_fault(schema, bad) != "");
+    CHECK(schema_error(schema, bad) != "");
     CHECK_THROWS_AS((void)read_scenario("f", bad.dump()), InputError);
   }
   Json without = good;
   without["program"][0].erase("axis_name");
-  CHECK(schema_fault(schema, without) != "");
+  CHECK(schema_error(schema, without) != "");
 }
 
 /// Reports of all kinds: one that holds, one that fails, one that hangs, one with faults and
@@ -258,7 +258,7 @@ TEST_CASE("report schema: takes every kind of report, and has every key of it") 
   const Json schema = Json::parse(report_schema());
   for (const Json& report : reports()) {
     CAPTURE(report);
-    CHECK(schema_fault(schema, report) == "");
+    CHECK(schema_error(schema, report) == "");
     for_each_object(schema, report,
                     [&](const Json& object, const Json::json_pointer& at,
                         const std::vector<const Json*>& parts) {
@@ -275,16 +275,16 @@ TEST_CASE("report schema: refuses what is no report") {
   const Json schema = Json::parse(report_schema());
   const Json good = Json::parse(text_of("tests/tools/cli/golden/quickstart.json"));
   const Json several = {{"reports", Json::array({good, good})}, {"holds", true}};
-  CHECK(schema_fault(schema, several) == "");
+  CHECK(schema_error(schema, several) == "");
   for (const char* const key : {"report", "holds", "fingerprint", "ops", "checks"}) {
     Json bad = good;
     bad.erase(key);
     CAPTURE(key);
-    CHECK(schema_fault(schema, bad) != "");
+    CHECK(schema_error(schema, bad) != "");
   }
   Json bad = good;
   bad["time"]["makespan_ps"] = "35 us";
-  CHECK(schema_fault(schema, bad) != "");
+  CHECK(schema_error(schema, bad) != "");
 }
 
 }  // namespace

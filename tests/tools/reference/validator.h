@@ -9,7 +9,7 @@
 namespace orrery::test {
 
 /// What the schema refuses in the document, the place first; empty where it takes it.
-std::string schema_fault(const nlohmann::ordered_json& schema,
+std::string schema_error(const nlohmann::ordered_json& schema,
                          const nlohmann::ordered_json& document);
 
 }  // namespace orrery::test

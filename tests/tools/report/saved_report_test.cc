@@ -10,11 +10,11 @@ namespace orrery::test {
 namespace {
 
 RunRecord read(const std::string& text) {
-  Diagnostics faults("r.json");
-  const Document document(text, faults);
+  Diagnostics diagnostics("r.json");
+  const Document document(text, diagnostics);
   REQUIRE(document.root());
   REQUIRE(is_report(*document.root()));
-  return read_saved_report(*document.root(), faults);
+  return read_saved_report(*document.root(), diagnostics);
 }
 
 std::string refusal(const std::string& text) {
