@@ -335,6 +335,21 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
   }
 }
 
+/// Whether every operand over which a result is written is donated.
+bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                                    const std::vector<ValueId>& donated, const OpMemory& memory) {
+  for (const ResultMemory& result : memory.results) {
+    if (result.alias != Alias::InPlace ||
+        std::find(donated.begin(), donated.end(), operands[result.operand]) != donated.end())
+      continue;
+    add_error(request, "donate",
+              fmt::format("expected \"{}\", over which a result is written, to be donated",
+                          request.operands[result.operand]));
+    return false;
+  }
+  return true;
+}
+
 /// Whether the op names each of so many results; one without results has a name too.
 bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   const size_t expected = std::max<size_t>(results, 1);
@@ -369,7 +384,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
   auto results = judge_results(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
-  if (!results || !donated || !check_names(request, results->types.size()))
+  if (!results || !donated || !check_names(request, results->types.size()) ||
+      !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,

@@ -100,6 +100,8 @@ class ProgramBuilder {
   };
   std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
                                        const std::vector<ValueId>& operands, int64_t group_size);
+  bool check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                      const std::vector<ValueId>& donated, const OpMemory& memory);
   bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);

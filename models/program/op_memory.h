@@ -15,13 +15,14 @@ enum class Alias : uint8_t {
   DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
                  // policy asks for it: no element is read after the same one has been written
   Operand,       // in the storage of an operand, which is not changed
+  InPlace,       // so too, but the op writes it over the operand, which must be donated
 };
 
 /// Where one result lies.
 struct ResultMemory {
   Alias alias = Alias::Fresh;
-  size_t operand = 0;  // of Alias::Operand: which one
-  Bytes offset = {};   // of Alias::Operand: where in it the result begins
+  size_t operand = 0;  // of Operand and InPlace: which one
+  Bytes offset = {};   // the same: where in it the result begins
   friend bool operator==(const ResultMemory&, const ResultMemory&) = default;
 };
 

@@ -2,6 +2,9 @@
 // stands for a computation that is not written out.
 
 #include <limits>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -86,15 +89,49 @@ Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const Va
   return {Flops(0), results[0].size(), results[0].dtype, results[0].shape.rank() > 0};
 }
 
+constexpr std::string_view kInPlace = "in_place_of";
+
+/// What is wrong with the operand over which a result of `size` bytes is to be written.
+std::optional<TypeError> in_place_error(const TypeContext& context, Bytes size) {
+  const auto error = [](std::string message) {
+    return TypeError{std::string(kInPlace), std::move(message)};
+  };
+  const int64_t operand = context.attributes.integer(kInPlace);
+  if (operand >= static_cast<int64_t>(context.operands.size()))
+    return error(fmt::format("expected one of {} operands, counted from 0, got {}",
+                             context.operands.size(), operand));
+  const Bytes room = context.operands[static_cast<size_t>(operand)].size();
+  if (room != size)
+    return error(fmt::format("expected an operand of {} B, as the result has, got one of {} B",
+                             size.count(), room.count()));
+  return std::nullopt;
+}
+
 TypeOutcome compute(const TypeContext& context) {
+  const bool in_place = context.attributes.has(kInPlace);
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
     if (const auto* error = std::get_if<std::string>(&states))
       return TypeError{"of", *error};
+    if (in_place)
+      return TypeError{std::string(kInPlace), "expected a shape: there is no result to write"};
     return std::vector<ValueType>{};
   }
-  return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
-               states);
+  TypeOutcome outcome =
+      typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")), states);
+  const auto* types = std::get_if<std::vector<ValueType>>(&outcome);
+  if (types != nullptr && in_place)
+    if (auto error = in_place_error(context, types->front().size()))
+      return *error;
+  return outcome;
+}
+
+OpMemory compute_memory(const Attributes& attributes, std::span<const ValueType> operands,
+                        std::span<const ValueType> results) {
+  OpMemory memory = declared_scratch(attributes, operands, results);
+  if (attributes.has(kInPlace))
+    memory.results[0] = {Alias::InPlace, static_cast<size_t>(attributes.integer(kInPlace))};
+  return memory;
 }
 
 /// What stands for the result: the first operand, so that numbers flow on through a program, or
@@ -138,10 +175,11 @@ std::vector<OpRules> source_rules() {
                            {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
                            dtype,
                            {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}},
+                           {kInPlace, ParameterKind::Integer, Need::Optional, {}, 0, {}, {}},
                            scratch_parameter()},
                           compute, given, one_result<stand_in>);
   opaque.most_operands = std::numeric_limits<size_t>::max();
-  opaque.memory = declared_scratch;
+  opaque.memory = compute_memory;
   opaque.opaque = true;
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,

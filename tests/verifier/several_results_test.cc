@@ -141,6 +141,21 @@ TEST_CASE("scratch: a product's workspace is held while it runs") {
   CHECK(peak(R"(, "scratch": 1000)").live == std::vector<Bytes>{Bytes(32 + 4 + 1000), Bytes(96)});
 }
 
+TEST_CASE("in place: a result takes no room of its own, and what it is written over is gone") {
+  // The update of a, 32 B on each device, by n, 32 B too.
+  const std::string program = R"([{"id": "n", "op": "neg", "of": "a"},
+      {"id": "u", "op": "compute", "of": ["n", "a"], "flops": 8, "bytes": 96, "dtype": "f32",
+       "shape": [8], "in_place_of": 1, "donate": "a"}, )";
+  const std::string good = program + R"({"id": "v", "op": "reduce_sum", "of": "u", "axes": [0]}])";
+  const Ran fits = run_packed(good, "64 B");
+  CHECK(fits.broken().empty());
+  // a + n | u in a + n | u + v
+  CHECK(fits.report.memory.threads[0].live == std::vector<Bytes>{Bytes(64), Bytes(64), Bytes(36)});
+  CHECK(run_packed(good, "63 B").broken() == std::vector<std::string>{"MEMORY.CAPACITY"});
+  CHECK(run_packed(program + R"({"id": "v", "op": "reduce_sum", "of": "a", "axes": [0]}])")
+            .broken() == std::vector<std::string>{"DONATION.USE"});
+}
+
 TEST_CASE("barrier: takes no time and no room, and its results are its operands") {
   const std::string before = R"([{"id": "n", "op": "neg", "of": "a"}, )";
   const Ran ran =

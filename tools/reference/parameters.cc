@@ -38,6 +38,9 @@ constexpr std::array kSummaries = {
               "rendezvous: it holds none"},
     Described{"fill_value", "the value of every element"},
     Described{"flops", "the floating point operations that it takes"},
+    Described{"in_place_of",
+              "the operand, counted from 0, over which the result is written: it is as large, and "
+              "donated"},
     Described{"limit_indices", "the end index (exclusive), per dimension"},
     Described{"mode",
               "what an index out of range gives: fill, NaN or the limit of the dtype; clip, the "

@@ -108,23 +108,43 @@ TEST_CASE("builder: a result may lie in any operand's storage") {
   CHECK(program.buffers.size() == 2);
 }
 
+TEST_CASE("builder: what a result is written over is donated") {
+  const auto update = [](std::vector<std::string> donated) {
+    OpRequest request = op("u", "compute", {"a", "n"},
+                           {{"flops", Flops(1)},
+                            {"bytes", Bytes(1)},
+                            {"dtype", Dtype::F32},
+                            {"shape", Numbers{4}},
+                            {"in_place_of", int64_t{1}}});
+    return donating(request, std::move(donated));
+  };
+  Spmd building;
+  building.add(op("n", "neg", {"a"})).add(update({"n"}));
+  const Program program = building.finish();
+  CHECK(value_of(program, "u").buffer == value_of(program, "n").buffer);
+  Spmd wrong;
+  wrong.add(op("n", "neg", {"a"})).add(update({"a"}));
+  CHECK(wrong.errors() == Errors{"/u/donate: compute: expected \"n\", over which a result is "
+                                 "written, to be donated"});
+}
+
 TEST_CASE("builder: as many ids as results") {
-  const auto faults = [](OpRequest request) {
+  const auto errors = [](OpRequest request) {
     Spmd building;
     building.add(std::move(request));
     return building.errors();
   };
-  CHECK(faults(split({"p"}, 1)) == Errors{});
-  CHECK(faults(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
-  CHECK(faults(split({"p", "q"}, 1)) ==
+  CHECK(errors(split({"p"}, 1)) == Errors{});
+  CHECK(errors(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
+  CHECK(errors(split({"p", "q"}, 1)) ==
         Errors{"/p/id: split: expected 1 id, got 2: it has 1 result"});
   OpRequest sum = op("s", "psum", {"a"}, {{"axis_name", kX}});
   sum.other_results = {"t"};
-  CHECK(faults(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
+  CHECK(errors(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
   OpRequest nothing =
       op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
   nothing.other_results = {"d"};
-  CHECK(faults(nothing) == Errors{"/c/id: compute: expected 1 id, got 2: it has no results"});
+  CHECK(errors(nothing) == Errors{"/c/id: compute: expected 1 id, got 2: it has no results"});
 }
 
 TEST_CASE("builder: ids of several results are used once, also within the op") {
@@ -134,7 +154,7 @@ TEST_CASE("builder: ids of several results are used once, also within the op") {
                                     "/q/id: expected an unused id, got \"a\", which is taken"});
 }
 
-TEST_CASE("builder: none of a faulty op's results is reported again") {
+TEST_CASE("builder: none of an invalid op's results is reported again") {
   Spmd building;
   building.add(split({"p", "q", "r"}, 2))
       .add(op("s", "add", {"p", "p"}))

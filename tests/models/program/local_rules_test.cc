@@ -341,6 +341,28 @@ std::string dot(Lists numbers) {
                  {{"dimension_numbers", numbers}});
 }
 
+TEST_CASE("compute: a result may be written over an operand that is as large") {
+  const auto in_place = [](int64_t operand, int64_t extent) {
+    return outcome(OpKind::Compute, {plain(Dtype::F32, {2}), plain(Dtype::BF16, {2, 3})},
+                   {{"flops", Flops(1)},
+                    {"bytes", Bytes(1)},
+                    {"dtype", Dtype::F32},
+                    {"shape", Numbers{extent}},
+                    {"in_place_of", operand}});
+  };
+  CHECK(in_place(0, 2) == "f32[2]");
+  CHECK(in_place(1, 3) == "f32[3]");  // 12 B both
+  CHECK(in_place(1, 2) ==
+        "in_place_of: expected an operand of 8 B, as the result has, got one of 12 B");
+  CHECK(in_place(2, 2) == "in_place_of: expected one of 2 operands, counted from 0, got 2");
+  CHECK(outcome(OpKind::Compute, {plain(Dtype::F32, {2})},
+                {{"flops", Flops(1)},
+                 {"bytes", Bytes(1)},
+                 {"dtype", Dtype::F32},
+                 {"in_place_of", int64_t{0}}}) ==
+        "in_place_of: expected a shape: there is no result to write");
+}
+
 TEST_CASE("dot_general: batch, then free dimensions of the first, then of the second") {
   // Contracting 4 with 4; batch (2, 5) with (2, 5); free are 3 and 6.
   CHECK(dot({{3}, {0}, {1, 0}, {2, 3}}) == "bf16[2,5,3,6]");
@@ -484,6 +506,13 @@ TEST_CASE("memory: where the results of each family lie") {
   CHECK(memory(OpKind::Done, 1).results == Results{{Alias::Operand, 0}});
   CHECK(memory(OpKind::OptimizationBarrier, 2).results ==
         Results{{Alias::Operand, 0}, {Alias::Operand, 1}});
+}
+
+TEST_CASE("memory: a compute writes where it is told to") {
+  using Results = std::vector<ResultMemory>;
+  CHECK(memory(OpKind::Compute, 1).results == Results{{Alias::Fresh}});
+  CHECK(memory(OpKind::Compute, 1, {{"in_place_of", int64_t{3}}}).results ==
+        Results{{Alias::InPlace, 3}});
 }
 
 TEST_CASE("memory: scratch is what is declared") {
