@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/check.h"
+#include "models/program/did_you_mean.h"
 
 namespace orrery {
 
@@ -13,9 +14,8 @@ std::string unknown_axis(const Mesh& mesh, std::string_view name) {
   std::vector<std::string_view> axes;
   for (const Axis& axis : mesh.axes())
     axes.push_back(axis.name);
-  const std::string_view near = near_miss(name, axes);
   return fmt::format("expected an axis of the mesh ({}), got \"{}\"{}", fmt::join(axes, ", "), name,
-                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+                     did_you_mean(name, axes));
 }
 
 std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::string> names) {
