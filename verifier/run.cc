@@ -15,6 +15,7 @@
 #include "models/base/int128.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
+#include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -28,6 +29,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -185,6 +187,7 @@ class Run {
                           added.every == 1 ? "" : fmt::format("{} ", added.every),
                           quantity_text(added.later)));
     label("critical path: not computed (iterations are left out)");
+    label("arena: placed for the iterations that are shown");
     if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
                     [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))
       label("jitter: iterations that are left out have the amounts of the last one");
@@ -413,16 +416,7 @@ class Run {
   }
 
   Bytes bytes_touched(const Op& op) const {
-    const CostRule cost = rules(op.kind).cost;
-    if (cost == nullptr)
-      return Bytes();
-    std::vector<ValueType> operands;
-    std::vector<ValueType> results;
-    for (const ValueId value : op.operands)
-      operands.push_back(program_.value(value).type);
-    for (const ValueId value : op.results)
-      results.push_back(program_.value(value).type);
-    return cost(op.attributes, operands, results).bytes;
+    return rules(op.kind).family == Family::Local ? cost_of(program_, op).bytes : Bytes();
   }
 
   void describe_devices() {
@@ -451,6 +445,8 @@ class Run {
 }  // namespace
 
 std::string too_large(const Overflow& overflow) {
+  if (dynamic_cast<const TooMuchState*>(&overflow) != nullptr)
+    return overflow.what();  // it names its limit
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 

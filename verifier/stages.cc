@@ -11,6 +11,7 @@
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
+#include "simulator/time/state_budget.h"
 #include "verifier/long_loops.h"
 
 namespace orrery {
@@ -78,6 +79,7 @@ const std::optional<Completion>& Stages::times() {
     times_.emplace();
     if (has_routes()) {
       TimeOptions options;
+      options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
       if (has_slacks()) {
         history_.halves.reserve(2 * steps());
@@ -91,7 +93,10 @@ const std::optional<Completion>& Stages::times() {
 }
 
 std::optional<Completion> Stages::time_long_loops() {
-  auto swept = time_by_sweep(program_, lowered_, paths(), demands(), {fault_effects_.device_start});
+  TimeOptions options;
+  options.device_start = fault_effects_.device_start;
+  options.most_state = options_.limits.state;
+  auto swept = time_by_sweep(program_, lowered_, paths(), demands(), options);
   if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
   // Iterations wait for earlier ones only, and the written ones have all that can wait.
@@ -118,6 +123,9 @@ std::optional<Completion> Stages::time_written_out() {
     if (!stages.times())
       return std::nullopt;
     completion = *stages.times();
+  } catch (const TooMuchState& too_much) {  // the op that it names is one of the other program
+    diagnostics_.add(too_much.what());
+    return std::nullopt;
   } catch (const OpOverflow& overflow) {
     throw Overflow(overflow.what());  // its op is not one of the original program
   }

@@ -74,20 +74,8 @@ ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, cons
   return nullptr;
 }
 
-/// A new value: in the storage of `aliased`, or in a buffer of its own. Requires a size that fits.
-ValueId ProgramBuilder::add_value(std::string name, ValueType type,
-                                  std::optional<ValueId> aliased) {
-  Value value;
-  value.name = std::move(name);
-  if (aliased) {
-    value.buffer = program_.value(*aliased).buffer;
-    value.offset = program_.value(*aliased).offset;
-  } else {
-    value.buffer = BufferId(program_.buffers.size());
-    program_.buffers.push_back({type.size(), MemorySpace::Device});
-  }
-  value.type = std::move(type);
-  program_.values.push_back(std::move(value));
+ValueId ProgramBuilder::add_value(std::string name, ValueType type, Location location) {
+  program_.values.push_back({std::move(name), std::move(type), location.buffer, location.offset});
   return ValueId(program_.values.size() - 1);
 }
 
@@ -107,7 +95,8 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
   for (const size_t axis : axis_positions(program_.mesh, varying))
     type.axes[axis] = AxisState::Varying;
   try {
-    definition->value = add_value(std::move(name), type, std::nullopt);
+    const Location location = locate_result(program_, {}, type.size(), {});
+    definition->value = add_value(std::move(name), type, location);
   } catch (const Overflow&) {
     diagnostics_.add(at, fmt::format("expected an array of fewer than 2^63 bytes, got {}{}",
                                      orrery::name(dtype), type.shape.text()));
@@ -299,7 +288,8 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   return donated;
 }
 
-std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
+/// Empty, with a report, where the op's rules refuse it.
+std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
     int64_t group_size) {
   std::vector<ValueType> types;
@@ -329,9 +319,10 @@ std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
     }
     if (rules.cost != nullptr)
       static_cast<void>(rules.cost(request.attributes, types, results));
+    OpMemory memory = rules.memory(request.attributes, types, results);
     for (ValueType& result : results)
       result.future = request.issue == Issue::Start;
-    return results;
+    return Results{std::move(results), std::move(memory)};
   } catch (const Overflow&) {
     std::vector<std::string> texts;
     for (const ValueType& type : types)
@@ -342,6 +333,33 @@ std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
                     fmt::join(texts, ", ")));
     return std::nullopt;
   }
+}
+
+/// Whether every operand over which a result is written is donated.
+bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                                    const std::vector<ValueId>& donated, const OpMemory& memory) {
+  for (const ResultMemory& result : memory.results) {
+    if (result.alias != Alias::InPlace ||
+        std::find(donated.begin(), donated.end(), operands[result.operand]) != donated.end())
+      continue;
+    add_error(request, "donate",
+              fmt::format("expected \"{}\", over which a result is written, to be donated",
+                          request.operands[result.operand]));
+    return false;
+  }
+  return true;
+}
+
+/// Whether the op names each of so many results; one without results has a name too.
+bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
+  const size_t expected = std::max<size_t>(results, 1);
+  const size_t given = 1 + request.other_results.size();
+  if (given != expected)
+    add_error(request, "id",
+              fmt::format("expected {} id{}, got {}: it has {} result{}", expected,
+                          expected == 1 ? "" : "s", given,
+                          results == 0 ? "no" : std::to_string(results), results == 1 ? "" : "s"));
+  return given == expected;
 }
 
 /// Adds the op, whose parameters and operands are each right by themselves, to the thread; empty,
@@ -364,9 +382,10 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     }
   }
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
-  auto types = result_types(request, rules, operands, group_size);
+  auto results = judge_results(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
-  if (!types || !donated)
+  if (!results || !donated || !check_names(request, results->types.size()) ||
+      !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
@@ -375,10 +394,11 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     op.origin = diagnostics_.noted(*op.origin);
   if (collective)
     op.site = sites_.enter(op, request);
-  for (ValueType& type : *types) {
-    const bool alias = rules.alias == Alias::FirstOperand;
-    op.results.push_back(add_value(
-        op.name, std::move(type), alias ? std::optional<ValueId>(operands.front()) : std::nullopt));
+  for (size_t r = 0; r < results->types.size(); ++r) {
+    ValueType& type = results->types[r];
+    const Location location =
+        locate_result(program_, results->memory.results[r], type.size(), operands);
+    op.results.push_back(add_value(request.result_name(r), std::move(type), location));
   }
   const OpId id(program_.ops.size());
   program_.ops.push_back(std::move(op));
@@ -391,20 +411,24 @@ void ProgramBuilder::op(OpRequest request) {
   const OpRules& rules = orrery::rules(request.kind);
   const bool right = check_parameters(request, rules);
   const auto operands = resolve_operands(request, rules);
-  Definition* definition =
-      define(request.name, request.key_origin("id"),
-             {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin});
+  std::vector<Definition*> definitions;
+  for (size_t r = 0; r <= request.other_results.size(); ++r)
+    definitions.push_back(
+        define(request.result_name(r), request.result_origin(r),
+               {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin}));
   const auto made = right && operands ? make_op(request, rules, *operands) : std::nullopt;
   if (!made) {
     sites_.refuse(request.site);
     return;
   }
-  if (definition == nullptr)
-    return;
   const std::vector<ValueId>& results = program_.op(*made).results;
-  definition->is_void = results.empty();
-  if (!results.empty())
-    definition->value = results.front();
+  for (size_t r = 0; r < definitions.size(); ++r) {
+    if (definitions[r] == nullptr)
+      continue;
+    definitions[r]->is_void = results.empty();
+    if (!results.empty())
+      definitions[r]->value = results[r];
+  }
 }
 
 std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/program/op_needs.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
@@ -92,12 +93,19 @@ class ProgramBuilder {
   std::optional<LogicalId> first_without(ValueId value);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
-  std::optional<std::vector<ValueType>> result_types(const OpRequest& request, const OpRules& rules,
-                                                     const std::vector<ValueId>& operands,
-                                                     int64_t group_size);
+  /// An op's results before they are values.
+  struct Results {
+    std::vector<ValueType> types;
+    OpMemory memory;
+  };
+  std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
+                                       const std::vector<ValueId>& operands, int64_t group_size);
+  bool check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
+                      const std::vector<ValueId>& donated, const OpMemory& memory);
+  bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);
-  ValueId add_value(std::string name, ValueType type, std::optional<ValueId> aliased);
+  ValueId add_value(std::string name, ValueType type, Location location);
   void add_error(const OpRequest& request, std::string_view key, std::string_view message);
 
   Checks checks_;

@@ -346,7 +346,7 @@ std::vector<OpRules> collective_rules() {
   end.summary = "waits for a started collective; its result is the collective's";
   end.family = Family::Done;
   end.type = done;
-  end.alias = Alias::FirstOperand;
+  end.memory = results_in_operands;
   return {
       collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
                  GroupSizes::Any, reduction(Combine::Add, Entering::Counted, Leaving::Same)),

@@ -140,7 +140,7 @@ Tensor dot_value(const LocalCall& call) {
   const Dimensions of(call.attributes);
   return dot_general(call.operand(0), call.operand(1),
                      {of.lhs_contracting, of.rhs_contracting, of.lhs_batch, of.rhs_batch},
-                     call.result.dtype);
+                     call.result().dtype);
 }
 
 }  // namespace
@@ -154,10 +154,12 @@ std::vector<OpRules> dot_rules() {
   dot.most_operands = 2;
   dot.parameters = {
       {"dimension_numbers", ParameterKind::DimensionNumbers, Need::Required, {}, {}, {}, {}},
-      {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}}};
+      {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}},
+      scratch_parameter()};
   dot.type = dot_general;
   dot.cost = dot_cost;
-  dot.evaluate = dot_value;
+  dot.evaluate = one_result<dot_value>;
+  dot.memory = declared_scratch;
   return {dot};
 }
 

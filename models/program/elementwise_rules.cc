@@ -90,7 +90,7 @@ Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
 }
 
 Tensor converted(const LocalCall& call) {
-  return convert(call.operand(0), call.result.dtype);
+  return convert(call.operand(0), call.result().dtype);
 }
 
 Tensor selected(const LocalCall& call) {
@@ -105,7 +105,7 @@ OpRules local(OpKind kind, std::string_view name, std::string_view summary, size
   rules.least_operands = operands;
   rules.most_operands = operands;
   rules.cost = arithmetic_cost;
-  rules.alias = Alias::DyingOperand;
+  rules.memory = results_over_dying;
   return rules;
 }
 
@@ -119,7 +119,7 @@ OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summ
                        TypeRule type) {
   OpRules rules = local(kind, name, summary, std::is_same_v<decltype(kOp), Unary> ? 1 : 2);
   rules.type = type;
-  rules.evaluate = evaluated<kOp>;
+  rules.evaluate = one_result<evaluated<kOp>>;
   rules.elementwise = kOp;
   return rules;
 }
@@ -131,7 +131,7 @@ OpRules conversion() {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   rules.type = convert;
   rules.cost = convert_cost;
-  rules.evaluate = converted;
+  rules.evaluate = one_result<converted>;
   return rules;
 }
 
@@ -140,7 +140,7 @@ OpRules selection() {
                         "elements of the case that the first operand, of pred or s32, says", 2);
   rules.most_operands = std::numeric_limits<size_t>::max();
   rules.type = select_n;
-  rules.evaluate = selected;
+  rules.evaluate = one_result<selected>;
   rules.moves = true;
   return rules;
 }

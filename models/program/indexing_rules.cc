@@ -121,7 +121,7 @@ std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
 }
 
 Tensor dynamically_sliced(const LocalCall& call) {
-  return dynamic_slice(call.operand(0), starts(call, 1), call.result.shape);
+  return dynamic_slice(call.operand(0), starts(call, 1), call.result().shape);
 }
 
 Tensor dynamically_updated(const LocalCall& call) {
@@ -156,7 +156,7 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicSlice, "dynamic_slice",
       "the part of slice_sizes that begins at the start indices, the operands after the first; "
       "clamped so that it fits",
-      dynamic_slice, selected_cost<1>, dynamically_sliced);
+      dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
   part.least_operands = 1;
   part.most_operands = kAny;
   part.parameters = {{"slice_sizes", ParameterKind::Integers, Need::Required, {}, 0, {}, {}}};
@@ -164,15 +164,15 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicUpdateSlice, "dynamic_update_slice",
       "the first operand, with the second in the place that begins at the start indices, the "
       "operands after it; clamped so that it fits",
-      dynamic_update_slice, selected_cost<2>, dynamically_updated);
+      dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
   update.most_operands = kAny;
-  update.alias = Alias::DyingOperand;
+  update.memory = results_over_dying;
   OpRules rows = indexing(
       OpKind::Take, "take",
       "the rows of the first operand along the axis that the second, integers, names; an index "
       "outside gives NaN (or the dtype's limit) with mode fill, where a negative one counts from "
       "the end, and the nearest row with mode clip",
-      take, selected_cost<1>, taken);
+      take, selected_cost<1>, one_result<taken>);
   rows.parameters = {
       {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}},
       {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {}, {}, {kFill, kClip}}};

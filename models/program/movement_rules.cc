@@ -41,14 +41,14 @@ TypeOutcome reshape(const TypeContext& context) {
   return moved(context, std::move(shape));
 }
 
-/// Its result is the operand's storage.
-Cost reshape_cost(const Attributes&, std::span<const ValueType> operands,
-                  std::span<const ValueType>) {
+/// Its results are the operands' storage.
+Cost renaming_cost(const Attributes&, std::span<const ValueType> operands,
+                   std::span<const ValueType>) {
   return {Flops(0), Bytes(0), operands[0].dtype, false};
 }
 
 Tensor reshaped(const LocalCall& call) {
-  return reshape(call.operand(0), call.result.shape);
+  return reshape(call.operand(0), call.result().shape);
 }
 
 TypeOutcome transpose(const TypeContext& context) {
@@ -142,6 +142,67 @@ Tensor concatenated(const LocalCall& call) {
   return concatenate(parts, static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
+/// A negative axis counts from the end, as in jax.lax.split.
+size_t split_axis(const Attributes& attributes, const Shape& operand) {
+  const int64_t axis = attributes.integer("axis");
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(operand.rank()) : axis);
+}
+
+TypeOutcome split(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const std::vector<int64_t>& sizes = context.attributes.integers("sizes");
+  const auto rank = static_cast<int64_t>(operand.shape.rank());
+  const int64_t given = context.attributes.integer("axis");
+  if (rank == 0)
+    return TypeError{"axis", "expected an operand with dimensions, got a scalar"};
+  if (given < -rank || given >= rank)
+    return TypeError{
+        "axis", fmt::format("expected a dimension from {} to {}, got {}", -rank, rank - 1, given)};
+  const size_t axis = split_axis(context.attributes, operand.shape);
+  int64_t sum = 0;
+  for (const int64_t size : sizes)
+    sum = checked_add(sum, size);
+  if (sum != operand.shape[axis] || sizes.empty())
+    return TypeError{"sizes",
+                     fmt::format("expected sizes that add up to {}, dimension {} of {}, got {}",
+                                 operand.shape[axis], axis, operand.shape.text(), list(sizes))};
+  TypeOutcome outcome = moved(context, operand.shape);
+  if (auto* types = std::get_if<std::vector<ValueType>>(&outcome)) {
+    const ValueType whole = types->front();
+    types->assign(sizes.size(), whole);
+    for (size_t part = 0; part < sizes.size(); ++part)
+      (*types)[part].shape = whole.shape.with(axis, sizes[part]);
+  }
+  return outcome;
+}
+
+std::vector<Tensor> parts(const LocalCall& call) {
+  const Shape& whole = call.operand(0).shape();
+  const size_t axis = split_axis(call.attributes, whole);
+  SliceBounds bounds{std::vector<int64_t>(whole.rank(), 0),
+                     std::vector<int64_t>(whole.dims().begin(), whole.dims().end()),
+                     {}};
+  bounds.limit[axis] = 0;
+  std::vector<Tensor> parts;
+  for (const int64_t size : call.attributes.integers("sizes")) {
+    bounds.start[axis] = bounds.limit[axis];
+    bounds.limit[axis] += size;
+    parts.push_back(slice(call.operand(0), bounds));
+  }
+  return parts;
+}
+
+TypeOutcome as_they_are(const TypeContext& context) {
+  return std::vector<ValueType>(context.operands.begin(), context.operands.end());
+}
+
+std::vector<Tensor> copies(const LocalCall& call) {
+  std::vector<Tensor> copies;
+  for (const Tensor* operand : call.operands)
+    copies.push_back(*operand);
+  return copies;
+}
+
 /// What an entry of a padding_config may be: sums and products of a few of these fit.
 constexpr int64_t kMostPadding = int64_t{1} << 60;
 
@@ -229,13 +290,13 @@ TypeOutcome broadcast_in_dim(const TypeContext& context) {
 }
 
 Tensor broadcast(const LocalCall& call) {
-  return broadcast_in_dim(call.operand(0), call.result.shape,
+  return broadcast_in_dim(call.operand(0), call.result().shape,
                           call.attributes.integers("broadcast_dimensions"));
 }
 
-/// It reads its operands once, however often they are written.
-Cost filled_cost(const Attributes&, std::span<const ValueType> operands,
-                 std::span<const ValueType> results) {
+/// It reads its operands once, and writes its results.
+Cost read_once_cost(const Attributes&, std::span<const ValueType> operands,
+                    std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};
 }
 
@@ -260,42 +321,62 @@ OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
 }  // namespace
 
 std::vector<OpRules> movement_rules() {
+  constexpr size_t kAny = std::numeric_limits<size_t>::max();
   OpRules renamed =
       movement(OpKind::Reshape, "reshape", "the same elements, row-major, under another shape",
-               {sizes("new_sizes", Need::Required)}, reshape, reshaped);
-  renamed.cost = reshape_cost;
-  renamed.alias = Alias::FirstOperand;
+               {sizes("new_sizes", Need::Required)}, reshape, one_result<reshaped>);
+  renamed.cost = renaming_cost;
+  renamed.memory = results_in_operands;
   OpRules joined =
       movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
-               concatenated);
-  joined.most_operands = std::numeric_limits<size_t>::max();
+               one_result<concatenated>);
+  joined.most_operands = kAny;
+  OpRules split_up =
+      movement(OpKind::Split, "split",
+               "the operand's parts of the given sizes, in order along the axis; a negative axis "
+               "counts from "
+               "the end",
+               {sizes("sizes", Need::Required),
+                {"axis", ParameterKind::Integer, Need::Optional, int64_t{0}, {}, {}, {}}},
+               split, parts);
+  split_up.most_results = kAny;
+  split_up.cost = read_once_cost;
+  OpRules barrier = movement(OpKind::OptimizationBarrier, "optimization_barrier",
+                             "each result is its operand, in the same storage; nothing runs", {},
+                             as_they_are, copies);
+  barrier.most_operands = kAny;
+  barrier.most_results = kAny;
+  barrier.cost = renaming_cost;
+  barrier.memory = results_in_operands;
   OpRules padding =
       movement(OpKind::Pad, "pad",
                "the first operand with copies of the second, a scalar, around and between its "
                "elements; negative low or high take elements off",
                {{"padding_config", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-               pad, padded);
+               pad, one_result<padded>);
   padding.least_operands = 2;
   padding.most_operands = 2;
-  padding.cost = filled_cost;
+  padding.cost = read_once_cost;
   OpRules repeated =
       movement(OpKind::BroadcastInDim, "broadcast_in_dim",
                "the operand repeated: its dimension d becomes dimension broadcast_dimensions[d]",
                {sizes("shape", Need::Required), sizes("broadcast_dimensions", Need::Required)},
-               broadcast_in_dim, broadcast);
-  repeated.cost = filled_cost;
+               broadcast_in_dim, one_result<broadcast>);
+  repeated.cost = read_once_cost;
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
-                   {sizes("permutation", Need::Required)}, transpose, transposed),
+                   {sizes("permutation", Need::Required)}, transpose, one_result<transposed>),
           movement(OpKind::Slice, "slice", "every strides-th element from start to before limit",
                    {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
                     sizes("strides", Need::Optional)},
-                   slice, sliced),
+                   slice, one_result<sliced>),
           joined,
+          split_up,
           padding,
-          repeated};
+          repeated,
+          barrier};
 }
 
 }  // namespace orrery

@@ -14,6 +14,11 @@ Origin OpRequest::key_origin(std::string_view key) const {
   return whole;
 }
 
+Origin OpRequest::result_origin(size_t result) const {
+  const auto listed = key_origins.find(fmt::format("id/{}", result));
+  return listed != key_origins.end() ? listed->second : key_origin("id");
+}
+
 Origin origin_of(std::string_view name, const std::optional<Origin>& origin) {
   return origin ? *origin : Origin{fmt::format("/{}", name)};
 }

@@ -74,11 +74,11 @@ std::vector<OpRules> reduction_rules() {
   return {
       reduction(OpKind::ReduceSum, "reduce_sum",
                 "sum along the axes, in row-major order; f16 and bf16 are summed in f32", summed,
-                reduced_value<Combine::Add>),
+                one_result<reduced_value<Combine::Add>>),
       reduction(OpKind::ReduceMax, "reduce_max", "largest along the axes; NaN wins, and -0 < +0",
-                extreme, reduced_value<Combine::Max>),
+                extreme, one_result<reduced_value<Combine::Max>>),
       reduction(OpKind::ReduceMin, "reduce_min", "smallest along the axes; NaN wins, and -0 < +0",
-                extreme, reduced_value<Combine::Min>)};
+                extreme, one_result<reduced_value<Combine::Min>>)};
 }
 
 }  // namespace orrery

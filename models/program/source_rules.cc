@@ -2,6 +2,9 @@
 // stands for a computation that is not written out.
 
 #include <limits>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -55,7 +58,7 @@ TypeOutcome full(const TypeContext& context) {
 }
 
 Tensor full_value(const LocalCall& call) {
-  return full(call.result.dtype, call.result.shape, call.attributes.number("fill_value"));
+  return full(call.result().dtype, call.result().shape, call.attributes.number("fill_value"));
 }
 
 TypeOutcome iota(const TypeContext& context) {
@@ -72,7 +75,7 @@ TypeOutcome iota(const TypeContext& context) {
 }
 
 Tensor iota_value(const LocalCall& call) {
-  return iota(call.result.dtype, call.result.shape,
+  return iota(call.result().dtype, call.result().shape,
               static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
@@ -86,24 +89,58 @@ Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const Va
   return {Flops(0), results[0].size(), results[0].dtype, results[0].shape.rank() > 0};
 }
 
+constexpr std::string_view kInPlace = "in_place_of";
+
+/// What is wrong with the operand over which a result of `size` bytes is to be written.
+std::optional<TypeError> in_place_error(const TypeContext& context, Bytes size) {
+  const auto error = [](std::string message) {
+    return TypeError{std::string(kInPlace), std::move(message)};
+  };
+  const int64_t operand = context.attributes.integer(kInPlace);
+  if (operand >= static_cast<int64_t>(context.operands.size()))
+    return error(fmt::format("expected one of {} operands, counted from 0, got {}",
+                             context.operands.size(), operand));
+  const Bytes room = context.operands[static_cast<size_t>(operand)].size();
+  if (room != size)
+    return error(fmt::format("expected an operand of {} B, as the result has, got one of {} B",
+                             size.count(), room.count()));
+  return std::nullopt;
+}
+
 TypeOutcome compute(const TypeContext& context) {
+  const bool in_place = context.attributes.has(kInPlace);
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
     if (const auto* error = std::get_if<std::string>(&states))
       return TypeError{"of", *error};
+    if (in_place)
+      return TypeError{std::string(kInPlace), "expected a shape: there is no result to write"};
     return std::vector<ValueType>{};
   }
-  return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
-               states);
+  TypeOutcome outcome =
+      typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")), states);
+  const auto* types = std::get_if<std::vector<ValueType>>(&outcome);
+  if (types != nullptr && in_place)
+    if (auto error = in_place_error(context, types->front().size()))
+      return *error;
+  return outcome;
+}
+
+OpMemory compute_memory(const Attributes& attributes, std::span<const ValueType> operands,
+                        std::span<const ValueType> results) {
+  OpMemory memory = declared_scratch(attributes, operands, results);
+  if (attributes.has(kInPlace))
+    memory.results[0] = {Alias::InPlace, static_cast<size_t>(attributes.integer(kInPlace))};
+  return memory;
 }
 
 /// What stands for the result: the first operand, so that numbers flow on through a program, or
 /// zeros where that has another type.
 Tensor stand_in(const LocalCall& call) {
-  if (!call.operands.empty() && call.operand(0).dtype() == call.result.dtype &&
-      call.operand(0).shape() == call.result.shape)
+  if (!call.operands.empty() && call.operand(0).dtype() == call.result().dtype &&
+      call.operand(0).shape() == call.result().shape)
     return call.operand(0);
-  return Tensor(call.result.dtype, call.result.shape);
+  return Tensor(call.result().dtype, call.result().shape);
 }
 
 /// As the program says.
@@ -137,27 +174,30 @@ std::vector<OpRules> source_rules() {
                           {{"flops", ParameterKind::FlopCount, Need::Required, {}, 0, {}, {}},
                            {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
                            dtype,
-                           {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}}},
-                          compute, given, stand_in);
+                           {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}},
+                           {kInPlace, ParameterKind::Integer, Need::Optional, {}, 0, {}, {}},
+                           scratch_parameter()},
+                          compute, given, one_result<stand_in>);
   opaque.most_operands = std::numeric_limits<size_t>::max();
+  opaque.memory = compute_memory;
   opaque.opaque = true;
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
-                 written, axis_index_value),
+                 written, one_result<axis_index_value>),
           source(OpKind::AxisSize, "axis_size",
                  "the number of devices along the axes, s32; known from the mesh, nothing is sent",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_size,
-                 written, axis_size_value),
+                 written, one_result<axis_size_value>),
           source(OpKind::Full, "full", "every element the same",
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
                   dtype},
-                 full, full_cost, full_value),
+                 full, full_cost, one_result<full_value>),
           source(OpKind::Iota, "iota", "each element is its index along the dimension",
                  {dtype,
                   {"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
-                 iota, written, iota_value),
+                 iota, written, one_result<iota_value>),
           opaque};
 }
 

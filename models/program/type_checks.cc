@@ -23,6 +23,10 @@ std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dim
   return std::nullopt;
 }
 
+Parameter scratch_parameter() {
+  return {"scratch", ParameterKind::ByteCount, Parameter::Need::Optional, {}, 0, {}, {}};
+}
+
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results) {
   Bytes sum;
   for (const ValueType& operand : operands)

@@ -17,6 +17,10 @@ TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank);
 
+/// "scratch": what an op needs beside operands and results while it runs. Of GPU libraries, their
+/// workspace.
+Parameter scratch_parameter();
+
 /// Sizes of operands and results together.
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
-// it is an error of the input that names the limit.
+// it is an error of the input that names the limit. What a limit counts makes a
+// run take memory; the table in bounds.cc states how much at most.
 
 #include <cstdint>
 #include <limits>
@@ -20,8 +21,9 @@ struct Limits {
   int64_t devices = int64_t{1} << 20;  // of a cluster
   int64_t links = int64_t{1} << 22;    // of a cluster
   int64_t ops = int64_t{1} << 18;      // over all programs of a scenario, and iterations of loops
-  int64_t places = int64_t{1} << 27;   // ops times devices: what their replica groups may take
+  int64_t places = int64_t{1} << 25;   // ops times devices: their times and replica groups
   int64_t steps = int64_t{1} << 32;    // of the schedules of all collectives
+  int64_t state = int64_t{2} << 30;    // bytes of memory for what runs at the same time
   int64_t data = int64_t{4} << 30;     // bytes of all values on all devices, where data is moved
   int64_t blocks = int64_t{1} << 20;   // of an MSCCL algorithm: its gpus times the most of one
   int64_t clocks = int64_t{1} << 28;   // its thread blocks times its steps: what finds its races
@@ -32,7 +34,8 @@ struct LimitInfo {
   int64_t Limits::*value;
   std::string_view of;  // as in "at most 64 ...": "levels of nesting"
   bool bytes = false;   // whether it counts bytes
-  int64_t most = 0;     // the highest value that may be set: what our ids and offsets can number
+  int64_t memory = 0;   // bytes that a run takes at most for each of what it counts
+  int64_t most = 0;     // what it may be set to: what our ids and offsets can number
 };
 
 /// In the order of Limits.

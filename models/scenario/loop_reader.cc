@@ -147,6 +147,10 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
     const auto name = op.kind() == DocumentNode::Kind::Object ? op.find("id") : std::nullopt;
     if (name && name->kind() == DocumentNode::Kind::Text)
       loop.body_ids.insert(name->text());
+    if (name && name->kind() == DocumentNode::Kind::List)
+      for (const DocumentNode each : *name)
+        if (each.kind() == DocumentNode::Kind::Text)
+          loop.body_ids.insert(each.text());
   }
   return loop;
 }

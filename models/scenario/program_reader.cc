@@ -126,6 +126,22 @@ std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   return "";
 }
 
+/// The ids of an op: one, or a list with one for each result. Adds where those of a list stand.
+std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope& scope,
+                                                 OpRequest& request) {
+  if (node.kind() != DocumentNode::Kind::List)
+    return {read_id(node, scope)};
+  std::vector<std::string> ids;
+  for (const DocumentNode item : node) {
+    request.key_origins.emplace(fmt::format("id/{}", ids.size()), item.origin());
+    ids.push_back(read_id(item, scope));
+  }
+  if (!ids.empty())
+    return ids;
+  diagnostics_.add(node.origin(), "expected an id, or an id for each result, got []");
+  return {""};
+}
+
 /// From here to the end of the scope `name` means `full`.
 void ProgramReader::define(Scope& scope, const std::string& name, const std::string& full,
                            const Origin& at) {
@@ -176,17 +192,32 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.key_origins.emplace(key, value->origin());
     return value;
   };
-  std::string id;
+  std::vector<std::string> ids = {""};
   if (fields.required("id"))
-    id = read_id(*take("id"), scope);
-  request.name = scope.prefix + id;
+    ids = read_ids(*take("id"), scope, request);
+  request.name = scope.prefix + ids.front();
+  for (size_t r = 1; r < ids.size(); ++r)
+    request.other_results.push_back(scope.prefix + ids[r]);
+  const auto define_all = [&] {
+    for (size_t r = 0; r < ids.size(); ++r)
+      define(scope, ids[r], request.result_name(r), request.result_origin(r));
+  };
+  const auto refuse = [&] {
+    for (size_t r = 0; r < ids.size(); ++r)
+      invalid_.insert(request.result_name(r));
+    complete_ = false;
+  };
+  // Further results count as ops: each takes as much to keep on every device.
+  if (!fits(node, ids.size() - 1, 0)) {
+    refuse();
+    return;
+  }
   std::optional<OpName> op;
   if (const auto name = fields.required("op"))
     op = read_op_name(*name, diagnostics_);
   if (!op) {
-    define(scope, id, request.name, request.key_origin("id"));
-    invalid_.insert(request.name);
-    complete_ = false;
+    define_all();
+    refuse();
     return;
   }
   request.kind = op->kind;
@@ -194,9 +225,9 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const OpRules& rules = orrery::rules(op->kind);
   if (rules.most_operands > 0) {
     const auto take_ids = [&](std::string_view key) {
-      const auto ids = take(key);
-      const auto names = ids ? read_names(*ids, "an id", diagnostics_) : std::nullopt;
-      return names ? resolved(*names, ids->origin(), scope) : std::vector<std::string>();
+      const auto list = take(key);
+      const auto names = list ? read_names(*list, "an id", diagnostics_) : std::nullopt;
+      return names ? resolved(*names, list->origin(), scope) : std::vector<std::string>();
     };
     request.operands = take_ids("of");
     request.donated = take_ids("donate");
@@ -217,12 +248,11 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
-  define(scope, id, request.name, request.key_origin("id"));
+  define_all();
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
   if (diagnostics_.size() != before || reads_invalid) {
-    invalid_.insert(request.name);
-    complete_ = false;
+    refuse();
     return;
   }
   builder_.op(std::move(request));

@@ -75,6 +75,8 @@ class ProgramReader {
   void read_ops(DocumentNode list, Scope& scope);
   void read_op(DocumentNode node, Scope& scope);
   std::string read_id(DocumentNode node, const Scope& scope);
+  std::vector<std::string> read_ids(DocumentNode node, const Scope& scope, OpRequest& request);
+  std::vector<std::string> read_ids(DocumentNode node, const Scope& scope);
   void read_loop(DocumentNode node, Scope& scope);
   std::optional<LoopText> read_loop_head(DocumentNode node, const Scope& scope);
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,

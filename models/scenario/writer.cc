@@ -155,7 +155,8 @@ JsonText op_text(const Program& program, const Op& op) {
     return name_or_names_text(names);
   };
   Members members;
-  members.emplace_back("id", JsonText::text(op.name));
+  members.emplace_back("id",
+                       op.results.size() > 1 ? value_names(op.results) : JsonText::text(op.name));
   members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
   if (!op.operands.empty())
     members.emplace_back("of", value_names(op.operands));

@@ -14,7 +14,7 @@ namespace {
 
 using OwnedSchedule = std::unique_ptr<const Schedule>;
 
-/// Walkers keep a few dozen bytes for each channel of each rank: about 200 MB at this limit.
+/// Walkers number them. What they take of memory depends on the window too: Limits::state.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
 /// takes about 80 MB.

@@ -10,6 +10,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
+#include "simulator/time/state_budget.h"
 
 namespace orrery {
 namespace {
@@ -96,17 +97,21 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {
   const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
-  if (count_steps(*schedule) > most_steps_)
+  if (count_steps(*schedule) > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   if (first_unrouted(*schedule, vertices, paths_, reach_))
     return "has no route for some message";
   const OneCollective alone(*schedule, work, vertices, rates_);
   try {
+    TimeOptions options;
+    options.most_state = limits_.state;
     const std::optional<Completion> completion =
-        time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_));
+        time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_), options);
     if (!completion)
       return "would hang";
     return completion->makespan - Instant();
+  } catch (const TooMuchState&) {
+    return "takes more memory than the limit allows";
   } catch (const OpOverflow& overflow) {
     throw Overflow(overflow.what());  // the op is not one of the caller's program
   }

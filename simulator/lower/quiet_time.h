@@ -13,6 +13,7 @@
 #include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/scenario/bounds.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/reach.h"
 #include "simulator/network/paths.h"
@@ -37,10 +38,9 @@ struct QuietTime {
 /// whole group. The time of the whole group is extrapolated by the number of steps of a rank.
 class QuietTimer {
  public:
-  /// `reach` is that of the fabric of `paths`. Schedules with more steps than `most_steps` are not
-  /// timed.
-  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, uint64_t most_steps)
-      : paths_(paths), reach_(reach), rates_(rates), most_steps_(most_steps) {}
+  /// `reach` is that of the fabric of `paths`. Schedules beyond the limits are not timed.
+  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, const Limits& limits)
+      : paths_(paths), reach_(reach), rates_(rates), limits_(limits) {}
 
   /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
   /// "has no route for some message". Throws Overflow.
@@ -58,7 +58,7 @@ class QuietTimer {
   Paths& paths_;
   const Reach& reach_;
   const DataRates rates_;
-  const uint64_t most_steps_;
+  const Limits limits_;
 };
 
 }  // namespace orrery

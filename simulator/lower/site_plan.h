@@ -60,7 +60,7 @@ class SitePlans {
         rates_{cluster.device.reduce_rate, cluster.device.copy_rate},
         most_steps_(static_cast<uint64_t>(limits.steps)),
         reach_(cluster.fabric),
-        timer_(paths, reach_, rates_, most_steps_),
+        timer_(paths, reach_, rates_, limits),
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 

@@ -1,10 +1,10 @@
 #include "simulator/network/demand.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -12,16 +12,24 @@ namespace {
 
 /// One device's part in a collective.
 struct Part {
+  CollectiveId collective;
+  Node node;
+};
+
+/// What the messages of a part queue on.
+struct Queue {
   VertexId device;
   ThreadId thread;
   StreamId stream;
-  CollectiveId collective;
-  Node node;
-
-  bool same_stream(const Part& other) const {
-    return device == other.device && thread == other.thread && stream == other.stream;
-  }
+  friend auto operator<=>(const Queue&, const Queue&) = default;
 };
+
+Queue queue_of(const Lowered& lowered, const Part& part) {
+  const Collective& collective = lowered.collective(part.collective);
+  const size_t node = part.node.index();
+  return {collective.vertices[node],
+          collective.threads.empty() ? ThreadId() : collective.threads[node], collective.stream};
+}
 
 /// In the order of devices, then lists, then streams, then collectives.
 std::vector<Part> parts(const Lowered& lowered) {
@@ -39,12 +47,10 @@ std::vector<Part> parts(const Lowered& lowered) {
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     for (size_t n = 0; n < collective.vertices.size(); ++n)
-      result[next[collective.vertices[n].index()]++] = {
-          collective.vertices[n], collective.threads.empty() ? ThreadId() : collective.threads[n],
-          collective.stream, CollectiveId(c), Node(n)};
+      result[next[collective.vertices[n].index()]++] = {CollectiveId(c), Node(n)};
   }
-  const auto before = [](const Part& a, const Part& b) {
-    return std::tie(a.thread, a.stream) < std::tie(b.thread, b.stream);
+  const auto before = [&](const Part& a, const Part& b) {
+    return queue_of(lowered, a) < queue_of(lowered, b);
   };
   for (size_t d = 0; d + 1 < first.size(); ++d) {
     const auto begin = result.begin() + static_cast<std::ptrdiff_t>(first[d]);
@@ -69,7 +75,8 @@ class Chains {
     for (size_t first = 0; first < all.size();) {
       size_t end = first;
       uint32_t channels = 0;
-      for (; end < all.size() && all[end].same_stream(all[first]); ++end)
+      const Queue queue = queue_of(lowered_, all[first]);
+      for (; end < all.size() && queue_of(lowered_, all[end]) == queue; ++end)
         channels = std::max(channels, extent(all[end]).channels);
       for (uint32_t c = 0; c < channels; ++c) {
         ++chain_;
@@ -122,7 +129,8 @@ class Chains {
     uint64_t messages = 0;
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
-      const Path& path = paths_.between(part.device, collective.vertices[sent.to.index()]);
+      const Path& path = paths_.between(collective.vertices[part.node.index()],
+                                        collective.vertices[sent.to.index()]);
       if (path.links.empty())
         return;
       const BytesPerSecond peak = path.peak(extent(part).peak_rate);

@@ -94,12 +94,14 @@ void MaxMin::touch_all() {
 // Bundles, found by a chained hash table.
 
 size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
+  // The last link is added as it is: what one sender begins to all others one after the other lies
+  // together, and so does what it meets there.
   uint64_t hash = static_cast<uint64_t>(cap);
-  for (const uint32_t hop : hops) {
+  for (const uint32_t hop : hops.first(hops.size() - 1)) {
     hash = (hash ^ hop) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29U;
   }
-  return hash & (heads_.size() - 1);
+  return (hash + hops.back()) & (heads_.size() - 1);
 }
 
 uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
@@ -107,7 +109,11 @@ uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
     const Bundle& bundle = bundles_[id];
     if (bundle.flows == 0 || bundle.cap != cap || bundle.hops != route.size())
       continue;
-    if (std::equal(route.begin(), route.end(), hops(bundle).begin()))
+    const uint32_t* const same = &hops_[bundle.first_hop];
+    size_t equal = 0;  // most routes are too short for a call
+    while (equal < route.size() && route[equal] == same[equal])
+      ++equal;
+    if (equal == route.size())
       return id;
   }
   return make_bundle(route, cap);

@@ -47,6 +47,13 @@ class CollectiveSweep {
         row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
+  /// That it takes while it runs.
+  Int128 bytes() const {
+    const size_t links = capacity_ == nullptr ? 0 : sizeof(shared_links_[0]);
+    return Int128{width_} * Int128{sizeof(Connection) + links + kProgressBytes} +
+           Int128{width_} * Int128{row_mask_ + 1} * Int128{sizeof(StepTimes)};
+  }
+
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
     if (capacity_ != nullptr && !first_messages_fit(Node(0))) {
@@ -406,6 +413,9 @@ class CollectiveSweep {
         way.rate > BytesPerSecond() ? message_duration(size, way.rate) : Duration();
     return {count, payload_durations(size, rates_, message)};
   }
+
+  /// Of a channel, where steps run in any order.
+  static constexpr size_t kProgressBytes = 16;
 
   const S& schedule_;
   const Extent extent_;

@@ -41,7 +41,10 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
                                                     const TimeOptions& options) {
   std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
   auto swept = with_history(options.history, [&](EventLog* log) {
-    SweepOptions of_sweep{options.device_start, log, nullptr};
+    SweepOptions of_sweep;
+    of_sweep.device_start = options.device_start;
+    of_sweep.log = log;
+    of_sweep.most_state = options.most_state;
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
@@ -62,6 +65,7 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
     EngineOptions of_engine;
     of_engine.device_start = options.device_start;
     of_engine.log = log;
+    of_engine.most_state = options.most_state;
     return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
   });
   if (completion)

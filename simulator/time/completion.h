@@ -11,6 +11,7 @@
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
+#include "models/scenario/bounds.h"
 #include "simulator/event/recording.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -72,7 +73,8 @@ Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramL
 struct TimeOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
-  History* history = nullptr;  // where given, gets all that happened
+  History* history = nullptr;           // where given, gets all that happened
+  int64_t most_state = Limits().state;  // as Limits has it
 };
 
 /// By the sweep where it is exact, which here may also show in its timeline; else the reason why
@@ -82,8 +84,8 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
                                                     const TimeOptions& options = {});
 
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
-/// Empty for a program that does not end; a program walk says why. Requires a program with all
-/// iterations of its loops.
+/// Empty for a program that does not end; a program walk says why. Throws TooMuchState
+/// (state_budget.h). Requires a program with all iterations of its loops.
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
 

@@ -12,6 +12,7 @@
 #include "simulator/network/max_min.h"
 #include "simulator/time/event_queue.h"
 #include "simulator/time/running_collective.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
 
 namespace orrery {
@@ -27,6 +28,7 @@ class Engine {
         network_(paths.fabric().links()),
         tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
+        state_(options.most_state),
         running_(lowered.collectives.size()) {
     ORRERY_CHECK(!leaves_out_iterations(program), "the engine runs every iteration by itself");
     completion_.device_start = options.device_start;
@@ -198,8 +200,10 @@ class Engine {
     std::unique_ptr<RunningCollective>& running = running_[collective.index()];
     if (!running)
       running = run_of(collective);
-    if (what(*running) == RunningCollective::State::Over)
+    if (what(*running) == RunningCollective::State::Over) {
+      state_.give(running->bytes());
       running.reset();
+    }
   }
 
   static RunningCollective::State happen(RunningCollective& running, Event::Kind kind,
@@ -216,6 +220,8 @@ class Engine {
     return with_concrete(*collective.schedule,
                          [&](const auto& schedule) -> std::unique_ptr<RunningCollective> {
                            using S = std::remove_cvref_t<decltype(schedule)>;
+                           state_.take(program_.site(collective.site).ops.front(),
+                                       CollectiveRun<S, Engine>::bytes(schedule.extent()));
                            return std::make_unique<CollectiveRun<S, Engine>>(
                                schedule, collective, id, lowered_.rates, paths_, *this, log_);
                          });
@@ -246,6 +252,7 @@ class Engine {
   MaxMin network_;
   Tapes tapes_;
   EventLog* log_;
+  StateBudget state_;
   std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;

@@ -10,6 +10,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/bounds.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -21,7 +22,8 @@ namespace orrery {
 struct EngineOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
-  EventLog* log = nullptr;  // gets every half that runs
+  EventLog* log = nullptr;              // gets every half that runs
+  int64_t most_state = Limits().state;  // bytes that all collectives at work may take
 
   // None of these changes a result; tests check this. Permutes the order in which the events of one
   // instant are handled.
@@ -36,7 +38,7 @@ struct EngineOptions {
 /// may begin do, until none is left. Then the changed parts of the network are solved once, and
 /// only flows with a new rate are rescheduled. A flow ends at now + ceil(remaining / rate). A
 /// message whose links all cover their demand (demand.h) takes a constant time, and is no flow.
-/// Empty for a program that does not end.
+/// Empty for a program that does not end. Throws TooMuchState.
 std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options = {});

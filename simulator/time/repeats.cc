@@ -112,9 +112,8 @@ Repeats::Shape Repeats::shape(const Group& group) const {
       for (const OpSpan& span : spans_[op]) {
         if (!at)
           at = span.end;
-        hash.add((span.reached - *at).count());
-        hash.add((span.start - *at).count());
-        hash.add((span.end - *at).count());
+        for (const Instant instant : {span.reached, span.start, span.end})
+          hash.add(instant.picoseconds() - at->picoseconds());
       }
   }
   return {hash.word(), at.value()};

@@ -5,12 +5,14 @@
 // when they have ended. A template over the concrete schedule, like the sweep, since most of the
 // time of an event goes into calls of the schedule.
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "models/base/check.h"
+#include "models/base/int128.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
@@ -40,6 +42,9 @@ class RunningCollective {
   virtual State sent(StepRef ref) = 0;          // the send half is over
   virtual State sent_by(uint32_t channel) = 0;  // the same, of the channel that had this number
   virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
+
+  /// That it takes, with what the engine holds of its messages under way.
+  virtual Int128 bytes() const = 0;
 };
 
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
@@ -71,6 +76,14 @@ class CollectiveRun final : public RunningCollective {
         entries_(extent_.nodes),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
+
+  static Int128 bytes(const Extent& extent) {
+    const Int128 channels = Int128{extent.nodes} * extent.channels;
+    const Int128 steps = channels * Int128{std::bit_ceil(uint64_t{extent.window} + 1)};
+    return steps * Int128{sizeof(Marks) + 1} +
+           channels * Int128{sizeof(Connection) + kBytesUnderWay};
+  }
+  Int128 bytes() const override { return bytes(extent_); }
 
   State enter(Node node) override {
     entries_[node.index()] = host_.number();
@@ -117,6 +130,9 @@ class CollectiveRun final : public RunningCollective {
     Node sent_origin;
   };
   using Met = HappenedAt<InstantNumber>;
+
+  /// Of a channel, whose sends are one at a time: where it is, its flow, its events.
+  static constexpr size_t kBytesUnderWay = 160;
 
   [[gnu::flatten]] State begin_ready() {
     while (!ready_.empty()) {

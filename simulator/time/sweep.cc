@@ -8,6 +8,7 @@
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/time/collective_sweep.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
 
 namespace orrery {
@@ -24,6 +25,7 @@ class ProgramSweep {
         tapes_(program, lowered, options.device_start, options.log,
                capacity_ ? LoadCheck::Yes : LoadCheck::No),
         log_(options.log),
+        state_(options.most_state),
         gathering_(lowered.collectives.size()),
         once_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -102,8 +104,10 @@ class ProgramSweep {
     CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, lowered_.rates,
                                   paths_, log_, capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
+    state_.take(op, collective.bytes());
     if (!on_behalf_of(op, [&] { return collective.run(); }))
       return false;
+    state_.give(collective.bytes());
     once_[id.index()] = {collective.messages(), collective.digest()};
     for (uint32_t n = 0; n < entries.size(); ++n) {
       const Happened exit = collective.exit(Node(n));
@@ -119,6 +123,7 @@ class ProgramSweep {
   std::optional<CapacityCheck> capacity_;
   Tapes tapes_;
   EventLog* log_;
+  StateBudget state_;
   std::vector<Gathering> gathering_;    // per collective
   std::vector<Once> once_;              // per collective
   std::vector<CollectiveId> complete_;  // in the order in which their last member entered

@@ -13,6 +13,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/bounds.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -32,12 +33,14 @@ struct SweepOptions {
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
   /// If not null, the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
+  int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
+                                        // window
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
 /// a link's capacity is exceeded. Requires !sweep_refusal(), or check_capacity. Memory grows with
-/// ranks x channels x window.
+/// ranks x channels x window. Throws TooMuchState.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -24,9 +24,9 @@ struct HostRun {
 /// `arguments` holds the program's arguments on every device.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments);
 
-/// Evaluates one local op on one device, by the op's rules. Host executor and oracle share it: a
-/// local op is its own definition. `operands` are in the op's order. Requires an op with a result.
-Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
-                      LogicalId device);
+/// The results of one local op on one device, by the op's rules. Host executor and oracle share it:
+/// a local op is its own definition. `operands` in the op's order.
+std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
+                                   std::span<const Tensor* const> operands, LogicalId device);
 
 }  // namespace orrery

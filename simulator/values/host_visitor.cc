@@ -49,7 +49,9 @@ void HostVisitor::local(OpId id, LogicalId device) {
   std::vector<const Tensor*> operands;
   for (const ValueId operand : op.operands)
     operands.push_back(&values_.at(operand, device).value());
-  values_.at(op.results.front(), device) = evaluate_local(program_, op, operands, device);
+  std::vector<Tensor> results = evaluate_local(program_, op, operands, device);
+  for (size_t r = 0; r < results.size(); ++r)
+    values_.at(op.results[r], device) = std::move(results[r]);
 }
 
 void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {

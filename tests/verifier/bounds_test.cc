@@ -69,6 +69,17 @@ TEST_CASE("bounds: movement carries them, and a permutation's zeros have none") 
   check_close_to(bounded.of("moved"), {0, 0, 0});
 }
 
+TEST_CASE("bounds: each result of several has its own, and integers have none") {
+  Bounded bounded;
+  bounded.rig.op("split", Names{"first", "second"}, {"s"}, {{"sizes", Integers{1, 1}}});
+  bounded.rig.op("axis_size", "two", {}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("optimization_barrier", Names{"n", "x"}, {"two", "s"});
+  check_close_to(bounded.of("first"), {kU * 4});
+  check_close_to(bounded.of("second"), {kU * 6});
+  check_close_to(bounded.of("n"), {0});
+  check_close_to(bounded.of("x"), {kU * 4, kU * 6});
+}
+
 TEST_CASE("bounds: the done of a started collective has its bounds") {
   Bounded bounded;
   bounded.rig.op("all_gather_start", "f", {"s"},

@@ -18,6 +18,7 @@ struct ScenarioParts {
   std::string mesh = R"({"x": 4})";
   bool checked = true;  // "check_types"
   std::string memory = "1 MiB";
+  std::string policy = "{}";  // "memory": how it is counted
   std::string arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
   std::string outputs = "[]";
   std::string expect = "[]";

@@ -106,8 +106,9 @@ std::string show_program(const ShowCommand& command, const Style& style) {
                                          loop.left_out())));
       std::string types;
       for (const ValueId result : op.results)
-        types += text(program.value(result).type, program.mesh);
-      ops.row({op.name, op_name(op.kind, op.issue), names_text(program, op.operands), types});
+        types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);
+      const std::string ids = op.results.empty() ? op.name : names_text(program, op.results);
+      ops.row({ids, op_name(op.kind, op.issue), names_text(program, op.operands), types});
     }
     out += ops.text(style, 0);
   }

@@ -38,6 +38,9 @@ constexpr std::array kSummaries = {
               "rendezvous: it holds none"},
     Described{"fill_value", "the value of every element"},
     Described{"flops", "the floating point operations that it takes"},
+    Described{"in_place_of",
+              "the operand, counted from 0, over which the result is written: it is as large, and "
+              "donated"},
     Described{"limit_indices", "the end index (exclusive), per dimension"},
     Described{"mode",
               "what an index out of range gives: fill, NaN or the limit of the dtype; clip, the "
@@ -52,7 +55,11 @@ constexpr std::array kSummaries = {
     Described{"preferred_element_type",
               "the dtype of the result; when absent that of the operands"},
     Described{"scatter_dimension", "the dimension that is scattered: each rank keeps its own part"},
+    Described{"scratch",
+              "device memory that it needs while it runs, such as a library's workspace; 0 when "
+              "absent"},
     Described{"shape", "the shape of the result"},
+    Described{"sizes", "the extent of each part; they add up to the operand's"},
     Described{"slice_sizes", "the shape of the part"},
     Described{"slots", "the messages that a connection holds before its sender waits"},
     Described{"source", "the rank whose operand all ranks get"},

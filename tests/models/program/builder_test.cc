@@ -75,6 +75,109 @@ TEST_CASE("builder: reshape shares its operand's storage, other results have the
   CHECK(value_of(program, "t").buffer != value_of(program, "a").buffer);
 }
 
+/// Splits `a`, f32[4], into equal parts.
+OpRequest split(std::vector<std::string> ids, size_t parts) {
+  OpRequest request =
+      op(ids.front(), "split", {"a"}, {{"sizes", Numbers(parts, static_cast<int64_t>(4 / parts))}});
+  request.other_results.assign(ids.begin() + 1, ids.end());
+  return request;
+}
+
+TEST_CASE("builder: each of several results has its id, and its own storage where it is fresh") {
+  Spmd building;
+  building.add(split({"p", "q"}, 2)).add(op("s", "add", {"q", "q"}));
+  const Program program = building.finish();
+  const Op& made = program.ops[0];
+  CHECK(made.name == "p");
+  REQUIRE(made.results.size() == 2);
+  CHECK(program.value(made.results[0]).name == "p");
+  CHECK(program.value(made.results[1]).name == "q");
+  CHECK(program.ops[1].operands == std::vector<ValueId>(2, made.results[1]));
+  CHECK(value_of(program, "p").buffer != value_of(program, "q").buffer);
+  CHECK(program.buffer(value_of(program, "q").buffer).size == Bytes(2 * 4));
+}
+
+TEST_CASE("builder: a result may lie in any operand's storage") {
+  Spmd building;
+  OpRequest barrier = op("p", "optimization_barrier", {"a", "n"});
+  barrier.other_results = {"q"};
+  building.add(op("n", "neg", {"a"})).add(barrier);
+  const Program program = building.finish();
+  CHECK(value_of(program, "p").buffer == value_of(program, "a").buffer);
+  CHECK(value_of(program, "q").buffer == value_of(program, "n").buffer);
+  CHECK(program.buffers.size() == 2);
+}
+
+TEST_CASE("builder: what a result is written over is donated") {
+  const auto update = [](std::vector<std::string> donated) {
+    OpRequest request = op("u", "compute", {"a", "n"},
+                           {{"flops", Flops(1)},
+                            {"bytes", Bytes(1)},
+                            {"dtype", Dtype::F32},
+                            {"shape", Numbers{4}},
+                            {"in_place_of", int64_t{1}}});
+    return donating(request, std::move(donated));
+  };
+  Spmd building;
+  building.add(op("n", "neg", {"a"})).add(update({"n"}));
+  const Program program = building.finish();
+  CHECK(value_of(program, "u").buffer == value_of(program, "n").buffer);
+  Spmd wrong;
+  wrong.add(op("n", "neg", {"a"})).add(update({"a"}));
+  CHECK(wrong.errors() == Errors{"/u/donate: compute: expected \"n\", over which a result is "
+                                 "written, to be donated"});
+}
+
+TEST_CASE("builder: as many ids as results") {
+  const auto errors = [](OpRequest request) {
+    Spmd building;
+    building.add(std::move(request));
+    return building.errors();
+  };
+  CHECK(errors(split({"p"}, 1)) == Errors{});
+  CHECK(errors(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
+  CHECK(errors(split({"p", "q"}, 1)) ==
+        Errors{"/p/id: split: expected 1 id, got 2: it has 1 result"});
+  OpRequest sum = op("s", "psum", {"a"}, {{"axis_name", kX}});
+  sum.other_results = {"t"};
+  CHECK(errors(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
+  OpRequest nothing =
+      op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
+  nothing.other_results = {"d"};
+  CHECK(errors(nothing) == Errors{"/c/id: compute: expected 1 id, got 2: it has no results"});
+}
+
+TEST_CASE("builder: ids of several results are used once, also within the op") {
+  Spmd building;
+  building.add(split({"p", "p"}, 2)).add(split({"q", "a"}, 2));
+  CHECK(building.errors() == Errors{"/p/id: expected an unused id, got \"p\", which is taken",
+                                    "/q/id: expected an unused id, got \"a\", which is taken"});
+}
+
+TEST_CASE("builder: none of an invalid op's results is reported again") {
+  Spmd building;
+  building.add(split({"p", "q", "r"}, 2))
+      .add(op("s", "add", {"p", "p"}))
+      .add(op("t", "add", {"r", "q"}));
+  CHECK(building.errors() == Errors{"/p/id: split: expected 2 ids, got 3: it has 2 results"});
+}
+
+TEST_CASE("locations: a part of an operand begins at its offset in the operand's own") {
+  Program program;
+  program.buffers.push_back({Bytes(100), MemorySpace::Device});
+  const ValueType bytes{Dtype::U8, Shape{40}, {}, false};
+  program.values = {{"x", bytes, BufferId(0), Bytes(0)}, {"y", bytes, BufferId(0), Bytes(60)}};
+  const std::vector<ValueId> operands = {ValueId(0), ValueId(1)};
+  const Location part = locate_result(program, {Alias::Operand, 1, Bytes(30)}, Bytes(10), operands);
+  CHECK(part.buffer == BufferId(0));
+  CHECK(part.offset == Bytes(90));
+  CHECK(program.buffers.size() == 1);
+  const Location fresh = locate_result(program, {Alias::DyingOperand}, Bytes(7), operands);
+  CHECK(fresh.buffer == BufferId(1));
+  CHECK(fresh.offset == Bytes());
+  CHECK(program.buffer(fresh.buffer).size == Bytes(7));
+}
+
 TEST_CASE("builder: without state checks, unreduced and mixed states count as varying") {
   Building building(Mesh({{"x", 2}, {"y", 2}}), Checks::Shapes);
   building.thread("main", devices(0, 4))

@@ -163,6 +163,38 @@ TEST_CASE("concatenate: extents add up along the dimension") {
         "dimension: expected a dimension from 0 to 1, got 2");
 }
 
+TEST_CASE("split: a part of each size along the axis") {
+  const ValueType operand = plain(Dtype::BF16, {2, 6});
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 0, 5}}, {"axis", 1}}) ==
+        "bf16[2,1], bf16[2,0], bf16[2,5]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 1}}}) == "bf16[1,6], bf16[1,6]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -1}}) == "bf16[2,6]");
+}
+
+TEST_CASE(
+    "split: sizes that leave something over, and dimensions that are not there, are refused") {
+  const ValueType operand = plain(Dtype::F32, {2, 6});
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 4}}, {"axis", 1}}) ==
+        "sizes: expected sizes that add up to 6, dimension 1 of [2,6], got [1,4]");
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {0})}, {{"sizes", Numbers{}}}) ==
+        "sizes: expected sizes that add up to 0, dimension 0 of [0], got []");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", 2}}) ==
+        "axis: expected a dimension from -2 to 1, got 2");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -3}}) ==
+        "axis: expected a dimension from -2 to 1, got -3");
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {})}, {{"sizes", Numbers{1}}}) ==
+        "axis: expected an operand with dimensions, got a scalar");
+}
+
+TEST_CASE("optimization_barrier: each result is as its operand") {
+  CHECK(outcome(OpKind::OptimizationBarrier, {plain(Dtype::F32, {2, 3}), plain(Dtype::S32, {})}) ==
+        "f32[2,3], s32[]");
+  const std::string states =
+      test::outcome(Mesh({{"x", 2}, {"y", 2}}), OpKind::OptimizationBarrier,
+                    {type(Dtype::F32, {}, "VU"), type(Dtype::F32, {}, "RI")}, {});
+  CHECK(states == "f32[]{V:x, U:y}, f32[]{R:x}");
+}
+
 TEST_CASE("pad: low + extent + high, and the interior between") {
   const auto pad = [](Lists config) {
     return outcome(OpKind::Pad, {plain(Dtype::F32, {4, 3}), plain(Dtype::F32, {})},
@@ -309,6 +341,28 @@ std::string dot(Lists numbers) {
                  {{"dimension_numbers", numbers}});
 }
 
+TEST_CASE("compute: a result may be written over an operand that is as large") {
+  const auto in_place = [](int64_t operand, int64_t extent) {
+    return outcome(OpKind::Compute, {plain(Dtype::F32, {2}), plain(Dtype::BF16, {2, 3})},
+                   {{"flops", Flops(1)},
+                    {"bytes", Bytes(1)},
+                    {"dtype", Dtype::F32},
+                    {"shape", Numbers{extent}},
+                    {"in_place_of", operand}});
+  };
+  CHECK(in_place(0, 2) == "f32[2]");
+  CHECK(in_place(1, 3) == "f32[3]");  // 12 B both
+  CHECK(in_place(1, 2) ==
+        "in_place_of: expected an operand of 8 B, as the result has, got one of 12 B");
+  CHECK(in_place(2, 2) == "in_place_of: expected one of 2 operands, counted from 0, got 2");
+  CHECK(outcome(OpKind::Compute, {plain(Dtype::F32, {2})},
+                {{"flops", Flops(1)},
+                 {"bytes", Bytes(1)},
+                 {"dtype", Dtype::F32},
+                 {"in_place_of", int64_t{0}}}) ==
+        "in_place_of: expected a shape: there is no result to write");
+}
+
 TEST_CASE("dot_general: batch, then free dimensions of the first, then of the second") {
   // Contracting 4 with 4; batch (2, 5) with (2, 5); free are 3 and 6.
   CHECK(dot({{3}, {0}, {1, 0}, {2, 3}}) == "bf16[2,5,3,6]");
@@ -426,7 +480,46 @@ TEST_CASE("cost: a reduction is one operation for each element that is folded in
 TEST_CASE("cost: reshape copies nothing and costs nothing") {
   CHECK(cost(OpKind::Reshape, {plain(Dtype::F32, {100})}, {{"new_sizes", Numbers{10, 10}}}).bytes ==
         Bytes(0));
-  CHECK(rules(OpKind::Reshape).alias == Alias::FirstOperand);
+}
+
+TEST_CASE("cost: split reads its operand once and writes the parts; a barrier does nothing") {
+  CHECK(cost(OpKind::Split, {plain(Dtype::F32, {6})}, {{"sizes", Numbers{1, 5}}}).bytes ==
+        Bytes(2 * 6 * 4));
+  const Cost barrier =
+      cost(OpKind::OptimizationBarrier, {plain(Dtype::F32, {6}), plain(Dtype::F32, {2})});
+  CHECK(barrier.bytes == Bytes());
+  CHECK_FALSE(barrier.runs);
+}
+
+/// Of the op's results, all of one element.
+OpMemory memory(OpKind kind, size_t results, Given given = {}) {
+  const std::vector<ValueType> types(results, plain(Dtype::F32, {}));
+  return rules(kind).memory(test::attributes_of(kind, given), types, types);
+}
+
+TEST_CASE("memory: where the results of each family lie") {
+  using Results = std::vector<ResultMemory>;
+  CHECK(memory(OpKind::Transpose, 1).results == Results{{Alias::Fresh}});
+  CHECK(memory(OpKind::Split, 2).results == Results{{Alias::Fresh}, {Alias::Fresh}});
+  CHECK(memory(OpKind::Add, 1).results == Results{{Alias::DyingOperand}});
+  CHECK(memory(OpKind::Reshape, 1).results == Results{{Alias::Operand, 0}});
+  CHECK(memory(OpKind::Done, 1).results == Results{{Alias::Operand, 0}});
+  CHECK(memory(OpKind::OptimizationBarrier, 2).results ==
+        Results{{Alias::Operand, 0}, {Alias::Operand, 1}});
+}
+
+TEST_CASE("memory: a compute writes where it is told to") {
+  using Results = std::vector<ResultMemory>;
+  CHECK(memory(OpKind::Compute, 1).results == Results{{Alias::Fresh}});
+  CHECK(memory(OpKind::Compute, 1, {{"in_place_of", int64_t{3}}}).results ==
+        Results{{Alias::InPlace, 3}});
+}
+
+TEST_CASE("memory: scratch is what is declared") {
+  for (const OpKind kind : {OpKind::Compute, OpKind::DotGeneral}) {
+    CHECK(memory(kind, 1).scratch == Bytes());
+    CHECK(memory(kind, 1, {{"scratch", Bytes(33)}}).scratch == Bytes(33));
+  }
 }
 
 TEST_CASE("cost: full, axis_index and axis_size write their results") {

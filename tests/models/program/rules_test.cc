@@ -72,6 +72,16 @@ TEST_CASE("rules: local ops have a cost and a value, the others none") {
   }
 }
 
+TEST_CASE("rules: only local ops have several results, and no scratch of their own") {
+  for (const OpRules& entry : all_rules()) {
+    if (entry.family == Family::Local)
+      continue;
+    CAPTURE(entry.name);
+    CHECK(entry.most_results == 1);
+    CHECK(entry.memory(Attributes(), {}, {}).scratch == Bytes());
+  }
+}
+
 TEST_CASE("parameter kinds: dimension numbers are four lists") {
   CHECK(holds(test::Lists{{1}, {0}, {}, {}}, ParameterKind::DimensionNumbers));
   CHECK_FALSE(holds(test::Lists{{1}, {0}}, ParameterKind::DimensionNumbers));

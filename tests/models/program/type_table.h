@@ -38,7 +38,7 @@ inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
   return type;
 }
 
-/// The type of the result, "nothing", or "PARAMETER: what is wrong".
+/// The types of the results, "nothing", or "PARAMETER: what is wrong".
 inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
                            Given given, Checks checks = Checks::States) {
   const Attributes attributes = attributes_of(kind, given);
@@ -53,7 +53,10 @@ inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<Valu
   if (const auto* error = std::get_if<TypeError>(&result))
     return said(*error);
   const auto& types = std::get<std::vector<ValueType>>(result);
-  return types.empty() ? "nothing" : text(types.front(), mesh);
+  std::string texts;
+  for (const ValueType& type : types)
+    texts += (texts.empty() ? "" : ", ") + text(type, mesh);
+  return types.empty() ? "nothing" : texts;
 }
 
 }  // namespace orrery::test

@@ -90,6 +90,17 @@ TEST_CASE("loops: values are carried over several iterations") {
                       R"(, {"id": "z", "op": "add", "of": ["l.g", "l.f"]}])");
 }
 
+TEST_CASE("loops: ops with several results, some in storage of an earlier iteration") {
+  for (const int trips : {3, 8, 20})
+    check_written_out("[" +
+                      loop("l", trips, R"("h": "a", "g": "a")",
+                           R"({"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]},
+                              {"id": "y", "op": "concatenate", "of": ["q", "p"], "dimension": 0},
+                              {"id": ["b", "c"], "op": "optimization_barrier", "of": ["g", "y"]})",
+                           R"("h": "c", "g": "h")") +
+                      R"(, {"id": "z", "op": "add", "of": ["l.h", "l.g"]}])");
+}
+
 TEST_CASE("loops: a future is carried from one iteration to the next") {
   check_written_out(R"([{"id": "f0", "op": "psum_start", "of": "a", "axis_name": "x"},)" +
                     loop("l", 20, R"("h": "a", "f": "f0")",

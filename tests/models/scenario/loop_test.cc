@@ -166,6 +166,23 @@ TEST_CASE("loop: an error in the body is reported once, with its position and th
         "(in l[0])");
 }
 
+TEST_CASE("loop: each result of an op of the body has the iteration in its id") {
+  const Scenario scenario =
+      looping("[" +
+              loop(R"({"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]},
+              {"id": "y", "op": "concatenate", "of": ["q", "p"], "dimension": 0})",
+                   "y") +
+              "]");
+  CHECK(listing(scenario.program) ==
+        Lines{"l[0].i = full()", "l[0].p = split(a)", "l[0].y = concatenate(l[0].q, l[0].p)",
+              "l[1].i = full()", "l[1].p = split(l[0].y)", "l[1].y = concatenate(l[1].q, l[1].p)"});
+  const std::string too_early = loop(R"({"id": "y", "op": "add", "of": ["q", "h"]},
+                                        {"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]})",
+                                     "y");
+  CHECK(refused("[" + too_early + "]").find("got \"q\", which the loop's body defines later") !=
+        std::string::npos);
+}
+
 TEST_CASE("loop: a carry keeps its dtype and shape") {
   const std::string program = R"([{"id": "w", "op": "reshape", "of": "a", "new_sizes": [1, 2]},
     {"id": "l", "op": "fori_loop", "lower": 5, "upper": 9, "carry": {"c": "a"}, "body": [],

@@ -192,6 +192,13 @@ Scenario random_scenario(Random& random) {
     request.attributes.set("axis_name", std::vector<std::string>{"x"});
     if (random.below(2) == 0)
       request.attributes.set("channels", random.between(1, 3));
+    if (random.below(3) == 0) {
+      request.kind = OpKind::OptimizationBarrier;
+      request.attributes = {};
+      request.operands.push_back(values[random.below(values.size())]);
+      request.other_results = {request.name + "'"};
+      values.push_back(request.other_results[0]);
+    }
     values.push_back(request.name);
     builder.op(std::move(request));
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/program/op_needs.h"
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/tape_order.h"
@@ -59,10 +60,28 @@ class HandProgram {
   }
   /// A reshape or a done: the result shares the operand's buffer.
   ValueId alias(OpKind kind, const std::string& name, ValueId operand) {
-    const BufferId buffer = program.value(operand).buffer;
+    return part(kind, name, operand, 0, program.value(operand).type.size().count());
+  }
+  /// The result is so many bytes of the operand, from `offset` on.
+  ValueId part(OpKind kind, const std::string& name, ValueId operand, int64_t offset,
+               int64_t bytes) {
+    const Value& whole = program.value(operand);
+    const Location at = locate_result(program, {Alias::Operand, 0, Bytes(offset)}, Bytes(bytes),
+                                      std::vector{operand});
     const ValueId value(program.values.size());
-    program.values.push_back({name, program.value(operand).type, buffer, Bytes()});
+    program.values.push_back(
+        {name, {Dtype::U8, Shape{bytes}, {}, whole.type.future}, at.buffer, at.offset});
     return issue(kind, Issue::Sync, name, {operand}, value);
+  }
+  /// The last op has one more result, of a buffer of its own.
+  ValueId and_result(const std::string& name, int64_t bytes) {
+    const ValueId value = fresh(name, bytes);
+    program.ops.back().results.push_back(value);
+    return value;
+  }
+  /// The last op, a compute, needs so much beside its operands and results.
+  void declare_scratch(int64_t bytes) {
+    program.ops.back().attributes.set("scratch", Bytes(bytes));
   }
 
   /// The last op takes the storage of `value`.

@@ -175,6 +175,73 @@ TEST_CASE("memory: a reshape takes no memory, and its buffer lives while either 
   CHECK(p.memory().live_at_peak.front() == Held{"t", Bytes(100), HeldAs::Temporary});
 }
 
+TEST_CASE("memory: a part takes no room, and keeps the whole buffer") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId q = p.part(OpKind::Reshape, "q", t, 20, 80);
+  const ValueId r = p.part(OpKind::Reshape, "r", q, 70, 10);
+  p.op(OpKind::Slice, "y", {r}, 5);
+  p.op(OpKind::Full, "z", {}, 1);
+  CHECK(p.program.value(r).offset == Bytes(90));
+  // t | t | t | t + y | z
+  CHECK(p.live() == Live{100, 100, 100, 105, 1});
+}
+
+TEST_CASE("memory: each result is held from its op to its own last use") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId s = p.op(OpKind::Split, "s", {a}, 30);
+  const ValueId t = p.and_result("t", 60);
+  p.and_result("u", 10);
+  p.op(OpKind::Slice, "x", {s}, 1);
+  p.op(OpKind::Slice, "y", {t}, 2);
+  p.output(t);
+  // a + s + t + u | u is not used: a + s + t + x | a + t + y
+  CHECK(p.live() == Live{200, 191, 162});
+  // y lies where s was: a 0-100, s -130, t -190, u -200, x -191
+  CHECK(p.memory().arena == Bytes(200));
+}
+
+TEST_CASE("memory: declared scratch is held while the op runs, and only then") {
+  HandProgram p;
+  p.policy.alignment = Bytes(16);
+  const ValueId a = p.argument("a", 100);  // 112
+  const ValueId c = p.op(OpKind::Compute, "c", {a}, 32);
+  p.declare_scratch(33);  // 48
+  p.op(OpKind::Compute, "d", {c}, 16);
+  p.declare_scratch(0);
+  // a + c + 48 | a + c + d
+  CHECK(p.live() == Live{112 + 32 + 48, 112 + 32 + 16});
+  const ThreadMemory memory = p.memory();
+  CHECK(memory.peak == Bytes(192));
+  CHECK(memory.scratch == Bytes(48));
+  CHECK(memory.live_at_peak[1] == Held{"c", Bytes(48), HeldAs::Scratch});
+  // d lies where the scratch was.
+  CHECK(memory.arena == Bytes(192));
+}
+
+TEST_CASE("memory: reuse gives each of several results a dying operand of its own") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId u = p.op(OpKind::Full, "u", {}, 100);
+  p.op(OpKind::Add, "x", {t, u}, 100);
+  p.and_result("y", 100);
+  p.and_result("z", 100);
+  // t | t + u | x in t, y in u, and z
+  CHECK(p.live() == Live{100, 200, 300});
+  CHECK(p.memory().arena == Bytes(300));
+}
+
+TEST_CASE("memory: reuse takes no buffer of which the operand is a part") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId half = p.part(OpKind::Reshape, "half", t, 50, 50);
+  p.op(OpKind::ConvertElementType, "wide", {half}, 100);
+  CHECK(p.live() == Live{100, 100, 200});
+}
+
 TEST_CASE("memory: reuse gives a dying operand's storage to an elementwise result") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;

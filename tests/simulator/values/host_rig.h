@@ -38,6 +38,9 @@ class HostRig {
   void op(const std::string& op, const std::string& name, Names operands,
           const std::vector<std::pair<std::string, Attribute>>& attributes = {},
           std::string site = {});
+  /// With several results: their names.
+  void op(const std::string& op, const Names& results, Names operands,
+          const std::vector<std::pair<std::string, Attribute>>& attributes = {});
 
   /// Ends the program and lowers it. Fails the test where that finds an error.
   void lower();
@@ -55,6 +58,9 @@ class HostRig {
   DeviceValues arguments;
 
  private:
+  void add(const std::string& op, const Names& results, Names operands,
+           const std::vector<std::pair<std::string, Attribute>>& attributes, std::string site);
+
   std::vector<Axis> axes_;
   Diagnostics diagnostics_{"rig"};
   ProgramBuilder builder_;

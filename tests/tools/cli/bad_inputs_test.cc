@@ -440,10 +440,11 @@ TEST_CASE("bad input: loops and several programs") {
        "bad.json:6:88: /program/0/yield/h: fori_loop: expected \"h\" to stay f32[2], got "
        "f32[4,2] from \"y\" (in l[0])"},
       {"a loop of more ops than the limit",
-       Small{.program =
-                 R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "body": []}])"}
+       Small{.program = R"([{"id": "b", "op": "neg", "of": "a"},
+{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "carry": {"p": "a", "q": "b"},
+"body": [{"id": "y", "op": "add", "of": ["p", "q"]}], "yield": {"p": "q", "q": "p"}}])"}
            .text(),
-       "bad.json:5:13: /program/0: expected at most 262144 ops, got 262145 (--limit ops=N "
+       "bad.json:6:1: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N "
        "allows more)"},
       {"a device that meets itself",
        with_programs(

@@ -94,6 +94,19 @@ TEST_CASE("explain: an operand in flight lives to the done, and taken-over stora
   CHECK(explained(file, "end")["value"][0]["together"] == Json({"start"}));
 }
 
+TEST_CASE("explain: each of several results, with the op that makes it") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("split.json", scenario(R"(
+    {"id": ["p", "q"], "op": "split", "of": "alpha", "sizes": [400, 100]},
+    {"id": "total", "op": "neg", "of": "q"})"));
+  for (const char* const id : {"p", "q"}) {
+    const Json explanation = explained(file, id);
+    CHECK(explanation["chain"].back()["op"] == "p");
+    CHECK(explanation["value"][0]["from"] == "p");
+  }
+  CHECK(explained(file, "q")["value"][0]["to"] == "total");
+}
+
 TEST_CASE("explain: an unknown name, with the near miss; one scenario only") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", scenario(kPlain));

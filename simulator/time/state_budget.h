@@ -1,0 +1,44 @@
+#pragma once
+
+// How much memory running collectives may take (Limits::state). Most of it is their windows of
+// steps, so it is known when one begins: ranks x channels x window.
+
+#include <cstdint>
+
+#include "models/base/id.h"
+#include "models/base/int128.h"
+#include "models/program/op_overflow.h"
+#include "models/scenario/bounds.h"
+
+namespace orrery {
+
+/// A collective for which there is no room any more. The message names the limit.
+class TooMuchState : public OpOverflow {
+ public:
+  using OpOverflow::OpOverflow;
+};
+
+class StateBudget {
+ public:
+  /// `most` bytes.
+  explicit StateBudget(int64_t most) : most_(most) {}
+
+  /// A collective of the op begins. Throws TooMuchState.
+  void take(OpId op, Int128 bytes) {
+    if (taken_ + bytes > most_) {
+      Limits limits;
+      limits.state = most_;
+      throw TooMuchState(op, beyond(limits, &Limits::state, "more"));
+    }
+    taken_ += bytes;
+  }
+
+  /// A collective that took this has ended.
+  void give(Int128 bytes) { taken_ -= bytes; }
+
+ private:
+  int64_t most_;
+  Int128 taken_ = 0;
+};
+
+}  // namespace orrery
