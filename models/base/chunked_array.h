@@ -1,6 +1,6 @@
 #pragma once
 
-// An array that grows without a copy: what is in it never exists twice.
+// An array that grows without copying its elements.
 
 #include <array>
 #include <cstddef>

@@ -42,7 +42,7 @@ void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                    fmt::format("{}: {}", op_name(request.kind, request.issue), message));
 }
 
-/// Where `name` now stands; null, with a report, where it was taken.
+/// The entry of `name`; null, with an error, if the name was taken.
 ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
                                                    Definition definition) {
   const auto [entry, added] = defined_.emplace(name, std::move(definition));
@@ -103,13 +103,13 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
   without_.clear();
 }
 
-/// What `name` stands for in `thread` (in any, without one); empty where that is no value, which is
-/// reported: now, at the end, or already with the op that should have made it.
+/// The value `name` in `thread` (or in any). If it is empty there is an error: reported now, at the
+/// end, or already with the op that should have defined it.
 std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, const Origin& at,
                                                    std::optional<ThreadId> thread) {
   const auto found = defined_.find(name);
   if (found == defined_.end()) {
-    // A body that is read once for each iteration says the same thing each time.
+    // The body of a loop is read once for each iteration, and has the same error each time.
     if (undefined_uses_.emplace(at.pointer, name).second)
       undefined_.push_back({diagnostics_.noted(at), name});
     return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   return operands;
 }
 
-/// The first device of the thread begun last that does not have the value; empty where all do.
+/// The first device of the thread begun last that lacks the value; empty if all have it.
 std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
   const auto limited = limited_.find(value);
   if (limited == limited_.end())
@@ -203,7 +203,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   return donated;
 }
 
-/// Empty, with a report, where the op's rules refuse it.
+/// Empty, with an error, if the op's rules refuse it.
 std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
     int64_t group_size) {
@@ -222,7 +222,7 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
       return std::nullopt;
     }
     auto results = std::get<std::vector<ValueType>>(std::move(outcome));
-    // Whoever asks a program for a size or a cost later may rely on getting one.
+    // So sizes and costs of the program can always be computed.
     for (const ValueType& result : results) {
       if (result.shape.rank() > kMostDimensions) {
         add_error(request, "",
@@ -250,7 +250,7 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
   }
 }
 
-/// Whether every operand over which a result is written is donated.
+/// Whether every operand that a result overwrites is donated.
 bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
                                     const std::vector<ValueId>& donated, const OpMemory& memory) {
   for (const ResultMemory& result : memory.results) {
@@ -265,7 +265,7 @@ bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<
   return true;
 }
 
-/// Whether the op names each of so many results; one without results has a name too.
+/// Whether the op names each of its results; one without results has a name too.
 bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   const size_t expected = std::max<size_t>(results, 1);
   const size_t given = 1 + request.other_results.size();
@@ -277,8 +277,8 @@ bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   return given == expected;
 }
 
-/// Adds the op, whose parameters and operands are each right by themselves, to the thread; empty,
-/// with a report, where they do not go together.
+/// Adds the op, whose parameters and operands are each valid, to the thread. Empty, with an error,
+/// if they do not fit together.
 std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRules& rules,
                                             const std::vector<ValueId>& operands) {
   const bool collective = rules.family == Family::Collective;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes programs, and refuses invalid ones. The scenario reader, generators, importers and tests
-// all build programs here, so the rules of a program are stated once.
+// Builds programs, and refuses invalid ones. The scenario reader, generators, importers and tests
+// all use it, so the rules of a program are stated once.
 
 #include <map>
 #include <optional>
@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// Errors are added to the Diagnostics it is given, each at the key that is wrong; an invalid op
-/// defines a result of unknown type, and later uses of it are not reported again.
+/// Errors are added to the given Diagnostics, each at the wrong key. An invalid op defines a result
+/// of unknown type; later uses of it are not reported as well.
 class ProgramBuilder {
  public:
   ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostics);
@@ -29,8 +29,8 @@ class ProgramBuilder {
   ProgramBuilder(const ProgramBuilder&) = delete;  // sites_ refers to program_
   ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
-  /// A value that exists before the program begins, varying over `varying` axes: on the devices
-  /// `on`, which ascend, or without them on every device. Requires devices of the mesh, each once.
+  /// A value that exists before the program begins, varying over the `varying` axes: on the devices
+  /// `on`, which ascend, or by default on every device. Requires devices of the mesh, each once.
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
                 std::optional<Origin> origin = std::nullopt,
                 std::optional<std::vector<LogicalId>> on = std::nullopt);
@@ -42,11 +42,11 @@ class ProgramBuilder {
   /// Requires that a thread has begun.
   void op(OpRequest request);
 
-  /// The type of what `name` stands for in the thread begun last, which must have begun. Empty
-  /// where that is no value: a use of the name at `at`, to be reported, unless its op was.
+  /// The type of the value `name` in the thread begun last; requires that there is one. Empty if it
+  /// is not a value: then the use of the name at `at` is reported, unless its op was invalid.
   std::optional<ValueType> type_of(const std::string& name, const Origin& at);
 
-  /// The value that `name` stands for, as type_of has it.
+  /// The value `name`, found as in type_of.
   std::optional<ValueId> value_of(const std::string& name, const Origin& at);
 
   /// How many ops, values and buffers there are so far.
@@ -57,27 +57,27 @@ class ProgramBuilder {
   };
   Size size() const;
 
-  /// Says which of the ops are the iterations of a loop, once they are all there.
+  /// Declares which of the ops are the iterations of a loop, after all of them were added.
   void loop(Loop loop);
 
-  /// Lets `name` too stand for the value that `of` stands for. Requires that it stands for one.
+  /// Makes `name` another name of the value `of`. Requires that `of` is a value.
   void name_also(const std::string& of, std::string name, std::optional<Origin> origin);
 
   void output(std::string name, std::optional<Origin> origin = std::nullopt);
 
-  /// Checks what can only be checked at the end (sites, uses of names that never came or came too
-  /// late), and hands the program over. Meaningful only when the diagnostics stayed empty.
+  /// Makes the checks that need the whole program (sites, undefined and later names), and returns
+  /// the program. It is valid only if there are no diagnostics.
   Program finish();
 
  private:
-  /// What a name stands for. Neither a value nor void: its op was invalid.
+  /// The meaning of a name. Neither a value nor void: its op was invalid.
   struct Definition {
     std::optional<ValueId> value;
     bool is_void = false;            // an op without a result
     std::optional<ThreadId> thread;  // empty: an argument
     std::optional<Origin> origin;
   };
-  /// A use of a name that had no definition yet.
+  /// A use of a name that was not defined yet.
   struct Undefined {
     Origin origin;
     std::string name;
@@ -93,7 +93,7 @@ class ProgramBuilder {
   std::optional<LogicalId> first_without(ValueId value);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
-  /// An op's results before they are values.
+  /// An op's results before they become values.
   struct Results {
     std::vector<ValueType> types;
     OpMemory memory;
@@ -113,7 +113,7 @@ class ProgramBuilder {
   Program program_;
   SiteBuilder sites_;
   std::map<ValueId, size_t> limited_;  // the arguments that are not on every device
-  std::map<ValueId, std::optional<LogicalId>> without_;  // what first_without found, for the thread
+  std::map<ValueId, std::optional<LogicalId>> without_;  // results of first_without for the thread
   std::map<std::string, Definition, std::less<>> defined_;
   std::vector<Undefined> undefined_;
   std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each

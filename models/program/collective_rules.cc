@@ -1,6 +1,6 @@
-// The collectives, under JAX's names and parameters, and done. Every one of them can be started
-// instead of waited for. Over no axes (axis_name []) each is the identity, whatever its other
-// parameters say; but pmean has its float, and pargmax and pargmin want one axis.
+// The collectives, under JAX's names and parameters, and done. Each can be started instead of
+// waited for. Over no axes (axis_name []) each is the identity, for any other parameters. (pmean
+// still converts to a float; pargmax and pargmin require one axis.)
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ namespace {
 
 using Need = Parameter::Need;
 
-/// `own`, after the parameters of all collectives. The last five say how it is executed, and
-/// change nothing of its meaning.
+/// `own`, after the parameters of all collectives. The last five say how it is executed, and do not
+/// change its meaning.
 std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
   std::vector<Parameter> all = {
       {"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}},
@@ -75,7 +75,7 @@ TypeOutcome pmean(const TypeContext& context) {
   return typed(mean_dtype(operand.dtype), operand.shape, exchanged_states(context, Exchange::Mean));
 }
 
-// As in JAX, where the index along several axes would have no one meaning.
+// As in JAX: the index along several axes would be ambiguous.
 TypeOutcome extremal_rank(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)
@@ -111,7 +111,7 @@ TypeOutcome all_gather(const TypeContext& context) {
   return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
 }
 
-/// What is wrong with dimension `dimension` as one that has an entry for each member of the group.
+/// The error in dimension `dimension` as one that has an entry for each member of the group.
 std::optional<TypeError> entries_error(const TypeContext& context, std::string_view parameter,
                                        int64_t dimension, std::string_view hint) {
   const Shape& shape = context.operands[0].shape;
@@ -125,7 +125,7 @@ std::optional<TypeError> entries_error(const TypeContext& context, std::string_v
   return std::nullopt;
 }
 
-/// What is wrong with cutting dimension `dimension` in as many parts as the group has members.
+/// The error in splitting dimension `dimension` into as many parts as the group has members.
 std::optional<TypeError> cut_error(const TypeContext& context, std::string_view parameter,
                                    int64_t dimension) {
   if (!context.attributes.boolean("tiled"))
@@ -190,7 +190,7 @@ TypeOutcome pswapaxes(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
 }
 
-/// What is wrong with `perm`, pairs [source, destination], over a group of `size`.
+/// The error in `perm`, pairs [source, destination], over a group of `size`.
 std::optional<TypeError> pairs_error(const std::vector<std::vector<int64_t>>& pairs, int64_t size) {
   std::vector<bool> sends(static_cast<size_t>(size), false);
   std::vector<bool> receives(static_cast<size_t>(size), false);
@@ -214,7 +214,7 @@ std::optional<TypeError> pairs_error(const std::vector<std::vector<int64_t>>& pa
   return std::nullopt;
 }
 
-/// What is wrong with `perm`, the source of each rank, over a group of `size`.
+/// The error in `perm`, the source of each rank, over a group of `size`.
 std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t size) {
   std::vector<int64_t> sources = perm;
   std::sort(sources.begin(), sources.end());
@@ -225,8 +225,8 @@ std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t
   return std::nullopt;
 }
 
-// JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device, so ranks would
-// silently mean another order than in every other collective. Only the order in which both agree is
+// JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device. Its ranks would
+// then have another order than in every other collective. So only an order that both share is
 // accepted.
 template <class PermError>
 TypeOutcome permuted(const TypeContext& context, PermError perm_error) {
@@ -255,8 +255,7 @@ TypeOutcome pshuffle(const TypeContext& context) {
   });
 }
 
-// Unlike the other exchanges it casts nothing to varying: copies that are equal already need no
-// broadcast.
+// Unlike other exchanges it does not cast to varying: equal copies need no broadcast.
 TypeOutcome pbroadcast(const TypeContext& context) {
   if (over_no_axes(context))
     return identity(context);
@@ -320,7 +319,7 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
-/// Every rank gets the whole fold.
+/// Every rank gets the whole result.
 CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
                          Leaving leaving = Leaving::Same) {
   return {combine, entering, leaving, nullptr, nullptr};

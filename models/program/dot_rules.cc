@@ -1,5 +1,5 @@
-// dot_general, as jax.lax has it: products summed over contracting dimensions, batch dimensions
-// kept in step. The order of summation is in models/array/kernels.h.
+// dot_general as in jax.lax: products summed over contracting dimensions, with shared batch
+// dimensions. The order of summation is in models/array/kernels.h.
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ TypeError error(std::string message) {
   return {"dimension_numbers", std::move(message)};
 }
 
-/// Each dimension of one operand at most once, and one it has.
+/// Each dimension must exist in the operand and occur at most once.
 std::optional<TypeError> side_error(std::string_view side, const Shape& shape,
                                     const std::vector<int64_t>& contracting,
                                     const std::vector<int64_t>& batch) {
@@ -83,8 +83,8 @@ void append_free(std::vector<int64_t>& dims, const Shape& shape,
   }
 }
 
-/// Whether a sum of products of `operand` may be asked for in `preferred`: JAX's rule, that nothing
-/// is narrowed, and that only integers change their kind.
+/// Whether a sum of products of `operand` may have the dtype `preferred`. JAX's rule: nothing is
+/// narrowed, and only integers change their kind.
 bool may_give(Dtype operand, Dtype preferred) {
   if (operand == Dtype::Pred || preferred == Dtype::Pred)
     return operand == preferred;

@@ -21,7 +21,7 @@ std::string described(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
 }
 
-/// That `operands` are of one dtype, which the op takes, and of one shape.
+/// Checks that `operands` have one dtype, which the op accepts, and one shape.
 std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
   const ValueType& first = operands[0];
   for (const ValueType& other : operands)
@@ -71,7 +71,7 @@ TypeOutcome select_n(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
-/// One operation an element, at the rate of what is computed with.
+/// One operation per element, at the rate of the dtype that it computes in.
 Cost arithmetic_cost(const Attributes&, std::span<const ValueType> operands,
                      std::span<const ValueType> results) {
   return {Flops(results[0].shape.elements()), touched(operands, results), operands.back().dtype};
@@ -83,7 +83,7 @@ TypeOutcome convert(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
-/// No arithmetic: it reads and writes.
+/// No arithmetic, only reading and writing.
 Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
                   std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};

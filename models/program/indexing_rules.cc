@@ -1,4 +1,4 @@
-// Local ops that move elements, where integer operands say which: dynamic_slice and
+// Local ops that move elements selected by integer operands: dynamic_slice and
 // dynamic_update_slice, under jax.lax's names, and take, under jax.numpy's.
 
 #include <algorithm>
@@ -98,14 +98,14 @@ TypeOutcome take(const TypeContext& context) {
   std::vector<int64_t> dims(operand.shape.dims().begin(), operand.shape.dims().end());
   const auto at = dims.erase(dims.begin() + given);
   dims.insert(at, indices.shape.dims().begin(), indices.shape.dims().end());
-  // The sum of what fills has no meaning.
+  // The fill value cannot be a sum of copies.
   return typed(operand.dtype, Shape(std::move(dims)),
                indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
                               mode == OutOfRange::Clip ? Linearity::Linear : Linearity::Nonlinear));
 }
 
-/// It reads of the arrays no more than it writes, and the indices, which follow them. An update is
-/// costed as a copy of what it updates, since its result has a buffer of its own.
+/// Of the arrays it reads as much as it writes, and all the indices, which follow them. An update
+/// costs a copy of the updated array, since its result has a buffer of its own.
 template <size_t kArrays>
 Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
                    std::span<const ValueType> results) {

@@ -1,4 +1,4 @@
-// Local ops that move elements and change none, under jax.lax's names.
+// Local ops that move elements without changing them, under jax.lax's names.
 
 #include <algorithm>
 #include <functional>
@@ -26,7 +26,7 @@ TypeOutcome moved(const TypeContext& context, Shape shape) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-/// It reads no more than it writes.
+/// It reads as much as it writes.
 Cost moved_cost(const Attributes&, std::span<const ValueType> operands,
                 std::span<const ValueType> results) {
   return {Flops(0), results[0].size() * 2, operands[0].dtype};
@@ -203,7 +203,7 @@ std::vector<Tensor> copies(const LocalCall& call) {
   return copies;
 }
 
-/// What an entry of a padding_config may be: sums and products of a few of these fit.
+/// The range of an entry of a padding_config: sums and products of a few of these fit 64 bits.
 constexpr int64_t kMostPadding = int64_t{1} << 60;
 
 std::vector<DimensionPadding> paddings(const Attributes& attributes) {

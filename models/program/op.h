@@ -1,6 +1,6 @@
 #pragma once
 
-// An op as plain data. What a kind of op means is in its rules (rules.h).
+// An op as plain data. The properties of its kind are in its rules (rules.h).
 
 #include <cstdint>
 #include <optional>
@@ -75,7 +75,7 @@ enum class OpKind : uint8_t {
   Compute,
 };
 
-/// Whether a collective blocks its device until it has ended there, or hands out a future.
+/// Whether a collective blocks its device until it has ended there, or returns a future.
 enum class Issue : uint8_t { Sync, Start };
 
 struct Op {

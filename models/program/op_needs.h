@@ -20,7 +20,7 @@ struct Location {
   Bytes offset;
 };
 
-/// Where a result of `size` bytes lies: in a new buffer, or in an operand's.
+/// Where a result of `size` bytes is stored: in a new buffer, or in an operand's.
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
                        std::span<const ValueId> operands);
 

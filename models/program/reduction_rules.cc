@@ -1,5 +1,5 @@
-// Local ops that fold an array along some of its dimensions, under jax.lax's names. In which order,
-// and in which precision, is in models/array/kernels.h.
+// Local ops that fold an array along some of its dimensions, under jax.lax's names. Order and
+// precision are in models/array/kernels.h.
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ TypeOutcome extreme(const TypeContext& context) {
   return reduced(context, Linearity::Nonlinear);
 }
 
-/// One operation for each element that is folded in.
+/// One operation for each element that is folded.
 Cost reduction_cost(const Attributes&, std::span<const ValueType> operands,
                     std::span<const ValueType> results) {
   return {Flops(operands[0].shape.elements()), touched(operands, results), operands[0].dtype};

@@ -1,8 +1,8 @@
 #pragma once
 
-// What each kind of op means to the program: one table, which the reader, the writer, the type
-// check, the cost model and the memory profile all go by. The rules of a family stand in one file
-// each (collective_rules.cc, elementwise_rules.cc, ...; families.h lists them).
+// The properties of each kind of op, in one table that the reader, the writer, the type check, the
+// cost model and the memory profile use. Each family's rules are in a file of their own
+// (collective_rules.cc, elementwise_rules.cc, ...; families.h lists them).
 
 #include <cstdint>
 #include <optional>
@@ -23,11 +23,11 @@
 
 namespace orrery {
 
-/// Which state rules hold: with Checks::States a collective must be given what its type asks for;
-/// without, the states are inferred and never refused (JAX's check_vma).
+/// Which state rules apply. With Checks::States the operands of a collective must have the states
+/// that its type requires. Otherwise states are inferred and never refused (JAX's check_vma).
 enum class Checks : uint8_t { Shapes, States };
 
-/// What a type rule sees.
+/// The input of a type rule.
 struct TypeContext {
   const Mesh& mesh;
   Checks checks;
@@ -38,24 +38,24 @@ struct TypeContext {
   int64_t group_size;
 };
 
-/// An error of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
+/// An error of an op: in the named parameter, or in the whole op if `parameter` is empty.
 struct TypeError {
   std::string parameter;
   std::string message;
 };
 
-/// The types of the results, or what is wrong.
+/// The types of the results, or the error.
 using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
-/// Operands have passed the checks of the builder: as many as the rules say, none a future (but for
-/// done), attributes complete and of their kinds, axis names in the mesh. With Checks::Shapes there
-/// is no unreduced and no reduced state among them: both count as varying. Of a started collective
-/// it says the type that done will give. May throw Overflow.
+/// Operands have passed the builder's checks: their number fits the rules, none is a future (except
+/// for done), attributes are complete and of their kinds, axis names are in the mesh. With
+/// Checks::Shapes no state is unreduced or reduced: both count as varying. For a started collective
+/// the types are those that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// What one device computes and touches in a local op. Bytes are what it reads of its operands (of
-/// one named twice, twice) and what it writes. An elementwise op is one flop per element, whichever
-/// it is: as XLA's cost analysis counts, which however keeps exp, log, sin, ... apart as
-/// "transcendentals", and has three more for logistic.
+/// What one device computes, reads and writes in a local op. Bytes are those read of the operands
+/// (twice if an operand is named twice) and those written. Any elementwise op is one flop per
+/// element, as in XLA's cost analysis. XLA however counts exp, log, sin, ... separately as
+/// "transcendentals", and logistic as three more.
 struct Cost {
   Flops flops;
   Bytes bytes;               // read and written in device memory
@@ -65,7 +65,7 @@ struct Cost {
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// What a local op is evaluated on: the operands of one device.
+/// The operands of a local op on one device.
 struct LocalCall {
   const Mesh& mesh;
   LogicalId device;
@@ -76,7 +76,7 @@ struct LocalCall {
   const Tensor& operand(size_t i) const { return *operands[i]; }
   const ValueType& result() const { return results[0]; }
 };
-/// The results, of the types that the op's type rule says.
+/// The results, of the types that the op's type rule gives.
 using EvaluateRule = std::vector<Tensor> (*)(const LocalCall&);
 
 /// The rule of an op with one result.
@@ -94,13 +94,13 @@ using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> op
 /// Every result has a buffer of its own.
 OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
                        std::span<const ValueType> results);
-/// So too, but it may take over that of an operand that ends with the op.
+/// Likewise, but a result may take over the buffer of an operand that ends with the op.
 OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
                             std::span<const ValueType> results);
-/// Each result is the operand at its place, under another type.
+/// Each result is the operand of the same position, under another type.
 OpMemory results_in_operands(const Attributes&, std::span<const ValueType> operands,
                              std::span<const ValueType> results);
-/// Fresh results; scratch as the parameter `scratch` says, if it is given.
+/// Fresh results, and the scratch of the parameter `scratch`, if it is given.
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
@@ -117,21 +117,21 @@ struct Parameter {
 /// Over no axes (axis_name []) a collective is over groups of one.
 enum class Family : uint8_t { Local, Collective, Done };
 
-/// The dimension along which a tensor has a part for each rank of the group: of the operand, whose
-/// shape it is given, or of the result.
+/// The dimension along which a tensor has one part per rank: of the operand, whose shape is given,
+/// or of the result.
 using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 
 /// How a collective exchanges: operands become work elements, which are folded or moved, and become
 /// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it.
 struct CollectiveForm {
-  Combine combine = Combine::None;  // what folds the work elements; None: they are moved
+  Combine combine = Combine::None;  // the reduction of the work elements; None: they are moved
   Entering entering = Entering::Same;
   Leaving leaving = Leaving::Same;
   PartsRule operand_parts = nullptr;
   PartsRule result_parts = nullptr;
 };
 
-/// Groups of unequal size make sense for reductions only; the others exchange equal parts.
+/// Only reductions allow groups of unequal size; other collectives exchange equal parts.
 enum class GroupSizes : uint8_t { Any, Equal };
 
 struct OpRules {
@@ -147,15 +147,15 @@ struct OpRules {
   CostRule cost = nullptr;          // local ops only
   EvaluateRule evaluate = nullptr;  // local ops only
   MemoryRule memory = fresh_results;
-  /// Every element of a result is one of an operand's, as it is; which one, integer operands and
-  /// the parameters alone decide. So evaluate also takes operands of another dtype in the place of
-  /// the others (the bounds of their errors).
+  /// Every element of a result is an unchanged element of an operand. Which one depends only on
+  /// integer operands and the parameters. So evaluate also takes the other operands in another
+  /// dtype (for error bounds).
   bool moves = false;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   CollectiveForm form;                         // collectives only
-  /// The op stands for a computation that is not written out. It has a cost and result types; the
-  /// values of its results are stand-ins, and a comparison of them would mean nothing.
+  /// The op stands for a computation that is not written out. It has a cost and result types. The
+  /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
 };
 

@@ -1,5 +1,5 @@
-// Local ops whose results are not made of operands: axis_index, axis_size, full, and compute, which
-// stands for a computation that is not written out.
+// Local ops whose results are not made of operands: axis_index, axis_size, full, iota, and compute,
+// which stands for a computation that is not written out.
 
 #include <limits>
 #include <utility>
@@ -84,14 +84,14 @@ Cost written(const Attributes&, std::span<const ValueType>, std::span<const Valu
   return {Flops(0), results[0].size(), results[0].dtype};
 }
 
-/// It writes its result; but a scalar is a constant of the code that reads it.
+/// It writes its result. A scalar however is a constant of the code that reads it.
 Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
   return {Flops(0), results[0].size(), results[0].dtype, results[0].shape.rank() > 0};
 }
 
 constexpr std::string_view kInPlace = "in_place_of";
 
-/// What is wrong with the operand over which a result of `size` bytes is to be written.
+/// The error in an operand that a result of `size` bytes is to overwrite.
 std::optional<TypeError> in_place_error(const TypeContext& context, Bytes size) {
   const auto error = [](std::string message) {
     return TypeError{std::string(kInPlace), std::move(message)};
@@ -134,8 +134,8 @@ OpMemory compute_memory(const Attributes& attributes, std::span<const ValueType>
   return memory;
 }
 
-/// What stands for the result: the first operand, so that numbers flow on through a program, or
-/// zeros where that has another type.
+/// The placeholder for a result: the first operand, so that numbers flow through a program, or
+/// zeros if its type differs.
 Tensor stand_in(const LocalCall& call) {
   if (!call.operands.empty() && call.operand(0).dtype() == call.result().dtype &&
       call.operand(0).shape() == call.result().shape)
@@ -143,7 +143,7 @@ Tensor stand_in(const LocalCall& call) {
   return Tensor(call.result().dtype, call.result().shape);
 }
 
-/// As the program says.
+/// As the op's parameters say.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
 }

@@ -33,19 +33,19 @@ struct Timed {
   Diagnostics diagnostics{"f"};
   Stages stages;
 
-  Timed(const std::string& text, LongLoops long_loops, std::vector<Error> diagnostics)
+  Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
       : scenario(read_scenario("f", text, {}, long_loops)),
-        stages(scenario.program, scenario.cluster, options(std::move(diagnostics)), diagnostics) {}
+        stages(scenario.program, scenario.cluster, options(std::move(faults)), diagnostics) {}
 
-  static StageOptions options(std::vector<Error> diagnostics) {
+  static StageOptions options(std::vector<Fault> faults) {
     StageOptions options;
     options.slack_budget = 0;
-    options.diagnostics = std::move(diagnostics);
+    options.faults = std::move(faults);
     return options;
   }
 };
 
-Error slow(uint32_t device, int64_t times, int64_t by) {
+Fault slow(uint32_t device, int64_t times, int64_t by) {
   return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
 }
 
@@ -63,10 +63,10 @@ struct Outcome {
 };
 
 /// Compares the two forms in everything that both know.
-Outcome check_same(const std::string& text, const std::vector<Error>& diagnostics = {}) {
+Outcome check_same(const std::string& text, const std::vector<Fault>& faults = {}) {
   CAPTURE(text);
-  Timed few(text, LongLoops::LeftOut, diagnostics);
-  Timed all(text, LongLoops::WrittenOut, diagnostics);
+  Timed few(text, LongLoops::LeftOut, faults);
+  Timed all(text, LongLoops::WrittenOut, faults);
   REQUIRE(few.diagnostics.empty());
   REQUIRE(all.diagnostics.empty());
   const std::optional<Completion>& ours = few.stages.times();
@@ -259,11 +259,11 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   constexpr size_t kPrograms = 150;
   for (size_t i = 0; i < kPrograms; ++i) {
     const std::string program = random_program(random);
-    std::vector<Error> diagnostics;
+    std::vector<Fault> faults;
     if (random.below(3) == 0)
-      diagnostics.push_back(slow(static_cast<uint32_t>(random.below(4)), 5, 2));
+      faults.push_back(slow(static_cast<uint32_t>(random.below(4)), 5, 2));
     const Outcome outcome =
-        check_same(scenario_text(random.below(2) == 0 ? kSwitch : kRing, program), diagnostics);
+        check_same(scenario_text(random.below(2) == 0 ? kSwitch : kRing, program), faults);
     left_out += outcome.left_out ? 1 : 0;
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;
