@@ -19,7 +19,7 @@ namespace orrery {
 
 namespace {
 
-/// The row-major index of the first element whose values differ, where a == b does not hold.
+/// The row-major index of the first element whose values differ, if a == b does not hold.
 int64_t first_different(const Tensor& a, const Tensor& b) {
   const auto same = [&](int64_t element) {
     return element_bits(a, element) == element_bits(b, element) ||
@@ -162,7 +162,7 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) co
   return passed(kKind, of, fmt::format("{} are bitwise equal.", list_text(expected.values)));
 }
 
-/// Which sums of the values to be compared differ in length.
+/// The sums of the compared values that differ in length.
 std::string Expectations::sums_text(const std::vector<std::string>& names) const {
   std::string text;
   for (size_t i = 1; i < names.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks what the scenario expects against what the run found.
+// Checks the scenario's expectations against the results of the run.
 
 #include <map>
 #include <optional>
@@ -16,19 +16,19 @@
 
 namespace orrery {
 
-/// What a run found, as far as it got.
+/// The results of a run, as far as it got.
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
   const MemoryProfile& memory;
   const std::optional<Completion>& completion;
   const std::optional<DeviceValues>& values;
-  std::string undecided;  // why there are no values or no times, as a sentence; else empty
+  std::string undecided;  // a sentence on why there are no values or no times; else empty
   std::span<const Check> checks;
 };
 
-/// One check for each expectation, with its JSON pointer. One that cannot be decided, because the
-/// run did not get so far, fails and says why.
+/// One check for each expectation, with its JSON pointer. An expectation that the run cannot decide
+/// fails and says why.
 class Expectations {
  public:
   explicit Expectations(const Evidence& evidence);
@@ -48,13 +48,13 @@ class Expectations {
   std::string sums_text(const std::vector<std::string>& names) const;
 
   const Evidence& evidence_;
-  /// By name of check: the first that does not hold, or one that does.
+  /// By name of the check: the first that does not hold, else one that does.
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
-  std::optional<DeviceValues> bounds_;  // made when a `close` asks for them
+  std::optional<DeviceValues> bounds_;  // computed when a `close` needs them
 };
 
-/// The values that an expectation compares: none for other expectations.
+/// The values that an expectation compares; none for other expectations.
 std::vector<std::string> compared_values(const Expectation& expectation);
 
 }  // namespace orrery

@@ -31,6 +31,9 @@ std::string fingerprint(const Report& report) {
     bytes[op.op.index()] = op.bytes;
 
   Hasher hash;
+  for (const Loop& loop : program.loops)
+    if (loop.left_out() > 0)
+      hash.add(loop.left_out());
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
   std::vector<size_t> next_place(program.threads.size(), 0);  // devices of a thread ascend
   for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
@@ -46,6 +49,11 @@ std::string fingerprint(const Report& report) {
         const OpSpan& span = report.completion->spans[op.index()][place];
         hash.add(span.start.picoseconds());
         hash.add(span.end.picoseconds());
+        if (report.completion->left_out.empty())
+          continue;
+        const OpTime& others = report.completion->left_out[op.index()][place];
+        hash.add(others.from_reached.count());
+        hash.add(others.from_start.count());
       }
       add_memory(hash, report.memory.threads[thread.index()]);
     }

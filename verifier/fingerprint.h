@@ -1,6 +1,6 @@
 #pragma once
 
-// A hash of everything a run computed. It does not depend on which executors computed it.
+// A hash of everything a run computed, independent of the executors that computed it.
 
 #include <string>
 

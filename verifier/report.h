@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything a run found out, as plain data that stands alone. Rendering it is for tools/.
+// All results of a run, as plain data. Rendering is up to tools/.
 
 #include <cstdint>
 #include <memory>
@@ -68,8 +68,8 @@ struct Report {
   FaultEffects fault_effects;                // and with which faults
   bool holds = true;
   std::string fingerprint;
-  /// What the one executor that ran did (digest.h). Absent where several ran: SCHEDULE.DIGEST
-  /// compares theirs.
+  /// The digest of the only executor that ran (digest.h). Absent if several ran: SCHEDULE.DIGEST
+  /// compares them.
   std::optional<uint64_t> digest;
   std::vector<std::string> faults;       // of the scenario, each a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"

@@ -7,12 +7,15 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
 #include "models/program/holders.h"
+#include "models/program/loops.h"
+#include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
@@ -37,6 +40,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
+#include "verifier/long_loops.h"
 #include "verifier/stages.h"
 
 namespace orrery {
@@ -97,17 +101,18 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
   if (!proof_is_asked_for(scenario))
-    stages.proof = {options.proof_budget, options.proof_work_budget};
+    stages.proof = {options.proof_budget, options.proof_piece_budget};
   return stages;
 }
 
-/// Asks the stages, and puts what they say into a report.
+/// Runs the stages, and puts their results into a report.
 class Run {
  public:
   Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
       : scenario_(*scenario),
         options_(options),
         program_(scenario_.program),
+        leaves_out_(leaves_out_iterations(program_)),
         diagnostics_(scenario_.file),
         stages_(program_, scenario_.cluster, stage_options(scenario_, options), diagnostics_) {
     diagnostics_.throw_if_any();
@@ -119,6 +124,8 @@ class Run {
     label_figures();
     report_.memory = stages_.memory();
     report_.completion = stages_.times();
+    diagnostics_.throw_if_any();
+    label_loops();
     check_statically();
     if (report_.completion) {
       compute_values();
@@ -158,11 +165,32 @@ class Run {
     label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
-    // What a maker states or a tool reads off needs no warning; what was fitted does.
+    // Figures that a maker states or a tool reports need no warning; fitted ones do.
     for (const FigureSource& figure : scenario_.cluster.sources)
       if (figure.label == "calibrated" || figure.label == "extrapolated")
         label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
                           figure.date));
+  }
+
+  /// What a run that leaves out iterations does not say, and what it added up.
+  void label_loops() {
+    if (!leaves_out_)
+      return;
+    label(
+        fmt::format("loops: only the first and the last iterations are shown ({} ops on devices "
+                    "in all, and the budget is {})",
+                    places_with_all_iterations(program_), options_.iterations_budget));
+    for (size_t l = 0; report_.completion && l < program_.loops.size(); ++l)
+      if (const AddedIterations& added = report_.completion->added[l]; added.count > 0)
+        label(fmt::format("\"{}\": {} iterations are added up, each as the one {}before, {} later",
+                          program_.loops[l].name, added.count,
+                          added.every == 1 ? "" : fmt::format("{} ", added.every),
+                          quantity_text(added.later)));
+    label("critical path: not computed (iterations are left out)");
+    label("arena: placed for the iterations that are shown");
+    if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
+                    [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))
+      label("jitter: iterations that are left out have the amounts of the last one");
   }
 
   void label_several_lists() {
@@ -195,7 +223,7 @@ class Run {
     if (report_.completion)
       return check(deadlock_free());
     const Check ends = deadlock_free(program_, stages_.stop());
-    // What is cut off cannot end, whatever its order.
+    // With a lost route the program cannot end, so this check is not shown as passed.
     if (stages_.has_routes() || !ends.holds)
       check(ends);
   }
@@ -213,6 +241,13 @@ class Run {
     }
     if (options_.data == Data::Off) {
       label("values: not computed (data is off)");
+      return false;
+    }
+    if (leaves_out_) {
+      label("values: not computed (iterations are left out)");
+      undecided_values_ =
+          "It is not decided: values were not computed, since iterations of loops "
+          "are left out.";
       return false;
     }
     if (size <= options_.data_budget.count())
@@ -246,16 +281,19 @@ class Run {
     digests_.emplace_back(
         report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
         WalkDigest{report_.completion->digest, {}});
-    report_.critical_path = stages_.critical_path();
-    if (stages_.steps() > options_.slack_budget)
+    if (!leaves_out_)
+      report_.critical_path = stages_.critical_path();
+    if (leaves_out_)
+      label("slack: not computed (iterations are left out)");
+    else if (stages_.steps() > options_.slack_budget)
       label(fmt::format("slack: not computed ({} steps, and the budget is {})", stages_.steps(),
                         options_.slack_budget));
     else if (report_.completion->by == TimedBy::Engine)
       label("slack: modelled (messages that share a link keep the time they took)");
   }
 
-  /// Two walkers are compared with each other and with the schedules. The digest of one alone says
-  /// nothing, and is only shown.
+  /// Two walkers are compared with each other and with the schedules. A single walker's digest
+  /// proves nothing, and is only shown.
   void check_digests() {
     if (digests_.size() > 1)
       check(digests_agree(whole_digest(lowered()), digests_));
@@ -279,7 +317,7 @@ class Run {
                         options_.proof_budget));
     else
       label(fmt::format("\"{}\": not proved ({} steps that move more than {} pieces, the budget)",
-                        name, steps, options_.proof_work_budget));
+                        name, steps, options_.proof_piece_budget));
   }
 
   void check_expectations() {
@@ -297,7 +335,7 @@ class Run {
     label_opaque();
   }
 
-  /// Expectations on values that were computed from what stands for an opaque computation.
+  /// Expectations on values that depend on an opaque computation.
   void label_opaque() {
     if (!report_.values)
       return;
@@ -378,16 +416,7 @@ class Run {
   }
 
   Bytes bytes_touched(const Op& op) const {
-    const CostRule cost = rules(op.kind).cost;
-    if (cost == nullptr)
-      return Bytes();
-    std::vector<ValueType> operands;
-    std::vector<ValueType> results;
-    for (const ValueId value : op.operands)
-      operands.push_back(program_.value(value).type);
-    for (const ValueId value : op.results)
-      results.push_back(program_.value(value).type);
-    return cost(op.attributes, operands, results).bytes;
+    return rules(op.kind).family == Family::Local ? cost_of(program_, op).bytes : Bytes();
   }
 
   void describe_devices() {
@@ -404,11 +433,12 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
+  const bool leaves_out_;
   Diagnostics diagnostics_;
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::string undecided_;         // why nothing that needs an end is known
+  std::string undecided_;         // why nothing is known that needs an end
   std::string undecided_values_;  // why there are no values
 };
 
@@ -420,12 +450,35 @@ std::string too_large(const Overflow& overflow) {
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 
-Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options) {
+namespace {
+
+/// The scenario with all iterations, where its values are asked for or there are few of them.
+std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
+                                                const RunOptions& options) {
+  const Program& program = scenario->program;
+  if (!leaves_out_iterations(program) ||
+      (options.data != Data::On && places_with_all_iterations(program) > options.iterations_budget))
+    return scenario;
+  if (const std::string beyond = beyond_limits(program, options.limits); !beyond.empty()) {
+    if (options.data == Data::On)
+      throw InputError(scenario->file,
+                       {{{}, "to compute values, all iterations are run: " + beyond}});
+    return scenario;
+  }
+  Scenario whole = *scenario;
+  whole.program = written_out(program).program;
+  return std::make_shared<const Scenario>(std::move(whole));
+}
+
+}  // namespace
+
+Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
+  const std::shared_ptr<const Scenario> scenario = with_iterations(std::move(given), options);
   try {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
-    const Origin at = place_of(op.name, op.origin);
+    const Origin at = origin_of(op.name, op.origin);
     throw InputError(
         scenario->file,
         {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});

@@ -21,19 +21,24 @@ struct RunOptions {
   Bytes data_budget = Bytes(int64_t{1} << 30);
   /// Steps up to which a schedule is proved without being asked to.
   uint64_t proof_budget = 1'000'000;
-  /// The same in work (ProofBudget::work): above what the steps of usual schedules come to.
-  uint64_t proof_work_budget = 16'000'000;
-  /// Steps of the whole program up to which the slack of its ops is worked out.
+  /// The same limit in pieces (ProofBudget::pieces), above those of usual schedules.
+  uint64_t proof_piece_budget = 16'000'000;
+  /// Steps of the whole program up to which the slack of its ops is computed.
   uint64_t slack_budget = 1'000'000;
-  /// Of these, `steps`, and `data` for Data::On: more is refused before anything is allocated.
+  /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
+  /// Beyond, iterations stay left out (models/program/loop.h), and values, slack and the critical
+  /// path are not worked out.
+  uint64_t iterations_budget = 200'000;
+  /// `steps` of these limits, and `data` for Data::On: a program beyond them is refused before
+  /// anything is allocated.
   Limits limits;
 };
 
-/// What a user is told of a quantity that leaves 64 bits.
+/// The message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that leaves 64 bits).
+/// (a limit, or a quantity that exceeds 64 bits).
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. Requires one.

@@ -1,17 +1,24 @@
 #include "verifier/stages.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
+#include <variant>
 
+#include "models/program/loops.h"
+#include "models/program/op_overflow.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
+#include "simulator/time/state_budget.h"
+#include "verifier/long_loops.h"
 
 namespace orrery {
 
 namespace {
 
-/// A walk that only asks where a program stops.
+/// A walk that only finds where a program stops.
 struct NoVisitor {
   void local(OpId, LogicalId) {}
   void enter(CollectiveId, Node, OpId) {}
@@ -27,6 +34,8 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
     : program_(program),
       cluster_(cluster),
       options_(std::move(options)),
+      diagnostics_(diagnostics),
+      leaves_out_(leaves_out_iterations(program)),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits)) {
   if (!diagnostics.empty())
@@ -44,7 +53,7 @@ bool Stages::has_routes() {
       const Reach reach(fabric());
       has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
                                  [&](const Collective& collective) {
-                                   return first_unrouted(*collective.schedule, collective.places,
+                                   return first_unrouted(*collective.schedule, collective.vertices,
                                                          paths(), reach)
                                        .has_value();
                                  });
@@ -72,14 +81,78 @@ const std::optional<Completion>& Stages::times() {
       TimeOptions options;
       options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
-      if (steps() <= options_.slack_budget) {
+      if (has_slacks()) {
         history_.halves.reserve(2 * steps());
         options.history = &history_;
       }
-      *times_ = time_program(program_, lowered_, paths(), demands(), options);
+      *times_ = leaves_out_ ? time_long_loops()
+                            : time_program(program_, lowered_, paths(), demands(), options);
     }
   }
   return *times_;
+}
+
+std::optional<Completion> Stages::time_long_loops() {
+  TimeOptions options;
+  options.device_start = fault_effects_.device_start;
+  options.most_state = options_.limits.state;
+  auto swept = time_by_sweep(program_, lowered_, paths(), demands(), options);
+  if (auto* completion = std::get_if<Completion>(&swept))
+    return std::move(*completion);
+  // Iterations wait for earlier ones only, and the written ones have all that can wait.
+  if (!stop().finished())
+    return std::nullopt;
+  return time_written_out();
+}
+
+/// The times of the ops that are written here, from a run of the program with all iterations.
+std::optional<Completion> Stages::time_written_out() {
+  if (const std::string over = beyond_limits(program_, options_.limits); !over.empty()) {
+    diagnostics_.add("to time loops whose messages share links, all iterations are run: " + over);
+    return std::nullopt;
+  }
+  const WrittenOut all = written_out(program_);
+  const Program& whole = all.program;
+  StageOptions options = options_;
+  options.slack_budget = 0;
+  Stages stages(whole, cluster_, options, diagnostics_);
+  if (!diagnostics_.empty())
+    return std::nullopt;
+  Completion completion;
+  try {
+    if (!stages.times())
+      return std::nullopt;
+    completion = *stages.times();
+  } catch (const TooMuchState& too_much) {  // the op that it names is one of the other program
+    diagnostics_.add(too_much.what());
+    return std::nullopt;
+  } catch (const OpOverflow& overflow) {
+    throw Overflow(overflow.what());  // its op is not one of the original program
+  }
+  std::map<std::string_view, size_t> written;  // the window too is made of copies of the last
+  for (size_t op = 0; op < program_.ops.size(); ++op)
+    written.emplace(program_.ops[op].name, op);
+  std::vector<std::vector<OpSpan>> spans(program_.ops.size());
+  std::vector<std::vector<OpTime>> left_out(program_.ops.size());
+  for (size_t op = 0; op < whole.ops.size(); ++op) {
+    std::vector<OpSpan>& of_op = completion.spans[op];
+    if (const auto found = written.find(whole.ops[op].name); found != written.end()) {
+      left_out[found->second].resize(of_op.size());
+      spans[found->second] = std::move(of_op);
+      continue;
+    }
+    std::vector<OpTime>& runs = left_out[all.copy_of[op].index()];
+    runs.resize(of_op.size());
+    for (size_t place = 0; place < of_op.size(); ++place) {
+      runs[place].from_reached += of_op[place].end - of_op[place].reached;
+      runs[place].from_start += of_op[place].end - of_op[place].start;
+    }
+  }
+  completion.spans = std::move(spans);
+  completion.left_out = std::move(left_out);
+  completion.added.resize(program_.loops.size());
+  completion.held_up_by.clear();
+  return completion;
 }
 
 const Stop& Stages::stop() {
@@ -94,15 +167,19 @@ uint64_t Stages::steps() {
   if (!steps_) {
     steps_ = 0;
     for (const Collective& collective : lowered_.collectives)
-      *steps_ += count_steps(*collective.schedule);
+      *steps_ += count_steps(*collective.schedule) * collective.times;
   }
   return *steps_;
+}
+
+bool Stages::has_slacks() {
+  return !leaves_out_ && steps() <= options_.slack_budget;
 }
 
 const std::vector<std::optional<Duration>>& Stages::slacks() {
   if (!slacks_) {
     slacks_.emplace();
-    if (times() && steps() <= options_.slack_budget)
+    if (times() && has_slacks())
       *slacks_ = orrery::slacks(program_, lowered_, **times_, history_);
     history_ = {};
   }

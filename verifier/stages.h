@@ -1,8 +1,7 @@
 #pragma once
 
-// What can be found out about a program on a cluster, stage by stage. Each result is worked out
-// when it is first asked for, and kept, so whoever wants only times and memory pays for nothing
-// else.
+// The results of a program on a cluster, stage by stage. Each result is computed when it is first
+// requested, and kept. So a caller that needs only times and memory pays for nothing else.
 //
 //   lowered -> memory
 //           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
@@ -39,15 +38,15 @@ struct StageOptions {
   uint64_t seed = 0;          // of faults that are drawn
   std::vector<Fault> faults;  // of the hardware
   MemoryPolicy memory;
-  /// Steps of the whole program up to which slack is worked out.
+  /// Steps of the whole program up to which slack is computed.
   uint64_t slack_budget = 1'000'000;
   ProofBudget proof;
 };
 
 class Stages {
  public:
-  /// `program` and `cluster` must outlive this. Adds to `diagnostics` what cannot be lowered; then
-  /// nothing may be asked for.
+  /// All three must outlive this object. Adds errors of lowering to `diagnostics`; after an error
+  /// no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics);
   Stages(const Stages&) = delete;
@@ -65,40 +64,52 @@ class Stages {
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
   bool has_routes();
 
-  /// On the faulty fabric; on the healthy one where a route is lost.
+  /// On the faulty fabric; on the healthy one if a route is lost.
   const Demands& demands();
 
   const MemoryProfile& memory();
 
-  /// Empty where the program does not end, or where a route is lost.
+  /// Empty if the program does not end, or a route is lost. If iterations of loops are left out and
+  /// links are shared, the loops are written out for the timing. If that exceeds the limits, the
+  /// result is empty, and the diagnostics say so.
   const std::optional<Completion>& times();
 
-  /// Where the program stops, by a walk without time. Only asked where times() is empty: one pass
-  /// over the steps gives the times and whether there is an end.
+  /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass
+  /// over the steps gives the times and whether the program ends.
   const Stop& stop();
 
+  /// Of all collectives, each time they run.
   uint64_t steps();
 
-  /// Per op; empty without times, and where the program has more steps than the budget.
+  /// Whether slack can be had: the program has all iterations, and no more steps than the budget.
+  bool has_slacks();
+
+  /// Per op; empty without times, and where !has_slacks().
   const std::vector<std::optional<Duration>>& slacks();
 
-  /// Requires times.
+  /// Requires times, and a program with all iterations.
   std::vector<PathEntry> critical_path();
 
-  /// Moves the data. `arguments` holds the program's arguments on every device.
+  /// Moves the data. Requires a program with all iterations. `arguments` holds the program's
+  /// arguments on every device.
   HostRun values(DeviceValues arguments) const;
 
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
-  /// What a report keeps; nothing may be asked for afterwards.
+  /// The parts that a report keeps; no stage may be called afterwards.
   Lowered take_lowered() && { return std::move(lowered_); }
   FaultEffects take_fault_effects() && { return std::move(fault_effects_); }
 
  private:
+  std::optional<Completion> time_long_loops();
+  std::optional<Completion> time_written_out();
+
   const Program& program_;
   const Cluster& cluster_;
   const StageOptions options_;
+  Diagnostics& diagnostics_;
+  const bool leaves_out_;  // iterations of loops
   Paths healthy_paths_;
   Lowered lowered_;
   FaultEffects fault_effects_;
@@ -115,8 +126,8 @@ class Stages {
   std::optional<Prover> prover_;
 };
 
-/// How long a program takes and how much memory its devices need, and nothing else: for planners
-/// that ask often.
+/// Only how long a program takes and how much memory its devices need: for planners that call it
+/// often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty: the program does not end
   std::vector<Bytes> peaks;          // per thread: of each of its devices

@@ -55,7 +55,7 @@ TextLines::TextLines(std::string_view text) : begins_{0} {
       begins_.push_back(i + 1);
 }
 
-TextPlace TextLines::at(size_t offset) const {
+TextPosition TextLines::at(size_t offset) const {
   const auto after = std::upper_bound(begins_.begin(), begins_.end(), offset);
   const auto line = static_cast<size_t>(after - begins_.begin());
   return {static_cast<uint32_t>(line), static_cast<uint32_t>(offset - begins_[line - 1] + 1)};

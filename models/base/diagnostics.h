@@ -16,10 +16,10 @@
 namespace orrery {
 
 /// A position in a text. Line and column count from 1.
-struct TextPlace {
+struct TextPosition {
   uint32_t line = 1;
   uint32_t column = 1;
-  friend constexpr auto operator<=>(const TextPlace&, const TextPlace&) = default;
+  friend constexpr auto operator<=>(const TextPosition&, const TextPosition&) = default;
 };
 
 /// What a diagnostic is about.
@@ -28,7 +28,7 @@ struct Origin {
   std::string pointer = {};
   /// Empty where there is no text: for an option, a file that cannot be read, a program built in
   /// memory.
-  std::optional<TextPlace> at = {};
+  std::optional<TextPosition> at = {};
   /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
   std::string note = {};
   friend bool operator==(const Origin&, const Origin&) = default;
@@ -38,7 +38,7 @@ struct Origin {
 class TextLines {
  public:
   explicit TextLines(std::string_view text);
-  TextPlace at(size_t offset) const;
+  TextPosition at(size_t offset) const;
 
  private:
   std::vector<size_t> begins_;  // of each line
@@ -58,7 +58,7 @@ struct Diagnostic {
 class InputError : public std::runtime_error {
  public:
   InputError(std::string_view file, std::vector<Diagnostic> diagnostics);
-  const std::vector<Diagnostic>& faults() const { return diagnostics_; }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
  private:
   std::vector<Diagnostic> diagnostics_;

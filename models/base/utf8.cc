@@ -23,9 +23,9 @@ size_t sequence_length(std::string_view text, size_t at) {
       return 0;
   // The second byte rules out overlong forms, surrogates and code points beyond U+10FFFF.
   const uint32_t second = byte_at(text, at + 1);
-  const bool faulty = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-                      (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
-  return faulty ? 0 : length;
+  const bool invalid = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+                       (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+  return invalid ? 0 : length;
 }
 
 }  // namespace

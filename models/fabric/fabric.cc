@@ -17,7 +17,7 @@ struct Fabric::Graph {
   struct LinkProperty {
     uint32_t link = 0;
   };
-  // Links are added in id order, so a vertex's out-edges stand in id order.
+  // Links are added in id order, so a vertex's out-edges are in id order.
   using LinkGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
                                           boost::no_property, LinkProperty>;
 
@@ -87,9 +87,10 @@ Fabric& Fabric::operator=(const Fabric& other) {
   return *this;
 }
 
-// Breadth first. A vertex is met first over its lowest route: those of one distance leave the
-// queue in the order of their routes, and each looks along its links in id order. So the first
-// vertex with a link to the goal ends the search, before its neighbours are looked at.
+// Breadth-first search. Vertices leave the queue by distance, and within one distance in the order
+// of their routes; each follows its links in id order. So every vertex is first reached over its
+// lowest route. The search ends at the first vertex with a link to the goal, before that vertex's
+// neighbours are visited.
 std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
   if (from == to)
     return Route{};

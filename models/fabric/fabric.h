@@ -22,15 +22,14 @@ struct Link {
   VertexId to;
   BytesPerSecond bandwidth;  // > 0
   Duration latency;          // >= 0, of this link alone
-  bool cut = false;          // no route passes it
+  bool cut = false;          // no route uses it
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// The links of a message's way, in order. Empty only from a vertex to itself.
+/// The links of a message's route, in order. Empty only from a vertex to itself.
 using Route = std::vector<LinkId>;
 
-/// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph; never changes once
-/// made.
+/// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph, and immutable.
 class Fabric {
  public:
   /// Requires that every link joins two different vertices of the fabric.
@@ -47,19 +46,19 @@ class Fabric {
   const Link& link(LinkId id) const { return links_[id.index()]; }
 
   /// The route with the fewest links; among those, the one whose links have the lowest ids,
-  /// compared in order. Empty optional where none leads there. Every vertex forwards, devices too:
-  /// a message on a ring passes the devices between. Costs no more than the vertices that are
-  /// nearer than `to`, so neighbours are found at once however large the fabric is.
+  /// compared in order. Empty if there is none. Every vertex forwards, devices included: a message
+  /// on a ring passes through the devices between. Searches only vertices nearer than `to`, so a
+  /// neighbour is found at once in a fabric of any size.
   std::optional<Route> route(VertexId from, VertexId to) const;
 
-  /// The lowest of the links that are not cut and lead from `from` straight to `to`. Found by a
-  /// binary search among the links out of `from`.
+  /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
+  /// search among the links out of `from`.
   std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
 
   /// Those that are not cut, in id order.
   std::vector<LinkId> links_between(VertexId from, VertexId to) const;
 
-  /// Where links that are not cut lead to from there, each once, in id order.
+  /// The vertices at the end of a link from `from` that is not cut, each once, in id order.
   std::vector<VertexId> neighbours(VertexId from) const;
 
   /// "device 3", or "switch "s0"".
@@ -75,8 +74,7 @@ class Fabric {
   std::unique_ptr<Graph> graph_;
 };
 
-/// What a device can do. What was not given is absent, and a report says so; nothing is assumed
-/// silently.
+/// What a device can do. A figure that was not given is absent, and a report names it as assumed.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -101,7 +99,7 @@ struct Cluster {
   std::string name;
   Fabric fabric;
   DeviceFigures device;
-  std::vector<FigureSource> sources = {};  // of the figures that came with one, by figure
+  std::vector<FigureSource> sources = {};  // of figures that have one, by figure
 };
 
 /// Fabrics by topology. Each directed link has `bandwidth` and `latency`.

@@ -71,15 +71,16 @@ struct Part {
 /// For each rank of a whole group: which list has it, and where.
 struct InList {
   size_t list = 0;
-  int64_t place = 0;
+  int64_t position = 0;
 };
 
-std::vector<InList> places_in(std::span<const std::vector<int64_t>> lists, int64_t ranks) {
-  std::vector<InList> places(lists.empty() ? 0 : static_cast<size_t>(ranks));
+std::vector<InList> positions_in(std::span<const std::vector<int64_t>> lists, int64_t ranks) {
+  std::vector<InList> positions(lists.empty() ? 0 : static_cast<size_t>(ranks));
   for (size_t list = 0; list < lists.size(); ++list)
-    for (size_t place = 0; place < lists[list].size(); ++place)
-      places[static_cast<size_t>(lists[list][place])] = {list, static_cast<int64_t>(place)};
-  return places;
+    for (size_t position = 0; position < lists[list].size(); ++position)
+      positions[static_cast<size_t>(lists[list][position])] = {list,
+                                                               static_cast<int64_t>(position)};
+  return positions;
 }
 
 std::vector<size_t> other_axes(const Mesh& mesh, std::span<const size_t> axes) {
@@ -95,15 +96,15 @@ std::vector<Part> parts_of(const Mesh& mesh, std::span<const size_t> axes,
                            std::span<const std::vector<int64_t>> lists,
                            std::span<const LogicalId> devices) {
   const std::vector<size_t> others = other_axes(mesh, axes);
-  const std::vector<InList> places = places_in(lists, mesh.size(axes));
+  const std::vector<InList> positions = positions_in(lists, mesh.size(axes));
   std::vector<Part> parts;
   parts.reserve(devices.size());
   for (const LogicalId device : devices) {
     Part part{mesh.index(device, others), mesh.index(device, axes), device};
     if (!lists.empty()) {
-      const InList& in = places[static_cast<size_t>(part.rank)];
+      const InList& in = positions[static_cast<size_t>(part.rank)];
       part.group = part.group * static_cast<int64_t>(lists.size()) + static_cast<int64_t>(in.list);
-      part.rank = in.place;
+      part.rank = in.position;
     }
     parts.push_back(part);
   }
@@ -140,7 +141,7 @@ std::variant<std::vector<Group>, CutGroup> groups_within(
   return result;
 }
 
-std::optional<size_t> place_among(std::span<const LogicalId> devices, LogicalId device) {
+std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device) {
   if (devices.empty() || device < devices.front())
     return std::nullopt;
   // Devices mostly stand next to each other.

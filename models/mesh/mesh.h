@@ -73,8 +73,8 @@ std::variant<std::vector<Group>, CutGroup> groups_within(
     const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
     std::span<const LogicalId> devices);
 
-/// Where `device` stands among ascending devices; empty where it is not one of them.
-std::optional<size_t> place_among(std::span<const LogicalId> devices, LogicalId device);
+/// The index of `device` among ascending devices; empty where it is not one of them.
+std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device);
 
 /// Places on an axis, without the end.
 struct Interval {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The parameters of an op, by their JSON names. Which names an op has, of which kind, is in its
-// rules (rules.h); readers, writers and type rules all go by that table, so a new parameter is
-// stated once.
+// The parameters of an op, by their JSON names. The op's rules (rules.h) say which names it has, of
+// which kind. Readers, writers and type rules all use that table, so a new parameter is stated
+// once.
 
 #include <cstdint>
 #include <map>
@@ -42,11 +42,11 @@ using Attribute =
 /// Whether `attribute` is the alternative that holds parameters of this kind.
 bool holds(const Attribute& attribute, ParameterKind kind);
 
-/// What a parameter of this kind is, for messages: "an integer", "an axis name or a list of them".
+/// A parameter of this kind, for messages: "an integer", "an axis name or a list of them".
 std::string_view description(ParameterKind kind);
 
-/// Parameters that were given, in name order. Getters require that the parameter is there and of
-/// that kind, which the builder has checked against the op's rules.
+/// The parameters that were given, in name order. Getters require that the parameter is there and
+/// of that kind; the builder checks this by the op's rules.
 class Attributes {
  public:
   void set(std::string name, Attribute value) {

@@ -21,7 +21,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
 }
 
 /// "/program/0 (line 5)".
-std::string place_text(const Origin& origin) {
+std::string origin_text(const Origin& origin) {
   return origin.pointer + (origin.at ? fmt::format(" (line {})", origin.at->line) : "");
 }
 
@@ -56,49 +56,37 @@ ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostic
   program_.mesh = std::move(mesh);
 }
 
-void ProgramBuilder::fault(const OpRequest& request, std::string_view key,
-                           std::string_view message) {
-  diagnostics_.add(request.place(key),
+void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
+                               std::string_view message) {
+  diagnostics_.add(request.key_origin(key),
                    fmt::format("{}: {}", op_name(request.kind, request.issue), message));
 }
 
 /// Where `name` now stands; null, with a report, where it was taken.
 ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
                                                    Definition definition) {
-  const auto [place, added] = defined_.emplace(name, std::move(definition));
+  const auto [entry, added] = defined_.emplace(name, std::move(definition));
   if (added)
-    return &place->second;
-  const std::optional<Origin>& first = place->second.origin;
+    return &entry->second;
+  const std::optional<Origin>& first = entry->second.origin;
   diagnostics_.add(at, fmt::format("expected an unused id, got \"{}\", which {}", name,
-                                   first ? place_text(*first) + " already names" : "is taken"));
+                                   first ? origin_text(*first) + " already names" : "is taken"));
   return nullptr;
 }
 
-/// A new value: in the storage of `aliased`, or in a buffer of its own. Requires a size that fits.
-ValueId ProgramBuilder::add_value(std::string name, ValueType type,
-                                  std::optional<ValueId> aliased) {
-  Value value;
-  value.name = std::move(name);
-  if (aliased) {
-    value.buffer = program_.value(*aliased).buffer;
-    value.offset = program_.value(*aliased).offset;
-  } else {
-    value.buffer = BufferId(program_.buffers.size());
-    program_.buffers.push_back({type.size(), MemorySpace::Device});
-  }
-  value.type = std::move(type);
-  program_.values.push_back(std::move(value));
+ValueId ProgramBuilder::add_value(std::string name, ValueType type, Location location) {
+  program_.values.push_back({std::move(name), std::move(type), location.buffer, location.offset});
   return ValueId(program_.values.size() - 1);
 }
 
 void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                               std::vector<std::string> varying, std::optional<Origin> origin,
                               std::optional<std::vector<LogicalId>> on) {
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
   if (definition == nullptr)
     return;
-  if (const auto wrong = axes_fault(program_.mesh, varying)) {
+  if (const auto wrong = axes_error(program_.mesh, varying)) {
     diagnostics_.add(at, *wrong);
     return;
   }
@@ -107,7 +95,8 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
   for (const size_t axis : axis_positions(program_.mesh, varying))
     type.axes[axis] = AxisState::Varying;
   try {
-    definition->value = add_value(std::move(name), type, std::nullopt);
+    const Location location = locate_result(program_, {}, type.size(), {});
+    definition->value = add_value(std::move(name), type, location);
   } catch (const Overflow&) {
     diagnostics_.add(at, fmt::format("expected an array of fewer than 2^63 bytes, got {}{}",
                                      orrery::name(dtype), type.shape.text()));
@@ -123,7 +112,7 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
 void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
                             std::optional<Origin> origin) {
   std::sort(devices.begin(), devices.end());
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   if (devices.empty())
     diagnostics_.add(at, fmt::format("expected a device for thread \"{}\", got none", name));
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -138,21 +127,22 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   const std::string_view name = parameter.name;
   if (!request.attributes.has(name)) {
     if (parameter.need == Parameter::Need::Required)
-      fault(request, "",
-            fmt::format("expected the parameter \"{}\", {}", name, description(parameter.kind)));
+      add_error(
+          request, "",
+          fmt::format("expected the parameter \"{}\", {}", name, description(parameter.kind)));
     return parameter.need == Parameter::Need::Optional;
   }
   if (!holds(request.attributes.all().find(name)->second, parameter.kind)) {
-    fault(request, name, fmt::format("expected {}", description(parameter.kind)));
+    add_error(request, name, fmt::format("expected {}", description(parameter.kind)));
     return false;
   }
   for (const int64_t number : limited_numbers(request.attributes, parameter)) {
     const bool low = parameter.least && number < *parameter.least;
     const bool high = parameter.most && number > *parameter.most;
     if (low || high) {
-      fault(request, name,
-            fmt::format("expected at {} {}, got {}", low ? "least" : "most",
-                        low ? *parameter.least : *parameter.most, number));
+      add_error(request, name,
+                fmt::format("expected at {} {}, got {}", low ? "least" : "most",
+                            low ? *parameter.least : *parameter.most, number));
       return false;
     }
   }
@@ -160,15 +150,15 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
     const std::string& text = request.attributes.text(name);
     if (std::find(parameter.choices.begin(), parameter.choices.end(), text) ==
         parameter.choices.end()) {
-      fault(request, name,
-            fmt::format("expected one of {}, got \"{}\"{}", fmt::join(parameter.choices, ", "),
-                        text, did_you_mean(text, parameter.choices)));
+      add_error(request, name,
+                fmt::format("expected one of {}, got \"{}\"{}", fmt::join(parameter.choices, ", "),
+                            text, did_you_mean(text, parameter.choices)));
       return false;
     }
   }
   if (parameter.kind == ParameterKind::Names) {
-    if (const auto wrong = axes_fault(program_.mesh, request.attributes.names(name))) {
-      diagnostics_.add(request.place(name), *wrong);
+    if (const auto wrong = axes_error(program_.mesh, request.attributes.names(name))) {
+      diagnostics_.add(request.key_origin(name), *wrong);
       return false;
     }
   }
@@ -184,10 +174,10 @@ bool ProgramBuilder::check_parameters(OpRequest& request, const OpRules& rules) 
   for (const auto& [name, value] : request.attributes.all()) {
     if (std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    fault(request, name,
-          names.empty() ? fmt::format("expected no parameters, got \"{}\"", name)
-                        : fmt::format("expected one of its parameters ({}), got \"{}\"{}",
-                                      fmt::join(names, ", "), name, did_you_mean(name, names)));
+    add_error(request, name,
+              names.empty() ? fmt::format("expected no parameters, got \"{}\"", name)
+                            : fmt::format("expected one of its parameters ({}), got \"{}\"{}",
+                                          fmt::join(names, ", "), name, did_you_mean(name, names)));
     right = false;
   }
   for (const Parameter& parameter : rules.parameters) {
@@ -228,27 +218,29 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   bool right = true;
   const size_t count = request.operands.size();
   if (count < rules.least_operands || count > rules.most_operands) {
-    fault(request, "of", fmt::format("expected {}, got {}", operand_count(rules), count));
+    add_error(request, "of", fmt::format("expected {}, got {}", operand_count(rules), count));
     right = false;
   }
   const ThreadId thread(program_.threads.size() - 1);
   std::vector<ValueId> operands;
   for (const std::string& name : request.operands) {
-    const auto value = value_named(name, request.place("of"), thread);
+    const auto value = value_named(name, request.key_origin("of"), thread);
     if (!value) {
       right = false;
       continue;
     }
     if (program_.value(*value).type.future && rules.family != Family::Done) {
-      fault(request, "of",
-            fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+      add_error(
+          request, "of",
+          fmt::format("expected a value, got \"{}\", a future that only done may read", name));
       right = false;
     }
     if (const auto device = first_without(*value)) {
-      fault(request, "of",
-            fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
-                        "which device {} lacks",
-                        program_.thread(thread).name, name, device->index()));
+      add_error(
+          request, "of",
+          fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
+                      "which device {} lacks",
+                      program_.thread(thread).name, name, device->index()));
       right = false;
     }
     operands.push_back(*value);
@@ -268,7 +260,7 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
     const std::vector<LogicalId>& on = *program_.arguments[limited->second].on;
     const std::vector<LogicalId>& devices = program_.threads.back().devices;
     const auto lacking = std::find_if(devices.begin(), devices.end(),
-                                      [&](LogicalId device) { return !place_among(on, device); });
+                                      [&](LogicalId device) { return !index_among(on, device); });
     if (lacking != devices.end())
       known->second = *lacking;
   }
@@ -285,9 +277,9 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   for (const std::string& name : request.donated) {
     const auto found = by_name.find(name);
     if (found == by_name.end()) {
-      fault(request, "donate",
-            fmt::format("expected one of its operands ({}), got \"{}\"",
-                        fmt::join(request.operands, ", "), name));
+      add_error(request, "donate",
+                fmt::format("expected one of its operands ({}), got \"{}\"",
+                            fmt::join(request.operands, ", "), name));
       return std::nullopt;
     }
     if (seen.insert(found->second).second)
@@ -296,7 +288,8 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   return donated;
 }
 
-std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
+/// Empty, with a report, where the op's rules refuse it.
+std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
     int64_t group_size) {
   std::vector<ValueType> types;
@@ -309,35 +302,49 @@ std::optional<std::vector<ValueType>> ProgramBuilder::result_types(
   try {
     TypeOutcome outcome =
         rules.type({program_.mesh, checks_, request.attributes, types, group_size});
-    if (const auto* wrong = std::get_if<TypeFault>(&outcome)) {
-      fault(request, wrong->parameter, wrong->message);
+    if (const auto* wrong = std::get_if<TypeError>(&outcome)) {
+      add_error(request, wrong->parameter, wrong->message);
       return std::nullopt;
     }
     auto results = std::get<std::vector<ValueType>>(std::move(outcome));
     // Whoever asks a program for a size or a cost later may rely on getting one.
     for (const ValueType& result : results) {
       if (result.shape.rank() > kMostDimensions) {
-        fault(request, "",
-              fmt::format("expected a result of at most {} dimensions, got {}", kMostDimensions,
-                          result.shape.rank()));
+        add_error(request, "",
+                  fmt::format("expected a result of at most {} dimensions, got {}", kMostDimensions,
+                              result.shape.rank()));
         return std::nullopt;
       }
       static_cast<void>(result.size());
     }
     if (rules.cost != nullptr)
       static_cast<void>(rules.cost(request.attributes, types, results));
+    OpMemory memory = rules.memory(request.attributes, types, results);
     for (ValueType& result : results)
       result.future = request.issue == Issue::Start;
-    return results;
+    return Results{std::move(results), std::move(memory)};
   } catch (const Overflow&) {
     std::vector<std::string> texts;
     for (const ValueType& type : types)
       texts.push_back(text(type, program_.mesh));
-    fault(request, "",
-          fmt::format("expected fewer than 2^63 bytes and operations, got more for operands ({})",
-                      fmt::join(texts, ", ")));
+    add_error(
+        request, "",
+        fmt::format("expected fewer than 2^63 bytes and operations, got more for operands ({})",
+                    fmt::join(texts, ", ")));
     return std::nullopt;
   }
+}
+
+/// Whether the op names each of so many results; one without results has a name too.
+bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
+  const size_t expected = std::max<size_t>(results, 1);
+  const size_t given = 1 + request.other_results.size();
+  if (given != expected)
+    add_error(request, "id",
+              fmt::format("expected {} id{}, got {}: it has {} result{}", expected,
+                          expected == 1 ? "" : "s", given,
+                          results == 0 ? "no" : std::to_string(results), results == 1 ? "" : "s"));
+  return given == expected;
 }
 
 /// Adds the op, whose parameters and operands are each right by themselves, to the thread; empty,
@@ -346,23 +353,23 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
                                             const std::vector<ValueId>& operands) {
   const bool collective = rules.family == Family::Collective;
   if (!collective && request.issue == Issue::Start) {
-    fault(request, "op", "expected a collective to start");
+    add_error(request, "op", "expected a collective to start");
     return std::nullopt;
   }
   if (!collective && !request.site.empty()) {
-    fault(request, "site", "expected no site: only collectives meet");
+    add_error(request, "site", "expected no site: only collectives meet");
     return std::nullopt;
   }
   if (collective) {
-    if (const auto wrong = groups_fault(program_.mesh, request.attributes, rules.group_sizes)) {
-      fault(request, wrong->parameter, wrong->message);
+    if (const auto wrong = groups_error(program_.mesh, request.attributes, rules.group_sizes)) {
+      add_error(request, wrong->parameter, wrong->message);
       return std::nullopt;
     }
   }
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
-  auto types = result_types(request, rules, operands, group_size);
+  auto results = judge_results(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
-  if (!types || !donated)
+  if (!results || !donated || !check_names(request, results->types.size()))
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
@@ -371,10 +378,11 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     op.origin = diagnostics_.noted(*op.origin);
   if (collective)
     op.site = sites_.enter(op, request);
-  for (ValueType& type : *types) {
-    const bool alias = rules.alias == Alias::FirstOperand;
-    op.results.push_back(add_value(
-        op.name, std::move(type), alias ? std::optional<ValueId>(operands.front()) : std::nullopt));
+  for (size_t r = 0; r < results->types.size(); ++r) {
+    ValueType& type = results->types[r];
+    const Location location =
+        locate_result(program_, results->memory.results[r], type.size(), operands);
+    op.results.push_back(add_value(request.result_name(r), std::move(type), location));
   }
   const OpId id(program_.ops.size());
   program_.ops.push_back(std::move(op));
@@ -387,20 +395,24 @@ void ProgramBuilder::op(OpRequest request) {
   const OpRules& rules = orrery::rules(request.kind);
   const bool right = check_parameters(request, rules);
   const auto operands = resolve_operands(request, rules);
-  Definition* definition =
-      define(request.name, request.place("id"),
-             {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin});
+  std::vector<Definition*> definitions;
+  for (size_t r = 0; r <= request.other_results.size(); ++r)
+    definitions.push_back(
+        define(request.result_name(r), request.result_origin(r),
+               {std::nullopt, false, ThreadId(program_.threads.size() - 1), request.origin}));
   const auto made = right && operands ? make_op(request, rules, *operands) : std::nullopt;
   if (!made) {
     sites_.refuse(request.site);
     return;
   }
-  if (definition == nullptr)
-    return;
   const std::vector<ValueId>& results = program_.op(*made).results;
-  definition->is_void = results.empty();
-  if (!results.empty())
-    definition->value = results.front();
+  for (size_t r = 0; r < definitions.size(); ++r) {
+    if (definitions[r] == nullptr)
+      continue;
+    definitions[r]->is_void = results.empty();
+    if (!results.empty())
+      definitions[r]->value = results[r];
+  }
 }
 
 std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {
@@ -428,12 +440,12 @@ void ProgramBuilder::name_also(const std::string& of, std::string name,
   ORRERY_CHECK(found != defined_.end() && found->second.value, "there is a value to name");
   Definition definition = found->second;
   definition.origin = origin;
-  if (define(name, place_of(name, origin), definition) != nullptr)
+  if (define(name, origin_of(name, origin), definition) != nullptr)
     program_.other_names.emplace(std::move(name), *definition.value);
 }
 
 void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
-  const Origin at = place_of(name, origin);
+  const Origin at = origin_of(name, origin);
   const auto value = value_named(name, at, std::nullopt);
   if (!value)
     return;
@@ -452,7 +464,7 @@ Program ProgramBuilder::finish() {
     std::string hint;
     if (later != defined_.end())
       hint = later->second.origin
-                 ? fmt::format(", which only {} defines", place_text(*later->second.origin))
+                 ? fmt::format(", which only {} defines", origin_text(*later->second.origin))
                  : ", which is defined later";
     else
       hint = did_you_mean(use.name, names);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes programs, and refuses faulty ones. The scenario reader, generators, importers and tests all
-// build programs here, so the rules of a program are stated once.
+// Makes programs, and refuses invalid ones. The scenario reader, generators, importers and tests
+// all build programs here, so the rules of a program are stated once.
 
 #include <map>
 #include <optional>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/program/op_needs.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
@@ -19,7 +20,7 @@
 
 namespace orrery {
 
-/// Faults are added to the Diagnostics it is given, each at the key that is wrong; a faulty op
+/// Errors are added to the Diagnostics it is given, each at the key that is wrong; an invalid op
 /// defines a result of unknown type, and later uses of it are not reported again.
 class ProgramBuilder {
  public:
@@ -69,7 +70,7 @@ class ProgramBuilder {
   Program finish();
 
  private:
-  /// What a name stands for. Neither a value nor void: its op was faulty.
+  /// What a name stands for. Neither a value nor void: its op was invalid.
   struct Definition {
     std::optional<ValueId> value;
     bool is_void = false;            // an op without a result
@@ -92,13 +93,18 @@ class ProgramBuilder {
   std::optional<LogicalId> first_without(ValueId value);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
-  std::optional<std::vector<ValueType>> result_types(const OpRequest& request, const OpRules& rules,
-                                                     const std::vector<ValueId>& operands,
-                                                     int64_t group_size);
+  /// An op's results before they are values.
+  struct Results {
+    std::vector<ValueType> types;
+    OpMemory memory;
+  };
+  std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
+                                       const std::vector<ValueId>& operands, int64_t group_size);
+  bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);
-  ValueId add_value(std::string name, ValueType type, std::optional<ValueId> aliased);
-  void fault(const OpRequest& request, std::string_view key, std::string_view message);
+  ValueId add_value(std::string name, ValueType type, Location location);
+  void add_error(const OpRequest& request, std::string_view key, std::string_view message);
 
   Checks checks_;
   Diagnostics& diagnostics_;

@@ -79,7 +79,7 @@ TypeOutcome pmean(const TypeContext& context) {
 TypeOutcome extremal_rank(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)
-    return TypeFault{"axis_name", fmt::format("expected one axis, got {}", names.size())};
+    return TypeError{"axis_name", fmt::format("expected one axis, got {}", names.size())};
   return typed(Dtype::S32, context.operands[0].shape,
                exchanged_states(context, Exchange::Extremum));
 }
@@ -99,9 +99,9 @@ TypeOutcome all_gather(const TypeContext& context) {
   const int64_t axis = context.attributes.integer("axis");
   const auto result_rank = static_cast<int64_t>(operand.shape.rank()) + (tiled ? 0 : 1);
   if (result_rank == 0)
-    return dimension_fault("axis", axis, 0).value();
+    return dimension_error("axis", axis, 0).value();
   if (axis < -result_rank || axis >= result_rank)
-    return TypeFault{"axis",
+    return TypeError{"axis",
                      fmt::format("expected a dimension of the result, from {} to {}, got {}",
                                  -result_rank, result_rank - 1, axis)};
   const auto dimension = static_cast<size_t>(axis < 0 ? axis + result_rank : axis);
@@ -112,31 +112,31 @@ TypeOutcome all_gather(const TypeContext& context) {
 }
 
 /// What is wrong with dimension `dimension` as one that has an entry for each member of the group.
-std::optional<TypeFault> entries_fault(const TypeContext& context, std::string_view parameter,
+std::optional<TypeError> entries_error(const TypeContext& context, std::string_view parameter,
                                        int64_t dimension, std::string_view hint) {
   const Shape& shape = context.operands[0].shape;
-  if (auto fault = dimension_fault(parameter, dimension, shape.rank()))
-    return fault;
+  if (auto error = dimension_error(parameter, dimension, shape.rank()))
+    return error;
   const int64_t extent = shape[static_cast<size_t>(dimension)];
   if (extent != context.group_size)
-    return TypeFault{std::string(parameter),
+    return TypeError{std::string(parameter),
                      fmt::format("expected dimension {} to be the group size {}, got {}{}",
                                  dimension, context.group_size, extent, hint)};
   return std::nullopt;
 }
 
 /// What is wrong with cutting dimension `dimension` in as many parts as the group has members.
-std::optional<TypeFault> cut_fault(const TypeContext& context, std::string_view parameter,
+std::optional<TypeError> cut_error(const TypeContext& context, std::string_view parameter,
                                    int64_t dimension) {
   if (!context.attributes.boolean("tiled"))
-    return entries_fault(context, parameter, dimension,
+    return entries_error(context, parameter, dimension,
                          "; a tiled one need only be divisible by it");
   const Shape& shape = context.operands[0].shape;
-  if (auto fault = dimension_fault(parameter, dimension, shape.rank()))
-    return fault;
+  if (auto error = dimension_error(parameter, dimension, shape.rank()))
+    return error;
   const int64_t extent = shape[static_cast<size_t>(dimension)];
   if (extent % context.group_size != 0)
-    return TypeFault{
+    return TypeError{
         std::string(parameter),
         fmt::format("expected dimension {} to be divisible by the group size {}, got {}", dimension,
                     context.group_size, extent)};
@@ -148,10 +148,10 @@ TypeOutcome psum_scatter(const TypeContext& context) {
     return identity(context);
   const ValueType& operand = context.operands[0];
   if (operand.dtype == Dtype::Pred)
-    return TypeFault{"", "expected an operand of numbers, got pred"};
+    return TypeError{"", "expected an operand of numbers, got pred"};
   const int64_t along = context.attributes.integer("scatter_dimension");
-  if (auto fault = cut_fault(context, "scatter_dimension", along))
-    return *fault;
+  if (auto error = cut_error(context, "scatter_dimension", along))
+    return *error;
   const auto dimension = static_cast<size_t>(along);
   Shape shape = context.attributes.boolean("tiled")
                     ? operand.shape.with(dimension, operand.shape[dimension] / context.group_size)
@@ -165,10 +165,10 @@ TypeOutcome all_to_all(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const int64_t split_axis = context.attributes.integer("split_axis");
   const int64_t concat_axis = context.attributes.integer("concat_axis");
-  if (auto fault = cut_fault(context, "split_axis", split_axis))
-    return *fault;
-  if (auto fault = dimension_fault("concat_axis", concat_axis, operand.shape.rank()))
-    return *fault;
+  if (auto error = cut_error(context, "split_axis", split_axis))
+    return *error;
+  if (auto error = dimension_error("concat_axis", concat_axis, operand.shape.rank()))
+    return *error;
   const auto split = static_cast<size_t>(split_axis);
   const auto concat = static_cast<size_t>(concat_axis);
   Shape shape;
@@ -185,28 +185,28 @@ TypeOutcome pswapaxes(const TypeContext& context) {
   if (over_no_axes(context))
     return identity(context);
   const ValueType& operand = context.operands[0];
-  if (auto fault = entries_fault(context, "axis", context.attributes.integer("axis"), ""))
-    return *fault;
+  if (auto error = entries_error(context, "axis", context.attributes.integer("axis"), ""))
+    return *error;
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
 }
 
 /// What is wrong with `perm`, pairs [source, destination], over a group of `size`.
-std::optional<TypeFault> pairs_fault(const std::vector<std::vector<int64_t>>& pairs, int64_t size) {
+std::optional<TypeError> pairs_error(const std::vector<std::vector<int64_t>>& pairs, int64_t size) {
   std::vector<bool> sends(static_cast<size_t>(size), false);
   std::vector<bool> receives(static_cast<size_t>(size), false);
   for (const std::vector<int64_t>& pair : pairs) {
     if (pair.size() != 2)
-      return TypeFault{"perm", fmt::format("expected pairs [source, destination], got [{}]",
+      return TypeError{"perm", fmt::format("expected pairs [source, destination], got [{}]",
                                            fmt::join(pair, ","))};
     for (const int64_t rank : pair)
       if (rank < 0 || rank >= size)
-        return TypeFault{"perm",
+        return TypeError{"perm",
                          fmt::format("expected ranks from 0 to {}, got {}", size - 1, rank)};
     if (sends[static_cast<size_t>(pair[0])])
-      return TypeFault{"perm",
+      return TypeError{"perm",
                        fmt::format("expected each source once, got rank {} twice", pair[0])};
     if (receives[static_cast<size_t>(pair[1])])
-      return TypeFault{"perm",
+      return TypeError{"perm",
                        fmt::format("expected each destination once, got rank {} twice", pair[1])};
     sends[static_cast<size_t>(pair[0])] = true;
     receives[static_cast<size_t>(pair[1])] = true;
@@ -215,12 +215,12 @@ std::optional<TypeFault> pairs_fault(const std::vector<std::vector<int64_t>>& pa
 }
 
 /// What is wrong with `perm`, the source of each rank, over a group of `size`.
-std::optional<TypeFault> sources_fault(const std::vector<int64_t>& perm, int64_t size) {
+std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t size) {
   std::vector<int64_t> sources = perm;
   std::sort(sources.begin(), sources.end());
   for (int64_t rank = 0; rank < size; ++rank)
     if (static_cast<int64_t>(sources.size()) != size || sources[static_cast<size_t>(rank)] != rank)
-      return TypeFault{"perm", fmt::format("expected each of the ranks 0 to {} once, got [{}]",
+      return TypeError{"perm", fmt::format("expected each of the ranks 0 to {} once, got [{}]",
                                            size - 1, fmt::join(perm, ","))};
   return std::nullopt;
 }
@@ -228,30 +228,30 @@ std::optional<TypeFault> sources_fault(const std::vector<int64_t>& perm, int64_t
 // JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device, so ranks would
 // silently mean another order than in every other collective. Only the order in which both agree is
 // accepted.
-template <class PermFault>
-TypeOutcome permuted(const TypeContext& context, PermFault perm_fault) {
+template <class PermError>
+TypeOutcome permuted(const TypeContext& context, PermError perm_error) {
   if (over_no_axes(context))
     return identity(context);
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   const std::vector<size_t> axes = axis_positions(context.mesh, names);
   if (!std::is_sorted(axes.begin(), axes.end()))
-    return TypeFault{"axis_name", fmt::format("expected axes in the order of the mesh, got ({})",
+    return TypeError{"axis_name", fmt::format("expected axes in the order of the mesh, got ({})",
                                               fmt::join(names, ", "))};
-  if (std::optional<TypeFault> fault = perm_fault())
-    return *fault;
+  if (std::optional<TypeError> error = perm_error())
+    return *error;
   const ValueType& operand = context.operands[0];
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
 }
 
 TypeOutcome ppermute(const TypeContext& context) {
   return permuted(
-      context, [&] { return pairs_fault(context.attributes.lists("perm"), context.group_size); });
+      context, [&] { return pairs_error(context.attributes.lists("perm"), context.group_size); });
 }
 
 // JAX takes a perm of fewer ranks, and fills the others with zeros; that is a ppermute.
 TypeOutcome pshuffle(const TypeContext& context) {
   return permuted(context, [&] {
-    return sources_fault(context.attributes.integers("perm"), context.group_size);
+    return sources_error(context.attributes.integers("perm"), context.group_size);
   });
 }
 
@@ -263,11 +263,11 @@ TypeOutcome pbroadcast(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const int64_t source = context.attributes.integer("source");
   if (source < 0 || source >= context.group_size)
-    return TypeFault{"source", fmt::format("expected a rank from 0 to {}, got {}",
+    return TypeError{"source", fmt::format("expected a rank from 0 to {}, got {}",
                                            context.group_size - 1, source)};
   for (const size_t axis : axis_positions(context.mesh, context.attributes.names("axis_name")))
     if (context.checks == Checks::States && operand.axes[axis] == AxisState::Invarying)
-      return TypeFault{"of",
+      return TypeError{"of",
                        fmt::format("expected an operand that varies over {}, got {}",
                                    context.mesh.axes()[axis].name, text(operand, context.mesh))};
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
@@ -276,7 +276,7 @@ TypeOutcome pbroadcast(const TypeContext& context) {
 TypeOutcome done(const TypeContext& context) {
   ValueType type = context.operands[0];
   if (!type.future)
-    return TypeFault{"of", fmt::format("expected a future, the result of a start, got {}",
+    return TypeError{"of", fmt::format("expected a future, the result of a start, got {}",
                                        text(type, context.mesh))};
   type.future = false;
   return std::vector<ValueType>{std::move(type)};
@@ -346,7 +346,7 @@ std::vector<OpRules> collective_rules() {
   end.summary = "waits for a started collective; its result is the collective's";
   end.family = Family::Done;
   end.type = done;
-  end.alias = Alias::FirstOperand;
+  end.memory = results_in_operands;
   return {
       collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
                  GroupSizes::Any, reduction(Combine::Add, Entering::Counted, Leaving::Same)),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which ops must wait for which: derived from a program, never stored in it.
+// Which ops must wait for which others: derived from a program, never stored in it.
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ namespace orrery {
 enum class DependencyKind : uint8_t {
   Data,   // the later op reads what the earlier one made
   Token,  // the later op ends the collective that the earlier one started
-  Reuse,  // the later op takes over the storage that the earlier one still read
+  Reuse,  // the later op takes over storage that the earlier one read
 };
 
 struct Dependency {

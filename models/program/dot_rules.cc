@@ -32,22 +32,22 @@ struct Dimensions {
   const std::vector<int64_t>& rhs_batch;
 };
 
-TypeFault fault(std::string message) {
+TypeError error(std::string message) {
   return {"dimension_numbers", std::move(message)};
 }
 
 /// Each dimension of one operand at most once, and one it has.
-std::optional<TypeFault> side_fault(std::string_view side, const Shape& shape,
+std::optional<TypeError> side_error(std::string_view side, const Shape& shape,
                                     const std::vector<int64_t>& contracting,
                                     const std::vector<int64_t>& batch) {
   std::vector<bool> used(shape.rank(), false);
   for (const auto* dimensions : {&contracting, &batch}) {
     for (const int64_t d : *dimensions) {
       if (d < 0 || d >= static_cast<int64_t>(shape.rank()))
-        return fault(
+        return error(
             fmt::format("expected dimensions of the {} operand {}, got {}", side, shape.text(), d));
       if (used[static_cast<size_t>(d)])
-        return fault(
+        return error(
             fmt::format("expected each dimension of the {} operand once, got {} twice", side, d));
       used[static_cast<size_t>(d)] = true;
     }
@@ -55,17 +55,17 @@ std::optional<TypeFault> side_fault(std::string_view side, const Shape& shape,
   return std::nullopt;
 }
 
-std::optional<TypeFault> pairs_fault(std::string_view what, const Shape& lhs, const Shape& rhs,
+std::optional<TypeError> pairs_error(std::string_view what, const Shape& lhs, const Shape& rhs,
                                      const std::vector<int64_t>& left,
                                      const std::vector<int64_t>& right) {
   if (left.size() != right.size())
-    return fault(fmt::format("expected as many {} dimensions on both sides, got {} and {}", what,
+    return error(fmt::format("expected as many {} dimensions on both sides, got {} and {}", what,
                              left.size(), right.size()));
   for (size_t i = 0; i < left.size(); ++i) {
     const int64_t l = lhs[static_cast<size_t>(left[i])];
     const int64_t r = rhs[static_cast<size_t>(right[i])];
     if (l != r)
-      return fault(
+      return error(
           fmt::format("expected {} dimensions of one extent, got {} (dimension {} of {}) "
                       "and {} (dimension {} of {})",
                       what, l, left[i], lhs.text(), r, right[i], rhs.text()));
@@ -100,23 +100,23 @@ TypeOutcome dot_general(const TypeContext& context) {
   const ValueType& rhs = context.operands[1];
   const Dimensions of(context.attributes);
   if (lhs.dtype != rhs.dtype)
-    return TypeFault{"of", fmt::format("expected operands of one dtype, got {} and {}",
+    return TypeError{"of", fmt::format("expected operands of one dtype, got {} and {}",
                                        name(lhs.dtype), name(rhs.dtype))};
   const Dtype dtype = context.attributes.has("preferred_element_type")
                           ? context.attributes.dtype("preferred_element_type")
                           : lhs.dtype;
   if (!may_give(lhs.dtype, dtype))
-    return TypeFault{
+    return TypeError{
         "preferred_element_type",
         fmt::format("expected a dtype that {} widens to, got {}", name(lhs.dtype), name(dtype))};
-  if (auto wrong = side_fault("first", lhs.shape, of.lhs_contracting, of.lhs_batch))
+  if (auto wrong = side_error("first", lhs.shape, of.lhs_contracting, of.lhs_batch))
     return *wrong;
-  if (auto wrong = side_fault("second", rhs.shape, of.rhs_contracting, of.rhs_batch))
+  if (auto wrong = side_error("second", rhs.shape, of.rhs_contracting, of.rhs_batch))
     return *wrong;
   if (auto wrong =
-          pairs_fault("contracting", lhs.shape, rhs.shape, of.lhs_contracting, of.rhs_contracting))
+          pairs_error("contracting", lhs.shape, rhs.shape, of.lhs_contracting, of.rhs_contracting))
     return *wrong;
-  if (auto wrong = pairs_fault("batch", lhs.shape, rhs.shape, of.lhs_batch, of.rhs_batch))
+  if (auto wrong = pairs_error("batch", lhs.shape, rhs.shape, of.lhs_batch, of.rhs_batch))
     return *wrong;
   std::vector<int64_t> dims;
   for (const int64_t d : of.lhs_batch)
@@ -140,7 +140,7 @@ Tensor dot_value(const LocalCall& call) {
   const Dimensions of(call.attributes);
   return dot_general(call.operand(0), call.operand(1),
                      {of.lhs_contracting, of.rhs_contracting, of.lhs_batch, of.rhs_batch},
-                     call.result.dtype);
+                     call.result().dtype);
 }
 
 }  // namespace
@@ -154,10 +154,12 @@ std::vector<OpRules> dot_rules() {
   dot.most_operands = 2;
   dot.parameters = {
       {"dimension_numbers", ParameterKind::DimensionNumbers, Need::Required, {}, {}, {}, {}},
-      {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}}};
+      {"preferred_element_type", ParameterKind::DtypeName, Need::Optional, {}, {}, {}, {}},
+      scratch_parameter()};
   dot.type = dot_general;
   dot.cost = dot_cost;
-  dot.evaluate = dot_value;
+  dot.evaluate = one_result<dot_value>;
+  dot.memory = declared_scratch;
   return {dot};
 }
 

@@ -22,31 +22,31 @@ std::string described(const ValueType& type) {
 }
 
 /// That `operands` are of one dtype, which the op takes, and of one shape.
-std::optional<TypeFault> operands_fault(std::span<const ValueType> operands, Takes takes) {
+std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
   const ValueType& first = operands[0];
   for (const ValueType& other : operands)
     if (other.dtype != first.dtype || other.shape != first.shape)
-      return TypeFault{"of", fmt::format("expected operands of one dtype and shape (nothing is "
+      return TypeError{"of", fmt::format("expected operands of one dtype and shape (nothing is "
                                          "broadcast or converted unasked), got {} and {}",
                                          described(first), described(other))};
   if (takes == Takes::Floats && !is_float(first.dtype))
-    return TypeFault{"of", fmt::format("expected floats, got {}", name(first.dtype))};
+    return TypeError{"of", fmt::format("expected floats, got {}", name(first.dtype))};
   if (takes == Takes::Numbers && first.dtype == Dtype::Pred)
-    return TypeFault{"of", "expected operands of numbers, got pred"};
+    return TypeError{"of", "expected operands of numbers, got pred"};
   return std::nullopt;
 }
 
 template <Takes takes, Linearity linearity>
 TypeOutcome alike(const TypeContext& context) {
-  if (auto fault = operands_fault(context.operands, takes))
-    return *fault;
+  if (auto error = operands_error(context.operands, takes))
+    return *error;
   const ValueType& first = context.operands[0];
   return typed(first.dtype, first.shape, joined_states(context.mesh, context.operands, linearity));
 }
 
 TypeOutcome comparison(const TypeContext& context) {
-  if (auto fault = operands_fault(context.operands, Takes::Any))
-    return *fault;
+  if (auto error = operands_error(context.operands, Takes::Any))
+    return *error;
   return typed(Dtype::Pred, context.operands[0].shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
@@ -54,17 +54,17 @@ TypeOutcome comparison(const TypeContext& context) {
 TypeOutcome select_n(const TypeContext& context) {
   const ValueType& which = context.operands[0];
   const std::span<const ValueType> cases = context.operands.subspan(1);
-  if (auto fault = operands_fault(cases, Takes::Any))
-    return *fault;
+  if (auto error = operands_error(cases, Takes::Any))
+    return *error;
   if (which.dtype != Dtype::Pred && which.dtype != Dtype::S32)
-    return TypeFault{"of", fmt::format("expected a first operand of pred or s32, which says the "
+    return TypeError{"of", fmt::format("expected a first operand of pred or s32, which says the "
                                        "case, got {}",
                                        name(which.dtype))};
   if (which.dtype == Dtype::Pred && cases.size() > 2)
-    return TypeFault{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
+    return TypeError{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
                                        cases.size())};
   if (which.shape.rank() != 0 && which.shape != cases[0].shape)
-    return TypeFault{"of", fmt::format("expected a first operand that is a scalar or of the shape "
+    return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        cases[0].shape.text(), which.shape.text())};
   return typed(cases[0].dtype, cases[0].shape,
@@ -90,7 +90,7 @@ Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
 }
 
 Tensor converted(const LocalCall& call) {
-  return convert(call.operand(0), call.result.dtype);
+  return convert(call.operand(0), call.result().dtype);
 }
 
 Tensor selected(const LocalCall& call) {
@@ -105,7 +105,7 @@ OpRules local(OpKind kind, std::string_view name, std::string_view summary, size
   rules.least_operands = operands;
   rules.most_operands = operands;
   rules.cost = arithmetic_cost;
-  rules.alias = Alias::DyingOperand;
+  rules.memory = results_over_dying;
   return rules;
 }
 
@@ -119,7 +119,7 @@ OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summ
                        TypeRule type) {
   OpRules rules = local(kind, name, summary, std::is_same_v<decltype(kOp), Unary> ? 1 : 2);
   rules.type = type;
-  rules.evaluate = evaluated<kOp>;
+  rules.evaluate = one_result<evaluated<kOp>>;
   rules.elementwise = kOp;
   return rules;
 }
@@ -131,7 +131,7 @@ OpRules conversion() {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   rules.type = convert;
   rules.cost = convert_cost;
-  rules.evaluate = converted;
+  rules.evaluate = one_result<converted>;
   return rules;
 }
 
@@ -140,7 +140,7 @@ OpRules selection() {
                         "elements of the case that the first operand, of pred or s32, says", 2);
   rules.most_operands = std::numeric_limits<size_t>::max();
   rules.type = select_n;
-  rules.evaluate = selected;
+  rules.evaluate = one_result<selected>;
   rules.moves = true;
   return rules;
 }

@@ -18,7 +18,7 @@ std::string unknown_axis(const Mesh& mesh, std::string_view name) {
                      near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }
 
-std::optional<std::string> axes_fault(const Mesh& mesh, std::span<const std::string> names) {
+std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::string> names) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (!mesh.axis(names[i]))
       return unknown_axis(mesh, names[i]);
@@ -41,7 +41,7 @@ std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string
 
 namespace {
 
-std::optional<std::string> split_fault(const std::vector<std::vector<int64_t>>& lists, int64_t size,
+std::optional<std::string> split_error(const std::vector<std::vector<int64_t>>& lists, int64_t size,
                                        GroupSizes sizes) {
   std::vector<bool> named(static_cast<size_t>(size), false);
   int64_t total = 0;
@@ -68,13 +68,13 @@ std::optional<std::string> split_fault(const std::vector<std::vector<int64_t>>& 
 
 }  // namespace
 
-std::optional<TypeFault> groups_fault(const Mesh& mesh, const Attributes& attributes,
+std::optional<TypeError> groups_error(const Mesh& mesh, const Attributes& attributes,
                                       GroupSizes sizes) {
   if (!attributes.has("axis_index_groups"))
     return std::nullopt;
   const std::vector<size_t> axes = axis_positions(mesh, attributes.names("axis_name"));
-  const auto fault = split_fault(attributes.lists("axis_index_groups"), mesh.size(axes), sizes);
-  return fault ? std::optional(TypeFault{"axis_index_groups", *fault}) : std::nullopt;
+  const auto error = split_error(attributes.lists("axis_index_groups"), mesh.size(axes), sizes);
+  return error ? std::optional(TypeError{"axis_index_groups", *error}) : std::nullopt;
 }
 
 int64_t group_size(const Mesh& mesh, const Attributes& attributes) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who exchanges with whom in a collective: its axis names and axis_index_groups as replica groups.
+// Which devices exchange in a collective: its axis names and axis_index_groups as replica groups.
 
 #include <optional>
 #include <span>
@@ -14,26 +14,27 @@
 
 namespace orrery {
 
-/// What to say of a name that is no axis of the mesh: "expected an axis of the mesh (x, y), got
-/// "z"", with the nearest axis where it looks like a slip. Requires that it is none.
+/// The message for a name that is no axis of the mesh: "expected an axis of the mesh (x, y), got
+/// "z"", with the nearest axis if it looks like a typo. Requires that it is none.
 std::string unknown_axis(const Mesh& mesh, std::string_view name);
 
-/// What is wrong with a list of axis names (one that the mesh does not have, or one given twice).
-std::optional<std::string> axes_fault(const Mesh& mesh, std::span<const std::string> names);
+/// The error in a list of axis names: one that the mesh does not have, or one given twice.
+std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::string> names);
 
-/// The positions of axes in the mesh, in the order given. Requires names without fault.
+/// The positions of axes in the mesh, in the order given. Requires names without errors.
 std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names);
 
-/// What is wrong with a collective's axis_index_groups: each rank must be named exactly once, no
-/// list may be empty, and `sizes` must be met. Requires axis names without fault.
-std::optional<TypeFault> groups_fault(const Mesh& mesh, const Attributes& attributes,
+/// The error in a collective's axis_index_groups: each rank must be named exactly once, no list may
+/// be empty, and `sizes` must be met. Requires axis names without errors.
+std::optional<TypeError> groups_error(const Mesh& mesh, const Attributes& attributes,
                                       GroupSizes sizes);
 
-/// The ranks of a group; of the first, where axis_index_groups makes them unequal. Requires groups
-/// without fault, as does replica_groups.
+/// The number of ranks in a group; in the first, if axis_index_groups makes them unequal. Requires
+/// groups without errors, as does replica_groups.
 int64_t group_size(const Mesh& mesh, const Attributes& attributes);
 
-/// The replica groups of a collective within `devices` (ascending), or a group that they cut.
+/// The replica groups of a collective within `devices` (ascending), or a group that is only partly
+/// inside.
 std::variant<std::vector<Group>, CutGroup> replica_groups(const Mesh& mesh,
                                                           const Attributes& attributes,
                                                           std::span<const LogicalId> devices);

@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// A value is on the devices of the thread whose op makes it; an argument where it says, or
-/// everywhere.
+/// A value is on the devices of the thread whose op makes it. An argument is on its `on` devices,
+/// or on all.
 class Holders {
  public:
   Holders() = default;  // of a program without values

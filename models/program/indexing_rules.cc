@@ -26,34 +26,34 @@ std::string text_of(const ValueType& type) {
 
 /// The start indices that follow the arrays among the operands of a dynamic op: an integer scalar
 /// for each dimension of the first array.
-std::optional<TypeFault> starts_fault(const TypeContext& context, size_t arrays) {
+std::optional<TypeError> starts_error(const TypeContext& context, size_t arrays) {
   const Shape& whole = context.operands[0].shape;
   const std::span<const ValueType> starts = context.operands.subspan(arrays);
   if (starts.size() != whole.rank())
-    return TypeFault{"of", fmt::format("expected {} start indices after {}, one per dimension of "
+    return TypeError{"of", fmt::format("expected {} start indices after {}, one per dimension of "
                                        "{}, got {}",
                                        whole.rank(), arrays == 1 ? "the array" : "both arrays",
                                        whole.text(), starts.size())};
   for (const ValueType& start : starts)
     if (!is_integer(start.dtype) || start.shape.rank() != 0)
-      return TypeFault{
+      return TypeError{
           "of", fmt::format("expected start indices that are integer scalars (s32[]), got {}",
                             text_of(start))};
   return std::nullopt;
 }
 
 TypeOutcome dynamic_slice(const TypeContext& context) {
-  if (auto fault = starts_fault(context, 1))
-    return *fault;
+  if (auto error = starts_error(context, 1))
+    return *error;
   const ValueType& whole = context.operands[0];
   const std::vector<int64_t>& sizes = context.attributes.integers("slice_sizes");
   if (sizes.size() != whole.shape.rank())
-    return TypeFault{"slice_sizes",
+    return TypeError{"slice_sizes",
                      fmt::format("expected {} numbers, one per dimension of {}, got [{}]",
                                  whole.shape.rank(), whole.shape.text(), fmt::join(sizes, ","))};
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] > whole.shape[d])
-      return TypeFault{"slice_sizes", fmt::format("expected at most {} in dimension {}, got {}",
+      return TypeError{"slice_sizes", fmt::format("expected at most {} in dimension {}, got {}",
                                                   whole.shape[d], d, sizes[d])};
   return typed(whole.dtype, Shape(sizes),
                indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
@@ -61,15 +61,15 @@ TypeOutcome dynamic_slice(const TypeContext& context) {
 }
 
 TypeOutcome dynamic_update_slice(const TypeContext& context) {
-  if (auto fault = starts_fault(context, 2))
-    return *fault;
+  if (auto error = starts_error(context, 2))
+    return *error;
   const ValueType& whole = context.operands[0];
   const ValueType& update = context.operands[1];
   bool fits = update.dtype == whole.dtype && update.shape.rank() == whole.shape.rank();
   for (size_t d = 0; fits && d < whole.shape.rank(); ++d)
     fits = update.shape[d] <= whole.shape[d];
   if (!fits)
-    return TypeFault{"of", fmt::format("expected an update of the operand's dtype and rank, and in "
+    return TypeError{"of", fmt::format("expected an update of the operand's dtype and rank, and in "
                                        "no dimension larger, got {} for {}",
                                        text_of(update), text_of(whole))};
   return typed(whole.dtype, whole.shape,
@@ -85,15 +85,15 @@ TypeOutcome take(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const ValueType& indices = context.operands[1];
   const int64_t given = context.attributes.integer("axis");
-  if (auto fault = dimension_fault("axis", given, operand.shape.rank()))
-    return *fault;
+  if (auto error = dimension_error("axis", given, operand.shape.rank()))
+    return *error;
   if (!is_integer(indices.dtype))
-    return TypeFault{"of",
+    return TypeError{"of",
                      fmt::format("expected indices that are integers, got {}", text_of(indices))};
   const auto axis = static_cast<size_t>(given);
   const OutOfRange mode = out_of_range(context.attributes);
   if (mode == OutOfRange::Clip && operand.shape[axis] == 0 && indices.shape.elements() > 0)
-    return TypeFault{"of", fmt::format("expected rows to take along dimension {}, got {}", axis,
+    return TypeError{"of", fmt::format("expected rows to take along dimension {}, got {}", axis,
                                        text_of(operand))};
   std::vector<int64_t> dims(operand.shape.dims().begin(), operand.shape.dims().end());
   const auto at = dims.erase(dims.begin() + given);
@@ -121,7 +121,7 @@ std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
 }
 
 Tensor dynamically_sliced(const LocalCall& call) {
-  return dynamic_slice(call.operand(0), starts(call, 1), call.result.shape);
+  return dynamic_slice(call.operand(0), starts(call, 1), call.result().shape);
 }
 
 Tensor dynamically_updated(const LocalCall& call) {
@@ -156,7 +156,7 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicSlice, "dynamic_slice",
       "the part of slice_sizes that begins at the start indices, the operands after the first; "
       "clamped so that it fits",
-      dynamic_slice, selected_cost<1>, dynamically_sliced);
+      dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
   part.least_operands = 1;
   part.most_operands = kAny;
   part.parameters = {{"slice_sizes", ParameterKind::Integers, Need::Required, {}, 0, {}, {}}};
@@ -164,15 +164,15 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicUpdateSlice, "dynamic_update_slice",
       "the first operand, with the second in the place that begins at the start indices, the "
       "operands after it; clamped so that it fits",
-      dynamic_update_slice, selected_cost<2>, dynamically_updated);
+      dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
   update.most_operands = kAny;
-  update.alias = Alias::DyingOperand;
+  update.memory = results_over_dying;
   OpRules rows = indexing(
       OpKind::Take, "take",
       "the rows of the first operand along the axis that the second, integers, names; an index "
       "outside gives NaN (or the dtype's limit) with mode fill, where a negative one counts from "
       "the end, and the nearest row with mode clip",
-      take, selected_cost<1>, taken);
+      take, selected_cost<1>, one_result<taken>);
   rows.parameters = {
       {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}},
       {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {}, {}, {kFill, kClip}}};

@@ -1,9 +1,9 @@
 #pragma once
 
-// Loops as a Program holds them. A loop of few iterations is written out. Of one of many, the first
-// iterations and the last are written, and the ones between are left out: each is as the last one,
-// with every name of an earlier iteration shifted along. So a program costs the same memory however
-// often its loops run.
+// The loops of a Program. A loop of few iterations is written out. A loop of many keeps the first
+// iterations and the last; those between are left out. Each of these equals the last one, with
+// every name of an earlier iteration shifted accordingly. So the memory of a program does not grow
+// with the iterations.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// From `begin` to before `end`: ids are given in order.
+/// Ids from `begin` to before `end`, in order.
 struct IdRange {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -28,7 +28,7 @@ struct LoopIteration {
   int64_t index = 0;        // of the loop's variable
   std::string name;         // "l[3]"; of an inner loop "outer[0].l[3]"
   std::string site_suffix;  // of the sites that ops name: "[3]", "[0][3]"
-  IdRange ops;              // one after the other in the issue order of the loop's thread too
+  IdRange ops;              // consecutive in the issue order of the loop's thread too
   IdRange values;
   IdRange buffers;
 };
@@ -40,16 +40,16 @@ struct Loop {
   int64_t upper = 0;                   // one past the last
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
-  /// Where iterations are left out: they come before the last `window` written ones. Each of them,
-  /// and each of the window, has the ops, types and operands of the last iteration, shifted along,
-  /// and names no iteration that is `window` or more before its own.
+  /// If iterations are left out, they come before the last `window` written ones. Each of them, and
+  /// each of the window, has the ops, types and operands of the last iteration, shifted. It names
+  /// no iteration that is `window` or more before it.
   uint32_t window = 0;
 
   uint64_t left_out() const {
     return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) - written.size();
   }
   const LoopIteration& last() const { return written.back(); }
-  /// The first of the window, in `written`.
+  /// The index in `written` of the window's first iteration.
   size_t window_begin() const { return written.size() - window; }
 };
 

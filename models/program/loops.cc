@@ -105,7 +105,7 @@ class WritingOut {
       in_group_[l] = true;
   }
 
-  Program run() {
+  WrittenOut run() {
     to_.mesh = from_.mesh;
     for (const Argument& argument : from_.arguments)
       to_.arguments.push_back({copy_value(argument.value, nullptr), argument.on});
@@ -117,7 +117,7 @@ class WritingOut {
       to_.outputs.push_back(values_[output.index()]);
     for (const auto& [name, value] : from_.other_names)
       to_.other_names.emplace(name, values_[value.index()]);
-    return std::move(to_);
+    return {std::move(to_), std::move(copy_of_)};
   }
 
  private:
@@ -226,6 +226,7 @@ class WritingOut {
         op.attributes.set("fill_value", static_cast<double>(copy->iteration.index));
     }
     to_.ops.push_back(std::move(op));
+    copy_of_.push_back(id);
     to_.threads.back().issue_order.push_back(now);
     return now;
   }
@@ -357,16 +358,22 @@ class WritingOut {
   std::map<size_t, std::vector<LoopIteration>> made_;  // per loop of the group
   std::map<size_t, std::vector<Loop>> inner_;          // the same: the loops in its copies
   Program to_;
+  std::vector<OpId> copy_of_;
 };
 
 }  // namespace
 
-Program written_out(const Program& program) {
-  Program result = program;
-  while (leaves_out_iterations(result)) {
-    const auto groups = loop_groups(result);
+WrittenOut written_out(const Program& program) {
+  WrittenOut result{program, {}};
+  for (size_t op = 0; op < program.ops.size(); ++op)
+    result.copy_of.emplace_back(op);
+  while (leaves_out_iterations(result.program)) {
+    const auto groups = loop_groups(result.program);
     ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
-    result = WritingOut(result, groups->front()).run();
+    WrittenOut next = WritingOut(result.program, groups->front()).run();
+    for (OpId& op : next.copy_of)
+      op = result.copy_of[op.index()];
+    result = std::move(next);
   }
   return result;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What follows from the loops of a program: how often its ops run, and the program with all
-// iterations written out.
+// Derived from a program's loops: how often its ops run, and the program with all iterations
+// written out.
 
 #include <cstdint>
 #include <optional>
@@ -15,21 +15,24 @@ namespace orrery {
 /// Whether iterations of any loop are left out.
 bool leaves_out_iterations(const Program& program);
 
-/// How often each op runs on each of its devices: 1 for what is in no iteration that others are
-/// like. At most 2^63 - 1.
+/// How often each op runs on each of its devices: 1 if it is in no repeated iteration. At most 2^63
+/// - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
-/// Loops that leave out iterations, together with those that they meet at sites. The iterations of
-/// the loops of a group are the same, so that they run in step. Each group lists its loops in the
-/// order of Program::loops; inner ones come before those they are in.
+/// Loops that leave out iterations, grouped with those that they meet at sites. The loops of a
+/// group have the same iterations, so they run in step. Each group lists its loops in the order of
+/// Program::loops; inner ones come before those they are in.
 using LoopGroup = std::vector<size_t>;
 
-/// Empty where loops that meet do not have the same iterations: then such a program cannot leave
-/// any out.
+/// Empty if loops that meet have different iterations: such a program cannot leave any out.
 std::optional<std::vector<LoopGroup>> loop_groups(const Program& program);
 
-/// The same program with every iteration written out. Requires loop_groups(). Memory grows with
-/// the repetitions.
-Program written_out(const Program& program);
+/// The same program with every iteration written out. Requires loop_groups(). Memory grows with the
+/// repetitions.
+struct WrittenOut {
+  Program program;
+  std::vector<OpId> copy_of;  // per op: the op of the given program that it is, or is a copy of
+};
+WrittenOut written_out(const Program& program);
 
 }  // namespace orrery

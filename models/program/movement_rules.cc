@@ -36,19 +36,19 @@ TypeOutcome reshape(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   Shape shape(context.attributes.integers("new_sizes"));
   if (shape.elements() != from.elements())
-    return TypeFault{"new_sizes", fmt::format("expected sizes of {} elements, as {} has, got {}",
+    return TypeError{"new_sizes", fmt::format("expected sizes of {} elements, as {} has, got {}",
                                               from.elements(), from.text(), shape.text())};
   return moved(context, std::move(shape));
 }
 
-/// Its result is the operand's storage.
-Cost reshape_cost(const Attributes&, std::span<const ValueType> operands,
-                  std::span<const ValueType>) {
+/// Its results are the operands' storage.
+Cost renaming_cost(const Attributes&, std::span<const ValueType> operands,
+                   std::span<const ValueType>) {
   return {Flops(0), Bytes(0), operands[0].dtype, false};
 }
 
 Tensor reshaped(const LocalCall& call) {
-  return reshape(call.operand(0), call.result.shape);
+  return reshape(call.operand(0), call.result().shape);
 }
 
 TypeOutcome transpose(const TypeContext& context) {
@@ -63,7 +63,7 @@ TypeOutcome transpose(const TypeContext& context) {
     dims.push_back(from[static_cast<size_t>(dimension)]);
   }
   if (dims.size() != from.rank() || permutation.size() != from.rank())
-    return TypeFault{"permutation", fmt::format("expected each dimension of {} once, got {}",
+    return TypeError{"permutation", fmt::format("expected each dimension of {} once, got {}",
                                                 from.text(), list(permutation))};
   return moved(context, Shape(std::move(dims)));
 }
@@ -79,28 +79,28 @@ TypeOutcome slice(const TypeContext& context) {
   const std::vector<int64_t> strides = context.attributes.has("strides")
                                            ? context.attributes.integers("strides")
                                            : std::vector<int64_t>(from.rank(), 1);
-  const auto length_fault = [&](std::string parameter, const std::vector<int64_t>& given) {
-    return TypeFault{std::move(parameter),
+  const auto length_error = [&](std::string parameter, const std::vector<int64_t>& given) {
+    return TypeError{std::move(parameter),
                      fmt::format("expected {} numbers, one per dimension of {}, got {}",
                                  from.rank(), from.text(), list(given))};
   };
   if (start.size() != from.rank())
-    return length_fault("start_indices", start);
+    return length_error("start_indices", start);
   if (limit.size() != from.rank())
-    return length_fault("limit_indices", limit);
+    return length_error("limit_indices", limit);
   if (strides.size() != from.rank())
-    return length_fault("strides", strides);
+    return length_error("strides", strides);
   std::vector<int64_t> dims;
   for (size_t d = 0; d < from.rank(); ++d) {
     if (limit[d] > from[d])
-      return TypeFault{"limit_indices", fmt::format("expected at most {} in dimension {}, got {}",
+      return TypeError{"limit_indices", fmt::format("expected at most {} in dimension {}, got {}",
                                                     from[d], d, limit[d])};
     if (start[d] > limit[d])
-      return TypeFault{"start_indices",
+      return TypeError{"start_indices",
                        fmt::format("expected at most the limit {} in dimension {}, got {}",
                                    limit[d], d, start[d])};
     if (strides[d] < 1)
-      return TypeFault{"strides",
+      return TypeError{"strides",
                        fmt::format("expected at least 1 in dimension {}, got {}", d, strides[d])};
     dims.push_back(ceil_divide(limit[d] - start[d], strides[d]));
   }
@@ -118,14 +118,14 @@ Tensor sliced(const LocalCall& call) {
 TypeOutcome concatenate(const TypeContext& context) {
   const int64_t along = context.attributes.integer("dimension");
   const ValueType& first = context.operands[0];
-  if (auto fault = dimension_fault("dimension", along, first.shape.rank()))
-    return *fault;
+  if (auto error = dimension_error("dimension", along, first.shape.rank()))
+    return *error;
   const auto dimension = static_cast<size_t>(along);
   int64_t extent = 0;
   for (const ValueType& part : context.operands) {
     if (part.dtype != first.dtype || part.shape.rank() != first.shape.rank() ||
         part.shape.with(dimension, 0) != first.shape.with(dimension, 0))
-      return TypeFault{
+      return TypeError{
           "of", fmt::format("expected parts of one dtype, and of one shape but for dimension {}, "
                             "got {}{} and {}{}",
                             dimension, name(first.dtype), first.shape.text(), name(part.dtype),
@@ -142,6 +142,67 @@ Tensor concatenated(const LocalCall& call) {
   return concatenate(parts, static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
+/// A negative axis counts from the end, as in jax.lax.split.
+size_t split_axis(const Attributes& attributes, const Shape& operand) {
+  const int64_t axis = attributes.integer("axis");
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(operand.rank()) : axis);
+}
+
+TypeOutcome split(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const std::vector<int64_t>& sizes = context.attributes.integers("sizes");
+  const auto rank = static_cast<int64_t>(operand.shape.rank());
+  const int64_t given = context.attributes.integer("axis");
+  if (rank == 0)
+    return TypeError{"axis", "expected an operand with dimensions, got a scalar"};
+  if (given < -rank || given >= rank)
+    return TypeError{
+        "axis", fmt::format("expected a dimension from {} to {}, got {}", -rank, rank - 1, given)};
+  const size_t axis = split_axis(context.attributes, operand.shape);
+  int64_t sum = 0;
+  for (const int64_t size : sizes)
+    sum = checked_add(sum, size);
+  if (sum != operand.shape[axis] || sizes.empty())
+    return TypeError{"sizes",
+                     fmt::format("expected sizes that add up to {}, dimension {} of {}, got {}",
+                                 operand.shape[axis], axis, operand.shape.text(), list(sizes))};
+  TypeOutcome outcome = moved(context, operand.shape);
+  if (auto* types = std::get_if<std::vector<ValueType>>(&outcome)) {
+    const ValueType whole = types->front();
+    types->assign(sizes.size(), whole);
+    for (size_t part = 0; part < sizes.size(); ++part)
+      (*types)[part].shape = whole.shape.with(axis, sizes[part]);
+  }
+  return outcome;
+}
+
+std::vector<Tensor> parts(const LocalCall& call) {
+  const Shape& whole = call.operand(0).shape();
+  const size_t axis = split_axis(call.attributes, whole);
+  SliceBounds bounds{std::vector<int64_t>(whole.rank(), 0),
+                     std::vector<int64_t>(whole.dims().begin(), whole.dims().end()),
+                     {}};
+  bounds.limit[axis] = 0;
+  std::vector<Tensor> parts;
+  for (const int64_t size : call.attributes.integers("sizes")) {
+    bounds.start[axis] = bounds.limit[axis];
+    bounds.limit[axis] += size;
+    parts.push_back(slice(call.operand(0), bounds));
+  }
+  return parts;
+}
+
+TypeOutcome as_they_are(const TypeContext& context) {
+  return std::vector<ValueType>(context.operands.begin(), context.operands.end());
+}
+
+std::vector<Tensor> copies(const LocalCall& call) {
+  std::vector<Tensor> copies;
+  for (const Tensor* operand : call.operands)
+    copies.push_back(*operand);
+  return copies;
+}
+
 /// What an entry of a padding_config may be: sums and products of a few of these fit.
 constexpr int64_t kMostPadding = int64_t{1} << 60;
 
@@ -152,30 +213,30 @@ std::vector<DimensionPadding> paddings(const Attributes& attributes) {
   return paddings;
 }
 
-std::optional<TypeFault> padding_fault(const TypeContext& context) {
+std::optional<TypeError> padding_error(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   const std::vector<std::vector<int64_t>>& config = context.attributes.lists("padding_config");
-  const auto fault = [](std::string message) {
-    return TypeFault{"padding_config", std::move(message)};
+  const auto error = [](std::string message) {
+    return TypeError{"padding_config", std::move(message)};
   };
   if (config.size() != from.rank())
-    return fault(fmt::format("expected {} entries, one per dimension of {}, got {}", from.rank(),
+    return error(fmt::format("expected {} entries, one per dimension of {}, got {}", from.rank(),
                              from.text(), config.size()));
   for (size_t d = 0; d < config.size(); ++d) {
     if (config[d].size() != 3)
-      return fault(fmt::format("expected [low, high, interior] for dimension {}, got {}", d,
+      return error(fmt::format("expected [low, high, interior] for dimension {}, got {}", d,
                                list(config[d])));
     if (std::any_of(config[d].begin(), config[d].end(),
                     [](int64_t number) { return number < -kMostPadding || number > kMostPadding; }))
-      return fault(fmt::format("expected numbers from -2^60 to 2^60 for dimension {}, got {}", d,
+      return error(fmt::format("expected numbers from -2^60 to 2^60 for dimension {}, got {}", d,
                                list(config[d])));
     const DimensionPadding padding = {config[d][0], config[d][1], config[d][2]};
     if (padding.interior < 0)
-      return fault(fmt::format("expected an interior of at least 0 for dimension {}, got {}", d,
+      return error(fmt::format("expected an interior of at least 0 for dimension {}, got {}", d,
                                padding.interior));
     const int64_t extent = padded_extent(from[d], padding);
     if (extent < 0)
-      return fault(
+      return error(
           fmt::format("expected to take off no more than dimension {} has, got {} from an "
                       "extent of {}, which leaves {}",
                       d, list(config[d]), from[d], extent));
@@ -187,10 +248,10 @@ TypeOutcome pad(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const ValueType& value = context.operands[1];
   if (value.dtype != operand.dtype || value.shape.rank() != 0)
-    return TypeFault{"of", fmt::format("expected a scalar of {} to pad with, got {}{}",
+    return TypeError{"of", fmt::format("expected a scalar of {} to pad with, got {}{}",
                                        name(operand.dtype), name(value.dtype), value.shape.text())};
-  if (auto fault = padding_fault(context))
-    return *fault;
+  if (auto error = padding_error(context))
+    return *error;
   std::vector<int64_t> dims;
   for (const DimensionPadding& padding : paddings(context.attributes))
     dims.push_back(padded_extent(operand.shape[dims.size()], padding));
@@ -206,21 +267,21 @@ TypeOutcome broadcast_in_dim(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;
   Shape shape(context.attributes.integers("shape"));
   const std::vector<int64_t>& dimensions = context.attributes.integers(kDimensions);
-  const auto fault = [&](std::string message) {
-    return TypeFault{std::string(kDimensions), std::move(message)};
+  const auto error = [&](std::string message) {
+    return TypeError{std::string(kDimensions), std::move(message)};
   };
   if (dimensions.size() != from.rank())
-    return fault(fmt::format("expected {} numbers, one per dimension of {}, got {}", from.rank(),
+    return error(fmt::format("expected {} numbers, one per dimension of {}, got {}", from.rank(),
                              from.text(), list(dimensions)));
   for (size_t d = 0; d < dimensions.size(); ++d) {
     const int64_t to = dimensions[d];
     if (to < 0 || to >= static_cast<int64_t>(shape.rank()))
-      return fault(fmt::format("expected dimensions of {}, got {}", shape.text(), to));
+      return error(fmt::format("expected dimensions of {}, got {}", shape.text(), to));
     if (d > 0 && to <= dimensions[d - 1])
-      return fault(fmt::format("expected ascending dimensions, got {}", list(dimensions)));
+      return error(fmt::format("expected ascending dimensions, got {}", list(dimensions)));
     const int64_t extent = shape[static_cast<size_t>(to)];
     if (from[d] != 1 && from[d] != extent)
-      return fault(
+      return error(
           fmt::format("expected an extent of 1 or {} (dimension {} of {}), got {} "
                       "(dimension {} of {})",
                       extent, to, shape.text(), from[d], d, from.text()));
@@ -229,13 +290,13 @@ TypeOutcome broadcast_in_dim(const TypeContext& context) {
 }
 
 Tensor broadcast(const LocalCall& call) {
-  return broadcast_in_dim(call.operand(0), call.result.shape,
+  return broadcast_in_dim(call.operand(0), call.result().shape,
                           call.attributes.integers("broadcast_dimensions"));
 }
 
-/// It reads its operands once, however often they are written.
-Cost filled_cost(const Attributes&, std::span<const ValueType> operands,
-                 std::span<const ValueType> results) {
+/// It reads its operands once, and writes its results.
+Cost read_once_cost(const Attributes&, std::span<const ValueType> operands,
+                    std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};
 }
 
@@ -260,42 +321,62 @@ OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
 }  // namespace
 
 std::vector<OpRules> movement_rules() {
+  constexpr size_t kAny = std::numeric_limits<size_t>::max();
   OpRules renamed =
       movement(OpKind::Reshape, "reshape", "the same elements, row-major, under another shape",
-               {sizes("new_sizes", Need::Required)}, reshape, reshaped);
-  renamed.cost = reshape_cost;
-  renamed.alias = Alias::FirstOperand;
+               {sizes("new_sizes", Need::Required)}, reshape, one_result<reshaped>);
+  renamed.cost = renaming_cost;
+  renamed.memory = results_in_operands;
   OpRules joined =
       movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
-               concatenated);
-  joined.most_operands = std::numeric_limits<size_t>::max();
+               one_result<concatenated>);
+  joined.most_operands = kAny;
+  OpRules split_up =
+      movement(OpKind::Split, "split",
+               "the operand's parts of the given sizes, in order along the axis; a negative axis "
+               "counts from "
+               "the end",
+               {sizes("sizes", Need::Required),
+                {"axis", ParameterKind::Integer, Need::Optional, int64_t{0}, {}, {}, {}}},
+               split, parts);
+  split_up.most_results = kAny;
+  split_up.cost = read_once_cost;
+  OpRules barrier = movement(OpKind::OptimizationBarrier, "optimization_barrier",
+                             "each result is its operand, in the same storage; nothing runs", {},
+                             as_they_are, copies);
+  barrier.most_operands = kAny;
+  barrier.most_results = kAny;
+  barrier.cost = renaming_cost;
+  barrier.memory = results_in_operands;
   OpRules padding =
       movement(OpKind::Pad, "pad",
                "the first operand with copies of the second, a scalar, around and between its "
                "elements; negative low or high take elements off",
                {{"padding_config", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-               pad, padded);
+               pad, one_result<padded>);
   padding.least_operands = 2;
   padding.most_operands = 2;
-  padding.cost = filled_cost;
+  padding.cost = read_once_cost;
   OpRules repeated =
       movement(OpKind::BroadcastInDim, "broadcast_in_dim",
                "the operand repeated: its dimension d becomes dimension broadcast_dimensions[d]",
                {sizes("shape", Need::Required), sizes("broadcast_dimensions", Need::Required)},
-               broadcast_in_dim, broadcast);
-  repeated.cost = filled_cost;
+               broadcast_in_dim, one_result<broadcast>);
+  repeated.cost = read_once_cost;
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
-                   {sizes("permutation", Need::Required)}, transpose, transposed),
+                   {sizes("permutation", Need::Required)}, transpose, one_result<transposed>),
           movement(OpKind::Slice, "slice", "every strides-th element from start to before limit",
                    {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
                     sizes("strides", Need::Optional)},
-                   slice, sliced),
+                   slice, one_result<sliced>),
           joined,
+          split_up,
           padding,
-          repeated};
+          repeated,
+          barrier};
 }
 
 }  // namespace orrery

@@ -59,6 +59,7 @@ enum class OpKind : uint8_t {
   Transpose,
   Slice,
   Concatenate,
+  Split,
   Pad,
   BroadcastInDim,
   DynamicSlice,
@@ -70,6 +71,7 @@ enum class OpKind : uint8_t {
   Full,
   Iota,
   DotGeneral,
+  OptimizationBarrier,
   Compute,
 };
 
@@ -77,12 +79,12 @@ enum class OpKind : uint8_t {
 enum class Issue : uint8_t { Sync, Start };
 
 struct Op {
-  std::string name;  // unique in the program; the scenario's id
+  std::string name;  // unique in the program: the scenario's id, of several the first
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
   Attributes attributes;
   std::vector<ValueId> operands;
-  std::vector<ValueId> results;  // at most one for the kinds of today
+  std::vector<ValueId> results;  // any number of a local op, one of the others
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end
   std::optional<SiteId> site;    // collectives only
   std::optional<Origin> origin;  // absent in programs that were not read from a file

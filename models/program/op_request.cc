@@ -4,17 +4,22 @@
 
 namespace orrery {
 
-Origin OpRequest::place(std::string_view key) const {
-  const auto known = places.find(key);
-  if (known != places.end())
+Origin OpRequest::key_origin(std::string_view key) const {
+  const auto known = key_origins.find(key);
+  if (known != key_origins.end())
     return known->second;
-  Origin whole = place_of(name, origin);
+  Origin whole = origin_of(name, origin);
   if (!key.empty())
     whole.pointer += fmt::format("/{}", key);
   return whole;
 }
 
-Origin place_of(std::string_view name, const std::optional<Origin>& origin) {
+Origin OpRequest::result_origin(size_t result) const {
+  const auto listed = key_origins.find(fmt::format("id/{}", result));
+  return listed != key_origins.end() ? listed->second : key_origin("id");
+}
+
+Origin origin_of(std::string_view name, const std::optional<Origin>& origin) {
   return origin ? *origin : Origin{fmt::format("/{}", name)};
 }
 

@@ -14,22 +14,30 @@
 namespace orrery {
 
 struct OpRequest {
-  std::string name;
+  std::string name;  // of the op, and of its first result
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
   Attributes attributes = {};              // as given; what is missing is filled in from the rules
   std::vector<std::string> operands = {};  // names of values
   std::vector<std::string> donated = {};   // names among the operands
+  std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
-  std::map<std::string, Origin, std::less<>> places = {};  // of its keys ("of", "axis_name", ...)
+  /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
+  std::map<std::string, Origin, std::less<>> key_origins = {};
 
-  /// Where to report a fault in `key`: its place, or if that is not known the op's, with the key
+  const std::string& result_name(size_t result) const {
+    return result == 0 ? name : other_results[result - 1];
+  }
+
+  /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
   /// appended to the pointer. The op itself where `key` is empty.
-  Origin place(std::string_view key) const;
+  Origin key_origin(std::string_view key) const;
+  /// Where to report an error in the name of a result.
+  Origin result_origin(size_t result) const;
 };
 
-/// Where to report a fault of `name`: its place, or "/name" if it was not read from a file.
-Origin place_of(std::string_view name, const std::optional<Origin>& origin);
+/// Where to report an error of `name`: `origin`, or "/name" if it was not read from a file.
+Origin origin_of(std::string_view name, const std::optional<Origin>& origin);
 
 }  // namespace orrery

@@ -1,14 +1,12 @@
 #pragma once
 
-// A program: values in buffers, ops, and the threads that issue them. Plain data; made by
-// ProgramBuilder (builder.h), which checks every rule, so that whoever holds a Program may rely on
-// it:
+// A program: values in buffers, ops, and the threads that issue them. Plain data, made by
+// ProgramBuilder (builder.h), which checks every rule. Users of a Program may rely on these:
 //  - every op satisfies its type rule, and every operand is defined earlier in its thread or is an
 //  argument;
 //  - a collective's replica groups are those of its site, and every member's thread issues the site
 //  once.
-// What is wrong in time (a future never done, use after donation, a hang) is for the verifier to
-// say.
+// Errors in time (a future never done, use after donation, a hang) are found by the verifier.
 
 #include <functional>
 #include <map>
@@ -27,15 +25,14 @@
 namespace orrery {
 
 /// A set of devices that issue the same ops in the same order. An SPMD program is exactly one
-/// thread. A device of several threads runs their lists side by side, each with streams of its own.
+/// thread. A device of several threads runs their lists concurrently, each with streams of its own.
 struct Thread {
   std::string name;
   std::vector<LogicalId> devices;  // ascending
   std::vector<OpId> issue_order;
 };
 
-/// Where one collective happens: the ops of the threads that meet there, and who exchanges with
-/// whom.
+/// Where one collective happens: the ops of the meeting threads, and the groups that exchange.
 struct Site {
   std::string name;
   std::vector<OpId> ops;      // one per thread that takes part, in thread order

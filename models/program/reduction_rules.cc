@@ -19,10 +19,10 @@ TypeOutcome reduced(const TypeContext& context, Linearity linearity) {
   const std::vector<int64_t>& axes = context.attributes.integers("axes");
   std::vector<bool> folded(operand.shape.rank(), false);
   for (const int64_t axis : axes) {
-    if (auto fault = dimension_fault("axes", axis, operand.shape.rank()))
-      return *fault;
+    if (auto error = dimension_error("axes", axis, operand.shape.rank()))
+      return *error;
     if (folded[static_cast<size_t>(axis)])
-      return TypeFault{"axes",
+      return TypeError{"axes",
                        fmt::format("expected each dimension once, got [{}]", fmt::join(axes, ","))};
     folded[static_cast<size_t>(axis)] = true;
   }
@@ -36,7 +36,7 @@ TypeOutcome reduced(const TypeContext& context, Linearity linearity) {
 
 TypeOutcome summed(const TypeContext& context) {
   if (context.operands[0].dtype == Dtype::Pred)
-    return TypeFault{"of", "expected an operand of numbers, got pred"};
+    return TypeError{"of", "expected an operand of numbers, got pred"};
   return reduced(context, Linearity::Linear);
 }
 
@@ -74,11 +74,11 @@ std::vector<OpRules> reduction_rules() {
   return {
       reduction(OpKind::ReduceSum, "reduce_sum",
                 "sum along the axes, in row-major order; f16 and bf16 are summed in f32", summed,
-                reduced_value<Combine::Add>),
+                one_result<reduced_value<Combine::Add>>),
       reduction(OpKind::ReduceMax, "reduce_max", "largest along the axes; NaN wins, and -0 < +0",
-                extreme, reduced_value<Combine::Max>),
+                extreme, one_result<reduced_value<Combine::Max>>),
       reduction(OpKind::ReduceMin, "reduce_min", "smallest along the axes; NaN wins, and -0 < +0",
-                extreme, reduced_value<Combine::Min>)};
+                extreme, one_result<reduced_value<Combine::Min>>)};
 }
 
 }  // namespace orrery

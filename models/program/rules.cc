@@ -31,6 +31,32 @@ const std::vector<OpRules>& table() {
 
 }  // namespace
 
+OpMemory fresh_results(const Attributes&, std::span<const ValueType>,
+                       std::span<const ValueType> results) {
+  return {std::vector<ResultMemory>(results.size())};
+}
+
+OpMemory results_over_dying(const Attributes&, std::span<const ValueType>,
+                            std::span<const ValueType> results) {
+  return {std::vector<ResultMemory>(results.size(), {Alias::DyingOperand})};
+}
+
+OpMemory results_in_operands(const Attributes&, std::span<const ValueType>,
+                             std::span<const ValueType> results) {
+  OpMemory memory;
+  for (size_t r = 0; r < results.size(); ++r)
+    memory.results.push_back({Alias::Operand, r});
+  return memory;
+}
+
+OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
+                          std::span<const ValueType> results) {
+  OpMemory memory = fresh_results(attributes, operands, results);
+  if (attributes.has("scratch"))
+    memory.scratch = attributes.bytes("scratch");
+  return memory;
+}
+
 const OpRules& rules(OpKind kind) {
   ORRERY_CHECK(static_cast<size_t>(kind) < table().size(), "each kind of op has rules");
   return table()[static_cast<size_t>(kind)];

@@ -18,6 +18,7 @@
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
 #include "models/program/op.h"
+#include "models/program/op_memory.h"
 #include "models/program/value.h"
 
 namespace orrery {
@@ -37,14 +38,14 @@ struct TypeContext {
   int64_t group_size;
 };
 
-/// A fault of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
-struct TypeFault {
+/// An error of an op: in the named parameter, or in the op as a whole where `parameter` is empty.
+struct TypeError {
   std::string parameter;
   std::string message;
 };
 
-/// The type of the result (empty for an op without one), or what is wrong.
-using TypeOutcome = std::variant<std::vector<ValueType>, TypeFault>;
+/// The types of the results, or what is wrong.
+using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
 /// Operands have passed the checks of the builder: as many as the rules say, none a future (but for
 /// done), attributes complete and of their kinds, axis names in the mesh. With Checks::Shapes there
 /// is no unreduced and no reduced state among them: both count as varying. Of a started collective
@@ -70,20 +71,38 @@ struct LocalCall {
   LogicalId device;
   const Attributes& attributes;
   std::span<const Tensor* const> operands;
-  const ValueType& result;
+  std::span<const ValueType> results;
 
   const Tensor& operand(size_t i) const { return *operands[i]; }
+  const ValueType& result() const { return results[0]; }
 };
-/// The result, of the type that the op's type rule says.
-using EvaluateRule = Tensor (*)(const LocalCall&);
+/// The results, of the types that the op's type rule says.
+using EvaluateRule = std::vector<Tensor> (*)(const LocalCall&);
 
-/// Where the result lies.
-enum class Alias : uint8_t {
-  Fresh,         // in a buffer of its own
-  DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
-                 // policy asks for it: no element is read after the same one has been written
-  FirstOperand,  // in the buffer of its first operand
-};
+/// The rule of an op with one result.
+template <Tensor (*kResult)(const LocalCall&)>
+std::vector<Tensor> one_result(const LocalCall& call) {
+  std::vector<Tensor> results;
+  results.push_back(kResult(call));
+  return results;
+}
+
+/// Where the results lie, and the scratch that the op needs.
+using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> operands,
+                                std::span<const ValueType> results);
+
+/// Every result has a buffer of its own.
+OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
+                       std::span<const ValueType> results);
+/// So too, but it may take over that of an operand that ends with the op.
+OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
+                            std::span<const ValueType> results);
+/// Each result is the operand at its place, under another type.
+OpMemory results_in_operands(const Attributes&, std::span<const ValueType> operands,
+                             std::span<const ValueType> results);
+/// Fresh results; scratch as the parameter `scratch` says, if it is given.
+OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
+                          std::span<const ValueType> results);
 
 struct Parameter {
   std::string_view name;
@@ -122,20 +141,21 @@ struct OpRules {
   Family family = Family::Local;
   size_t least_operands = 1;
   size_t most_operands = 1;
+  size_t most_results = 1;            // done and collectives have exactly one
   std::vector<Parameter> parameters;  // those of the family included
   TypeRule type = nullptr;
   CostRule cost = nullptr;          // local ops only
   EvaluateRule evaluate = nullptr;  // local ops only
-  /// Every element of the result is one of an operand's, as it is; which one, integer operands and
+  MemoryRule memory = fresh_results;
+  /// Every element of a result is one of an operand's, as it is; which one, integer operands and
   /// the parameters alone decide. So evaluate also takes operands of another dtype in the place of
   /// the others (the bounds of their errors).
   bool moves = false;
-  Alias alias = Alias::Fresh;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   CollectiveForm form;                         // collectives only
-  /// The op stands for a computation that is not written out. It has a cost and a result type; the
-  /// values of its result are stand-ins, and a comparison of them would mean nothing.
+  /// The op stands for a computation that is not written out. It has a cost and result types; the
+  /// values of its results are stand-ins, and a comparison of them would mean nothing.
   bool opaque = false;
 };
 

@@ -13,7 +13,7 @@ namespace orrery {
 
 namespace {
 
-/// A parameter that two ops do not agree on.
+/// A parameter in which two ops differ.
 std::optional<std::string> difference(const Attributes& a, const Attributes& b) {
   for (const auto& [name, value] : a.all())
     if (!b.has(name) || b.all().find(name)->second != value)
@@ -40,8 +40,8 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   }
   Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
-                  diagnostics_.noted(request.place("axis_name")),
-                  diagnostics_.noted(request.place("site")),
+                  diagnostics_.noted(request.key_origin("axis_name")),
+                  diagnostics_.noted(request.key_origin("site")),
                   shared,
                   known != shared_.end()};
   const SiteId id(meetings_.size());
@@ -53,35 +53,36 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   return id;
 }
 
-/// Reports the first respect in which `op` is not like the ops that the site has already.
+/// Reports the first way in which `op` differs from the ops that the site has already.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
-  const size_t faults_before = diagnostics_.size();
+  const size_t errors_before = diagnostics_.size();
   const Op& first = program_.op(meeting.site.ops.front());
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
-  if (meeting.threads.back() == thread) {  // a thread's ops come one after the other
-    diagnostics_.add(request.place("site"),
+  if (meeting.threads.back() == thread) {  // the ops of a thread are consecutive
+    diagnostics_.add(request.key_origin("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
                                  where, program_.thread(thread).name));
   } else if (op.kind != first.kind || op.issue != first.issue) {
-    diagnostics_.add(request.place("op"), fmt::format("expected {} at {}, as \"{}\" is, got {}",
-                                                      op_name(first.kind, first.issue), where,
-                                                      first.name, op_name(op.kind, op.issue)));
+    diagnostics_.add(
+        request.key_origin("op"),
+        fmt::format("expected {} at {}, as \"{}\" is, got {}", op_name(first.kind, first.issue),
+                    where, first.name, op_name(op.kind, op.issue)));
   } else if (const auto parameter = difference(first.attributes, op.attributes)) {
     diagnostics_.add(
-        request.place(*parameter),
+        request.key_origin(*parameter),
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
     const ValueType& theirs = program_.value(first.operands.front()).type;
     const ValueType& ours = program_.value(op.operands.front()).type;
     if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-      diagnostics_.add(request.place("of"),
+      diagnostics_.add(request.key_origin("of"),
                        fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
                                    name(theirs.dtype), theirs.shape.text(), where, first.name,
                                    name(ours.dtype), ours.shape.text()));
   }
-  meeting.faulty = meeting.faulty || diagnostics_.size() != faults_before;
+  meeting.invalid = meeting.invalid || diagnostics_.size() != errors_before;
 }
 
 void SiteBuilder::refuse(std::string_view name) {
@@ -91,10 +92,10 @@ void SiteBuilder::refuse(std::string_view name) {
   if (added)
     meetings_.push_back({{std::string(name), {}, {}}, {}, {}, {}, true, true});
   else
-    meetings_[known->second.index()].faulty = true;
+    meetings_[known->second.index()].invalid = true;
 }
 
-/// The groups of the threads that meet; reports one that reaches beyond them.
+/// The groups of the meeting threads; reports one that reaches beyond them.
 void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   std::vector<LogicalId> devices;
   for (const ThreadId thread : meeting.threads) {
@@ -123,7 +124,7 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
 }
 
-/// Whether each of the devices, which ascend, is of one of the threads only.
+/// Whether each of the devices, which ascend, belongs to only one of the threads.
 bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices) {
   const auto twice = std::adjacent_find(devices.begin(), devices.end());
   if (twice == devices.end())
@@ -131,7 +132,7 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
   std::vector<std::string> names;
   for (const ThreadId id : meeting.threads) {
     const Thread& thread = program_.thread(id);
-    if (place_among(thread.devices, *twice))
+    if (index_among(thread.devices, *twice))
       names.push_back(thread.name);
   }
   diagnostics_.add(
@@ -145,7 +146,7 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
 std::vector<Site> SiteBuilder::finish() {
   std::vector<Site> sites;
   for (Meeting& meeting : meetings_) {
-    if (meeting.shared && !meeting.faulty)
+    if (meeting.shared && !meeting.invalid)
       find_groups(meeting, program_.op(meeting.site.ops.front()).attributes);
     sites.push_back(std::move(meeting.site));
   }

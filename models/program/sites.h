@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the collectives of a program happen, as it is being built: a site of its own for each, or
-// one that ops of several threads share by its name.
+// The sites of a program while it is being built: one for each collective, or one that ops of
+// several threads share by its name.
 
 #include <map>
 #include <span>
@@ -17,30 +17,30 @@ namespace orrery {
 
 class SiteBuilder {
  public:
-  /// `program` is the one being built; it must outlive this.
+  /// `program` is the one being built; it must outlive this object.
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
-  /// The site of `op`, which is about to become the next op of the last thread of the program.
-  /// Reports groups that reach beyond the thread (for a site of its own), an op that does not match
-  /// the others of the site, and one that its thread has issued already.
+  /// The site of `op`, which is about to become the next op of the program's last thread. Reports
+  /// groups that reach beyond the thread (for a site of its own), an op that does not match the
+  /// site's others, and a second op of the same thread.
   SiteId enter(const Op& op, const OpRequest& request);
 
-  /// An op with this site name was refused, so that nothing is known about its site.
+  /// An op with this site name was refused, so its site is not checked further.
   void refuse(std::string_view name);
 
-  /// All sites, by id. Reports shared ones whose groups reach beyond their threads, and those at
+  /// All sites, by id. Reports shared sites whose groups reach beyond their threads, and those at
   /// which a device would meet itself.
   std::vector<Site> finish();
 
  private:
   struct Meeting {
-    Site site;  // of a shared one the groups come with finish()
+    Site site;  // groups of a shared one are filled in by finish()
     std::vector<ThreadId> threads;
     Origin at;     // of the first op's axes
-    Origin named;  // where it names the site
+    Origin named;  // of the site's name
     bool shared = false;
-    bool faulty = false;
+    bool invalid = false;
   };
 
   void match(const Op& op, const OpRequest& request, Meeting& meeting);

@@ -55,24 +55,24 @@ TypeOutcome full(const TypeContext& context) {
 }
 
 Tensor full_value(const LocalCall& call) {
-  return full(call.result.dtype, call.result.shape, call.attributes.number("fill_value"));
+  return full(call.result().dtype, call.result().shape, call.attributes.number("fill_value"));
 }
 
 TypeOutcome iota(const TypeContext& context) {
   const Dtype dtype = context.attributes.dtype("dtype");
   Shape shape(context.attributes.integers("shape"));
   if (shape.rank() == 0)
-    return TypeFault{"shape", "expected a shape with dimensions, got []"};
-  if (auto fault =
-          dimension_fault("dimension", context.attributes.integer("dimension"), shape.rank()))
-    return *fault;
+    return TypeError{"shape", "expected a shape with dimensions, got []"};
+  if (auto error =
+          dimension_error("dimension", context.attributes.integer("dimension"), shape.rank()))
+    return *error;
   if (dtype == Dtype::Pred)
-    return TypeFault{"dtype", "expected a dtype of numbers, got pred"};
+    return TypeError{"dtype", "expected a dtype of numbers, got pred"};
   return typed(dtype, std::move(shape), invarying(context.mesh));
 }
 
 Tensor iota_value(const LocalCall& call) {
-  return iota(call.result.dtype, call.result.shape,
+  return iota(call.result().dtype, call.result().shape,
               static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
@@ -89,8 +89,8 @@ Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const Va
 TypeOutcome compute(const TypeContext& context) {
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
-    if (const auto* fault = std::get_if<std::string>(&states))
-      return TypeFault{"of", *fault};
+    if (const auto* error = std::get_if<std::string>(&states))
+      return TypeError{"of", *error};
     return std::vector<ValueType>{};
   }
   return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
@@ -100,10 +100,10 @@ TypeOutcome compute(const TypeContext& context) {
 /// What stands for the result: the first operand, so that numbers flow on through a program, or
 /// zeros where that has another type.
 Tensor stand_in(const LocalCall& call) {
-  if (!call.operands.empty() && call.operand(0).dtype() == call.result.dtype &&
-      call.operand(0).shape() == call.result.shape)
+  if (!call.operands.empty() && call.operand(0).dtype() == call.result().dtype &&
+      call.operand(0).shape() == call.result().shape)
     return call.operand(0);
-  return Tensor(call.result.dtype, call.result.shape);
+  return Tensor(call.result().dtype, call.result().shape);
 }
 
 /// As the program says.
@@ -137,27 +137,29 @@ std::vector<OpRules> source_rules() {
                           {{"flops", ParameterKind::FlopCount, Need::Required, {}, 0, {}, {}},
                            {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
                            dtype,
-                           {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}}},
-                          compute, given, stand_in);
+                           {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}},
+                           scratch_parameter()},
+                          compute, given, one_result<stand_in>);
   opaque.most_operands = std::numeric_limits<size_t>::max();
+  opaque.memory = declared_scratch;
   opaque.opaque = true;
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
-                 written, axis_index_value),
+                 written, one_result<axis_index_value>),
           source(OpKind::AxisSize, "axis_size",
                  "the number of devices along the axes, s32; known from the mesh, nothing is sent",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_size,
-                 written, axis_size_value),
+                 written, one_result<axis_size_value>),
           source(OpKind::Full, "full", "every element the same",
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},
                   dtype},
-                 full, full_cost, full_value),
+                 full, full_cost, one_result<full_value>),
           source(OpKind::Iota, "iota", "each element is its index along the dimension",
                  {dtype,
                   {"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
-                 iota, written, iota_value),
+                 iota, written, one_result<iota_value>),
           opaque};
 }
 

@@ -103,8 +103,8 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
   AxisStates states;
   for (size_t a = 0; a < mesh.axes().size(); ++a) {
     const StatesOutcome along = joined_along(mesh, operands, a, linearity);
-    if (const auto* fault = std::get_if<std::string>(&along))
-      return *fault;
+    if (const auto* error = std::get_if<std::string>(&along))
+      return *error;
     states.push_back(std::get<AxisStates>(along).front());
   }
   return states;

@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// The states of a result, or why the operands do not go together.
+/// The states of a result, or why the operands do not fit together.
 using StatesOutcome = std::variant<AxisStates, std::string>;
 
 /// What an op does to a value that stands for the sum of its copies.
@@ -21,19 +21,20 @@ enum class Linearity : uint8_t {
   Nonlinear,  // an unreduced operand has no meaning here
 };
 
-/// The states of what a local op makes of its operands. Along each axis:
-///  - varying where any operand is; the others are cast to varying, the invarying always, a reduced
-///  one only if it is reduced along exactly the axes that it lacks;
-///  - unreduced where all are and the op is linear, or where one is and the others are reduced and
-///  the op is bilinear;
-///  - reduced where all are; invarying where all are.
-/// Anything else is a fault.
+/// The states of a local op's result. Along each axis:
+///  - varying if any operand is. The others are cast to varying: an invarying one always, a reduced
+///    one only if it is reduced along exactly the axes that it lacks;
+///  - unreduced if all are and the op is linear, or if one is, the others are reduced and the op is
+///    bilinear;
+///  - reduced if all are; invarying if all are.
+/// Anything else is an error.
 StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
                             Linearity linearity);
 
-/// The states where integers, the `indices`, say which elements of the `moved` operands the result
-/// has. An index has no part in a sum of copies, and no cotangent: along an axis where its copies
-/// are the same it goes with any state of the others. It must not be unreduced.
+/// The states of indexed reads and updates: integers, the `indices`, select which elements of the
+/// `moved` operands the result has. An index is no term of a sum of copies, and has no cotangent.
+/// Along an axis where its copies are equal it goes with any state of the others. It must not be
+/// unreduced.
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity);
 
@@ -41,16 +42,16 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
 /// JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,         // varying or unreduced to invarying: psum
-  Mean,        // so too, and rounds: pmean
+  Mean,        // likewise, and rounds: pmean
   Extremum,    // varying to invarying: pmax, pmin, pargmax, pargmin
   SumScatter,  // varying or unreduced to varying: psum_scatter
   Move,        // varying to varying
 };
 
-/// The states of a collective's result. The other axes keep theirs, but for Mean and Extremum,
-/// which are not linear and refuse unreduced ones. With axis_index_groups a reduction is over a
+/// The states of a collective's result. The other axes keep theirs, except for Mean and Extremum,
+/// which are not linear and refuse unreduced ones. With axis_index_groups a reduction covers only
 /// part of an axis, so the result still varies along it, and an unreduced operand is refused. With
-/// Checks::States the axes of a sum must agree in their state before it, as JAX demands.
+/// Checks::States the axes of a sum must have the same state before it, as JAX requires.
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange);
 
 }  // namespace orrery

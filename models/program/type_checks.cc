@@ -7,20 +7,24 @@
 namespace orrery {
 
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states) {
-  if (auto* fault = std::get_if<std::string>(&states))
-    return TypeFault{"", std::move(*fault)};
+  if (auto* error = std::get_if<std::string>(&states))
+    return TypeError{"", std::move(*error)};
   return std::vector<ValueType>{
       {dtype, std::move(shape), std::get<AxisStates>(std::move(states)), false}};
 }
 
-std::optional<TypeFault> dimension_fault(std::string_view parameter, int64_t dimension,
+std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank) {
   if (rank == 0)
-    return TypeFault{std::string(parameter), "expected an operand with dimensions, got a scalar"};
+    return TypeError{std::string(parameter), "expected an operand with dimensions, got a scalar"};
   if (dimension < 0 || dimension >= static_cast<int64_t>(rank))
-    return TypeFault{std::string(parameter),
+    return TypeError{std::string(parameter),
                      fmt::format("expected a dimension from 0 to {}, got {}", rank - 1, dimension)};
   return std::nullopt;
+}
+
+Parameter scratch_parameter() {
+  return {"scratch", ParameterKind::ByteCount, Parameter::Need::Optional, {}, 0, {}, {}};
 }
 
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results) {

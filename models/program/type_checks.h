@@ -10,12 +10,16 @@
 
 namespace orrery {
 
-/// A result of this dtype and shape and of these states; the fault of the states if they have one.
+/// A result of this dtype and shape and of these states; the error of the states if they have one.
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 
 /// What is wrong with `dimension`, given as `parameter`, of an operand of this rank: from 0 on.
-std::optional<TypeFault> dimension_fault(std::string_view parameter, int64_t dimension,
+std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank);
+
+/// "scratch": what an op needs beside operands and results while it runs. Of GPU libraries, their
+/// workspace.
+Parameter scratch_parameter();
 
 /// Sizes of operands and results together.
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);

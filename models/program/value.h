@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program's values are: their types, and the buffers in which they live.
+// A program's values: their types, and the buffers that hold them.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,11 @@
 
 namespace orrery {
 
-/// Of a value. JAX and XLA have no such limit; no array of use comes near.
+/// Of a value. JAX and XLA have no such limit; arrays in use do not come near it.
 inline constexpr size_t kMostDimensions = 64;
 
-/// How the copies of a value relate along one mesh axis, the others held fixed.
+/// How the copies of a value relate along one mesh axis, with the positions on the other axes
+/// fixed.
 enum class AxisState : uint8_t {
   Invarying,  // the copies are bitwise equal
   Varying,    // the copies may differ
@@ -46,8 +47,8 @@ std::string text(const ValueType& type, const Mesh& mesh);
 
 enum class MemorySpace : uint8_t { Device, Host };
 
-/// Storage of one or more values. Values alias where an operation only renames elements (reshape,
-/// done).
+/// Storage of one or more values. Values share it where an operation only renames elements
+/// (reshape, done).
 struct Buffer {
   Bytes size;
   MemorySpace space = MemorySpace::Device;

@@ -19,8 +19,8 @@ constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
 
 class ArrayReader {
  public:
-  ArrayReader(DocumentNode node, const Mesh* mesh, Diagnostics& faults)
-      : fields_(node, faults), mesh_(mesh), diagnostics_(faults) {}
+  ArrayReader(DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics)
+      : fields_(node, diagnostics), mesh_(mesh), diagnostics_(diagnostics) {}
 
   std::optional<Array> read(std::string name) {
     const size_t before = diagnostics_.size();
@@ -239,55 +239,56 @@ class ArrayReader {
 }  // namespace
 
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
-                              const Limits& limits, Diagnostics& faults) {
-  if (!is_object(node, "an object with the size of each axis", faults))
+                              const Limits& limits, Diagnostics& diagnostics) {
+  if (!is_object(node, "an object with the size of each axis", diagnostics))
     return std::nullopt;
   if (node.size() > static_cast<size_t>(kMostMeshAxes)) {
-    faults.add(node.origin(),
-               fmt::format("expected at most {} axes, got {}", kMostMeshAxes, node.size()));
+    diagnostics.add(node.origin(),
+                    fmt::format("expected at most {} axes, got {}", kMostMeshAxes, node.size()));
     return std::nullopt;
   }
-  const size_t before = faults.size();
+  const size_t before = diagnostics.size();
   std::vector<Axis> axes;
   int64_t product = 1;
   for (const DocumentNode member : node) {
     if (member.key().empty())
-      faults.add(member.key_origin(), "expected an axis name that is not empty");
-    const auto size = read_integer(member, "an axis size", {1, kMostInteger}, faults);
+      diagnostics.add(member.key_origin(), "expected an axis name that is not empty");
+    const auto size = read_integer(member, "an axis size", {1, kMostInteger}, diagnostics);
     if (!size)
       continue;
     if (__builtin_mul_overflow(product, *size, &product))
       product = kMostInteger;
     axes.push_back({member.key(), *size});
   }
-  if (faults.size() != before)
+  if (diagnostics.size() != before)
     return std::nullopt;
   const std::string count = product == kMostInteger ? "2^63 or more" : std::to_string(product);
   if (devices && product > int64_t{*devices})
-    faults.add(node.origin(),
-               fmt::format("expected a mesh of at most {} devices, the cluster's, got {}", *devices,
-                           count));
+    diagnostics.add(node.origin(),
+                    fmt::format("expected a mesh of at most {} devices, the cluster's, got {}",
+                                *devices, count));
   else if (product > limits.devices)
-    faults.add(node.origin(), beyond(limits, &Limits::devices, count));
-  if (faults.size() != before)
+    diagnostics.add(node.origin(), beyond(limits, &Limits::devices, count));
+  if (diagnostics.size() != before)
     return std::nullopt;
   return Mesh(std::move(axes));
 }
 
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     const Limits& limits, Diagnostics& faults) {
-  if (!is_object(node, "an object with an array per name", faults))
+                                                     const Limits& limits,
+                                                     Diagnostics& diagnostics) {
+  if (!is_object(node, "an object with an array per name", diagnostics))
     return std::nullopt;
   std::vector<ArrayReading> readings;
   int64_t places = 0;  // the devices of all arrays that name theirs
   for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
-    if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", faults))
-      reading.array = ArrayReader(member, mesh, faults).read(member.key());
+    if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", diagnostics))
+      reading.array = ArrayReader(member, mesh, diagnostics).read(member.key());
     if (reading.array && reading.array->on)
       places += static_cast<int64_t>(reading.array->on->size());
     if (places > limits.places) {
-      faults.add(member.origin(), beyond(limits, &Limits::places, places));
+      diagnostics.add(member.origin(), beyond(limits, &Limits::places, places));
       return std::nullopt;
     }
     readings.push_back(std::move(reading));

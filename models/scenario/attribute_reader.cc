@@ -20,22 +20,23 @@ std::optional<Attribute> attribute(std::optional<T> value) {
 }
 
 /// With a unit, or a whole number of base units: these keys are named for their unit.
-std::optional<int64_t> read_amount(DocumentNode node, Dimension dimension, Diagnostics& faults) {
+std::optional<int64_t> read_amount(DocumentNode node, Dimension dimension,
+                                   Diagnostics& diagnostics) {
   if (node.kind() != DocumentNode::Kind::Number)
-    return read_quantity(node, dimension, faults);
+    return read_quantity(node, dimension, diagnostics);
   QuantityReading reading = read_count(node.number(), units(dimension).front(), dimension);
   if (!reading.count)
-    faults.add(node.origin(), std::move(reading.fault));
+    diagnostics.add(node.origin(), std::move(reading.error));
   return reading.count;
 }
 
 std::optional<std::vector<std::vector<int64_t>>> read_lists(DocumentNode node,
-                                                            Diagnostics& faults) {
-  if (!is_list(node, "a list of lists of whole numbers", faults))
+                                                            Diagnostics& diagnostics) {
+  if (!is_list(node, "a list of lists of whole numbers", diagnostics))
     return std::nullopt;
   std::vector<std::vector<int64_t>> lists;
   for (const DocumentNode item : node) {
-    auto list = read_integers(item, "a whole number", kAnyInteger, faults);
+    auto list = read_integers(item, "a whole number", kAnyInteger, diagnostics);
     if (!list)
       return std::nullopt;
     lists.push_back(std::move(*list));
@@ -45,14 +46,14 @@ std::optional<std::vector<std::vector<int64_t>>> read_lists(DocumentNode node,
 
 /// [[lhs contracting, rhs contracting], [lhs batch, rhs batch]].
 std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(DocumentNode node,
-                                                                        Diagnostics& faults) {
+                                                                        Diagnostics& diagnostics) {
   constexpr std::string_view kForm = "dimension numbers such as [[[1], [0]], [[], []]]";
   std::vector<std::vector<int64_t>> lists;
   if (node.kind() == DocumentNode::Kind::List && node.size() == 2) {
     for (const DocumentNode pair : node) {
       if (pair.kind() != DocumentNode::Kind::List || pair.size() != 2)
         continue;
-      auto read = read_lists(pair, faults);
+      auto read = read_lists(pair, diagnostics);
       if (!read)
         return std::nullopt;
       lists.insert(lists.end(), read->begin(), read->end());
@@ -60,41 +61,41 @@ std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Document
   }
   if (lists.size() == 4)
     return lists;
-  expected(node, kForm, faults);
+  expected(node, kForm, diagnostics);
   return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
-                                        Diagnostics& faults) {
+                                        Diagnostics& diagnostics) {
   switch (kind) {
     case ParameterKind::Boolean:
-      return attribute(read_boolean(node, faults));
+      return attribute(read_boolean(node, diagnostics));
     case ParameterKind::Integer:
-      return attribute(read_integer(node, "a whole number", kAnyInteger, faults));
+      return attribute(read_integer(node, "a whole number", kAnyInteger, diagnostics));
     case ParameterKind::Number:
-      return attribute(read_number(node, faults));
+      return attribute(read_number(node, diagnostics));
     case ParameterKind::Text:
-      return attribute(read_text(node, "a text", faults));
+      return attribute(read_text(node, "a text", diagnostics));
     case ParameterKind::Names:
-      return attribute(read_names(node, "an axis name", faults));
+      return attribute(read_names(node, "an axis name", diagnostics));
     case ParameterKind::Integers:
-      return attribute(read_integers(node, "a whole number", kAnyInteger, faults));
+      return attribute(read_integers(node, "a whole number", kAnyInteger, diagnostics));
     case ParameterKind::IntegerLists:
-      return attribute(read_lists(node, faults));
+      return attribute(read_lists(node, diagnostics));
     case ParameterKind::DimensionNumbers:
-      return attribute(read_dimension_numbers(node, faults));
+      return attribute(read_dimension_numbers(node, diagnostics));
     case ParameterKind::DtypeName:
-      return attribute(read_dtype(node, faults));
+      return attribute(read_dtype(node, diagnostics));
     case ParameterKind::FlopCount: {
-      const auto count = read_amount(node, Dimension::Work, faults);
+      const auto count = read_amount(node, Dimension::Work, diagnostics);
       return count ? std::optional(Attribute(Flops(*count))) : std::nullopt;
     }
     case ParameterKind::ByteCount:
       break;
   }
-  const auto count = read_amount(node, Dimension::Size, faults);
+  const auto count = read_amount(node, Dimension::Size, diagnostics);
   return count ? std::optional(Attribute(Bytes(*count))) : std::nullopt;
 }
 

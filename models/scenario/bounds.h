@@ -1,8 +1,8 @@
 #pragma once
 
-// How large a scenario may be. Each limit is checked before time or memory is spent on what exceeds
-// it, and exceeding it is a fault of the input that names the limit. What a limit counts makes a
-// run take memory: how much at most, the table in bounds.cc states.
+// The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
+// it is an error of the input that names the limit. What a limit counts makes a
+// run take memory; the table in bounds.cc states how much at most.
 
 #include <cstdint>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What the user may set (--limit NAME=VALUE); all_limits() has their names.
+/// What the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects
@@ -51,11 +51,11 @@ std::string limit_text(const LimitInfo& limit, const Limits& limits);
 std::string beyond(const Limits& limits, int64_t Limits::*limit, std::string_view got);
 std::string beyond(const Limits& limits, int64_t Limits::*limit, int64_t got);
 
-// What no option raises: the forms of the simulator stand on these.
+// Limits that no option raises, since the simulator's types depend on them.
 
 inline constexpr int64_t kMostMeshAxes = 64;
 
-// Links share in units of 1/27,720 B/s, which leaves so many whole bytes per second to 63 bits.
+// Links share in units of 1/27,720 B/s, so 63 bits hold this many whole bytes per second.
 inline constexpr int64_t kMostBandwidth = std::numeric_limits<int64_t>::max() / 27'720;
 
 }  // namespace orrery

@@ -20,7 +20,7 @@ constexpr QuantityRange kBandwidths = {.least = 1, .most = kMostBandwidth};
 
 enum class Topology { Ring, FullyConnected, Switch, Links };
 
-std::optional<Topology> read_topology(DocumentNode node, Diagnostics& faults) {
+std::optional<Topology> read_topology(DocumentNode node, Diagnostics& diagnostics) {
   static const std::map<std::string_view, Topology> kNames = {
       {"fully_connected", Topology::FullyConnected},
       {"links", Topology::Links},
@@ -29,7 +29,7 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& faults) {
   };
   constexpr std::string_view kExpected = "\"ring\", \"fully_connected\", \"switch\" or \"links\"";
   if (node.kind() != DocumentNode::Kind::Text) {
-    expected(node, kExpected, faults);
+    expected(node, kExpected, diagnostics);
     return std::nullopt;
   }
   const auto found = kNames.find(node.text());
@@ -38,21 +38,22 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& faults) {
   std::vector<std::string_view> names;
   for (const auto& [name, topology] : kNames)
     names.push_back(name);
-  faults.add(node.origin(), fmt::format("expected {}, got {}{}", kExpected, in_quotes(node.text()),
-                                        suggestion(node.text(), names)));
+  diagnostics.add(node.origin(),
+                  fmt::format("expected {}, got {}{}", kExpected, in_quotes(node.text()),
+                              suggestion(node.text(), names)));
   return std::nullopt;
 }
 
 class ClusterReader {
  public:
-  ClusterReader(DocumentNode node, const Limits& limits, Diagnostics& faults)
-      : fields_(node, faults), limits_(limits), faults_(faults) {}
+  ClusterReader(DocumentNode node, const Limits& limits, Diagnostics& diagnostics)
+      : fields_(node, diagnostics), limits_(limits), diagnostics_(diagnostics) {}
 
   std::optional<Cluster> read() {
-    const size_t before = faults_.size();
+    const size_t before = diagnostics_.size();
     std::optional<std::string> name;
     if (const auto node = fields_.optional("name"))
-      name = read_text(*node, "a name", faults_);
+      name = read_text(*node, "a name", diagnostics_);
     const std::optional<int64_t> devices = read_devices();
     if (const auto node = fields_.optional("switches"))
       read_switches(*node);
@@ -61,13 +62,13 @@ class ClusterReader {
     std::optional<DocumentNode> links = fields_.optional("links");
     if (const auto node = fields_.optional("topology")) {
       if (node->kind() == DocumentNode::Kind::Object) {
-        Fields inner(*node, faults_);
+        Fields inner(*node, diagnostics_);
         links = inner.required("links");
         inner.finish();
         if (links)
           topology = Topology::Links;
       } else {
-        topology = read_topology(*node, faults_);
+        topology = read_topology(*node, diagnostics_);
         if (topology)
           topology_name = node->text();
       }
@@ -82,14 +83,14 @@ class ClusterReader {
     if (devices && topology == Topology::Links)
       fabric = read_links(links, static_cast<uint32_t>(*devices));
     else if (links && topology != Topology::Links)
-      faults_.add(links->key_origin(), "\"links\" belongs to the topology \"links\"");
+      diagnostics_.add(links->key_origin(), "\"links\" belongs to the topology \"links\"");
     if (switches_given_ && topology && topology != Topology::Links)
-      faults_.add(fields_.object().find("switches")->key_origin(),
-                  "\"switches\" belongs to the topology \"links\"");
-    if (devices && topology && topology != Topology::Links && faults_.size() == before)
+      diagnostics_.add(fields_.object().find("switches")->key_origin(),
+                       "\"switches\" belongs to the topology \"links\"");
+    if (devices && topology && topology != Topology::Links && diagnostics_.size() == before)
       fabric = build(*topology, *devices);
     fields_.finish();
-    if (faults_.size() != before || !fabric)
+    if (diagnostics_.size() != before || !fabric)
       return std::nullopt;
     std::sort(sources_.begin(), sources_.end(),
               [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
@@ -103,9 +104,9 @@ class ClusterReader {
     if (!node)
       return std::nullopt;
     const std::optional<int64_t> devices = read_integer(
-        *node, "a number of devices", {1, std::numeric_limits<int64_t>::max()}, faults_);
+        *node, "a number of devices", {1, std::numeric_limits<int64_t>::max()}, diagnostics_);
     if (devices && *devices > limits_.devices) {
-      faults_.add(node->origin(), beyond(limits_, &Limits::devices, *devices));
+      diagnostics_.add(node->origin(), beyond(limits_, &Limits::devices, *devices));
       return std::nullopt;
     }
     return devices;
@@ -118,14 +119,14 @@ class ClusterReader {
     if (!node || node->kind() != DocumentNode::Kind::Object)
       return fields.optional_quantity(key, dimension, range);
     fields.optional(key);
-    Fields inner(*node, faults_);
+    Fields inner(*node, diagnostics_);
     const std::optional<int64_t> value = inner.required_quantity("value", dimension, range);
     FigureSource source{called, "", "", ""};
     const std::pair<std::string_view, std::string*> texts[] = {
         {"label", &source.label}, {"source", &source.source}, {"date", &source.date}};
     for (const auto& [text_key, text] : texts) {
       if (const auto member = inner.required(text_key))
-        *text = read_text(*member, "a text", faults_).value_or("");
+        *text = read_text(*member, "a text", diagnostics_).value_or("");
     }
     inner.finish();
     sources_.push_back(std::move(source));
@@ -168,23 +169,23 @@ class ClusterReader {
 
   std::map<Dtype, FlopsPerSecond> read_flops(DocumentNode node) {
     std::map<Dtype, FlopsPerSecond> flops;
-    if (!is_object(node, "an object with a compute rate per dtype", faults_))
+    if (!is_object(node, "an object with a compute rate per dtype", diagnostics_))
       return flops;
-    Fields rates(node, faults_);
+    Fields rates(node, diagnostics_);
     for (const DocumentNode member : node) {
       const std::optional<Dtype> dtype = dtype_named(member.key());
       if (!dtype) {
-        faults_.add(member.key_origin(),
-                    fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
-                                in_quotes(member.key()), dtype_hint(member.key())));
+        diagnostics_.add(member.key_origin(),
+                         fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
+                                     in_quotes(member.key()), dtype_hint(member.key())));
         continue;
       }
       const std::optional<int64_t> rate =
           figure(rates, member.key(), Dimension::WorkRate, kPositive,
                  fmt::format("flops/{}", orrery::name(*dtype)));
       if (rate && !flops.emplace(*dtype, FlopsPerSecond(*rate)).second)
-        faults_.add(member.key_origin(),
-                    fmt::format("the rate of {} is given twice", orrery::name(*dtype)));
+        diagnostics_.add(member.key_origin(),
+                         fmt::format("the rate of {} is given twice", orrery::name(*dtype)));
     }
     return flops;
   }
@@ -199,10 +200,10 @@ class ClusterReader {
     if (topology == Topology::Switch)
       return switch_fabric(count, figures);
     if (devices * (devices - 1) > limits_.links) {
-      faults_.add(fields_.object().origin(),
-                  beyond(limits_, &Limits::links,
-                         fmt::format("{} between {} devices fully connected",
-                                     devices * (devices - 1), devices)));
+      diagnostics_.add(fields_.object().origin(),
+                       beyond(limits_, &Limits::links,
+                              fmt::format("{} between {} devices fully connected",
+                                          devices * (devices - 1), devices)));
       return std::nullopt;
     }
     return fully_connected_fabric(count, figures);
@@ -213,16 +214,16 @@ class ClusterReader {
       fields_.required("links");
       return std::nullopt;
     }
-    if (!is_list(*list, "a list of links", faults_))
+    if (!is_list(*list, "a list of links", diagnostics_))
       return std::nullopt;
     if (list->size() > static_cast<size_t>(limits_.links)) {
-      faults_.add(list->origin(),
-                  beyond(limits_, &Limits::links, static_cast<int64_t>(list->size())));
+      diagnostics_.add(list->origin(),
+                       beyond(limits_, &Limits::links, static_cast<int64_t>(list->size())));
       return std::nullopt;
     }
     std::vector<Link> links;
     for (const DocumentNode node : *list) {
-      if (is_object(node, "a link such as {\"from\": 0, \"to\": \"s0\"}", faults_)) {
+      if (is_object(node, "a link such as {\"from\": 0, \"to\": \"s0\"}", diagnostics_)) {
         if (const auto link = read_link(node, devices))
           links.push_back(*link);
       }
@@ -231,7 +232,7 @@ class ClusterReader {
   }
 
   std::optional<Link> read_link(DocumentNode node, uint32_t devices) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const auto end = [&](std::string_view key) -> std::optional<VertexId> {
       const std::optional<DocumentNode> found = fields.required(key);
       return found ? read_vertex(*found, devices) : std::nullopt;
@@ -250,7 +251,7 @@ class ClusterReader {
     const auto time = own("latency", Dimension::Time, {}, latency_);
     fields.finish();
     if (from && to && *from == *to) {
-      faults_.add(node.origin(), "expected a link between two different places");
+      diagnostics_.add(node.origin(), "expected a link between two different places");
       return std::nullopt;
     }
     if (!from || !to || !rate || !time)
@@ -260,13 +261,13 @@ class ClusterReader {
 
   /// The names of the switches. Where they are not given, links name them.
   void read_switches(DocumentNode node) {
-    if (!is_list(node, "a list of switch names", faults_))
+    if (!is_list(node, "a list of switch names", diagnostics_))
       return;
     switches_given_ = true;
     for (const DocumentNode item : node) {
-      const std::optional<std::string> name = read_text(item, "a switch's name", faults_);
+      const std::optional<std::string> name = read_text(item, "a switch's name", diagnostics_);
       if (name && !switch_ids_.emplace(*name, switches_.size()).second)
-        faults_.add(item.origin(), fmt::format("switch {} is named twice", in_quotes(*name)));
+        diagnostics_.add(item.origin(), fmt::format("switch {} is named twice", in_quotes(*name)));
       else if (name)
         switches_.push_back(*name);
     }
@@ -276,9 +277,9 @@ class ClusterReader {
     auto found = switch_ids_.find(node.text());
     if (found == switch_ids_.end() && switches_given_) {
       const std::vector<std::string_view> names(switches_.begin(), switches_.end());
-      faults_.add(node.origin(),
-                  fmt::format("expected one of \"switches\", got {}{}", in_quotes(node.text()),
-                              suggestion(node.text(), names)));
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected one of \"switches\", got {}{}", in_quotes(node.text()),
+                                   suggestion(node.text(), names)));
       return std::nullopt;
     }
     if (found == switch_ids_.end()) {
@@ -293,13 +294,13 @@ class ClusterReader {
     if (node.kind() == DocumentNode::Kind::Text)
       return read_switch(node, devices);
     const std::optional<int64_t> device =
-        read_integer(node, "a switch's name or a device", {0, int64_t{devices} - 1}, faults_);
+        read_integer(node, "a switch's name or a device", {0, int64_t{devices} - 1}, diagnostics_);
     return device ? std::optional(VertexId(static_cast<size_t>(*device))) : std::nullopt;
   }
 
   Fields fields_;
   const Limits& limits_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   std::vector<std::string> switches_;
   std::map<std::string, size_t> switch_ids_;  // places in switches_
   bool switches_given_ = false;
@@ -314,7 +315,7 @@ std::string default_cluster_name(std::string_view topology, int64_t devices) {
 }
 
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
-                                           Diagnostics& faults) {
+                                           Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Text) {
     if (std::optional<Cluster> cluster = catalog_cluster(node.text()))
       return ClusterReading{std::move(*cluster), true};
@@ -324,14 +325,15 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
       names.push_back(entry.name);
       list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", entry.name);
     }
-    faults.add(node.origin(),
-               fmt::format("expected a cluster of the catalog (one of {}) or an object, got {}{}",
-                           list, in_quotes(node.text()), suggestion(node.text(), names)));
+    diagnostics.add(
+        node.origin(),
+        fmt::format("expected a cluster of the catalog (one of {}) or an object, got {}{}", list,
+                    in_quotes(node.text()), suggestion(node.text(), names)));
     return std::nullopt;
   }
-  if (!is_object(node, "the name of a cluster in the catalog, or an object", faults))
+  if (!is_object(node, "the name of a cluster in the catalog, or an object", diagnostics))
     return std::nullopt;
-  if (std::optional<Cluster> cluster = ClusterReader(node, limits, faults).read())
+  if (std::optional<Cluster> cluster = ClusterReader(node, limits, diagnostics).read())
     return ClusterReading{std::move(*cluster), false};
   return std::nullopt;
 }
@@ -340,13 +342,13 @@ std::optional<Cluster> catalog_cluster(std::string_view name) {
   for (const CatalogEntry& entry : catalog()) {
     if (entry.name != name)
       continue;
-    Diagnostics faults{std::string(name)};
-    const Document document(entry.json, faults);
+    Diagnostics diagnostics{std::string(name)};
+    const Document document(entry.json, diagnostics);
     const std::optional<DocumentNode> root = document.root();
     ORRERY_CHECK(root && root->kind() == DocumentNode::Kind::Object,
                  "a catalog entry is an object");
-    std::optional<Cluster> cluster = ClusterReader(*root, Limits{}, faults).read();
-    ORRERY_CHECK(cluster && faults.empty(), "the catalog's entries are right");
+    std::optional<Cluster> cluster = ClusterReader(*root, Limits{}, diagnostics).read();
+    ORRERY_CHECK(cluster && diagnostics.empty(), "the catalog's entries are right");
     cluster->name = name;
     return cluster;
   }

@@ -18,9 +18,9 @@ struct ClusterReading {
   bool from_catalog = false;
 };
 
-/// Empty where a fault was added.
+/// Empty where an error was added.
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
-                                           Diagnostics& faults);
+                                           Diagnostics& diagnostics);
 
 /// The catalog's cluster of that name; empty where it has none.
 std::optional<Cluster> catalog_cluster(std::string_view name);

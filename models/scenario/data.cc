@@ -83,7 +83,7 @@ Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id,
                         [&](const PerDeviceInit& init) {
                           if (!array.on)
                             return init.tensors[id.index()];
-                          const std::optional<size_t> place = place_among(*array.on, id);
+                          const std::optional<size_t> place = index_among(*array.on, id);
                           ORRERY_CHECK(place.has_value(), "the device has the array");
                           return init.tensors[*place];
                         },

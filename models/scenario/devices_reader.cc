@@ -9,16 +9,16 @@
 namespace orrery {
 
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
-                                                   Diagnostics& faults) {
-  const size_t before = faults.size();
+                                                   Diagnostics& diagnostics) {
+  const size_t before = diagnostics.size();
   if (node.kind() == DocumentNode::Kind::List) {
     std::set<int64_t> seen;
     for (const DocumentNode item : node) {
-      const auto id = read_integer(item, "a device", {0, int64_t{mesh.devices()} - 1}, faults);
+      const auto id = read_integer(item, "a device", {0, int64_t{mesh.devices()} - 1}, diagnostics);
       if (!id)
         return std::nullopt;
       if (!seen.insert(*id).second) {
-        faults.add(item.origin(), fmt::format("device {} is named twice", *id));
+        diagnostics.add(item.origin(), fmt::format("device {} is named twice", *id));
         return std::nullopt;
       }
     }
@@ -28,29 +28,29 @@ std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh
     return devices;
   }
   if (!is_object(node, "an object with a place or an interval per axis, or a list of devices",
-                 faults))
+                 diagnostics))
     return std::nullopt;
   std::vector<Interval> box;
   for (const Axis& axis : mesh.axes())
     box.push_back({0, axis.size});
-  Fields fields(node, faults);
+  Fields fields(node, diagnostics);
   for (size_t i = 0; i < box.size(); ++i) {
     const Axis& axis = mesh.axes()[i];
     const std::optional<DocumentNode> place = fields.optional(axis.name);
     if (!place)
       continue;
     if (place->kind() == DocumentNode::Kind::List) {
-      const auto ends = read_integers(*place, "a place", {0, axis.size}, faults);
+      const auto ends = read_integers(*place, "a place", {0, axis.size}, diagnostics);
       if (ends && (ends->size() != 2 || (*ends)[0] >= (*ends)[1]))
-        faults.add(place->origin(), "expected an interval such as [0, 2], without its end");
+        diagnostics.add(place->origin(), "expected an interval such as [0, 2], without its end");
       else if (ends)
         box[i] = {(*ends)[0], (*ends)[1]};
-    } else if (const auto at = read_integer(*place, "a place", {0, axis.size - 1}, faults)) {
+    } else if (const auto at = read_integer(*place, "a place", {0, axis.size - 1}, diagnostics)) {
       box[i] = {*at, *at + 1};
     }
   }
   fields.finish();
-  if (faults.size() != before)
+  if (diagnostics.size() != before)
     return std::nullopt;
   return devices_in(mesh, box);
 }

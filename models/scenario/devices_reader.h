@@ -13,8 +13,8 @@ namespace orrery {
 
 /// Ascending, each once. The form is {"stage": 0, "x": [2, 4]}: the devices at that place on an
 /// axis, or in that interval, which is without its end; or a list of device ids. Empty where a
-/// fault was added.
+/// error was added.
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
-                                                   Diagnostics& faults);
+                                                   Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -134,7 +134,7 @@ class Document::Builder {
     const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
     duplicate_ = !is_new;
     if (duplicate_) {
-      const TextPlace first = document_.lines_.at(earlier->second);
+      const TextPosition first = document_.lines_.at(earlier->second);
       std::string pointer = document_.pointer(open_.back()) + '/';
       append_pointer_part(name, pointer);
       diagnostics_.add({std::move(pointer), document_.lines_.at(key_begin_)},
@@ -164,7 +164,7 @@ class Document::Builder {
     SyntaxError error = explain_syntax(text_, context);
     std::string opened;
     if (error.at_end && !open_.empty()) {
-      const TextPlace from = document_.lines_.at(entry(open_.back()).begin);
+      const TextPosition from = document_.lines_.at(entry(open_.back()).begin);
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
@@ -259,7 +259,7 @@ class Document::Builder {
     if (!open_.empty()) {
       Entry& parent = entry(open_.back());
       made.parent = open_.back();
-      made.place = parent.size;
+      made.index = parent.size;
       const bool member = parent.kind == DocumentNode::Kind::Object;
       if (member) {
         made.key = key_;
@@ -352,7 +352,7 @@ void Document::append_pointer(uint32_t index, std::string& text) const {
     return;
   }
   std::array<char, 10> digits{};  // of 32 bits
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), entry.place).ptr;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), entry.index).ptr;
   text.append(digits.data(), end);
 }
 

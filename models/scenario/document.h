@@ -99,7 +99,7 @@ class Document {
     uint32_t begin = 0, end = 0;      // in the text
     uint32_t string = 0;              // of a Text: where in strings_
     uint32_t key = 0, key_begin = 0;  // of a member: where in strings_ and in the text
-    uint32_t parent = 0, place = 0;   // place: among its parent's items
+    uint32_t parent = 0, index = 0;   // index: among its parent's items
     uint32_t first = 0, next = 0;     // 0: none (the root is nobody's item)
     uint32_t last = 0, size = 0;
   };

@@ -21,7 +21,8 @@ constexpr std::array kProperties = {Property::DeadlockFree, Property::RaceFree, 
 
 class ExpectReader {
  public:
-  ExpectReader(const Program* program, Diagnostics& faults) : program_(program), faults_(faults) {
+  ExpectReader(const Program* program, Diagnostics& diagnostics)
+      : program_(program), diagnostics_(diagnostics) {
     if (program == nullptr)
       return;
     values_ = values_by_name(*program);
@@ -29,10 +30,10 @@ class ExpectReader {
   }
 
   std::vector<Expectation> read(DocumentNode list) {
-    if (!is_list(list, "a list of expectations", faults_))
+    if (!is_list(list, "a list of expectations", diagnostics_))
       return {};
     for (const DocumentNode node : list) {
-      if (is_object(node, kForm, faults_))
+      if (is_object(node, kForm, diagnostics_))
         read_one(node);
     }
     return std::move(expectations_);
@@ -42,7 +43,7 @@ class ExpectReader {
   static constexpr std::string_view kForm = "an expectation such as {\"close\": [\"x\", \"y\"]}";
 
   void read_one(DocumentNode node) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const std::optional<DocumentNode> equal = fields.optional("equal");
     const std::optional<DocumentNode> close = fields.optional("close");
     const std::optional<DocumentNode> values = fields.optional("values");
@@ -53,15 +54,16 @@ class ExpectReader {
     for (const auto& kind : {equal, close, values, makespan, peak, holds})
       kinds += kind.has_value() ? 1 : 0;
     if (values) {
-      if (const auto encoding = read_encoding(fields, faults_))
+      if (const auto encoding = read_encoding(fields, diagnostics_))
         read_values(node, *values, *encoding);
     }
     fields.finish();
     if (kinds != 1 && (kinds > 1 || node.size() == 0)) {
-      faults_.add(node.origin(),
-                  fmt::format("expected one of \"equal\", \"close\", \"values\", \"makespan\", "
-                              "\"peak_memory\", \"holds\", got {}",
-                              kinds == 0 ? "none" : "several"));
+      diagnostics_.add(
+          node.origin(),
+          fmt::format("expected one of \"equal\", \"close\", \"values\", \"makespan\", "
+                      "\"peak_memory\", \"holds\", got {}",
+                      kinds == 0 ? "none" : "several"));
       return;
     }
     if (equal)
@@ -89,13 +91,13 @@ class ExpectReader {
       std::vector<std::string_view> names;
       for (const auto& [known, id] : values_)
         names.push_back(known);
-      faults_.add(origin, fmt::format("expected the id of a value, got {}{}", in_quotes(name),
-                                      suggestion(name, names)));
+      diagnostics_.add(origin, fmt::format("expected the id of a value, got {}{}", in_quotes(name),
+                                           suggestion(name, names)));
       return std::nullopt;
     }
     if (program_->value(found->second).type.future) {
-      faults_.add(origin,
-                  fmt::format("{} is a future: expect what its done gives", in_quotes(name)));
+      diagnostics_.add(origin,
+                       fmt::format("{} is a future: expect what its done gives", in_quotes(name)));
       return std::nullopt;
     }
     return found->second;
@@ -108,26 +110,26 @@ class ExpectReader {
 
   std::vector<std::string> read_pair(DocumentNode list) {
     std::vector<std::string> names;
-    if (!is_list(list, "a list of ids", faults_))
+    if (!is_list(list, "a list of ids", diagnostics_))
       return names;
     if (list.size() < 2)
-      faults_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
+      diagnostics_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
     std::set<std::string> seen;
     for (const DocumentNode item : list) {
-      const std::optional<std::string> given = read_text(item, "an id", faults_);
+      const std::optional<std::string> given = read_text(item, "an id", diagnostics_);
       if (!given)
         continue;
       const std::optional<ValueId> id = find(*given, item.origin());
       const std::string name = own_name(id, *given);
       if (!seen.insert(name).second)
-        faults_.add(item.origin(),
-                    fmt::format("expected another id: {} is compared already", in_quotes(name)));
+        diagnostics_.add(item.origin(), fmt::format("expected another id: {} is compared already",
+                                                    in_quotes(name)));
       if (id && first) {
         const ValueType& a = program_->value(*first).type;
         const ValueType& b = program_->value(*id).type;
         if (a.dtype != b.dtype || a.shape != b.shape)
-          faults_.add(
+          diagnostics_.add(
               item.origin(),
               fmt::format("expected a value like {}, {}{}, got {}, {}{}",
                           in_quotes(program_->value(*first).name), orrery::name(a.dtype),
@@ -141,17 +143,18 @@ class ExpectReader {
   }
 
   void read_values(DocumentNode node, DocumentNode values, Encoding encoding) {
-    if (!is_object(values, "an object with one list of elements per device for each id", faults_))
+    if (!is_object(values, "an object with one list of elements per device for each id",
+                   diagnostics_))
       return;
     if (values.size() == 0)
-      faults_.add(values.origin(), "expected the id of a value as key, got none");
+      diagnostics_.add(values.origin(), "expected the id of a value as key, got none");
     for (const DocumentNode member : values) {
       const std::optional<ValueId> id = find(member.key(), member.key_origin());
       if (!id)
         continue;
       const ValueType& type = program_->value(*id).type;
       if (auto tensors = read_tensors(
-              member, {type.dtype, type.shape, encoding, holders_.of(*id).size()}, faults_))
+              member, {type.dtype, type.shape, encoding, holders_.of(*id).size()}, diagnostics_))
         add(node, ExpectValues{own_name(id, member.key()), std::move(*tensors)});
     }
   }
@@ -159,14 +162,14 @@ class ExpectReader {
   template <class Bounds, class Amount>
   Bounds read_bounds(DocumentNode node, Dimension dimension) {
     Bounds bounds;
-    if (!is_object(node, "an object with \"at_most\", \"at_least\" or both", faults_))
+    if (!is_object(node, "an object with \"at_most\", \"at_least\" or both", diagnostics_))
       return bounds;
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const auto least = fields.optional_quantity("at_least", dimension);
     const auto most = fields.optional_quantity("at_most", dimension);
     fields.finish();
     if (node.size() == 0)
-      faults_.add(node.origin(), "expected \"at_most\", \"at_least\" or both, got neither");
+      diagnostics_.add(node.origin(), "expected \"at_most\", \"at_least\" or both, got neither");
     if (least)
       bounds.at_least = Amount(*least);
     if (most)
@@ -176,7 +179,7 @@ class ExpectReader {
 
   std::vector<Property> read_properties(DocumentNode list) {
     std::vector<Property> properties;
-    if (!is_list(list, "a list of properties", faults_))
+    if (!is_list(list, "a list of properties", diagnostics_))
       return properties;
     std::vector<std::string_view> names;
     std::string all;
@@ -185,8 +188,8 @@ class ExpectReader {
       all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", property_name(property));
     }
     if (list.size() == 0)
-      faults_.add(list.origin(),
-                  fmt::format("expected at least one property (of {}), got none", all));
+      diagnostics_.add(list.origin(),
+                       fmt::format("expected at least one property (of {}), got none", all));
     for (const DocumentNode item : list) {
       bool known = false;
       for (const Property property : kProperties) {
@@ -194,13 +197,13 @@ class ExpectReader {
           continue;
         known = true;
         if (std::find(properties.begin(), properties.end(), property) != properties.end())
-          faults_.add(item.origin(), fmt::format("expected each property once, got {} again",
-                                                 in_quotes(item.text())));
+          diagnostics_.add(item.origin(), fmt::format("expected each property once, got {} again",
+                                                      in_quotes(item.text())));
         else
           properties.push_back(property);
       }
       if (!known)
-        faults_.add(
+        diagnostics_.add(
             item.origin(),
             fmt::format(
                 "expected a property (one of {}), got {}{}", all, got(item),
@@ -210,7 +213,7 @@ class ExpectReader {
   }
 
   const Program* program_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   std::map<std::string_view, ValueId> values_;
   Holders holders_;
   std::vector<Expectation> expectations_;
@@ -233,8 +236,8 @@ std::string_view property_name(Property property) {
 }
 
 std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
-                                           Diagnostics& faults) {
-  return ExpectReader(program, faults).read(node);
+                                           Diagnostics& diagnostics) {
+  return ExpectReader(program, diagnostics).read(node);
 }
 
 }  // namespace orrery

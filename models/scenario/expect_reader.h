@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-/// What must hold, in the order of the file. Without a program (it has faults) names and literal
+/// What must hold, in the order of the file. Without a program (it has errors) names and literal
 /// values are not checked.
 std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
-                                           Diagnostics& faults);
+                                           Diagnostics& diagnostics);
 
 }  // namespace orrery

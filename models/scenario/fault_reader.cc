@@ -17,14 +17,14 @@ constexpr size_t kMostNamed = 4;  // places that links lead to, in a message
 
 class FaultReader {
  public:
-  FaultReader(const Fabric& fabric, const Mesh& mesh, Diagnostics& faults)
-      : fabric_(fabric), mesh_(mesh), faults_(faults) {}
+  FaultReader(const Fabric& fabric, const Mesh& mesh, Diagnostics& diagnostics)
+      : fabric_(fabric), mesh_(mesh), diagnostics_(diagnostics) {}
 
   std::vector<Fault> read(DocumentNode list) {
-    if (!is_list(list, "a list of faults", faults_))
+    if (!is_list(list, "a list of faults", diagnostics_))
       return {};
     for (const DocumentNode node : list) {
-      if (is_object(node, "a fault such as {\"slow_device\": 0, \"factor\": 1.5}", faults_))
+      if (is_object(node, "a fault such as {\"slow_device\": 0, \"factor\": 1.5}", diagnostics_))
         read_one(node);
     }
     return std::move(read_);
@@ -38,7 +38,7 @@ class FaultReader {
   };
 
   void read_one(DocumentNode node) {
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const std::optional<DocumentNode> slow_device = fields.optional("slow_device");
     const std::optional<DocumentNode> slow_link = fields.optional("slow_link");
     const std::optional<DocumentNode> cut_link = fields.optional("cut_link");
@@ -48,10 +48,10 @@ class FaultReader {
     for (const auto& kind : {slow_device, slow_link, cut_link, late_start, jitter})
       kinds += kind.has_value() ? 1 : 0;
     if (kinds > 1 || node.size() == 0) {
-      faults_.add(node.origin(),
-                  fmt::format("expected one of \"slow_device\", \"slow_link\", \"cut_link\", "
-                              "\"late_start\", \"jitter\", got {}",
-                              kinds == 0 ? "none" : "several"));
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected one of \"slow_device\", \"slow_link\", \"cut_link\", "
+                                   "\"late_start\", \"jitter\", got {}",
+                                   kinds == 0 ? "none" : "several"));
       return;
     }
     if (slow_device)
@@ -97,10 +97,11 @@ class FaultReader {
     const auto rate = fields.optional_quantity("bandwidth", Dimension::Rate, rates);
     const auto time = fields.optional_quantity("latency", Dimension::Time, times);
     if (factor && has_rate)
-      faults_.add(factor->key_origin(), "expected \"factor\" or \"bandwidth\", got both");
+      diagnostics_.add(factor->key_origin(), "expected \"factor\" or \"bandwidth\", got both");
     if (!factor && !has_rate && !has_time)
-      faults_.add(node.origin(),
-                  "expected \"factor\", \"bandwidth\" or \"latency\" beside the link, got none");
+      diagnostics_.add(
+          node.origin(),
+          "expected \"factor\", \"bandwidth\" or \"latency\" beside the link, got none");
     SlowLink fault;
     if (factor)
       fault.factor = read_factor(*factor);
@@ -129,30 +130,30 @@ class FaultReader {
   }
 
   void read_jitter(DocumentNode node) {
-    if (!is_object(node, "an object with \"ops\", \"links\" or both", faults_))
+    if (!is_object(node, "an object with \"ops\", \"links\" or both", diagnostics_))
       return;
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const auto ops = fields.optional_quantity("ops", Dimension::Time);
     const auto links = fields.optional_quantity("links", Dimension::Time);
     fields.finish();
     if (node.size() == 0)
-      faults_.add(node.origin(), "expected \"ops\", \"links\" or both, got neither");
+      diagnostics_.add(node.origin(), "expected \"ops\", \"links\" or both, got neither");
     if (first(node, "there is jitter"))
       read_.emplace_back(Jitter{Duration(ops.value_or(0)), Duration(links.value_or(0))});
   }
 
-  /// Whether no fault before says the same; adds a fault where one does.
+  /// Whether no earlier fault says the same; adds an error where one does.
   bool first(DocumentNode node, const std::string& says) {
     const auto [at, is_new] = said_.emplace(says, node.origin().pointer);
     if (!is_new)
-      faults_.add(node.origin(),
-                  fmt::format("expected another fault: {} already by {}", says, at->second));
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected another fault: {} already by {}", says, at->second));
     return is_new;
   }
 
   std::optional<LogicalId> read_device(DocumentNode node) {
     const auto device =
-        read_integer(node, "a device of the mesh", {0, int64_t{mesh_.devices()} - 1}, faults_);
+        read_integer(node, "a device of the mesh", {0, int64_t{mesh_.devices()} - 1}, diagnostics_);
     return device ? std::optional(LogicalId(static_cast<size_t>(*device))) : std::nullopt;
   }
 
@@ -165,31 +166,31 @@ class FaultReader {
     expected(node,
              fmt::format("a factor from 1 to {} with at most 6 decimals, such as 1.5",
                          factor_text(kMostFactor)),
-             faults_);
+             diagnostics_);
     return std::nullopt;
   }
 
   std::optional<VertexId> read_vertex(DocumentNode node) {
     if (node.kind() != DocumentNode::Kind::Text) {
       const auto device = read_integer(node, "a switch's name or a device",
-                                       {0, int64_t{fabric_.devices()} - 1}, faults_);
+                                       {0, int64_t{fabric_.devices()} - 1}, diagnostics_);
       return device ? std::optional(VertexId(static_cast<size_t>(*device))) : std::nullopt;
     }
     const std::span<const std::string> switches = fabric_.switches();
     const auto found = std::find(switches.begin(), switches.end(), node.text());
     if (found != switches.end())
       return VertexId(fabric_.devices() + static_cast<size_t>(found - switches.begin()));
-    faults_.add(node.origin(),
-                fmt::format("expected a switch of the cluster or a device, got {}{}",
-                            in_quotes(node.text()),
-                            suggestion(node.text(), {switches.begin(), switches.end()})));
+    diagnostics_.add(node.origin(),
+                     fmt::format("expected a switch of the cluster or a device, got {}{}",
+                                 in_quotes(node.text()),
+                                 suggestion(node.text(), {switches.begin(), switches.end()})));
     return std::nullopt;
   }
 
   std::optional<Ends> read_ends(DocumentNode node) {
-    if (!is_object(node, "a link such as {\"from\": 0, \"to\": 1}", faults_))
+    if (!is_object(node, "a link such as {\"from\": 0, \"to\": 1}", diagnostics_))
       return std::nullopt;
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     const auto end = [&](std::string_view key) -> std::optional<VertexId> {
       const std::optional<DocumentNode> found = fields.required(key);
       return found ? read_vertex(*found) : std::nullopt;
@@ -203,8 +204,8 @@ class FaultReader {
               fmt::format("{} -> {}", fabric_.vertex_text(*from), fabric_.vertex_text(*to))};
     if (!ends.links.empty())
       return ends;
-    faults_.add(node.origin(), fmt::format("expected a link of the cluster, got {}; {}", ends.text,
-                                           neighbours_text(*from)));
+    diagnostics_.add(node.origin(), fmt::format("expected a link of the cluster, got {}; {}",
+                                                ends.text, neighbours_text(*from)));
     return std::nullopt;
   }
 
@@ -223,7 +224,7 @@ class FaultReader {
 
   const Fabric& fabric_;
   const Mesh& mesh_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   std::vector<Fault> read_;
   std::map<std::string, std::string> said_;  // what a fault says -> where
 };
@@ -231,8 +232,8 @@ class FaultReader {
 }  // namespace
 
 std::vector<Fault> read_faults(DocumentNode node, const Fabric& fabric, const Mesh& mesh,
-                               Diagnostics& faults) {
-  return FaultReader(fabric, mesh, faults).read(node);
+                               Diagnostics& diagnostics) {
+  return FaultReader(fabric, mesh, diagnostics).read(node);
 }
 
 }  // namespace orrery

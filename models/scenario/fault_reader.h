@@ -13,6 +13,6 @@ namespace orrery {
 
 /// In the order of the file. No two change the same thing.
 std::vector<Fault> read_faults(DocumentNode node, const Fabric& fabric, const Mesh& mesh,
-                               Diagnostics& faults);
+                               Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -39,7 +39,7 @@ Fit fit(std::string_view digits, double value) {
 std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
                               Dimension dimension, QuantityRange range, Diagnostics& diagnostics) {
   if (!reading.count)
-    diagnostics.add(node.origin(), reading.fault);
+    diagnostics.add(node.origin(), reading.error);
   else if (*reading.count < range.least)
     expected(node, "at least " + quantity_text(range.least, dimension), diagnostics);
   else if (*reading.count > range.most)

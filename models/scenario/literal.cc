@@ -46,7 +46,7 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
 
 }  // namespace
 
-std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
+std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics) {
   const std::optional<DocumentNode> node = fields.optional("encoding");
   if (!node)
     return Encoding::Values;
@@ -54,18 +54,19 @@ std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults) {
     return Encoding::Values;
   if (node->kind() == DocumentNode::Kind::Text && node->text() == "bits")
     return Encoding::Bits;
-  expected(*node, "\"values\" or \"bits\"", faults);
+  expected(*node, "\"values\" or \"bits\"", diagnostics);
   return std::nullopt;
 }
 
-std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Diagnostics& faults) {
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
+                                  Diagnostics& diagnostics) {
   const int64_t elements = form.shape.elements();
   const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
-  if (!is_list(list, "a list of " + count, faults))
+  if (!is_list(list, "a list of " + count, diagnostics))
     return std::nullopt;
   if (list.size() != static_cast<size_t>(elements)) {
-    faults.add(list.origin(), fmt::format("expected {} of {}{}, got {}", count, name(form.dtype),
-                                          form.shape.text(), list.size()));
+    diagnostics.add(list.origin(), fmt::format("expected {} of {}{}, got {}", count,
+                                               name(form.dtype), form.shape.text(), list.size()));
     return std::nullopt;
   }
   Tensor tensor(form.dtype, form.shape);
@@ -74,7 +75,7 @@ std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Di
     const bool bits = form.encoding == Encoding::Bits;
     if (!(bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))) {
       expected(item, fmt::format("{} of {}", bits ? "the bits" : "a value", name(form.dtype)),
-               faults);
+               diagnostics);
       return std::nullopt;
     }
     ++index;
@@ -83,17 +84,17 @@ std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Di
 }
 
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
-                                                Diagnostics& faults) {
-  if (!is_list(node, "one list of elements per device", faults))
+                                                Diagnostics& diagnostics) {
+  if (!is_list(node, "one list of elements per device", diagnostics))
     return std::nullopt;
   if (node.size() != form.devices) {
-    faults.add(node.origin(),
-               fmt::format("expected {} lists, one per device, got {}", form.devices, node.size()));
+    diagnostics.add(node.origin(), fmt::format("expected {} lists, one per device, got {}",
+                                               form.devices, node.size()));
     return std::nullopt;
   }
   std::vector<Tensor> tensors;
   for (const DocumentNode list : node) {
-    if (std::optional<Tensor> tensor = read_tensor(list, form, faults))
+    if (std::optional<Tensor> tensor = read_tensor(list, form, diagnostics))
       tensors.push_back(std::move(*tensor));
   }
   if (tensors.size() != form.devices)

@@ -17,8 +17,8 @@ namespace orrery {
 /// their bits, read as an unsigned integer.
 enum class Encoding : uint8_t { Values, Bits };
 
-/// The key "encoding": Values where it is absent; empty where it is faulty.
-std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& faults);
+/// The key "encoding": Values where it is absent; empty where it is invalid.
+std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics);
 
 struct LiteralForm {
   Dtype dtype;
@@ -26,11 +26,12 @@ struct LiteralForm {
   Encoding encoding;
   size_t devices;  // how many lists
 };
-/// The tensor that one list says; empty where a fault was added.
-std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form, Diagnostics& faults);
+/// The tensor that one list says; empty where an error was added.
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
+                                  Diagnostics& diagnostics);
 
-/// One tensor per list; empty where a fault was added (the first one of each list).
+/// One tensor per list; empty where an error was added (the first one of each list).
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
-                                                Diagnostics& faults);
+                                                Diagnostics& diagnostics);
 
 }  // namespace orrery

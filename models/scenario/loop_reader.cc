@@ -23,7 +23,7 @@ namespace orrery {
 
 namespace {
 
-/// Whether a carry may go from one iteration to the next. States are for the ops to judge.
+/// Whether a carry may go from one iteration to the next. The ops check its states.
 bool same_form(const ValueType& a, const ValueType& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.future == b.future;
 }
@@ -39,13 +39,13 @@ std::string form_text(ValueType type, const Mesh& mesh) {
 struct ProgramReader::LoopCarry {
   DocumentNode initial;  // whose key is the name
   DocumentNode yielded;
-  std::string value = {};              // what it stands for in the next iteration
-  std::optional<ValueType> type = {};  // of the first
+  std::string value = {};              // its value in the next iteration
+  std::optional<ValueType> type = {};  // of its first value
 
   const std::string& name() const { return initial.key(); }
 };
 
-/// What the carries are where an iteration begins: values of earlier iterations by their distance,
+/// The carries at the beginning of an iteration: values of earlier iterations by their distance,
 /// others by themselves.
 struct ProgramReader::LoopEntry {
   struct Carried {
@@ -81,7 +81,7 @@ struct ProgramReader::LoopText {
 void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                                  std::vector<LoopCarry>& carries) {
   constexpr std::string_view kForm = "an object with an id for each name such as {\"h\": \"x\"}";
-  if (!is_object(carry, kForm, faults_) || (yield && !is_object(*yield, kForm, faults_)))
+  if (!is_object(carry, kForm, diagnostics_) || (yield && !is_object(*yield, kForm, diagnostics_)))
     return;
   std::map<std::string_view, DocumentNode> yields;
   if (yield)
@@ -94,20 +94,21 @@ void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode>
     if (yielded != yields.end())
       carries.push_back({initial, yielded->second});
     else
-      faults_.add(initial.key_origin(),
-                  fmt::format("expected \"yield\" to say what {} is in the next iteration",
-                              in_quotes(initial.key())));
+      diagnostics_.add(initial.key_origin(),
+                       fmt::format("expected \"yield\" to say what {} is in the next iteration",
+                                   in_quotes(initial.key())));
   }
   for (const auto& [name, yielded] : yields)
     if (names.find(name) == names.end())
-      faults_.add(yielded.key_origin(), fmt::format("expected a name that \"carry\" has, got {}",
-                                                    in_quotes(yielded.key())));
+      diagnostics_.add(
+          yielded.key_origin(),
+          fmt::format("expected a name that \"carry\" has, got {}", in_quotes(yielded.key())));
 }
 
 std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNode node,
                                                                      const Scope& scope) {
-  const size_t before = faults_.size();
-  Fields fields(node, faults_);
+  const size_t before = diagnostics_.size();
+  Fields fields(node, diagnostics_);
   (void)fields.required("op");
   std::string id;
   if (const auto given = fields.required("id"))
@@ -116,7 +117,7 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
                                    std::numeric_limits<int32_t>::max()};
   const auto bound = [&](std::string_view key) -> int64_t {
     const auto given = fields.required(key);
-    return given ? read_integer(*given, "a whole number", kIndex, faults_).value_or(0) : 0;
+    return given ? read_integer(*given, "a whole number", kIndex, diagnostics_).value_or(0) : 0;
   };
   const int64_t lower = bound("lower");
   const int64_t upper = bound("upper");
@@ -129,15 +130,16 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
   if (carry)
     read_carries(*carry, yield, carries);
   else if (yield)
-    faults_.add(yield->key_origin(), "expected \"carry\" with what is yielded, got none");
+    diagnostics_.add(yield->key_origin(), "expected \"carry\" with what is yielded, got none");
   if (index)
     (void)read_id(*index, scope);
-  if (!body || !is_list(*body, "a list of ops", faults_) || faults_.size() != before)
+  if (!body || !is_list(*body, "a list of ops", diagnostics_) || diagnostics_.size() != before)
     return std::nullopt;
   if (upper < lower) {
-    faults_.add(node.origin(), fmt::format("fori_loop: expected \"upper\" to be at least \"lower\" "
-                                           "{}, got {}",
-                                           lower, upper));
+    diagnostics_.add(node.origin(),
+                     fmt::format("fori_loop: expected \"upper\" to be at least \"lower\" "
+                                 "{}, got {}",
+                                 lower, upper));
     return std::nullopt;
   }
   LoopText loop{node, id, scope.prefix + id, lower, upper, index, std::move(carries), *body};
@@ -145,6 +147,10 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
     const auto name = op.kind() == DocumentNode::Kind::Object ? op.find("id") : std::nullopt;
     if (name && name->kind() == DocumentNode::Kind::Text)
       loop.body_ids.insert(name->text());
+    if (name && name->kind() == DocumentNode::Kind::List)
+      for (const DocumentNode each : *name)
+        if (each.kind() == DocumentNode::Kind::Text)
+          loop.body_ids.insert(each.text());
   }
   return loop;
 }
@@ -155,7 +161,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  // What an iteration defines; one that defines nothing takes its time all the same.
+  // What an iteration defines. One that defines nothing still takes time.
   const size_t ops =
       std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
   Loop made;
@@ -178,8 +184,8 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
       continue;
     std::optional<LoopEntry> next = entry_of(*loop, made);
     if (next && next == entry) {
-      // The first and the last iterations of a loop of any length hold what those of this one do
-      // (memory), and before the window an iteration may name as many earlier ones as it likes.
+      // A loop of any length keeps in memory what this one's first and last iterations hold. Before
+      // the window, an iteration may name any number of earlier ones.
       const uint32_t reach = std::max(next->furthest(), uint32_t{1});
       const size_t first = made.written.size() + reach;
       if (first + reach + 1 <
@@ -203,7 +209,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     name(loop->id, loop->carries.front().value);
 }
 
-/// Empty where a carry is no value, which has been reported.
+/// Empty if a carry is not a value, which has been reported.
 std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& loop,
                                                                 const Loop& made) {
   LoopEntry entry;
@@ -224,7 +230,7 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
   return entry;
 }
 
-/// What the carries are before the first iteration; false where one is no value.
+/// The carries before the first iteration; false if one is not a value.
 bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   for (LoopCarry& carry : loop.carries) {
     const std::optional<std::string> value = read_reference(carry.initial, scope);
@@ -238,19 +244,19 @@ bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   return true;
 }
 
-/// The value that an id of "carry" or "yield" means; empty where that is none.
+/// The value of an id in "carry" or "yield"; empty if there is none.
 std::optional<std::string> ProgramReader::read_reference(DocumentNode node, const Scope& scope) {
-  const std::optional<std::string> name = read_text(node, "an id", faults_);
+  const std::optional<std::string> name = read_text(node, "an id", diagnostics_);
   const auto full = name ? resolved(*name, node.origin(), scope) : std::nullopt;
-  return full && !is_faulty(*full) ? full : std::nullopt;
+  return full && !is_invalid(*full) ? full : std::nullopt;
 }
 
-/// False where something was wrong: the next iteration would only say it again.
+/// False after an error, which the next iteration would only repeat.
 bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
   made.name = fmt::format("{}[{}]", loop.name, made.index);
   made.site_suffix = fmt::format("{}[{}]", outside.site_suffix, made.index);
-  const Diagnostics::Note note(faults_, fmt::format(" (in {})", made.name));
-  const size_t before = faults_.size();
+  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
+  const size_t before = diagnostics_.size();
   const ProgramBuilder::Size begin = builder_.size();
   Scope scope{&outside, made.name + ".", made.site_suffix, &loop.body_ids, {}};
   for (const LoopCarry& carry : loop.carries)
@@ -275,10 +281,10 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
     if (!type)
       return false;
     if (!same_form(*type, *carry.type))
-      faults_.add(carry.yielded.origin(),
-                  fmt::format("fori_loop: expected {} to stay {}, got {} from {}",
-                              in_quotes(carry.name()), form_text(*carry.type, mesh_),
-                              form_text(*type, mesh_), in_quotes(carry.yielded.text())));
+      diagnostics_.add(carry.yielded.origin(),
+                       fmt::format("fori_loop: expected {} to stay {}, got {} from {}",
+                                   in_quotes(carry.name()), form_text(*carry.type, mesh_),
+                                   form_text(*type, mesh_), in_quotes(carry.yielded.text())));
     next.push_back(*value);
   }
   for (size_t c = 0; c < next.size(); ++c)
@@ -287,14 +293,14 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
   made.ops = {begin.ops, end.ops};
   made.values = {begin.values, end.values};
   made.buffers = {begin.buffers, end.buffers};
-  return faults_.size() == before;
+  return diagnostics_.size() == before;
 }
 
-/// Nothing is known about what the loop would have made.
+/// The names that the loop would have defined are unknown: using them is no further error.
 void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   complete_ = false;
   const auto refuse = [&](const std::string& name) {
-    faulty_.insert(scope.prefix + name);
+    invalid_.insert(scope.prefix + name);
     define(scope, name, scope.prefix + name, node.origin());
   };
   const std::optional<DocumentNode> id = node.find("id");

@@ -12,8 +12,8 @@ namespace orrery {
 
 namespace {
 
-std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& faults) {
-  const std::optional<std::string> word = read_text(node, "an op such as \"psum\"", faults);
+std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) {
+  const std::optional<std::string> word = read_text(node, "an op such as \"psum\"", diagnostics);
   if (!word)
     return std::nullopt;
   const std::optional<OpName> op = op_named(*word);
@@ -26,8 +26,8 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& faults) {
       names.push_back(op_name(rules.kind, Issue::Start));
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  faults.add(node.origin(),
-             fmt::format("unknown op {}{}", in_quotes(*word), suggestion(*word, candidates)));
+  diagnostics.add(node.origin(),
+                  fmt::format("unknown op {}{}", in_quotes(*word), suggestion(*word, candidates)));
   return std::nullopt;
 }
 
@@ -37,7 +37,7 @@ std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
 }
 
-/// Whether so many ops and threads more are within the limits, which are checked before the program
+/// Whether so many more ops and threads are within the limits. This is checked before the program
 /// is read.
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   ops_ += static_cast<int64_t>(ops);
@@ -45,16 +45,17 @@ bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   places_ += static_cast<int64_t>(ops + threads) * devices_;
   complete_ = ops_ <= limits_.ops && places_ <= limits_.places && complete_;
   if (ops_ > limits_.ops)
-    faults_.add(node.origin(), beyond(limits_, &Limits::ops, ops_));
+    diagnostics_.add(node.origin(), beyond(limits_, &Limits::ops, ops_));
   else if (places_ > limits_.places)
-    faults_.add(node.origin(), beyond(limits_, &Limits::places,
-                                      fmt::format("{} on {} devices", places_, mesh_.devices())));
+    diagnostics_.add(node.origin(),
+                     beyond(limits_, &Limits::places,
+                            fmt::format("{} on {} devices", places_, mesh_.devices())));
   return ops_ <= limits_.ops && places_ <= limits_.places;
 }
 
 void ProgramReader::read_program(DocumentNode list) {
   devices_ = mesh_.devices();
-  if (!is_list(list, "a list of ops", faults_) || !fits(list, list.size(), 0))
+  if (!is_list(list, "a list of ops", diagnostics_) || !fits(list, list.size(), 0))
     return;
   builder_.thread(std::string(kOnlyProgram), all_devices(mesh_), list.origin());
   Scope scope;
@@ -62,25 +63,26 @@ void ProgramReader::read_program(DocumentNode list) {
 }
 
 void ProgramReader::read_programs(DocumentNode list) {
-  if (!is_list(list, "a list of programs", faults_))
+  if (!is_list(list, "a list of programs", diagnostics_))
     return;
   size_t number = 0;
   for (const DocumentNode node : list) {
     const std::string default_name = default_program_name(number++);
-    if (!is_object(node, "a program such as {\"on\": {\"stage\": 0}, \"do\": [...]}", faults_)) {
+    if (!is_object(node, "a program such as {\"on\": {\"stage\": 0}, \"do\": [...]}",
+                   diagnostics_)) {
       complete_ = false;
       continue;
     }
-    Fields fields(node, faults_);
+    Fields fields(node, diagnostics_);
     std::optional<std::string> name = default_name;
     if (const auto given = fields.optional("name"))
-      name = read_text(*given, "a name", faults_);
+      name = read_text(*given, "a name", diagnostics_);
     const std::optional<DocumentNode> on = fields.required("on");
     const std::optional<DocumentNode> ops = fields.required("do");
     fields.finish();
     std::optional<std::vector<LogicalId>> devices;
-    if (on && ops && name && is_list(*ops, "a list of ops", faults_))
-      devices = read_devices(*on, mesh_, faults_);
+    if (on && ops && name && is_list(*ops, "a list of ops", diagnostics_))
+      devices = read_devices(*on, mesh_, diagnostics_);
     devices_ = devices ? static_cast<int64_t>(devices->size()) : 0;
     if (!devices) {
       complete_ = false;
@@ -97,7 +99,7 @@ void ProgramReader::read_programs(DocumentNode list) {
 void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
   for (const DocumentNode node : list) {
     if (!is_object(node, "an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": \"x\"}",
-                   faults_)) {
+                   diagnostics_)) {
       complete_ = false;
       continue;
     }
@@ -109,34 +111,50 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
   }
 }
 
-/// "" where a fault was added.
+/// "" if an error was added.
 std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
-  const std::optional<std::string> id = read_text(node, "an id", faults_);
+  const std::optional<std::string> id = read_text(node, "an id", diagnostics_);
   if (!id)
     return "";
   const auto size = static_cast<int64_t>(scope.prefix.size() + id->size());
   if (id->empty())
-    faults_.add(node.origin(), "expected an id that is not empty");
+    diagnostics_.add(node.origin(), "expected an id that is not empty");
   else if (size > limits_.text)
-    faults_.add(node.origin(), beyond(limits_, &Limits::text, size));
+    diagnostics_.add(node.origin(), beyond(limits_, &Limits::text, size));
   else
     return *id;
   return "";
 }
 
-/// `name` means `full` from here to the end of the scope.
+/// The ids of an op: one, or a list with one for each result. Adds where those of a list stand.
+std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope& scope,
+                                                 OpRequest& request) {
+  if (node.kind() != DocumentNode::Kind::List)
+    return {read_id(node, scope)};
+  std::vector<std::string> ids;
+  for (const DocumentNode item : node) {
+    request.key_origins.emplace(fmt::format("id/{}", ids.size()), item.origin());
+    ids.push_back(read_id(item, scope));
+  }
+  if (!ids.empty())
+    return ids;
+  diagnostics_.add(node.origin(), "expected an id, or an id for each result, got []");
+  return {""};
+}
+
+/// From here to the end of the scope `name` means `full`.
 void ProgramReader::define(Scope& scope, const std::string& name, const std::string& full,
                            const Origin& at) {
-  if (scope.outside == nullptr)  // there each name is its own
+  if (scope.outside == nullptr)  // at the top each name is its own full name
     return;
   const auto [known, added] = scope.names.emplace(name, full);
   if (!added && known->second != full)
-    faults_.add(
+    diagnostics_.add(
         at, fmt::format("expected an unused id, got {}, which the loop carries", in_quotes(name)));
 }
 
-/// What `name` means: the nearest scope decides. Empty, with a fault, where that is an op of a body
-/// that comes later.
+/// What `name` means in the nearest scope that has it. Empty, with an error, for an op that comes
+/// later in the body.
 std::optional<std::string> ProgramReader::resolved(const std::string& name, const Origin& at,
                                                    const Scope& scope) {
   for (const Scope* s = &scope; s->outside != nullptr; s = s->outside) {
@@ -144,9 +162,10 @@ std::optional<std::string> ProgramReader::resolved(const std::string& name, cons
     if (found != s->names.end())
       return found->second;
     if (s->ids->find(name) != s->ids->end()) {
-      faults_.add(at, fmt::format("expected the id of an array or of an earlier op, got {}, which "
-                                  "the loop's body defines later",
-                                  in_quotes(name)));
+      diagnostics_.add(at,
+                       fmt::format("expected the id of an array or of an earlier op, got {}, which "
+                                   "the loop's body defines later",
+                                   in_quotes(name)));
       return std::nullopt;
     }
   }
@@ -163,27 +182,42 @@ std::vector<std::string> ProgramReader::resolved(const std::vector<std::string>&
 }
 
 void ProgramReader::read_op(DocumentNode node, Scope& scope) {
-  const size_t before = faults_.size();
-  Fields fields(node, faults_);
+  const size_t before = diagnostics_.size();
+  Fields fields(node, diagnostics_);
   OpRequest request;
   request.origin = node.origin();
   const auto take = [&](std::string_view key) {
     const std::optional<DocumentNode> value = fields.optional(key);
     if (value)
-      request.places.emplace(key, value->origin());
+      request.key_origins.emplace(key, value->origin());
     return value;
   };
-  std::string id;
+  std::vector<std::string> ids = {""};
   if (fields.required("id"))
-    id = read_id(*take("id"), scope);
-  request.name = scope.prefix + id;
+    ids = read_ids(*take("id"), scope, request);
+  request.name = scope.prefix + ids.front();
+  for (size_t r = 1; r < ids.size(); ++r)
+    request.other_results.push_back(scope.prefix + ids[r]);
+  const auto define_all = [&] {
+    for (size_t r = 0; r < ids.size(); ++r)
+      define(scope, ids[r], request.result_name(r), request.result_origin(r));
+  };
+  const auto refuse = [&] {
+    for (size_t r = 0; r < ids.size(); ++r)
+      invalid_.insert(request.result_name(r));
+    complete_ = false;
+  };
+  // Further results count as ops: each takes as much to keep on every device.
+  if (!fits(node, ids.size() - 1, 0)) {
+    refuse();
+    return;
+  }
   std::optional<OpName> op;
   if (const auto name = fields.required("op"))
-    op = read_op_name(*name, faults_);
+    op = read_op_name(*name, diagnostics_);
   if (!op) {
-    define(scope, id, request.name, request.place("id"));
-    faulty_.insert(request.name);
-    complete_ = false;
+    define_all();
+    refuse();
     return;
   }
   request.kind = op->kind;
@@ -191,35 +225,34 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const OpRules& rules = orrery::rules(op->kind);
   if (rules.most_operands > 0) {
     const auto take_ids = [&](std::string_view key) {
-      const auto ids = take(key);
-      const auto names = ids ? read_names(*ids, "an id", faults_) : std::nullopt;
-      return names ? resolved(*names, ids->origin(), scope) : std::vector<std::string>();
+      const auto list = take(key);
+      const auto names = list ? read_names(*list, "an id", diagnostics_) : std::nullopt;
+      return names ? resolved(*names, list->origin(), scope) : std::vector<std::string>();
     };
     request.operands = take_ids("of");
     request.donated = take_ids("donate");
   }
   if (rules.family == Family::Collective) {
     if (const auto site = take("site")) {
-      const auto name = read_text(*site, "a name", faults_);
+      const auto name = read_text(*site, "a name", diagnostics_);
       request.site = name ? *name + scope.site_suffix : "";
     }
   }
   for (const Parameter& parameter : rules.parameters) {
     const std::optional<DocumentNode> value = take(parameter.name);
-    // JAX writes None for what is not given.
+    // JAX writes None for an absent parameter.
     if (!value ||
         (value->kind() == DocumentNode::Kind::Null && parameter.need == Parameter::Need::Optional))
       continue;
-    if (auto read = read_attribute(*value, parameter.kind, faults_))
+    if (auto read = read_attribute(*value, parameter.kind, diagnostics_))
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
-  define(scope, id, request.name, request.place("id"));
-  const bool reads_faulty = std::any_of(request.operands.begin(), request.operands.end(),
-                                        [&](const std::string& name) { return is_faulty(name); });
-  if (faults_.size() != before || reads_faulty) {
-    faulty_.insert(request.name);
-    complete_ = false;
+  define_all();
+  const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
+                                         [&](const std::string& name) { return is_invalid(name); });
+  if (diagnostics_.size() != before || reads_invalid) {
+    refuse();
     return;
   }
   builder_.op(std::move(request));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads a scenario's "program" or "programs" and hands the ops to a ProgramBuilder, which knows the
-// rules of a program. Which parameters an op has is in its rules. The body of a loop is read once
-// for each iteration that is written out (loop_reader.cc).
+// Reads a scenario's "program" or "programs" and passes the ops to a ProgramBuilder, which has the
+// rules of a program. The parameters of an op are in its rules. The body of a loop is read once for
+// each iteration that is written out (loop_reader.cc).
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ namespace orrery {
 inline constexpr std::string_view kOnlyProgram = "main";
 std::string default_program_name(size_t number);
 
-/// The one "op" that is no op of a program: it stands for those of its iterations.
+/// The only "op" that is not an op of a program: it stands for the ops of its iterations.
 inline constexpr std::string_view kLoopOp = "fori_loop";
 inline constexpr std::string_view kLoopSummary =
     "the body once for each index from lower to before upper; carry gives what its names are at "
@@ -33,16 +33,16 @@ inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body 
 
 class ProgramReader {
  public:
-  /// `faulty` names the arrays that could not be read: ops that use them are checked by themselves
-  /// and left out of the program, and so are ops that use those.
-  ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> faulty,
-                const Limits& limits, LongLoops long_loops, Diagnostics& faults)
+  /// `invalid` names the arrays that could not be read. Ops that use them are only checked by
+  /// themselves and left out of the program, and so are ops that use those.
+  ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
+                const Limits& limits, LongLoops long_loops, Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
-        faulty_(std::move(faulty)),
+        invalid_(std::move(invalid)),
         limits_(limits),
         long_loops_(long_loops),
-        faults_(faults) {}
+        diagnostics_(diagnostics) {}
 
   /// One list of ops for all devices.
   void read_program(DocumentNode list);
@@ -50,17 +50,17 @@ class ProgramReader {
   /// Several: [{"on": {"stage": 0}, "do": [...]}, ...].
   void read_programs(DocumentNode list);
 
-  /// Whether the builder was given every op. Where it was not, and there are several threads, what
-  /// it says of sites at the end would be wrong.
+  /// Whether the builder got every op. If not, and there are several threads, its errors about
+  /// sites at the end would be wrong.
   bool complete() const { return complete_; }
 
   /// Whether iterations of a loop were left out.
   bool left_out() const { return left_out_; }
 
-  bool is_faulty(const std::string& name) const { return faulty_.find(name) != faulty_.end(); }
+  bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
-  /// What ids mean in a list of ops: in one iteration of a loop's body, or in a whole program.
+  /// The meaning of ids in a list of ops: in one iteration of a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
     std::string prefix = {};                     // of the ids that ops get: "layers[2]."
@@ -75,6 +75,8 @@ class ProgramReader {
   void read_ops(DocumentNode list, Scope& scope);
   void read_op(DocumentNode node, Scope& scope);
   std::string read_id(DocumentNode node, const Scope& scope);
+  std::vector<std::string> read_ids(DocumentNode node, const Scope& scope, OpRequest& request);
+  std::vector<std::string> read_ids(DocumentNode node, const Scope& scope);
   void read_loop(DocumentNode node, Scope& scope);
   std::optional<LoopText> read_loop_head(DocumentNode node, const Scope& scope);
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
@@ -94,10 +96,10 @@ class ProgramReader {
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
-  std::set<std::string> faulty_;
+  std::set<std::string> invalid_;
   const Limits& limits_;
   const LongLoops long_loops_;
-  Diagnostics& faults_;
+  Diagnostics& diagnostics_;
   bool complete_ = true;
   bool left_out_ = false;
   int64_t ops_ = 0;      // so far
@@ -105,7 +107,8 @@ class ProgramReader {
   int64_t devices_ = 0;  // of the program that is being read
 };
 
-/// Reads a parameter of that kind; empty where a fault was added.
-std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind, Diagnostics& faults);
+/// Reads a parameter of that kind; empty where an error was added.
+std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
+                                        Diagnostics& diagnostics);
 
 }  // namespace orrery

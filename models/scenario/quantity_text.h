@@ -1,7 +1,7 @@
 #pragma once
 
 // Quantities as people write them: "50 GB/s", "1.5 us", "80 GiB". Reading is exact: a text that is
-// not a whole number of the base unit (ps, B, B/s, FLOP, FLOP/s) is a fault. Writing gives the
+// not a whole number of the base unit (ps, B, B/s, FLOP, FLOP/s) is an error. Writing gives the
 // shortest text that reads back to the same amount.
 
 #include <cstdint>
@@ -34,7 +34,7 @@ std::span<const QuantityUnit> units(Dimension dimension);
 /// The count of base units (never negative), or what is wrong, as "expected ..., got ...".
 struct QuantityReading {
   std::optional<int64_t> count;
-  std::string fault;
+  std::string error;
 };
 QuantityReading read_quantity(std::string_view text, Dimension dimension);
 

@@ -134,15 +134,15 @@ class ScenarioReader {
       return std::nullopt;
 
     ProgramBuilder builder(*mesh, checks, diagnostics_);
-    std::set<std::string> faulty;
+    std::set<std::string> invalid;
     for (const ArrayReading& reading : *arrays) {
       if (reading.array)
         builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
                          varying_axes(*mesh, *reading.array), reading.origin, reading.array->on);
       else
-        faulty.insert(reading.name);
+        invalid.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(faulty), limits_, long_loops_, diagnostics_);
+    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, long_loops_, diagnostics_);
     if (program)
       reader.read_program(*program);
     else
@@ -150,7 +150,7 @@ class ScenarioReader {
     if (outputs && is_list(*outputs, "a list of ids", diagnostics_)) {
       for (const DocumentNode item : *outputs) {
         const auto name = read_text(item, "an id", diagnostics_);
-        if (name && !reader.is_faulty(*name))
+        if (name && !reader.is_invalid(*name))
           builder.output(*name, item.origin());
       }
     }
@@ -203,8 +203,8 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   return read(*root, limits, long_loops, diagnostics);
 }
 
-Scenario load_scenario(const std::string& path, const Limits& limits) {
-  return read_scenario(path, load_text(path, limits), limits);
+Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops) {
+  return read_scenario(path, load_text(path, limits), limits, long_loops);
 }
 
 }  // namespace orrery

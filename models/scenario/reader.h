@@ -16,6 +16,7 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
                        LongLoops long_loops = LongLoops::LeftOut);
 
 /// Reads the file. Throws InputError where it cannot be read, too.
-Scenario load_scenario(const std::string& path, const Limits& limits = {});
+Scenario load_scenario(const std::string& path, const Limits& limits = {},
+                       LongLoops long_loops = LongLoops::LeftOut);
 
 }  // namespace orrery

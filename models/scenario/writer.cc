@@ -7,6 +7,7 @@
 
 #include "models/array/text.h"
 #include "models/base/overloaded.h"
+#include "models/program/loops.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/fault_writer.h"
@@ -154,7 +155,8 @@ JsonText op_text(const Program& program, const Op& op) {
     return name_or_names_text(names);
   };
   Members members;
-  members.emplace_back("id", JsonText::text(op.name));
+  members.emplace_back("id",
+                       op.results.size() > 1 ? value_names(op.results) : JsonText::text(op.name));
   members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
   if (!op.operands.empty())
     members.emplace_back("of", value_names(op.operands));
@@ -248,6 +250,11 @@ JsonText memory_text(const MemoryPolicy& policy) {
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario) {
+  if (leaves_out_iterations(scenario.program)) {
+    Scenario whole = scenario;
+    whole.program = written_out(scenario.program).program;
+    return write_scenario(whole);
+  }
   const Program& program = scenario.program;
   Members members;
   members.emplace_back("orrery", JsonText::raw("1"));

@@ -16,8 +16,8 @@ using OwnedSchedule = std::unique_ptr<const Schedule>;
 
 /// Walkers number them. What they take of memory depends on the window too: Limits::state.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
-/// A rank's connections to all others are a channel each up to here, where the table of its
-/// exchanges has some 80 MB.
+/// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
+/// takes about 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
 
 Verdict fits_channels(uint64_t channels) {
@@ -78,7 +78,8 @@ OwnedSchedule make_permute(const ScheduleRequest& request) {
   return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
 }
 
-/// A round for each distance from the source, in growing order; that of distance 0 copies.
+/// One round for each distance from the source, in growing order. In that of distance 0 the source
+/// copies.
 OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   const Node source = request.source;
   const Slice sent{Area::Input, 0, request.elements};
@@ -97,7 +98,7 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
-/// Who sends to whom. Over no axes it is the identity, whatever `perm` says.
+/// The pairs of a permutation. Over no axes it is the identity, for any `perm`.
 std::vector<SourceDestination> pairs_of(const Op& op) {
   if (op.attributes.names("axis_name").empty())
     return {{Node(0), Node(0)}};
@@ -119,7 +120,7 @@ ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
   ScheduleRequest request{op.kind, nodes, elements, transport, {}, {}};
   if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
     request.pairs = pairs_of(op);
-  // Over no axes a broadcast is the identity, whatever `source` says.
+  // Over no axes a broadcast is the identity, for any `source`.
   if (op.kind == OpKind::Pbroadcast && !op.attributes.names("axis_name").empty())
     request.source = Node(static_cast<size_t>(op.attributes.integer("source")));
   return request;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The algorithms there are: one table, from which lowering chooses and `orrery show` lists.
+// The table of algorithms. Lowering chooses from it, and `orrery show` lists it.
 
 #include <compare>
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace orrery {
 
-/// All that a schedule depends on beside its algorithm: equal requests make equal schedules.
+/// Everything that a schedule depends on besides its algorithm: equal requests give equal
+/// schedules.
 struct ScheduleRequest {
   OpKind kind = OpKind::Psum;
   uint32_t nodes = 1;
@@ -30,7 +31,7 @@ struct ScheduleRequest {
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
 };
 
-/// Of a collective op over a group of `nodes`, whose operand has `elements`.
+/// The request for a collective op over a group of `nodes`, whose operand has `elements`.
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport);
 
@@ -38,12 +39,13 @@ struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Whether it can serve a group of so many, each with so many channels (Transport::channels).
+  /// Whether it supports groups of this size, each rank with this many channels
+  /// (Transport::channels).
   Verdict (*fits)(uint32_t nodes, uint32_t channels);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
 };
 
-/// In order of preference among equals.
+/// In order of preference where times are equal.
 std::span<const Algorithm> algorithms();
 
 /// Those that serve the kind, in table order.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Cutting elements into parts as evenly as can be, for algorithms.
+// Splits elements into parts as evenly as possible, for algorithms.
 
 #include <algorithm>
 #include <compare>
@@ -29,9 +29,9 @@ class Split {
   int64_t larger_;
 };
 
-/// How a collective uses its connections: what a scenario may set for any algorithm.
+/// How a collective uses its connections. A scenario may set this for any algorithm.
 struct Transport {
-  uint32_t channels = 1;  // into which every part of the data is cut; they run side by side
+  uint32_t channels = 1;  // every part of the data is split over them; they run concurrently
   uint32_t slots = 2;     // as Extent::slots
   Entry entry = Entry::Eager;
   friend auto operator<=>(const Transport&, const Transport&) = default;

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a schedule to its own class, so that a walker written as a template runs without a virtual
-// call per step.
+// Calls a walker with a schedule's concrete class, so that a walker written as a template makes no
+// virtual call per step.
 
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
@@ -12,8 +12,7 @@
 
 namespace orrery {
 
-/// Calls `use` with the schedule as what it is, or as a Schedule where it is none of the computed
-/// ones.
+/// Calls `use` with the schedule as its own class, or as a Schedule if it is not a computed one.
 template <class Use>
 decltype(auto) with_concrete(const Schedule& schedule, Use&& use) {
   if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))

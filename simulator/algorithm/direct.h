@@ -1,7 +1,7 @@
 #pragma once
 
-// Every message straight from where it is to where it shall be, all at once: what permutes
-// and broadcasts are made of.
+// Every message goes straight from its source to its destination, all at the same time. Permutes
+// and broadcasts are made of this.
 
 #include <compare>
 #include <cstdint>
@@ -25,14 +25,15 @@ struct Exchange {
   Slice target;
 };
 
-/// Rounds of turns. All rounds run side by side, each over channels of its own: first the send,
-/// then the receive, so that no node waits for another's order.
+/// Rounds of exchanges, all at the same time. Each round has its own Transport::channels channels,
+/// numbered round by round, and each of them carries one part of every slice of the round. On a
+/// channel a node first sends, then receives, so no node waits for another's order.
 class DirectSchedule final : public Schedule {
  public:
-  /// `rounds[round][node]`; what one node sends in a round, `to` takes from it in that round.
-  /// `areas` says input, output and zero_output; the rest of the extent is filled in.
+  /// In `rounds[round][node]`, what one node sends, its `to` takes in the same round. `areas` gives
+  /// input, output and zero_output; the rest of the extent is filled in.
   DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
-      : rounds_(std::move(rounds)), parts_(transport.channels), extent_(areas) {
+      : rounds_(std::move(rounds)), channels_(transport.channels), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
                  "there is a round");
     extent_.nodes = static_cast<uint32_t>(rounds_.front().size());
@@ -95,36 +96,39 @@ class DirectSchedule final : public Schedule {
       visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
 
-  /// A connection has one message.
+  /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
 
+  uint32_t round(Channel channel) const { return channel.index() / channels_; }
+
   const Exchange& exchange_of(Node node, Channel channel) const {
-    return rounds_[channel.index() / parts_][node.index()];
+    return rounds_[round(channel)][node.index()];
   }
 
+  /// The channel's part of a slice of its round.
   Slice part(const Slice& whole, Channel channel) const {
-    const Split split(whole.count, parts_);
-    const uint32_t place = channel.index() % parts_;
-    return {whole.area, whole.first + split.first(place), split.count(place)};
+    const Split split(whole.count, channels_);
+    const uint32_t part = channel.index() % channels_;
+    return {whole.area, whole.first + split.first(part), split.count(part)};
   }
 
   std::vector<std::vector<Exchange>> rounds_;
-  uint32_t parts_;  // channels of a round
+  uint32_t channels_;  // of each round
   Extent extent_;
 };
 
-/// A rank and the rank that gets what it has.
+/// A rank that sends and the rank that receives from it.
 struct SourceDestination {
   Node from;
   Node to;
   friend auto operator<=>(const SourceDestination&, const SourceDestination&) = default;
 };
 
-/// Rank `from` of each pair sends all its `count` elements to rank `to`; others get zeros. Sources
-/// are unique, destinations too.
+/// Rank `from` of each pair sends all its `count` elements to rank `to`; ranks that receive nothing
+/// get zeros. Sources are unique, and so are destinations.
 std::unique_ptr<DirectSchedule> direct_permute(uint32_t nodes, int64_t count,
                                                const std::vector<SourceDestination>& pairs,
                                                Transport transport);

@@ -11,10 +11,10 @@
 
 namespace orrery {
 
-/// Each rank sends part q of its input, `part` elements, to rank q, which keeps it as part r. Each
-/// distance from 0 to n - 1 has Transport::channels channels, in growing order. On those of
-/// distance 0 a rank copies its own part; on the others it sends as far, and then receives, so that
-/// no node waits for another's order.
+/// Rank r sends part q of its input, `part` elements, to rank q, which stores it as part r. Each
+/// distance (q - r) mod n from 0 to n - 1 has its own Transport::channels channels, numbered by
+/// distance. At distance 0 a rank copies its own part. On the other channels it first sends, then
+/// receives, so no node waits for another's order.
 class DirectAllToAllSchedule final : public Schedule {
  public:
   DirectAllToAllSchedule(uint32_t nodes, int64_t part, Transport transport)
@@ -32,7 +32,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.entry = transport.entry;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
-    extent_.copies = true;  // the own part
+    extent_.copies = true;  // the rank's own part
   }
 
   const Extent& extent() const override { return extent_; }
@@ -70,15 +70,15 @@ class DirectAllToAllSchedule final : public Schedule {
       visit(Sent{ahead(node, distance), 1, pieces_.count(channel.index() % channels_)});
   }
 
-  /// A connection has one message.
+  /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   uint32_t distance(Channel channel) const { return channel.index() / channels_; }
 
   Node ahead(Node node, uint32_t distance) const {
-    const uint32_t place = node.index() + distance;
-    return Node(place < nodes_ ? place : place - nodes_);
+    const uint32_t number = node.index() + distance;
+    return Node(number < nodes_ ? number : number - nodes_);
   }
 
   /// The channel's piece of the part that is for `node`, or from it.

@@ -1,8 +1,7 @@
 #pragma once
 
-// All-to-all in turns: in turn j every rank sends to the rank j places on, and takes from the one j
-// places back, so that no rank is sent to twice at a time. For groups too large to have a channel
-// for each pair.
+// All-to-all in turns: in turn j every rank sends to rank r + j and receives from rank r - j (mod
+// n). So no rank receives two messages in one turn. For groups too large for a channel per pair.
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +13,8 @@
 
 namespace orrery {
 
-/// Parts as DirectAllToAllSchedule has them. Steps of a channel: the copy of the own part, then for
-/// each distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
+/// Parts are as in DirectAllToAllSchedule. Steps of a channel: first the copy of the own part, then
+/// for each distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
 class PairwiseSchedule final : public Schedule {
  public:
   PairwiseSchedule(uint32_t nodes, int64_t part, Transport transport)
@@ -24,7 +23,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.nodes = nodes;
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
-    extent_.window = 2 * (nodes - 1) + 1;  // a rank that is late is sent to in many turns
+    extent_.window = 2 * (nodes - 1) + 1;  // messages of many turns can wait for a late rank
     extent_.reach = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
@@ -67,14 +66,14 @@ class PairwiseSchedule final : public Schedule {
         visit(Sent{Node(to), 1, pieces_.count(channel.index())});
   }
 
-  /// A connection has one message.
+  /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   static uint32_t turn(StepRef ref) { return (ref.index + 1) / 2; }
   Node ahead(Node node, uint32_t distance) const {
-    const uint32_t place = node.index() + distance;
-    return Node(place < nodes_ ? place : place - nodes_);
+    const uint32_t number = node.index() + distance;
+    return Node(number < nodes_ ? number : number - nodes_);
   }
   Node behind(Node node, uint32_t distance) const {
     return Node(node.index() < distance ? node.index() + nodes_ - distance

@@ -2,11 +2,11 @@
 
 // All-reduce by recursive doubling (Thakur, Rabenseifner and Gropp, "Optimization of collective
 // communication operations in MPICH", 2005): in round j, ranks whose numbers differ in bit j
-// exchange all they have. Few messages, each of the whole size: for short ones.
+// exchange all their elements. Few messages, each of the full size, so it suits small operands.
 //
-// With p the largest power of two not above n, the n - p surplus ranks first hand their input to
-// rank r - p, and get the result from it at the end. A node's running value lies in its output; a
-// round's receive half overwrites it only after the send half before it has ended (order).
+// Let p be the largest power of two not above n. Each of the n - p surplus ranks r first sends its
+// input to rank r - p, and gets the result from it at the end. A node's partial result is in its
+// output. A round's receive half overwrites it only after the send half before it (order).
 
 #include <bit>
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace orrery {
 
-/// `count` elements in and out. Every channel exchanges its own part of them. Combined in pairs, so
-/// all ranks get the same bits where the reduction is commutative. Steps of a rank below p: step i
-/// takes in round i - 1 and sends round i; those of a surplus rank: s, r.
+/// `count` elements in and out. Each channel exchanges its own part of them. Ranks combine in
+/// pairs, so all get the same bits if the reduction is commutative. Steps of a rank below p: step i
+/// receives in round i - 1 and sends in round i. Steps of a surplus rank: s, r.
 class RecursiveDoublingSchedule final : public Schedule {
  public:
   RecursiveDoublingSchedule(uint32_t nodes, int64_t count, Combine combine, Transport transport)
@@ -37,10 +37,11 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = rounds_ + 1;
-    extent_.reach = extent_.window;  // a surplus rank's message has another index
+    extent_.reach = extent_.window;  // a surplus rank's message has another step index
     if (surplus_ == 0)
       extent_.reach = 1;
-    extent_.lockstep = surplus_ == 0;  // else rank r - p takes a message in the row that sends it
+    extent_.lockstep =
+        surplus_ == 0;  // else rank r - p receives a message in the row that sends it
     extent_.entry = transport.entry;
     extent_.input = count;
     extent_.output = count;
@@ -85,7 +86,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     return {from, ref.channel, is_surplus(from) ? 0 : ref.index - 1};
   }
 
-  /// Two ranks exchange one message each way.
+  /// Any two ranks exchange one message each way.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:

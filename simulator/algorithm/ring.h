@@ -2,14 +2,15 @@
 
 // Ring algorithms: every node sends to the next rank only, chunk by chunk (Patarasuk and Yuan,
 // "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009). Out of place,
-// without scratch: what is still to be reduced travels, and never lies in memory on its way.
+// without scratch: partial sums stay in the messages and are not stored on the way.
 //
-//   all-reduce      s, then rrs x (n-2), then rrcs, then rcs x (n-2), then r: 2(n-1) messages a
-//   node reduce-scatter  s, then rrs x (n-2), then rrc:  n-1 messages a node all-gather      s and
-//   copy, then rcs x (n-2), then r:  n-1 messages a node
+// Steps of a node, in MSCCL's terms, and the messages that it sends:
+//  - all-reduce: s, rrs x (n-2), rrcs, rcs x (n-2), r; 2(n-1) messages
+//  - reduce-scatter: s, rrs x (n-2), rrc; n-1 messages
+//  - all-gather: s and copy, rcs x (n-2), r; n-1 messages
 //
-// On a ring of its own, with two slots or more and free reduction, no message waits for a slot: an
-// all-reduce ends after 2(n-1) (latency + transfer of the largest chunk).
+// On an uncontended ring, with two slots or more and a reduction that takes no time, no message
+// waits for a slot. An all-reduce then ends after 2(n-1) (latency + transfer of the largest chunk).
 
 #include <algorithm>
 #include <array>
@@ -25,10 +26,10 @@
 
 namespace orrery {
 
-/// `count` canonical elements of all ranks together are cut into one chunk a rank, each chunk into
-/// one piece a channel; every channel is a ring of its own over its pieces. An all-reduce has
-/// `count` elements in and out; a reduce-scatter `count` in and the node's own chunk out; an
-/// all-gather the other way round. With one node the input is copied to the output.
+/// `count` canonical elements are split into one chunk per rank, and each chunk into one piece per
+/// channel. Every channel is a ring of its own over its pieces. An all-reduce has `count` elements
+/// in and out. A reduce-scatter has `count` in and the node's own chunk out, an all-gather the
+/// reverse. With one node the input is copied to the output.
 ///
 /// The fold of chunk c is ((x[c'] + x[c'+1]) + x[c'+2]) + ..., around the ring, from the rank that
 /// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.
@@ -36,7 +37,7 @@ class RingSchedule final : public Schedule {
  public:
   enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
 
-  /// `combine` is None for an all-gather only.
+  /// `combine` is None exactly for an all-gather.
   RingSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport)
       : form_(form),
         nodes_(nodes),
@@ -58,9 +59,10 @@ class RingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
-    extent_.reach = std::max(1U, extent_.window - 1);  // a message's slot, or the row before
-    // A node that forwards without storing holds its slot until it has sent: with one slot the
-    // nodes of a row then wait for each other in a circle.
+    extent_.reach =
+        std::max(1U, extent_.window - 1);  // back to a message's slot, or to the row before
+    // A node that forwards without storing holds its slot until it has sent. With one slot the
+    // nodes of a row then wait for each other in a cycle.
     extent_.lockstep = transport.slots > 1 || reducing_ <= 2;
     extent_.entry = transport.entry;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
@@ -104,7 +106,7 @@ class RingSchedule final : public Schedule {
     return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
   }
 
-  /// Every chunk once in n steps, but for those of the steps that are left out at the end.
+  /// Every chunk is sent once in n steps, except those of the last steps, which are left out.
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
     if (last_ == 0)
@@ -119,9 +121,10 @@ class RingSchedule final : public Schedule {
     visit(Sent{next(node), last_, elements});
   }
 
-  /// Calls run(), which walks a row. All three calls are the same. Nearly all rows are of one of
-  /// two kinds, and in its branch the compiler knows which, and leaves out what such steps do not
-  /// have: 160 instructions a message instead of 278 (1,024 ranks, g++ 12, callgrind, 2026-11-22).
+  /// Calls run(), which walks a row; the three calls are identical. Nearly all rows are of two
+  /// kinds. In the branch of each kind the compiler knows which it is, and removes the code that
+  /// such steps do not need: 160 instructions a message instead of 278 (1,024 ranks, g++ 12,
+  /// callgrind, 2026-11-22).
   template <class Run>
   ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
     const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
@@ -148,7 +151,7 @@ class RingSchedule final : public Schedule {
     return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
   }
 
-  /// Chunks come to a node in falling order: (node - first_chunk - index) mod n, where index < 2n.
+  /// A node gets its chunks in falling order: (node - first_chunk - index) mod n, where index < 2n.
   int64_t chunk_at(StepRef ref) const {
     int64_t chunk = int64_t{ref.node.index()} - first_chunk_ - ref.index;
     if (chunk < 0)
@@ -162,7 +165,7 @@ class RingSchedule final : public Schedule {
   uint32_t nodes_;
   uint32_t last_;         // the step that only receives
   uint32_t reducing_;     // steps that read the input; the last of them is the first to store
-  uint32_t first_chunk_;  // how far behind its own chunk a node begins
+  uint32_t first_chunk_;  // the difference of a node's own chunk and the one it begins with
   Combine combine_;
   Split chunks_;
   std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk

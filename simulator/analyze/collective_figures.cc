@@ -6,8 +6,9 @@ namespace orrery {
 
 namespace {
 
-/// A reduction that leaves the whole result everywhere moves each byte twice, an exchange of parts
-/// once, each but for the rank's own part; what only moves whole tensors counts them as they are.
+/// A reduction with the whole result on every rank moves each byte twice. An exchange of parts
+/// moves each byte once, except the rank's own part. What only moves whole tensors counts them as
+/// they are.
 double bus_factor(const CollectiveForm& form, size_t group_size) {
   const auto n = static_cast<double>(group_size);
   if (form.operand_parts != nullptr || form.result_parts != nullptr)

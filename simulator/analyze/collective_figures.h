@@ -1,7 +1,7 @@
 #pragma once
 
-// What a collective cost its program: how much of it computation hid, and the bandwidths by which
-// users compare it, as nccl-tests defines them.
+// The cost of a collective: how much of its time computation hid, and its bandwidths as nccl-tests
+// defines them.
 
 #include <cstdint>
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace orrery {
 
-/// Of the device of the op's thread on which the collective took longest from entry to end; among
+/// On the device of the op's thread where the collective took longest from entry to end; among
 /// equals the lowest id.
 struct Exposure {
   LogicalId device;
   Duration took;  // from entry to end
-  /// How long the compute stream waited: at a sync op, its launch included; at the done of a
-  /// started one; 0 where it is never done.
+  /// How long the compute stream waited: at a sync op, launch included; at the done of a started
+  /// one; 0 if it is never done.
   Duration exposed;
   Duration hidden;  // took - exposed, 0 where that is negative
 };
 
-/// `op` is a collective of `thread`; `done` ends it where it was started.
+/// `op` is a collective of `thread`; `done` ends it if it was started.
 Exposure exposure(const Thread& thread, const Completion& completion, Issue issue, OpId op,
                   std::optional<OpId> done);
 

@@ -11,13 +11,13 @@ namespace orrery {
 
 namespace {
 
-/// Something that happened on a device.
+/// A moment of one device.
 struct At {
   ListId list;
   Moment moment;
 };
 
-/// Goes from what happened to the cause of it that was met last, back to the beginning.
+/// Follows the last cause of each moment, back to the beginning.
 class Backtrack {
  public:
   Backtrack(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -69,7 +69,7 @@ class Backtrack {
     return cause ? std::optional(At{list, *cause}) : std::nullopt;
   }
 
-  /// Through an instruction that the compute stream has passed.
+  /// The part of the path in an instruction that the compute stream has passed.
   std::optional<At> through_list(const At& at) {
     const Instruction& instruction = runs_.tape(at.list)[at.moment.instruction];
     if (instruction.kind == Instruction::Kind::Local) {
@@ -79,7 +79,7 @@ class Backtrack {
     return before(at.list, at.moment);
   }
 
-  /// To the entry of the member that held the collective up, and to what held up that entry.
+  /// To the entry of the member that held the collective up, and on to the cause of that entry.
   std::optional<At> through_collective(const At& ended) {
     const Member member = runs_.lists().member({ended.list, ended.moment.instruction});
     const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];

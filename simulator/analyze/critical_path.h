@@ -1,7 +1,6 @@
 #pragma once
 
-// Why a program took as long as it did: the chain of ops, each the cause of the next, that ends at
-// the makespan.
+// The critical path: the chain of ops, each the cause of the next, that ends at the makespan.
 
 #include <vector>
 
@@ -13,9 +12,9 @@
 
 namespace orrery {
 
-/// A stretch of the critical path. A local op on its device; or a collective, from the instant at
-/// which the member that held it up could enter it (before its launch) to its end on the device
-/// where the path goes on. `device` is that first member.
+/// A stretch of the critical path: a local op on its device, or a collective. A collective's
+/// stretch begins when the member that held it up could enter (before its launch). It ends with the
+/// collective on the device where the path continues. `device` is that first member.
 struct PathEntry {
   OpId op;
   LogicalId device;
@@ -24,16 +23,16 @@ struct PathEntry {
   friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
 
-/// First to last, contiguous: each entry starts where the one before it ends, the first when its
-/// device begins, and the last ends at the makespan. Entries that take no time are left out. Of
-/// several such chains the one that ends on the device of the lowest id; where both the compute
-/// stream and a communication stream held an entry up, it follows the compute stream.
+/// First to last and contiguous: the first entry starts when its device begins, each other one
+/// where the one before it ends, and the last ends at the makespan. Entries of no time are left
+/// out. Of several such chains, the one that ends on the device of the lowest id. Where both the
+/// compute stream and a communication stream held an entry up, it follows the compute stream.
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion);
 
-/// The chain that ends with `op` on `device` instead of at the makespan, with the entries that take
-/// no time. A collective's entry ends on the device of the entry after it. Requires that the device
-/// runs the op. A done is not an entry: the chain of what it waited for is its own.
+/// The chain that ends with `op` on `device` instead of at the makespan, including entries of no
+/// time. A collective's entry ends on the device of the entry after it. Requires that the device
+/// runs the op. A done is not an entry: its chain is that of the collective it waited for.
 std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
                                const Completion& completion, OpId op, LogicalId device);
 

@@ -28,13 +28,13 @@ std::vector<DeviceTimes> device_times(const Program& program, const Lowered& low
     DeviceTimes& times = devices[runs.device(list).index()];
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const Instruction& instruction = tape[i];
-      const OpSpan& span = runs.span(instruction.op, list);
+      const OpTime took = runs.all_runs(instruction.op, list);
       if (instruction.kind == Instruction::Kind::Local)
-        times.computing += span.end - span.start;
+        times.computing += took.from_start;
       else if (instruction.kind == Instruction::Kind::Enter)
-        busy_of(times, instruction.stream) += span.end - span.start;
+        busy_of(times, instruction.stream) += took.from_start;
       else
-        times.exposed += span.end - span.reached;
+        times.exposed += took.from_reached;
     }
   }
   return devices;

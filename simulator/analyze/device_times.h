@@ -1,6 +1,7 @@
 #pragma once
 
-// What each device's streams did with the makespan.
+// How each device's streams spent the makespan. On a device of several lists each figure is the
+// sum over the lists, which run side by side: it may exceed the makespan.
 
 #include <vector>
 
@@ -14,20 +15,20 @@ namespace orrery {
 
 struct StreamTime {
   StreamId stream;
-  Duration busy;  // in its collectives, each from entry to end
+  Duration busy;  // in collectives, each from entry to end
   friend bool operator==(const StreamTime&, const StreamTime&) = default;
 };
 
 struct DeviceTimes {
-  Duration computing;  // its compute stream ran local ops
-  /// Its compute stream waited for collectives: from where it reached a sync collective or a done,
-  /// launch included, to where it went on.
+  Duration computing;  // the compute stream ran local ops
+  /// The compute stream waited for collectives: from reaching a sync collective (launch included)
+  /// or a done until it went on.
   Duration exposed;
   std::vector<StreamTime> streams;  // its communication streams, by id
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
 };
 
-/// By logical id.
+/// By logical device id.
 std::vector<DeviceTimes> device_times(const Program& program, const Lowered& lowered,
                                       const Completion& completion);
 

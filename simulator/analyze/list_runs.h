@@ -1,6 +1,6 @@
 #pragma once
 
-// What each list ran and when.
+// What each list ran, and when.
 
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// Refers to what it is made of.
+/// Keeps references to its arguments.
 class ListRuns {
  public:
   ListRuns(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -27,10 +27,21 @@ class ListRuns {
 
   /// Requires that the list has the op.
   const OpSpan& span(OpId op, ListId list) const {
-    return completion_.spans[op.index()][lists_[list].place];
+    return completion_.spans[op.index()][lists_[list].device_index];
   }
   const OpSpan& span(OpId op, LogicalId device) const {
     return span(op, lists_.list_of(op, device));
+  }
+  /// Of all runs of the op: those that have a span and those that have none.
+  OpTime all_runs(OpId op, ListId list) const {
+    const OpSpan& last = span(op, list);
+    OpTime all{last.end - last.reached, last.end - last.start};
+    if (!completion_.left_out.empty()) {
+      const OpTime& others = completion_.left_out[op.index()][lists_[list].device_index];
+      all.from_reached += others.from_reached;
+      all.from_start += others.from_start;
+    }
+    return all;
   }
   const OpSpan& span(EnterRef entry) const { return span(op(entry), entry.list); }
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
@@ -39,8 +50,8 @@ class ListRuns {
     return instant_of(completion_.spans, lists_, list, moment);
   }
 
-  /// The cause that was met last, and of those met at one instant the first that for_each_cause
-  /// names. Empty for the first instruction of a list.
+  /// The cause that was met last; of those met at one instant, the first that for_each_cause names.
+  /// Empty for the first instruction of a list.
   std::optional<Moment> last_met(ListId list, Moment moment) const {
     std::optional<Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {

@@ -19,8 +19,8 @@ void limit(Instant& latest, Instant at) {
   latest = std::min(latest, at);
 }
 
-/// The latest instants at which things may happen. Goes through what happened from the last to the
-/// first, and hands each one's latest instant on to its causes.
+/// Computes the latest instant at which each moment and half may happen. Goes through the history
+/// backwards, and passes each latest instant on to the causes.
 class Backwards {
  public:
   Backwards(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -63,7 +63,7 @@ class Backwards {
     Instant arrived;
   };
 
-  /// Of a collective of which not everything has been undone.
+  /// A collective that is not yet completely undone.
   struct Running {
     std::vector<EnterRef> entries;  // per node
     std::vector<size_t> first;      // per node and channel: in steps
@@ -133,7 +133,7 @@ class Backwards {
     least = least ? std::min(*least, slack) : slack;
   }
 
-  /// The last steps may be as late as the end, less what it takes to copy the result out.
+  /// The last steps may be as late as the end, minus the time to copy the result out.
   void undo_end(EnterRef entry, Instant latest_end) {
     const Member member = runs_.lists().member(entry);
     const Instant latest_at = earlier(latest_end, lowered_.collective(member.collective).leave);

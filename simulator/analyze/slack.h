@@ -13,12 +13,11 @@
 
 namespace orrery {
 
-/// Per op: the least over its devices of the longest time by which its end on that device alone
-/// could be put off, everything else lasting as long as it did, such that the program still ends at
-/// the makespan. An op on the critical path has none. Where the sweep times the program, this is
-/// exact: one picosecond more moves the makespan by one. Where links are shared, messages that are
-/// put off might get other shares of them, which is not looked at: transfers keep their times.
-/// Empty for an op that no device runs.
+/// Per op: how much later it could end on one device alone without moving the makespan, everything
+/// else taking the same time; the least over its devices. An op on the critical path has none.
+/// Exact where the sweep times the program: one picosecond more moves the makespan by one. Where
+/// links are shared, delayed messages might get other shares; this is ignored, and transfers keep
+/// their times. Empty for an op that no device runs.
 std::vector<std::optional<Duration>> slacks(const Program& program, const Lowered& lowered,
                                             const Completion& completion, const History& history);
 

@@ -14,7 +14,7 @@ BufferId buffer_of(const Program& program, ValueId value) {
   return program.value(value).buffer;
 }
 
-/// The lifetime of the buffer, if the thread holds it; lifetimes go by the name of a buffer's first
+/// The lifetime of the buffer, if the thread holds it. Lifetimes are named by a buffer's first
 /// value.
 std::optional<size_t> lifetime_of(const Program& program, const std::vector<Lifetime>& lifetimes,
                                   BufferId buffer) {
@@ -28,7 +28,7 @@ std::optional<size_t> lifetime_of(const Program& program, const std::vector<Life
   return std::nullopt;
 }
 
-/// The other values in the buffer that exist in the thread.
+/// The thread's other values in the buffer.
 std::vector<ValueId> others(const Program& program, const Thread& thread, ValueId value) {
   std::vector<ValueId> others;
   const auto add = [&](ValueId other) {
@@ -43,8 +43,7 @@ std::vector<ValueId> others(const Program& program, const Thread& thread, ValueI
   return others;
 }
 
-/// Whether the op at the position where the lifetime ends reads the buffer, or ends a collective
-/// that has it.
+/// Whether the op at the end of the lifetime reads the buffer, or ends a collective that uses it.
 bool used_last(const Program& program, const Op& op, BufferId buffer, const Lifetime& lifetime) {
   const auto reads = [&](ValueId value) { return buffer_of(program, value) == buffer; };
   const auto flies = [&](const Span& span) { return span.has(lifetime.held.to); };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Why the storage of a value is held from where to where in a thread's list (the rules are those of
-// simulator/memory/lifetimes.h).
+// Why the storage of a value is held from where to where in a thread's list, by the rules of
+// simulator/memory/lifetimes.h.
 
 #include <cstdint>
 #include <optional>
@@ -19,10 +19,10 @@ struct ValueLife {
   enum class Until : uint8_t {
     EndAsArgument,  // of the program: it was not donated
     EndAsOutput,    // of the program
-    EndInFlight,    // of the program: a started collective that has it is never done
+    EndInFlight,    // of the program: a started collective that uses it is never done
     Donation,       // its last use: an argument that was donated
-    LastUse,        // by `to`: an op that reads it, or the done of a collective that has it
-    TakenOver,      // the op before `to`, whose result gets its storage
+    LastUse,        // by `to`: an op that reads it, or the done of a collective that uses it
+    TakenOver,      // by the op after it, `to`, whose result gets its storage
     NeverUsed,      // the op that makes it
   };
   ThreadId thread;

@@ -33,7 +33,8 @@ After after(const Cause& cause, const HalfRef& half) {
   fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// The inside of one collective, from the end of a member back to the entry that held it up.
+/// The part of the chain inside one collective, from the end of a member back to the entry that
+/// held it up.
 class Inside {
  public:
   Inside(const Collective& collective, CollectiveId id, const ListRuns& runs,
@@ -147,8 +148,8 @@ class Inside {
     reasons_.push_back(reason);
   }
 
-  /// Of the causes between one stretch and the next, some of which took no time, the first that is
-  /// more than the order of a channel.
+  /// The first cause other than the channel's order, among the causes between one stretch and the
+  /// next. Some of them took no time.
   void begins_after(After cause) {
     if (reasons_.size() > outside_ && reasons_.back().because == After::StepBefore)
       reasons_.back().because = cause;
@@ -160,7 +161,7 @@ class Inside {
   const ListRuns& runs_;
   const Recording& recording_;
   std::vector<Reason>& reasons_;
-  const size_t outside_;  // those of what came after the collective
+  const size_t outside_;  // those outside the collective, after it
 };
 
 class Chain {

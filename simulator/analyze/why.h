@@ -1,7 +1,7 @@
 #pragma once
 
-// Why an op ended when it did: the chain of what took time, back to the beginning, and what each
-// stretch of it waited for.
+// Why an op ended when it did: the chain of stretches that took time, back to the beginning, and
+// the cause of each.
 
 #include <cstdint>
 #include <optional>
@@ -20,13 +20,13 @@ namespace orrery {
 struct Reason {
   enum class What : uint8_t {
     Compute,  // a local op
-    Enter,    // from where the device could enter the collective to its entry: launch, packing
+    Enter,    // from when the device could enter the collective to its entry: launch, packing
     Reduce,   // a receive half
     Send,     // a send half
     Flight,   // a message after it was sent, until it arrived
     Copy,     // inside the device: a step's own copy, or the result copied out at the end
   };
-  /// What the stretch began with, the last of its causes to be met.
+  /// The last cause of the stretch, with which it began.
   enum class After : uint8_t {
     Beginning,   // of the device's list
     Computed,    // its compute stream had run `after`
@@ -34,10 +34,10 @@ struct Reason {
     StreamFree,  // its communication stream had ended `after`
     Entry,       // the device had entered the collective
     PeerEntry,   // the receiver had entered the collective (rendezvous)
-    StepBefore,  // the step before it on the channel, or its own receive half, was over
-    OtherStep,   // a step of another channel, which it names, was over
-    Message,     // the message that it takes had arrived
-    SlotFree,    // the slot that its message takes was free
+    StepBefore,  // the step before on the channel, or the step's own receive half, was over
+    OtherStep,   // the named step of another channel was over
+    Message,     // the message of the step had arrived
+    SlotFree,    // the slot of the step's message was free
     Sent,        // Flight: the message was sent
   };
   What what = What::Compute;
@@ -51,11 +51,10 @@ struct Reason {
   std::optional<OpId> after;  // Computed, Ended, StreamFree
 };
 
-/// First to last, contiguous, from the beginning to the end of `op` on `device`; stretches that
-/// take no time are left out, but for entries. Of causes met at one instant, the first that
+/// First to last, contiguous, from the beginning to the end of `op` on `device`. Stretches of no
+/// time are left out, except entries. Of causes met at one instant it takes the first that
 /// for_each_cause names; of the streams of a device, the compute stream. Runs the timing once more,
-/// and keeps the steps of the collectives on the chain in memory. Requires that the device runs the
-/// op.
+/// and keeps the steps of the chain's collectives in memory. Requires that the device runs the op.
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device);
 

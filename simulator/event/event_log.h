@@ -1,9 +1,9 @@
 #pragma once
 
-// What the executors of time record when they are asked to: every half of every step, with its
-// instants, and every moment of every list, whose instants are in Completion. What is recorded
-// comes after all that caused it. The trace, the slack of ops and the explanations read it. Halves
-// come in batches, so that recording costs no call per step.
+// What the timing executors record on request: every half of every step with its instants, and
+// every moment of every list (whose instants are in Completion). Each record comes after its
+// causes. The trace, the slack of ops and the explanations read it. Halves come in batches, so that
+// recording makes no call per step.
 
 #include <functional>
 #include <span>
@@ -17,14 +17,14 @@
 
 namespace orrery {
 
-/// A half as it ran: from the instant at which its last cause was met to its retirement.
+/// A half that ran: from the instant at which its last cause was met to its retirement.
 struct HalfEvent {
   CollectiveId collective;
   StepRef step;
   Half half = Half::Receive;
   Instant begin;
   Instant end;
-  /// Of a send half that sends: when its message is at the receiver. Of any other: `end`.
+  /// For a send half that sends: when its message reaches the receiver. Else `end`.
   Instant arrival;
   friend bool operator==(const HalfEvent&, const HalfEvent&) = default;
 };
@@ -36,8 +36,8 @@ struct MomentEvent {
   uint64_t halves_before = 0;
 };
 
-/// Hands events on in the order in which they were added: those of one channel in the order of its
-/// halves, those of different channels in an order that depends on the executor.
+/// Passes events on in the order in which they were added. Halves of one channel are in the
+/// channel's order. The order of different channels depends on the executor.
 class EventLog {
  public:
   using Sink = std::function<void(std::span<const HalfEvent>)>;
@@ -56,7 +56,7 @@ class EventLog {
   /// All moments so far, in the order in which they were added.
   std::vector<MomentEvent> moments() && { return std::move(moments_); }
 
-  /// Hands on what is left.
+  /// Passes on the rest.
   void flush() {
     sink_(batch_);
     batch_.clear();

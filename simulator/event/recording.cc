@@ -28,7 +28,7 @@ void Recording::add(std::span<const HalfEvent> events) {
     std::optional<Table>& table = tables_[event.collective.index()];
     if (!table)
       continue;
-    StepRecord& step = table->steps[table->place(event.step)];
+    StepRecord& step = table->steps[table->index_of(event.step)];
     if (event.half == Half::Receive) {
       step.receive_begin = event.begin;
       step.received = event.end;
@@ -43,7 +43,7 @@ void Recording::add(std::span<const HalfEvent> events) {
 const StepRecord& Recording::at(CollectiveId collective, StepRef step) const {
   const std::optional<Table>& table = tables_[collective.index()];
   ORRERY_CHECK(table.has_value(), "only wanted collectives are asked for");
-  return table->steps[table->place(step)];
+  return table->steps[table->index_of(step)];
 }
 
 }  // namespace orrery

@@ -1,7 +1,6 @@
 #pragma once
 
-// What was recorded, in memory: the halves of some collectives, to be asked for one by one, or all
-// that happened in its order.
+// Recordings in memory: the halves of some collectives, for access by step, or everything in order.
 
 #include <optional>
 #include <span>
@@ -15,7 +14,7 @@
 
 namespace orrery {
 
-/// When a step ran: HalfEvent of both of its halves.
+/// When both halves of a step ran.
 struct StepRecord {
   Instant receive_begin;
   Instant received;
@@ -41,7 +40,7 @@ class Recording {
     std::vector<size_t> first;  // per node and channel: where its steps begin
     std::vector<StepRecord> steps;
 
-    size_t place(StepRef ref) const {
+    size_t index_of(StepRef ref) const {
       return first[size_t{ref.node.index()} * channels + ref.channel.index()] + ref.index;
     }
   };
@@ -49,13 +48,13 @@ class Recording {
   std::vector<std::optional<Table>> tables_;  // per collective
 };
 
-/// All that happened, each after its causes.
+/// Everything, each record after its causes.
 struct History {
   std::vector<HalfEvent> halves;
   std::vector<MomentEvent> moments;
 };
 
-/// Runs `timed(EventLog&)`; `history` is then what it recorded, and nothing else.
+/// Runs `timed(EventLog&)`; afterwards `history` holds exactly what that recorded.
 template <class Timed>
 void record_into(History& history, Timed&& timed) {
   history.halves.clear();

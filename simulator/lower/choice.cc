@@ -22,11 +22,11 @@ Verdict fits_all(const Algorithm& algorithm, const SiteFigures& site) {
   return Verdict::yes();
 }
 
-TypeFault does_not_fit(const Algorithm& algorithm, const Verdict& verdict) {
+TypeError does_not_fit(const Algorithm& algorithm, const Verdict& verdict) {
   return {"algorithm", fmt::format("{} ({})", verdict.witness, algorithm.name)};
 }
 
-std::variant<Pick, TypeFault> by_name(const Candidates& candidates, const SiteFigures& site) {
+std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFigures& site) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : candidates) {
     if (algorithm->name != *site.asked_for) {
@@ -38,7 +38,7 @@ std::variant<Pick, TypeFault> by_name(const Candidates& candidates, const SiteFi
     return Pick{algorithm, "asked for by the scenario"};
   }
   const std::string_view near = near_miss(*site.asked_for, names);
-  return TypeFault{
+  return TypeError{
       "algorithm",
       fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), *site.asked_for,
                   near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near))};
@@ -49,15 +49,15 @@ struct Timed {
   QuietTime time;
 };
 
-/// Of the group that takes longest; or why it has no time.
+/// The time of the slowest group, or why it has none.
 QuietTimer::Outcome slowest(const Algorithm& algorithm, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
   QuietTime longest;
   for (const size_t g : timed_groups) {
-    const SharedList<VertexId>& places = site.grouping.places[g];
+    const SharedList<VertexId>& vertices = site.grouping.vertices[g];
     ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(places.size());
-    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, places);
+    request.nodes = static_cast<uint32_t>(vertices.size());
+    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, vertices);
     const auto* time = std::get_if<QuietTime>(&outcome);
     if (time == nullptr)
       return outcome;
@@ -85,7 +85,7 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
 
 }  // namespace
 
-std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site, QuietTimer& timer) {
+std::variant<Pick, TypeError> pick_algorithm(const SiteFigures& site, QuietTimer& timer) {
   const Candidates all = algorithms_for(site.request.kind);
   if (site.asked_for)
     return by_name(all, site);

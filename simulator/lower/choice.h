@@ -1,7 +1,7 @@
 #pragma once
 
-// Which algorithm a site gets: the scenario's, or the one that takes least time on the quiet
-// fabric, with the reason.
+// The algorithm of a site: the one that the scenario names, or the fastest one on the quiet fabric,
+// with the reason.
 
 #include <optional>
 #include <string>
@@ -15,10 +15,10 @@
 
 namespace orrery {
 
-/// A site, as far as the choice goes.
+/// What the choice depends on.
 struct SiteFigures {
   std::optional<std::string> asked_for;  // the op's "algorithm"
-  ScheduleRequest request;               // for no group size
+  ScheduleRequest request;               // without a group size
   WorkType work;
   const Grouping& grouping;
 };
@@ -28,13 +28,13 @@ struct Pick {
   std::string because;
 };
 
-/// So many groups of different shapes are timed at most.
+/// At most so many groups of different shapes are timed.
 inline constexpr size_t kMostTimedShapes = 8;
 
-/// By name, where the scenario asks for one; else of those that fit all groups the only one, or the
-/// one whose slowest group takes least (of equal ones the first of the table). Groups of one shape
-/// are timed once: those whose ranks lie alike and have alike links (Grouping::shapes). A fault
-/// where the name is none of the kind's, or nothing fits.
-std::variant<Pick, TypeFault> pick_algorithm(const SiteFigures& site, QuietTimer& timer);
+/// The algorithm that the scenario names. Without a name: the only one that fits all groups, or the
+/// one whose slowest group is fastest (of equal ones, the first in the table). Groups of one shape
+/// are timed once: those with the same arrangement of ranks and links (Grouping::shapes). An error
+/// if no algorithm of the kind has the name, or none fits.
+std::variant<Pick, TypeError> pick_algorithm(const SiteFigures& site, QuietTimer& timer);
 
 }  // namespace orrery

@@ -1,7 +1,6 @@
 #pragma once
 
-// What a member of a collective copies at the two ends of it, before its first step and after its
-// last.
+// What a member of a collective copies before its first step and after its last.
 
 #include "models/array/work.h"
 #include "models/base/quantity.h"
@@ -16,9 +15,9 @@ struct EndCopies {
   Bytes unpacked;  // out of them, into the result
 };
 
-/// A collective of this kind whose operand and result have these dtypes and lie as the views say.
-/// An operand that already is canonical work elements is not packed, nor such a result unpacked. A
-/// schedule that works in place finds its operand where the result will be.
+/// For a collective of this kind whose operand and result have these dtypes and views. An operand
+/// that already consists of canonical work elements is not packed; such a result is not unpacked.
+/// An in-place schedule needs its operand where the result will be.
 EndCopies end_copies(OpKind kind, const Extent& extent, WorkType work, Dtype operand,
                      const View& input, Dtype result, const View& output);
 

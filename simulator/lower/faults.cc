@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-/// Between nothing and `most`, ends included.
+/// A draw from 0 to `most`, both included.
 Duration draw(const Hasher& key, Duration most) {
   return Duration(Random(key.word()).between(0, most.count()));
 }
@@ -29,7 +29,7 @@ class Faults {
   FaultEffects apply(std::span<const Fault> faults) {
     for (const Fault& fault : faults)
       std::visit([&](const auto& one) { note(one); }, fault);
-    jitter_links();  // last, so that the order of the faults says nothing
+    jitter_links();  // last, so that the order of the faults has no effect
     if (slow_device_ || jitter_.ops > Duration())
       lengthen_local_ops();
     FaultEffects fault_effects;
@@ -82,7 +82,7 @@ class Faults {
     }
   }
 
-  /// The healthy links, to be changed.
+  /// The healthy links, to be modified.
   std::vector<Link>& links() {
     if (links_.empty())
       links_.assign(healthy_.links().begin(), healthy_.links().end());
@@ -102,7 +102,7 @@ class Faults {
         if (time.common == Duration())
           continue;
         for (const LogicalId device : thread.devices)
-          time.by_place.push_back(on_device(program_.op(id), device, time.common));
+          time.by_device.push_back(on_device(program_.op(id), device, time.common));
       }
     }
   }
@@ -126,7 +126,7 @@ class Faults {
   std::vector<Factor> slowness_;  // per logical id
   bool slow_device_ = false;
   Jitter jitter_;
-  std::vector<Link> links_;  // empty: as they were
+  std::vector<Link> links_;  // empty: unchanged
   std::vector<Instant> device_start_;
 };
 

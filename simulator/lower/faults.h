@@ -1,8 +1,8 @@
 #pragma once
 
-// What faults make of a cluster and of what a program was lowered to. The algorithms stay those of
-// the cluster without faults, as on a machine that breaks after the choice; so the same schedules
-// run, and whoever walks them knows nothing of faults.
+// Applies faults to a cluster and a lowered program. The algorithms stay those of the healthy
+// cluster, as on a machine that breaks after the choice. So the schedules stay the same, and
+// walkers need not know of faults.
 
 #include <cstdint>
 #include <optional>
@@ -15,15 +15,14 @@
 
 namespace orrery {
 
-/// What a run has in the place of the healthy cluster.
+/// What a run uses instead of the healthy cluster.
 struct FaultEffects {
-  std::optional<Fabric> fabric;       // where a link is not as it was; links keep their ids
+  std::optional<Fabric> fabric;       // if some link changed; links keep their ids
   std::vector<Instant> device_start;  // per logical id; empty: all begin at 0
 };
 
-/// Lengthens the local ops of `lowered`, and returns the rest. An op's draw depends on the seed,
-/// its name and the device, a link's on the seed and its id: on nothing else of the program. Throws
-/// Overflow.
+/// Lengthens the local ops of `lowered`, and returns the other effects. An op's draw depends only
+/// on the seed, its name and the device; a link's only on the seed and its id. Throws Overflow.
 FaultEffects apply_faults(std::span<const Fault> faults, const Program& program,
                           const Fabric& healthy, uint64_t seed, Lowered& lowered);
 

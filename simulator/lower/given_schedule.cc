@@ -37,10 +37,10 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
                                       collective.input, result.dtype, collective.output);
   collective.pack = copy_duration(copies.packed, rates);
   collective.leave = copy_duration(copies.unpacked, rates);
-  std::vector<VertexId> places;
+  std::vector<VertexId> vertices;
   for (const LogicalId member : group)
-    places.emplace_back(member.index());
-  collective.places = std::move(places);
+    vertices.emplace_back(member.index());
+  collective.vertices = std::move(vertices);
 
   Lowered lowered;
   lowered.schedules.push_back(std::move(schedule));

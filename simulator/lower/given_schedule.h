@@ -1,6 +1,6 @@
 #pragma once
 
-// A program of one collective with a schedule that was given, where lower() would choose one.
+// A program of one collective with a given schedule instead of one that lower() chooses.
 
 #include <memory>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// The lowered form of a program whose only op is a collective that all devices of its mesh wait
-/// for, in one group. Node r of the schedule is rank r; logical id d runs on device d. Requires a
+/// The lowered form of a program whose only op is a sync collective of all devices of its mesh, in
+/// one group. Node r of the schedule is rank r; logical id d runs on device d. Requires a
 /// collective that works on its operand's elements as they are.
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device);

@@ -29,13 +29,13 @@ const Grouping& Groupings::of(const std::vector<Group>& groups) {
   made->groups = groups;
   made->table = GroupTable(groups);
   for (const Group& group : groups) {
-    std::vector<VertexId> places;
+    std::vector<VertexId> vertices;
     for (const LogicalId member : group)
-      places.emplace_back(member.index());
+      vertices.emplace_back(member.index());
     made->members.emplace_back(group);
-    made->places.emplace_back(std::move(places));
+    made->vertices.emplace_back(std::move(vertices));
   }
-  made->shapes = shapes(made->places);
+  made->shapes = shapes(made->vertices);
   return *alike.emplace_back(std::move(made));
 }
 
@@ -48,22 +48,22 @@ uint64_t Groupings::links_hash(VertexId vertex) {
       Hasher hasher;
       hasher.add(link.bandwidth.count());
       hasher.add(link.latency.count());
-      links_[link.from.index()] += hasher.word();  // in whatever order
+      links_[link.from.index()] += hasher.word();  // independent of their order
     }
   }
   return links_[vertex.index()];
 }
 
-std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& places) {
+std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& vertices) {
   std::vector<size_t> firsts;
   std::set<uint64_t> known;
-  for (size_t g = 0; g < places.size(); ++g) {
-    if (places[g].size() <= 1)
+  for (size_t g = 0; g < vertices.size(); ++g) {
+    if (vertices[g].size() <= 1)
       continue;
     Hasher shape;
-    shape.add(uint64_t{places[g].size()});
-    for (const VertexId vertex : places[g]) {
-      shape.add(vertex.index() - places[g].front().index());  // wraps below the first
+    shape.add(uint64_t{vertices[g].size()});
+    for (const VertexId vertex : vertices[g]) {
+      shape.add(vertex.index() - vertices[g].front().index());  // wraps below the first
       shape.add(links_hash(vertex));
     }
     if (known.insert(shape.word()).second)

@@ -1,6 +1,6 @@
 #pragma once
 
-// The groups of sites, each list of groups held once: many sites of a program have the same.
+// The groups of sites. Each list of groups is stored once: many sites of a program have the same.
 
 #include <cstdint>
 #include <map>
@@ -14,31 +14,31 @@
 
 namespace orrery {
 
-/// A site's groups, placed: logical id d runs on device d.
+/// A site's groups on the fabric: logical id d runs on device d.
 struct Grouping {
   std::vector<Group> groups;
   std::vector<SharedList<LogicalId>> members;  // per group
-  std::vector<SharedList<VertexId>> places;    // per group
+  std::vector<SharedList<VertexId>> vertices;  // per group
   GroupTable table;
   std::vector<size_t> shapes;  // the first group of each shape, without groups of one
 };
 
-/// Two groups have one shape if one is the other moved along the devices, and what links leave a
-/// device is the same for the two places of each rank: on the fabrics of the topologies, such
-/// groups take the same time.
+/// Two groups have the same shape if one is the other shifted along the devices, and the links of
+/// the two vertices of each rank are the same. On the fabrics of the topologies such groups take
+/// the same time.
 class Groupings {
  public:
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
 
-  /// The reference stays valid; equal lists of groups have one.
+  /// The reference stays valid; equal lists of groups share one.
   const Grouping& of(const std::vector<Group>& groups);
 
  private:
   uint64_t links_hash(VertexId vertex);
-  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& places);
+  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices);
 
   const Fabric& fabric_;
-  std::vector<uint64_t> links_;  // per vertex: the hash of what leaves it; empty before it is asked
+  std::vector<uint64_t> links_;  // per vertex: hash of its outgoing links, on first use
   std::map<uint64_t, std::vector<std::unique_ptr<Grouping>>> known_;  // by their hash
 };
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/program/op_needs.h"
 #include "models/program/op_request.h"
-#include "models/program/rules.h"
 #include "simulator/schedule/durations.h"
 
 namespace orrery {
@@ -26,18 +26,11 @@ std::string no_rate(Dtype dtype, const DeviceFigures& device) {
 }  // namespace
 
 Duration LocalCosts::of(const Op& op) {
-  const OpRules& op_rules = rules(op.kind);
-  std::vector<ValueType> operands;
-  for (const ValueId id : op.operands)
-    operands.push_back(program_.value(id).type);
-  std::vector<ValueType> results;
-  for (const ValueId id : op.results)
-    results.push_back(program_.value(id).type);
-  const Cost cost = op_rules.cost(op.attributes, operands, results);
+  const Cost cost = cost_of(program_, op);
   if (cost.runs && cost.flops > Flops() && device_.flops.count(cost.dtype) == 0) {
     if (is_about_flops(op.kind))
-      diagnostics_.add(place_of(op.name, op.origin),
-                       fmt::format("{}: {}", op_rules.name, no_rate(cost.dtype, device_)));
+      diagnostics_.add(origin_of(op.name, op.origin),
+                       fmt::format("{}: {}", rules(op.kind).name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long the local ops of a program take (durations.h), and what of it the cluster does not say.
+// How long a program's local ops take (durations.h), and which figures the cluster lacks for them.
 
 #include <set>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace orrery {
 
-/// Costs the ops of one program. What the cluster does not say is either a fault or a label:
-///  - flops without a peak rate for their dtype: a fault for dot_general and compute, which are all
-///    about them; for the others, which are bound by memory, the bytes alone are charged, labelled;
-///  - bytes without a memory bandwidth: the flops alone are charged, labelled;
+/// Costs the ops of one program. A figure that the cluster lacks is an error or a label:
+///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly
+///    flops. Other ops are bound by memory: only their bytes cost time, labelled.
+///  - no memory bandwidth: only flops cost time, labelled.
 ///  - no launch time: 0, labelled.
-/// An op that runs nothing (reshape, a scalar constant) takes no time, and no launch.
+/// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {
  public:
   LocalCosts(const Program& program, const DeviceFigures& device, Diagnostics& diagnostics)
@@ -26,7 +26,7 @@ class LocalCosts {
   /// Requires a local op.
   Duration of(const Op& op);
 
-  /// What the costs so far stand on, beside the cluster's figures.
+  /// The assumptions of the costs so far, where the cluster lacks a figure.
   std::vector<std::string> labels() const;
 
  private:

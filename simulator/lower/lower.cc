@@ -21,8 +21,8 @@
 namespace orrery {
 namespace {
 
-Origin place(const Op& op, const std::string& parameter) {
-  Origin origin = place_of(op.name, op.origin);
+Origin origin_of(const Op& op, const std::string& parameter) {
+  Origin origin = origin_of(op.name, op.origin);
   if (!parameter.empty())
     origin.pointer += "/" + parameter;
   return origin;
@@ -72,9 +72,9 @@ class Lowering {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
     const SitePlans::Outcome& outcome = plans_.of(site);
-    if (const auto* fault = std::get_if<TypeFault>(&outcome)) {
-      diagnostics_.add(place(op, fault->parameter),
-                       fmt::format("{}: {}", op_name(op.kind, op.issue), fault->message));
+    if (const auto* error = std::get_if<TypeError>(&outcome)) {
+      diagnostics_.add(origin_of(op, error->parameter),
+                       fmt::format("{}: {}", op_name(op.kind, op.issue), error->message));
       lowered_.choices.emplace_back();
       lowered_.members.emplace_back();
       return;
@@ -87,7 +87,7 @@ class Lowering {
       refuse_unrouted(op, plan);
   }
 
-  /// Which list each member is of, where a device runs several.
+  /// The thread of each member, if a device runs several lists.
   void find_threads() {
     const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
     if (std::none_of(threads_of.begin(), threads_of.end(),
@@ -121,7 +121,7 @@ class Lowering {
                                       plan.work,
                                       group.schedule,
                                       members,
-                                      plan.grouping->places[g],
+                                      plan.grouping->vertices[g],
                                       plan.input,
                                       plan.output,
                                       stream_of(op),
@@ -133,7 +133,7 @@ class Lowering {
     }
   }
 
-  /// Whether the program is within the limit with the site's collectives.
+  /// Whether the program's steps stay within the limit with those of the site.
   bool count_steps(SiteId id, const Op& op, const SitePlan& plan) {
     const auto most = static_cast<uint64_t>(limits_.steps);
     const uint64_t before = steps_;
@@ -143,15 +143,15 @@ class Lowering {
       steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
     }
     if (before <= most && steps_ > most)
-      diagnostics_.add(place(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
-                                                  beyond(limits_, &Limits::steps, "more")));
+      diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
+                                                      beyond(limits_, &Limits::steps, "more")));
     return steps_ <= most;
   }
 
   void refuse_unrouted(const Op& op, const SitePlan& plan) {
     const Fabric& fabric = cluster_.fabric;
     diagnostics_.add(
-        place(op, {}),
+        origin_of(op, {}),
         fmt::format("{}: expected a route from {} to {}, where {} sends, got none over the "
                     "cluster's links",
                     op_name(op.kind, op.issue), fabric.vertex_text(plan.unrouted->sender),
@@ -182,7 +182,7 @@ class Lowering {
   Lowered lowered_;
   SitePlans plans_;
   uint64_t steps_ = 0;   // of the collectives so far
-  bool copies_ = false;  // a device copies in one of them
+  bool copies_ = false;  // some device copies data in one of them
 };
 
 }  // namespace

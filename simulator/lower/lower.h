@@ -1,7 +1,7 @@
 #pragma once
 
 // Turns a program into tapes and schedules: picks an algorithm for each site (the scenario's, or
-// the model's with the reason), and works out the cost of each local op.
+// the fastest with the reason), and computes the cost of each local op.
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-/// Faults (an algorithm that does not exist or does not fit the group, no route between two
+/// Errors (an algorithm that does not exist or does not fit the group, no route between two
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
-/// result is meaningful only without any. Throws OpOverflow where an op's figures leave 64 bits.
+/// result is valid only if there are none. Throws OpOverflow if an op's figures exceed 64 bits.
 /// `paths` are those of the cluster's fabric.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {});

@@ -20,12 +20,12 @@ struct OneCollective {
   Program program;
   Lowered lowered;
 
-  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> places,
+  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> vertices,
                 const DataRates& rates) {
     Group all;
-    for (size_t rank = 0; rank < places.size(); ++rank)
+    for (size_t rank = 0; rank < vertices.size(); ++rank)
       all.emplace_back(rank);
-    program.mesh = Mesh({{"rank", static_cast<int64_t>(places.size())}});
+    program.mesh = Mesh({{"rank", static_cast<int64_t>(vertices.size())}});
     Op& op = program.ops.emplace_back();
     op.name = "collective";
     op.kind = OpKind::Psum;
@@ -37,7 +37,7 @@ struct OneCollective {
     collective.work = work;
     collective.schedule = &schedule;
     collective.members = all;
-    collective.places = std::vector<VertexId>(places.begin(), places.end());
+    collective.vertices = std::vector<VertexId>(vertices.begin(), vertices.end());
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
     lowered.choices.resize(1);
@@ -54,7 +54,7 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// Elements of the largest message that the first rank sends.
+/// The elements of the largest message that the first rank sends.
 int64_t largest_message(const Schedule& schedule) {
   int64_t largest = 0;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
@@ -72,7 +72,7 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
   return request;
 }
 
-/// The line through the times of two sizes, at a third number of steps, rounded up.
+/// Linear extrapolation: the times at two numbers of steps give the time at a third, rounded up.
 Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t steps_size,
                 uint64_t steps) {
   if (size <= half || steps_size <= steps_half)
@@ -84,10 +84,10 @@ Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t step
 }  // namespace
 
 QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleRequest& request,
-                                   WorkType work, std::span<const VertexId> places) {
+                                   WorkType work, std::span<const VertexId> vertices) {
   if (request.nodes > kMostTimedRanks)
-    return extended(algorithm, request, work, places);
-  const auto outcome = timed(algorithm, request, work, places);
+    return extended(algorithm, request, work, vertices);
+  const auto outcome = timed(algorithm, request, work, vertices);
   if (const auto* takes = std::get_if<Duration>(&outcome))
     return QuietTime{*takes, std::nullopt};
   return std::get<std::string>(outcome);
@@ -95,13 +95,13 @@ QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleReq
 
 std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm,
                                                       const ScheduleRequest& request, WorkType work,
-                                                      std::span<const VertexId> places) {
+                                                      std::span<const VertexId> vertices) {
   const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
   if (count_steps(*schedule) > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
-  if (first_unrouted(*schedule, places, paths_, reach_))
+  if (first_unrouted(*schedule, vertices, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(*schedule, work, places, rates_);
+  const OneCollective alone(*schedule, work, vertices, rates_);
   try {
     TimeOptions options;
     options.most_state = limits_.state;
@@ -113,13 +113,13 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
   } catch (const TooMuchState&) {
     return "takes more memory than the limit allows";
   } catch (const OpOverflow& overflow) {
-    throw Overflow(overflow.what());  // the op is none of the caller's program
+    throw Overflow(overflow.what());  // the op is not one of the caller's program
   }
 }
 
 QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const ScheduleRequest& request,
-                                         WorkType work, std::span<const VertexId> places) {
-  if (!reach_.mutual(places))
+                                         WorkType work, std::span<const VertexId> vertices) {
+  if (!reach_.mutual(vertices))
     return "has ranks that cannot reach each other";
   uint32_t size = request.nodes;
   while (size > kMostTimedRanks)
@@ -128,7 +128,7 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   const auto made = [&](uint32_t nodes, int64_t elements) {
     return algorithm.make(with(request, nodes, elements));
   };
-  // Where the data is cut into parts for the ranks, fewer ranks get as many parts fewer.
+  // Data that is split into one part per rank shrinks with the number of ranks.
   const bool cut = largest_message(*made(half, request.elements)) >
                    largest_message(*made(size, request.elements));
   const auto elements_of = [&](uint32_t nodes) {
@@ -140,7 +140,7 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   const uint32_t sizes[2] = {half, size};
   for (size_t i = 0; i < 2; ++i) {
     const ScheduleRequest smaller = with(request, sizes[i], elements_of(sizes[i]));
-    const auto outcome = timed(algorithm, smaller, work, places.first(sizes[i]));
+    const auto outcome = timed(algorithm, smaller, work, vertices.first(sizes[i]));
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);

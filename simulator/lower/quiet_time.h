@@ -1,6 +1,7 @@
 #pragma once
 
-// How long one collective takes when nothing else runs: what the choice of an algorithm goes by.
+// How long one collective takes when nothing else runs. The choice of an algorithm uses these
+// times.
 
 #include <cstdint>
 #include <optional>
@@ -20,39 +21,39 @@
 
 namespace orrery {
 
-/// Groups of up to so many ranks are timed as they are.
+/// Groups of up to this many ranks are timed completely.
 inline constexpr uint32_t kMostTimedRanks = 64;
 
 struct QuietTime {
   Duration takes;
-  /// Of a larger group: the two group sizes that were timed in its place.
+  /// For a larger group: the two group sizes that were timed instead.
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// Runs a collective on a fabric where all ranks enter at once and nothing else is sent, with the
-/// executor that the whole program is timed by (time_program).
+/// Runs a collective that all ranks enter at once on a fabric without other messages, with the
+/// executor of whole programs (time_program).
 ///
-/// A group of more than kMostTimedRanks is halved until it has no more, and once again; its first
-/// ranks are timed in these two sizes, with messages as large as in the whole group. From there the
-/// time grows as the number of steps of a rank does.
+/// The size of a group of more than kMostTimedRanks is halved until it is at most that, and once
+/// more. The group's first ranks are timed in these two sizes, with messages as large as in the
+/// whole group. The time of the whole group is extrapolated by the number of steps of a rank.
 class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. Schedules beyond the limits are not timed.
   QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, const Limits& limits)
       : paths_(paths), reach_(reach), rates_(rates), limits_(limits) {}
 
-  /// Of the ranks in `places`, one for each of `request.nodes`; or why it has no time: "has no
-  /// route for some message". Throws Overflow.
+  /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
+  /// "has no route for some message". Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-             std::span<const VertexId> places);
+             std::span<const VertexId> vertices);
 
  private:
   std::variant<Duration, std::string> timed(const Algorithm& algorithm,
                                             const ScheduleRequest& request, WorkType work,
-                                            std::span<const VertexId> places);
+                                            std::span<const VertexId> vertices);
   Outcome extended(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-                   std::span<const VertexId> places);
+                   std::span<const VertexId> vertices);
 
   Paths& paths_;
   const Reach& reach_;

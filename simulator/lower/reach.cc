@@ -22,17 +22,17 @@ bool Reach::mutual(std::span<const VertexId> vertices) const {
   });
 }
 
-std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach) {
-  if (reach.mutual(places))
+  if (reach.mutual(vertices))
     return std::nullopt;
   std::optional<Unrouted> first;
   const Extent extent = schedule.extent();
   for (uint32_t n = 0; n < extent.nodes; ++n) {
     for (uint32_t c = 0; c < extent.channels; ++c) {
       schedule.for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
-        const VertexId sender = places[n];
-        const VertexId receiver = places[sent.to.index()];
+        const VertexId sender = vertices[n];
+        const VertexId receiver = vertices[sent.to.index()];
         if (!first && !paths.find(sender, receiver))
           first = Unrouted{sender, receiver};
       });

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which devices can reach each other, so that a group of them need not be searched pair by pair.
+// Which devices can reach each other, so that a group need not be searched pair by pair.
 
 #include <optional>
 #include <span>
@@ -17,19 +17,19 @@ class Reach {
  public:
   explicit Reach(const Fabric& fabric);
 
-  /// Whether there is a route from each of the vertices to each other.
+  /// Whether each of the vertices has a route to each other one.
   bool mutual(std::span<const VertexId> vertices) const;
 
  private:
   std::vector<size_t> component_;  // per vertex: its strongly connected component
 };
 
-/// The first member that sends where no route leads, by node and channel; empty where all arrives.
-/// `reach` is that of the fabric of `paths`.
+/// The first member that sends to a device without a route, by node and channel; empty if every
+/// message has one. `reach` is that of the fabric of `paths`.
 struct Unrouted {
   VertexId sender, receiver;
 };
-std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> places,
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach);
 
 }  // namespace orrery

@@ -15,9 +15,9 @@ Transport transport_of(const Op& op) {
   return transport;
 }
 
-/// What a member holds besides its operand and its result: the schedule's scratch, and each area
-/// whose work elements that tensor's memory cannot hold. The input area is the operand, which stays
-/// as it is, or with `in_place` lies where the result will.
+/// The memory of a member besides its operand and its result: the schedule's scratch, and each area
+/// whose work elements do not fit that tensor's memory. The input area is the operand, which stays
+/// unchanged; with `in_place` it lies where the result will be.
 Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) {
   const Bytes item = itemsize(work);
   int64_t elements = extent.scratch;
@@ -50,7 +50,7 @@ SitePlans::Key SitePlans::key_of(const Site& site) {
   key.request = schedule_request(op, 0, operand.shape.elements(), transport_of(op));
   key.operand = operand.dtype;
   key.result = result.dtype;
-  // Kinds whose tensors have parts have groups of one size.
+  // Kinds with a part per rank have groups of one size only.
   key.parts = collective_parts(op, operand.shape, result.shape,
                                static_cast<int64_t>(site.groups.front().size()));
   return key;
@@ -65,12 +65,12 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
 
   const auto picked =
       pick_algorithm({key.asked_for, key.request, plan.work, *key.grouping}, timer_);
-  if (const auto* fault = std::get_if<TypeFault>(&picked))
-    return *fault;
+  if (const auto* error = std::get_if<TypeError>(&picked))
+    return *error;
   const Pick& pick = std::get<Pick>(picked);
   plan.choice = {std::string(pick.algorithm->name), pick.because};
 
-  std::map<size_t, uint64_t> steps;  // by the size of the group
+  std::map<size_t, uint64_t> steps;  // by group size
   for (const Group& group : key.grouping->groups) {
     GroupPlan& of_size = plan.by_size[group.size()];
     if (of_size.schedule == nullptr) {
@@ -112,8 +112,8 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorit
 }
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
-  for (const SharedList<VertexId>& places : plan.grouping->places)
-    if (auto lost = first_unrouted(*plan.of(places.size()).schedule, places, paths_, reach_))
+  for (const SharedList<VertexId>& vertices : plan.grouping->vertices)
+    if (auto lost = first_unrouted(*plan.of(vertices.size()).schedule, vertices, paths_, reach_))
       return lost;
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a site becomes: its algorithm, schedules and views. Worked out once for all sites of a
-// program that become the same, however many layers it has.
+// The plan of a site: its algorithm, schedules and views. Computed once for all sites with the same
+// plan, for any number of layers.
 
 #include <compare>
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace orrery {
 /// For the groups of one size.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
-  Bytes scratch;  // this and the durations as Collective has them
+  Bytes scratch;  // this and the durations are those of Collective
   Duration pack;
   Duration leave;
 };
@@ -41,18 +41,18 @@ struct SitePlan {
   WorkType work;
   View input;
   View output;
-  std::map<size_t, GroupPlan> by_size;  // by the size of the group
-  bool copies = false;                  // inside a device, which the cluster's copy rate is for
-  uint64_t steps = 0;                   // of all groups, or more than Limits::steps
-  std::optional<Unrouted> unrouted;     // the first pair that sends without a way, within the limit
+  std::map<size_t, GroupPlan> by_size;  // by group size
+  bool copies = false;                  // inside a device, which depends on the cluster's copy rate
+  uint64_t steps = 0;                   // of all groups; or some number above Limits::steps
+  std::optional<Unrouted> unrouted;     // the first pair without a route, within the limit
 
   const GroupPlan& of(size_t group_size) const { return by_size.at(group_size); }
 };
 
 class SitePlans {
  public:
-  /// Schedules are added to `schedules`, equal ones once. What has more steps than Limits::steps is
-  /// planned, but nothing is asked of its steps.
+  /// Schedules are added to `schedules`, equal ones once. A site with more steps than Limits::steps
+  /// gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
@@ -64,12 +64,12 @@ class SitePlans {
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 
-  /// The plan, valid as long as this; or what is wrong with the op's algorithm.
-  using Outcome = std::variant<SitePlan, TypeFault>;
+  /// The plan, valid as long as this object; or the error in the op's algorithm.
+  using Outcome = std::variant<SitePlan, TypeError>;
   const Outcome& of(const Site& site);
 
  private:
-  /// All that a plan depends on. `request` is for no group size.
+  /// Everything that a plan depends on. `request` has no group size.
   struct Key {
     const Grouping* grouping = nullptr;
     std::optional<std::string> asked_for;

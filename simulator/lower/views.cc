@@ -14,11 +14,11 @@ View view(const TensorParts& parts) {
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size) {
   const CollectiveForm& form = rules(op.kind).form;
-  // A tensor is tiled along its parts' dimension, or stacked along one of extent `group_size`: both
+  // A tensor is tiled along its parts' dimension, or stacked along one of extent `group_size`. Both
   // have the same elements in the same order.
   const auto parts_of = [&](PartsRule dimension, const Shape& shape) {
-    // A group of one keeps its elements in their order, whatever dimensions come and go; over no
-    // axes, the parameters need not even name any.
+    // A group of one keeps the order of its elements, whichever dimensions it adds or removes. Over
+    // no axes, the parameters may not even name any.
     if (dimension == nullptr || group_size == 1)
       return TensorParts{shape.elements()};
     return TensorParts{shape.elements(), group_size,

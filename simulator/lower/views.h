@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the canonical elements of a collective lie in its operand and result. Canonically, rank q's
-// part of a tensor that has one for each rank is its q-th, contiguous and row-major over the part's
-// own shape; so both ends of an exchange agree on the order inside a part.
+// Where the canonical elements of a collective lie in its operand and result. In a tensor with a
+// part per rank, rank q's part is the q-th. It is contiguous, and row-major over the part's own
+// shape. So both ends of an exchange agree on the order inside a part.
 
 #include <compare>
 #include <cstdint>
@@ -13,8 +13,7 @@
 
 namespace orrery {
 
-/// What a view depends on: the tensor is `blocks` times a run of each part, one part after the
-/// other.
+/// What a view depends on: the tensor is `blocks` times a run of each part, one part after another.
 struct TensorParts {
   int64_t elements = 0;
   int64_t parts = 1;
@@ -30,8 +29,8 @@ struct CollectiveParts {
   friend auto operator<=>(const CollectiveParts&, const CollectiveParts&) = default;
 };
 
-/// Of a collective op, whose operand and result have these local shapes, over a group of
-/// `group_size`: as its rules say (CollectiveForm), whole or with a part for each rank.
+/// For a collective op whose operand and result have these local shapes, over a group of
+/// `group_size`. Its rules (CollectiveForm) say whether each is whole or has a part per rank.
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/program/rules.h"
+#include "models/program/op_needs.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery {
@@ -36,9 +36,12 @@ class Ledger {
     find_uses();
     allocate(arguments_of(program_, thread_), Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
-      allocate(op_at(p).results, Lifetime::Role::Temporary, p);
-      reuse(p);
-      allocate_scratch(p);
+      const OpId id = thread_.issue_order[static_cast<size_t>(p)];
+      const Op& op = program_.op(id);
+      const OpMemory memory = memory_of(program_, op);
+      allocate(op.results, Lifetime::Role::Temporary, p);
+      reuse(p, memory);
+      allocate_scratch(p, op.site ? scratch_of_collective(id) : memory.scratch);
     }
     return std::move(lifetimes_);
   }
@@ -55,7 +58,7 @@ class Ledger {
   }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
-  /// The buffers of the arguments, and of what the thread's ops make and read; ascending.
+  /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
   static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
     std::vector<BufferId> buffers;
     for (const ValueId argument : arguments_of(program, thread))
@@ -68,15 +71,15 @@ class Ledger {
     return buffers;
   }
 
-  /// The place of a value's buffer among those of the thread, which must have it.
-  size_t place_of(ValueId value) const {
+  /// The index of a value's buffer among those of the thread, which must have it.
+  size_t index_of(ValueId value) const {
     return static_cast<size_t>(
         std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
   }
-  Use& use_of(ValueId value) { return uses_[place_of(value)]; }
-  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[place_of(value)]; }
+  Use& use_of(ValueId value) { return uses_[index_of(value)]; }
+  std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
-  /// The position to which each op keeps its operands and results: its own, or, of a collective,
+  /// The position up to which each op keeps its operands and results: its own, or for a collective
   /// that of the last op that waits for its end.
   std::vector<int64_t> ends() const {
     // Each op is one instruction, a sync collective two: its Wait has no position of its own.
@@ -113,7 +116,7 @@ class Ledger {
     }
   }
 
-  /// Begins the lifetimes of the buffers of `values` that have none yet.
+  /// Begins the lifetimes of those buffers of `values` that have none yet.
   void allocate(std::vector<ValueId> values, Lifetime::Role role, int64_t position) {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {
@@ -134,18 +137,26 @@ class Ledger {
     }
   }
 
-  /// Under `reuse: "xla"`, gives the result the storage of the first operand that is as large and
-  /// dies here, where the op can work in place.
-  void reuse(int64_t position) {
-    const Op& op = op_at(position);
-    if (policy_.reuse != MemoryPolicy::Reuse::Xla || rules(op.kind).alias != Alias::DyingOperand)
+  /// Under `reuse: "xla"`, gives each result that the op can make in place the storage of the first
+  /// operand that is as large and dies here.
+  void reuse(int64_t position, const OpMemory& memory) {
+    if (policy_.reuse != MemoryPolicy::Reuse::Xla)
       return;
-    const ValueId result = op.results.front();
+    const Op& op = op_at(position);
+    for (size_t r = 0; r < memory.results.size(); ++r)
+      if (memory.results[r].alias == Alias::DyingOperand)
+        take_over(op, op.results[r], position);
+  }
+
+  /// An operand that is taken over ends before the position, so no second result takes it.
+  void take_over(const Op& op, ValueId result, int64_t position) {
+    const Bytes size = program_.buffer(buffer_of(result)).size;
     for (const ValueId operand : op.operands) {
       const std::optional<size_t> from = lifetime_of(operand);
       const std::optional<size_t> to = lifetime_of(result);
       if (!from || !to || lifetimes_[*from].held.to != position ||
-          program_.buffer(buffer_of(operand)).size != program_.buffer(buffer_of(result)).size)
+          program_.buffer(buffer_of(operand)).size != size ||
+          program_.value(operand).type.size() != size)
         continue;
       lifetimes_[*from].held.to = position - 1;
       lifetimes_[*to].takes_over = from;
@@ -153,21 +164,23 @@ class Ledger {
     }
   }
 
-  void allocate_scratch(int64_t position) {
-    const OpId id = thread_.issue_order[static_cast<size_t>(position)];
-    if (!program_.op(id).site)
-      return;
+  /// The most that a device of the thread needs for a collective.
+  Bytes scratch_of_collective(OpId id) const {
     Bytes most;
     for (const LogicalId device : thread_.devices) {
       const Member& member = lowered_.member(program_, id, device);
       most = std::max(most, lowered_.collective(member.collective).scratch);
     }
-    if (most == Bytes())
+    return most;
+  }
+
+  void allocate_scratch(int64_t position, Bytes size) {
+    if (size == Bytes())
       return;
     Lifetime& lifetime = lifetimes_.emplace_back();
-    lifetime.name = program_.op(id).name;
+    lifetime.name = op_at(position).name;
     lifetime.role = Lifetime::Role::Scratch;
-    lifetime.size = align_up(most, policy_.alignment);
+    lifetime.size = align_up(size, policy_.alignment);
     lifetime.held = {position, ends_[static_cast<size_t>(position)]};
   }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// From which position to which of its thread's list each buffer, and each op's scratch, is held.
-// Of the arguments, a thread has those that all its devices have:
-//  - results and scratch from their op on; arguments from before the first op;
-//  - operands, results and scratch of a started collective at least to its last `done`, or to the
-//  end where it has none;
-//  - arguments to the end unless donated, outputs to the end, everything else to its last use.
+// The positions of a thread's list between which each buffer, and each op's scratch, is held. Of
+// the arguments, a thread has those that all its devices have.
+//  - Results and scratch are held from their op on, arguments from before the first op.
+//  - Operands, results and scratch of a started collective are held at least to its last `done`.
+//  - Without a `done` they are held to the end.
+//  - Arguments are held to the end unless donated, outputs to the end, others to their last use.
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +39,7 @@ struct Lifetime {
   std::optional<size_t> takes_over;
 };
 
-/// Refers to what it is made of.
+/// Keeps references to its arguments.
 class Lifetimes {
  public:
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);

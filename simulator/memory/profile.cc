@@ -37,7 +37,7 @@ struct Changes {
   std::vector<size_t> end;
 };
 
-/// Entry p + 1 is of position p; what lasts to the end of the program does not end in them.
+/// Entry p + 1 is position p. What lasts to the end of the program does not end in any of them.
 std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops) {
   std::vector<Changes> changes(ops + 1);
   for (size_t i = 0; i < lifetimes.size(); ++i) {
@@ -59,7 +59,7 @@ std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
       for (const size_t i : change.begin)
         live += lifetimes[i].size;
     };
-    // What does not fit 64 bits before the first op does not fit at it.
+    // If it exceeds 64 bits before the first op, it also does at the first op.
     if (ops.empty())
       begin();
     else
@@ -125,7 +125,7 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   const std::vector<Changes> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
-  // Whatever is held before the first op is held while it runs.
+  // What is held before the first op is held while that op runs.
   const auto peak = std::max_element(sizes.begin() + (ops.empty() ? 0 : 1), sizes.end());
   const int64_t position = peak - sizes.begin() - 1;
 
@@ -144,7 +144,7 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   return memory;
 }
 
-/// An argument of a device that none of its threads counts.
+/// An argument on a device that none of its threads counts.
 struct Beside {
   LogicalId device;
   size_t argument;
@@ -177,7 +177,8 @@ std::vector<Beside> arguments_beside(const Program& program,
   return beside;
 }
 
-/// What several of the threads hold to the end: once for each of them but the first.
+/// Buffers that several of the threads hold to the end, once for each of these threads except the
+/// first.
 std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<ThreadId>& threads) {
   std::vector<Held> again;
   std::set<std::string_view> seen;
@@ -218,7 +219,7 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
       memory.live_at_peak.push_back({value.name, size, HeldAs::Argument});
     memory.beside += size;
   }
-  // Arguments come first in the arena: one more, or one less, moves all the rest by its size.
+  // Arguments come first in the arena: one more or less moves all the others by its size.
   memory.peak += memory.beside;
   memory.arena += memory.beside;
   std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);

@@ -1,8 +1,8 @@
 #pragma once
 
-// How much memory each device holds at each position of its thread's list. Issue order is
-// allocation order, so the answer holds for every timing. What is held when is in lifetimes.h; the
-// best-fit placement in placement.h.
+// How much memory each device holds at each position of its thread's list. Memory is allocated in
+// issue order, so the answer holds for every timing. lifetimes.h says what is held when,
+// placement.h where.
 
 #include <optional>
 #include <string>
@@ -14,8 +14,9 @@
 
 namespace orrery {
 
-/// The first that applies, in this order: scratch; a buffer of an argument; of an output; one that
-/// a started and not yet done collective reads or writes (its `start` and `done` included); others.
+/// The first that applies, in this order: scratch; the buffer of an argument; of an output; one
+/// that a started and not yet done collective reads or writes (its `start` and `done` included);
+/// others.
 enum class HeldAs : uint8_t { Argument, Output, Temporary, InFlight, Scratch };
 
 /// One buffer (or one op's scratch) that is held at a position.
@@ -26,18 +27,17 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// Of one thread, whose devices all hold the same: of the arguments, those that all of them have.
-/// Where a thread's devices are in groups that need different scratch, each is taken to hold the
-/// most.
+/// For one thread, whose devices all hold the same: of the arguments, those that all of them have.
+/// If its devices are in groups with different scratch, each counts the largest.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live, plus reserved
   std::optional<OpId> peak_at;     // the first op that attains it; empty: the thread has no ops
-  std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
+  std::vector<Held> live_at_peak;  // largest first, then by name; without empty ones
   Bytes reserved;
   Bytes arena;             // high water of the best-fit placement
   std::vector<Held> kept;  // arguments that are held to the end
-  /// Of the live set at the peak, per kind.
+  /// The live set at the peak, per kind.
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
@@ -48,7 +48,7 @@ struct DeviceMemory {
   std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included
   std::optional<OpId> peak_at;     // as of the thread; empty where there are several
-  std::vector<Held> live_at_peak;  // largest first, then by name; nothing that is empty
+  std::vector<Held> live_at_peak;  // largest first, then by name; without empty ones
   Bytes reserved;
   Bytes arena;
   /// What to add to the live bytes of its threads for those of the device: for arguments that not
@@ -64,11 +64,11 @@ struct MemoryProfile {
   /// Requires a device that runs something.
   const DeviceMemory& of(LogicalId device) const { return kinds[*kind_of[device.index()]]; }
 
-  /// Of any device; zero without devices that run something.
+  /// The maximum over the devices; zero if none runs anything.
   Bytes largest_peak() const;
 };
 
-/// Time is not among its inputs. Buffers of host memory are not counted.
+/// Independent of time. Buffers of host memory are not counted.
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
 
 }  // namespace orrery

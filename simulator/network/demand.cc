@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// A device's part in a collective.
+/// One device's part in a collective.
 struct Part {
   CollectiveId collective;
   Node node;
@@ -27,7 +27,7 @@ struct Queue {
 Queue queue_of(const Lowered& lowered, const Part& part) {
   const Collective& collective = lowered.collective(part.collective);
   const size_t node = part.node.index();
-  return {collective.places[node],
+  return {collective.vertices[node],
           collective.threads.empty() ? ThreadId() : collective.threads[node], collective.stream};
 }
 
@@ -36,7 +36,7 @@ std::vector<Part> parts(const Lowered& lowered) {
   // A counting sort by devices; the parts of one are mostly in order already.
   std::vector<size_t> first;  // per device, of its parts; and one before
   for (const Collective& collective : lowered.collectives)
-    for (const VertexId device : collective.places) {
+    for (const VertexId device : collective.vertices) {
       if (first.size() < device.index() + size_t{2})
         first.resize(device.index() + size_t{2});
       ++first[device.index() + 1];
@@ -46,8 +46,8 @@ std::vector<Part> parts(const Lowered& lowered) {
   std::vector<size_t> next = first;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    for (size_t n = 0; n < collective.places.size(); ++n)
-      result[next[collective.places[n].index()]++] = {CollectiveId(c), Node(n)};
+    for (size_t n = 0; n < collective.vertices.size(); ++n)
+      result[next[collective.vertices[n].index()]++] = {CollectiveId(c), Node(n)};
   }
   const auto before = [&](const Part& a, const Part& b) {
     return queue_of(lowered, a) < queue_of(lowered, b);
@@ -61,7 +61,7 @@ std::vector<Part> parts(const Lowered& lowered) {
   return result;
 }
 
-/// Takes one chain after the other, so that a link only needs to know its greatest peak so far.
+/// Handles one chain after another, so a link needs to store only the highest peak so far.
 class Chains {
  public:
   Chains(const Lowered& lowered, Paths& paths) : lowered_(lowered), paths_(paths) {
@@ -93,9 +93,9 @@ class Chains {
   }
 
  private:
-  /// The most that a chain asks of a link.
+  /// The highest demand of a chain on a link.
   struct Asked {
-    uint64_t chain = 0;  // the last to ask; they are numbered from 1
+    uint64_t chain = 0;  // the last chain that used it; they are numbered from 1
     BytesPerSecond peak;
   };
 
@@ -111,7 +111,7 @@ class Chains {
     size_t next = first + 1;
     for (; next < end; ++next) {
       const Collective& other = collective(all[next]);
-      if (other.schedule != one.schedule || other.places.begin() != one.places.begin() ||
+      if (other.schedule != one.schedule || other.vertices.begin() != one.vertices.begin() ||
           other.work != one.work || all[next].node != all[first].node)
         break;
     }
@@ -129,8 +129,8 @@ class Chains {
     uint64_t messages = 0;
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
-      const Path& path =
-          paths_.between(collective.places[part.node.index()], collective.places[sent.to.index()]);
+      const Path& path = paths_.between(collective.vertices[part.node.index()],
+                                        collective.vertices[sent.to.index()]);
       if (path.links.empty())
         return;
       const BytesPerSecond peak = path.peak(extent(part).peak_rate);

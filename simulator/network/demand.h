@@ -1,8 +1,8 @@
 #pragma once
 
-// What a program asks of each link: the most at once, and in all. A link that can give the most
-// that is asked of it never slows a message down: where that holds for every link the sweep is
-// exact, and where it holds for some the engine need not share them.
+// The program's demand of each link: the maximum rate at once, and the bytes in total. A link whose
+// capacity covers the maximum never slows a message down. Where that holds for every link the sweep
+// is exact; where it holds for some, the engine need not share them.
 
 #include <cstdint>
 #include <vector>
@@ -14,13 +14,13 @@
 
 namespace orrery {
 
-/// A chain is what one (list, stream, channel) sends, each message after the one before; its peak
-/// rate on a link is the most that one of its messages that cross the link can get on its route and
-/// under its declared cap.
+/// A chain is what one (list, stream, channel) sends, one message after another. Its peak rate on a
+/// link is the highest rate that one of its messages can have there, given its route and its
+/// declared cap.
 struct Demand {
   Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together
   size_t chains = 0;
-  Int128 bytes = 0;  // the payloads of all messages that cross it: they do not depend on timing
+  Int128 bytes = 0;  // the payloads of all messages that cross it; independent of timing
 
   bool exceeds(const Link& link) const { return peak > link.bandwidth.count(); }
 };
@@ -30,7 +30,7 @@ struct Demands {
   std::vector<uint64_t> messages;  // per collective
 };
 
-/// Looks once at each pair of devices that exchange in a collective. Requires routes.
+/// Visits each pair of devices that exchange in a collective once. Requires routes.
 Demands demands(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

@@ -50,11 +50,11 @@ void MaxMin::remove(FlowId id) {
   Bundle& bundle = bundles_[flow.bundle];
   const bool first = bundle.first_flow == id.index();
   (first ? bundle.first_flow : flows_[flow.previous].next) = flow.next;
-  // The first knows the last.
+  // The first flow stores the last one of the bundle.
   const uint32_t after = flow.next != kNone ? flow.next : bundle.first_flow;
   if (after != kNone)
     flows_[after].follow(flow.previous);
-  // One that was never solved changes nothing.
+  // A flow that was never solved changes nothing.
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
   free_flows_.push_back(id.index());
@@ -91,7 +91,7 @@ void MaxMin::touch_all() {
   all_touched_ = true;
 }
 
-// Bundles: found by a hash table of chains.
+// Bundles, found by a chained hash table.
 
 size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
   // The last link is added as it is: what one sender begins to all others one after the other lies
@@ -170,7 +170,7 @@ void MaxMin::grow_chains() {
   }
 }
 
-/// Takes bundles without flows out of the link's list.
+/// Removes bundles without flows from the link's list.
 void MaxMin::drop_unused(Shared& link) {
   std::erase_if(link.bundles, [&](uint32_t id) {
     Bundle& bundle = bundles_[id];
@@ -185,7 +185,7 @@ void MaxMin::drop_unused(Shared& link) {
   });
 }
 
-/// Takes the bundle out of its chain.
+/// Removes the bundle from its chain.
 void MaxMin::forget(uint32_t id) {
   const Bundle& bundle = bundles_[id];
   uint32_t* at = &heads_[chain_of(hops(bundle), bundle.cap)];
@@ -211,7 +211,7 @@ void MaxMin::solve(Changed changed) {
       continue;
     from_bundle(flow.bundle);
     bundles_[flow.bundle].grown = false;
-    if (!flow.told) {  // it has joined a bundle whose rate stays
+    if (!flow.told) {  // it has joined a bundle whose rate stays the same
       flow.told = true;
       changed(id, Rate());
     }
@@ -237,12 +237,12 @@ void MaxMin::solve(Changed changed) {
   least_changed_ = kMost;
 }
 
-/// A share below which filling goes as it did at the last solve, rounded down.
+/// A share below which filling proceeds as in the last solve, rounded down.
 int64_t MaxMin::first_felt() const {
   if (all_touched_)
     return 0;
-  // A flow that is gone mattered from its own share on; a new one matters from its cap on, or from
-  // where it makes a link attain.
+  // A removed flow mattered from its own share on. A new one matters from its cap on, or from the
+  // share at which it saturates a link.
   int64_t from = least_changed_;
   for (const uint32_t l : touched_)
     if (links_[l].binds())
@@ -250,8 +250,9 @@ int64_t MaxMin::first_felt() const {
   return from;
 }
 
-/// A share that the link attains no earlier than, if its flows are fixed elsewhere as they were.
-/// Those surely fixed before it, whose rate rounded up is no more, leave the rest to the others.
+/// A lower bound of the share at which the link saturates, if its flows are fixed elsewhere as
+/// before. Flows that are surely fixed before it, whose rate rounded up is no more, leave the rest
+/// to the others.
 int64_t MaxMin::first_felt(const Shared& link) const {
   int64_t share = 0;
   while (true) {
@@ -298,7 +299,7 @@ void MaxMin::enter(uint32_t l) {
   }
   link.place = kNone;
   if (asked <= open.residual)
-    return;  // it does not bind those that may change
+    return;  // it does not limit the flows that may change
   link.joined = true;
   link.place = static_cast<uint32_t>(open_.size());
   open_.push_back(open);
@@ -306,8 +307,7 @@ void MaxMin::enter(uint32_t l) {
     visit(id);
 }
 
-/// Gathers what is joined by binding links to the bundle visited or the link entered, and solves
-/// it.
+/// Collects what binding links connect to the bundle visited or the link entered, and solves it.
 void MaxMin::solve_component(Changed changed) {
   for (size_t next = component_; next < visited_.size(); ++next)
     for (const uint32_t hop : hops(bundles_[visited_[next]]))

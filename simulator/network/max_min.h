@@ -1,10 +1,10 @@
 #pragma once
 
-// How flows share links: max-min fairness in whole rate units, so that the result depends on the
-// set of flows and on nothing else. Progressive filling: among the links with unfixed flows, those
-// with the least residual / count are taken; all flows on all of them are fixed together, at that
-// quotient rounded down, and subtracted; and so on. What rounding leaves is not used. (Bertsekas
-// and Gallager, Data Networks, 6.5.2, with floors.)
+// How flows share links: max-min fairness in whole rate units, so that the result depends only on
+// the set of flows. By progressive filling: take the links with the least residual / count among
+// those with unfixed flows. Fix all flows on all of them together, at that quotient rounded down,
+// and subtract them. Repeat. The remainders of rounding stay unused. (Bertsekas and Gallager, Data
+// Networks, 6.5.2, with floors.)
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ constexpr Rate rate(BytesPerSecond speed) {
   return Rate(checked_multiply(speed.count(), kRateUnits));
 }
 
-/// What is left to send, in rate units times picoseconds: rate x time is exact.
+/// What is left to send, in rate units times picoseconds, so that rate x time is exact.
 using Work = Int128;
 constexpr Work work(Bytes size) {
   return Work{size.count()} * kRateUnits * kPicosecondsPerSecond;
@@ -37,23 +37,23 @@ constexpr Work work(Bytes size) {
 
 using FlowId = Id<struct FlowTag>;
 
-/// The flows of this instant on the links of a fabric, and the rate of each. Flows with one route
-/// and one cap always have one rate: they are solved as one bundle.
+/// The flows of this instant on the links of a fabric, and the rate of each. Flows with the same
+/// route and cap always have the same rate: they are solved as one bundle.
 ///
-/// Only what a change can reach is solved again: the flows joined to it by binding links, from the
-/// share on where the change can first be felt. A link binds while its flows could together take
-/// more than it has. One that does not bind changes no rate: as long as it has an unfixed flow,
-/// that flow's own cap is attained no later than the link. Filling goes by growing shares, so that
-/// what was fixed at a lesser share than the change's stays as it is.
+/// A change is solved only as far as it has an effect: for the flows that binding links connect to
+/// it, and from the first share that it can affect. A link binds while the caps of its flows
+/// together exceed its capacity. A link that does not bind changes no rate: the caps of its unfixed
+/// flows are reached no later than its capacity. Filling goes by growing shares, so flows fixed at
+/// a smaller share than the change's keep their rates.
 class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
 
-  /// A flow over `route` (not empty, no link twice), which takes at most `cap`: as if it had one
-  /// more link of that capacity to itself. It has rate 0 until solve().
+  /// A flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one more
+  /// link of that capacity to itself. Its rate is 0 until solve().
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
-  /// The id may be given out again.
+  /// The id may be reused.
   void remove(FlowId id);
 
   /// Every flow counts as changed at the next solve().
@@ -87,7 +87,7 @@ class MaxMin {
 
     void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
-  /// Without flows it is not found again, but stays until no list has it any more.
+  /// Without flows it is not found again, but it stays until no list contains it.
   struct Bundle {
     int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
     int64_t rate = 0;
@@ -129,7 +129,7 @@ class MaxMin {
   void grow_chains();
   void use(Bundle& bundle, bool begins);
 
-  /// A link on which flows are not yet fixed.
+  /// A link with flows that are not fixed yet.
   struct Open {
     int64_t residual;  // capacity not yet given out
     int64_t unfixed;   // flows without a rate

@@ -14,7 +14,8 @@ constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's places
 
 }  // namespace
 
-/// Where the vertex is, or would be put. A table as large as the fabric never has collisions.
+/// The entry of the vertex, or where it would be put. A table as large as the fabric has no
+/// collisions.
 size_t RouteSearch::place(const Graph& graph, VertexId vertex) const {
   const size_t mask = entered_over_.size() - 1;
   size_t at = vertex.index() & mask;
@@ -49,7 +50,7 @@ void RouteSearch::grow(const Graph& graph) {
       entered_over_[place(graph, graph.fabric.link(LinkId(link)).to)] = link;
 }
 
-/// Meets the neighbours of the next vertex.
+/// Reaches the neighbours of the next vertex.
 void RouteSearch::go_on(const Graph& graph) {
   const uint32_t vertex = frontier_[next_++];
   if (next_ == frontier_.size() || next_ >= 64 + frontier_.size() / 2) {
@@ -101,8 +102,8 @@ Paths::Paths(const Fabric& fabric, size_t most_held)
   for (uint32_t l = 0; l < links.size(); ++l)
     if (!links[l].cut)
       graph_.links[next[links[l].from.index()]++] = l;
-  // A search never asks for a vertex that has only one link in. Nothing leads on from one that has
-  // no link out either, or only the link back.
+  // A search never asks for a vertex with only one incoming link. Nor does any route continue from
+  // a vertex without outgoing links, or with only the link back.
   for (size_t v = 0; v < vertices; ++v) {
     const uint32_t in = only_in_[v];
     const uint32_t out = only_out_[v];

@@ -1,15 +1,15 @@
 #pragma once
 
-// Routes with their figures, for a whole run: one object serves lowering, demand, the executors of
-// time and the trace.
+// Routes with their figures, for a whole run. Lowering, demand, the timing executors and the trace
+// share one object.
 //
-// What a route is, Fabric::route says. Here most are found without a search:
-//  - a link that leads there directly is the route;
-//  - a vertex with exactly one link out (a device under a switch) goes the way of its neighbour;
-//  - a vertex with exactly one link in is reached the way its neighbour is.
-// Between other vertices a breadth-first search from the source goes on where it last stopped, only
-// as far as the target asked for; what lately was searched for is kept. So a star needs no search,
-// and a tree of switches one for each pair of switches' common source.
+// Fabric::route defines the routes. Most are found here without a search:
+//  - a direct link is the route;
+//  - a vertex with exactly one link out (a device under a switch) has its neighbour's route;
+//  - a vertex with exactly one link in is reached through its neighbour.
+// Between other vertices there is a breadth-first search per source. It continues where it last
+// stopped, only as far as the target; routes found lately are kept. So a star needs no search, and
+// a tree of switches one for each source among the switches.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,27 +25,27 @@
 
 namespace orrery {
 
-/// The way of a message.
+/// The route of a message, with its figures.
 struct Path {
   boost::container::small_vector<LinkId, 4> links;  // in order
   std::optional<BytesPerSecond> bottleneck;         // the least bandwidth; empty: no links
   Duration latency;                                 // the sum over the links
 
-  /// The most that one message gets here, when it declares `cap`. Requires links.
+  /// The highest rate of one message here, if it declares `cap`. Requires links.
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const { return most(*bottleneck, cap); }
-  /// How long a message takes that gets the most, latency apart; nothing where there are no links.
+  /// The time of a message at the highest rate, without the latency; zero if there are no links.
   Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
     return links.empty() ? Duration() : message_duration(size, peak(cap));
   }
 };
 
-/// A breadth-first search from one vertex that stops and goes on. It remembers the vertices that it
-/// has met, each with the link of its route that enters it.
+/// A breadth-first search from one vertex that can stop and continue. It stores the vertices
+/// reached, each with the link of its route that enters it.
 class RouteSearch {
  public:
   using Links = boost::container::small_vector<LinkId, 4>;
 
-  /// What it searches: the links out of each vertex that are not cut, in id order.
+  /// The graph that it searches: the links out of each vertex that are not cut, in id order.
   struct Graph {
     const Fabric& fabric;
     std::vector<uint32_t> first;  // per vertex, where its links begin in `links`; and the end
@@ -56,10 +56,10 @@ class RouteSearch {
 
   explicit RouteSearch(VertexId from) : from_(from), frontier_({from.index()}) {}
 
-  /// Appends the links of the route, the last one first. False where none leads there.
+  /// Appends the links of the route, the last one first. False if there is no route.
   bool backwards(const Graph& graph, VertexId to, Links& links);
 
-  /// Numbers of 32 bits that it holds.
+  /// The number of 32-bit numbers that it holds.
   size_t held() const { return entered_over_.size() + frontier_.capacity(); }
 
  private:
@@ -78,22 +78,22 @@ class RouteSearch {
 
 class Paths {
  public:
-  /// Searches are dropped, and made again when they are needed, where together they hold more than
-  /// this many numbers of 32 bits: 256 MiB. No more routes are kept either.
+  /// When searches together hold more than this many 32-bit numbers (256 MiB), they are dropped,
+  /// and repeated when needed.
   static constexpr size_t kMostHeld = size_t{1} << 26U;
 
-  /// `fabric` must outlive this.
+  /// `fabric` must outlive this object.
   explicit Paths(const Fabric& fabric, size_t most_held = kMostHeld);
 
   const Fabric& fabric() const { return graph_.fabric; }
 
-  /// Null where no route leads there. Valid until the next call.
+  /// Null if there is no route. Valid until the next call.
   const Path* find(VertexId from, VertexId to);
 
   /// The same. Requires a route (lower() refuses programs without).
   const Path& between(VertexId from, VertexId to);
 
-  /// 32-bit numbers that searches hold now.
+  /// The number of 32-bit numbers that searches hold now.
   size_t held() const { return held_; }
 
  private:

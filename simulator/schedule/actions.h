@@ -1,8 +1,8 @@
 #pragma once
 
-// What a half of a step does: the only statement of it. The host executor, the provenance, the race
-// check, the digests, the freeing of slots and the times of a half all go by for_each_action. It is
-// freestanding, as arith.h is, so that a GPU kernel compiles this same text.
+// What a half of a step does, stated only here. The host executor, the provenance, the race check,
+// the digests, the freeing of slots and the duration of a half all use for_each_action. The header
+// is freestanding, like arith.h, so that a GPU kernel can compile the same text.
 
 #include <stdint.h>
 
@@ -10,11 +10,12 @@
 
 namespace orrery {
 
-/// A step has two halves, in this order. A half that does nothing retires as it begins.
-/// As wide as its neighbours in structures, which then have no gaps and are moved whole.
+/// A step has two halves, in this order. A half that does nothing retires as it begins. The
+/// underlying type is as wide as neighbouring members, so that structures have no padding and are
+/// copied whole.
 enum class Half : uint32_t { Receive, Send };
 
-/// Which parts a step has. Nothing else decides what its halves do.
+/// Which parts a step has. The actions of its halves depend on nothing else.
 struct StepForm {
   bool from = false;    // takes a message
   bool to = false;      // sends one
@@ -32,7 +33,7 @@ enum class ActionKind : uint8_t {
   Hold,     // keep the payload for the send half
   Recall,   // payload = what the receive half kept
   Emit,     // the payload becomes a message
-  Free,     // the slot of the message that was taken is free
+  Free,     // the slot of the received message becomes free
 };
 
 /// Which slice of the step an action names.
@@ -46,13 +47,13 @@ struct Action {
   }
 };
 
-/// Whether the payload lies nowhere but in the step between its halves: it was taken or combined,
-/// is sent, and is not stored.
+/// Whether only the step holds the payload between its halves: it was received or combined, will be
+/// sent, and is not stored.
 ORRERY_HOST_DEVICE constexpr bool holds_payload(StepForm step) {
   return step.to && !step.target && (step.from || step.combine);
 }
 
-/// The half that frees the slot of the message that the step takes.
+/// The half that frees the slot of the message that the step receives.
 ORRERY_HOST_DEVICE constexpr Half frees_slot_in(StepForm step) {
   return holds_payload(step) ? Half::Send : Half::Receive;
 }
@@ -104,15 +105,15 @@ ORRERY_HOST_DEVICE constexpr Actions actions(StepForm step, Half half) {
   return result;
 }
 
-/// Whether the half touches data; if not, it takes no time and moves no bytes.
+/// Whether the half touches data. If not, it takes no time and moves no bytes.
 ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
   return half == Half::Send ? step.to : step.from || step.combine || step.target;
 }
 
-/// What the work of a half is, as far as its time goes. Each is of all elements of the payload.
+/// The actions of a half that take time. Each covers all elements of the payload.
 struct HalfWork {
   bool combines = false;  // a reduction
-  bool copies = false;    // from one place of the device to another
+  bool copies = false;    // inside the device's memory
   bool sends = false;
 };
 
@@ -125,7 +126,7 @@ ORRERY_HOST_DEVICE constexpr HalfWork work_of(StepForm step, Half half) {
     work.sends |= action.kind == ActionKind::Emit;
     read |= action.kind == ActionKind::Read;
   });
-  work.copies = work.copies && !work.combines;  // a reduction writes its result as it goes
+  work.copies = work.copies && !work.combines;  // a reduction already writes its result
   return work;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// When a half may run: the only statement of it. The sweep, the event engine, the host and
-// provenance executors, the deadlock check and the CUDA graph all go by for_each_cause and by
-// nothing else.
+// When a half may run, stated only here. The sweep, the event engine, the host and provenance
+// executors and the deadlock check use for_each_cause and nothing else.
 
 #include <cstdint>
 
@@ -15,12 +14,12 @@ enum class CauseKind : uint8_t {
   Enter,    // the node has entered the collective (only `step.node` counts)
   Order,    // the half before it in its channel
   After,    // a named step of another channel
-  Message,  // the matching send's message has arrived
-  Credit,   // the slot that the message will take is free
+  Message,  // the message of the matching send has arrived
+  Credit,   // the slot that the message needs is free
 };
 
-/// Something that must have happened: for Enter, node step.node entered; for Message, the message
-/// of send half (step, Send) arrived; otherwise, half (step, half) retired.
+/// Something that must have happened. Enter: node step.node entered. Message: the message of send
+/// half (step, Send) arrived. Else: half (step, half) retired.
 struct Cause {
   CauseKind kind = CauseKind::Order;
   StepRef step;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a walker did, in a number. The digests of all walkers of a run are compared with each other
-// and with the schedule's own. This catches a walker that skips, repeats or invents a half, and one
-// that moves other elements than the schedule says.
+// A walk as a number. The digests of all walkers of a run are compared with each other and with the
+// schedule's own. This detects a walker that skips, repeats or adds a half, and one that moves
+// other elements than the schedule says.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ class Digest {
     add(Halves(collective, ref.channel, half), ref, bytes);
   }
 
-  /// What halves of one kind on one channel number have in common: loops work it out once.
+  /// The common part of halves of one kind on one channel number: loops compute it once.
   class Halves {
    public:
     Halves(CollectiveId collective, Channel channel, Half half)
@@ -39,8 +39,8 @@ class Digest {
     sum_ += fold(place ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
   }
 
-  /// Adds one action that moved `bytes`: those that begin at element `first` of the area, or the
-  /// payload itself where the action names no slice.
+  /// Adds one action that moved `bytes`: those from element `first` of the area on, or the payload
+  /// itself if the action names no slice.
   void add_move(CollectiveId collective, StepRef ref, ActionKind action, const Slice* slice,
                 Bytes bytes) {
     const uint64_t where =
@@ -55,9 +55,9 @@ class Digest {
     sum_ += fold(step ^ 0x9e3779b97f4a7c15U, key.term_ ^ what);
   }
 
-  /// Adds what another part of the same walk did.
+  /// Adds the digest of another part of the same walk.
   void add(Digest part) { sum_ += part.sum_; }
-  /// What the same walk does that often.
+  /// The digest of the same walk repeated so often.
   Digest repeated(uint64_t times) const {
     Digest all;
     all.sum_ = sum_ * times;
@@ -70,20 +70,19 @@ class Digest {
   uint64_t sum_ = 0;
 };
 
-/// Bytes that a half moves: its payload, where it touches one (actions.h).
+/// Bytes that a half moves: its payload, if it touches one (actions.h).
 inline Bytes bytes_moved(const Step& step, Half half, Bytes itemsize) {
   return moves_data(step.form(), half) ? itemsize * step.count() : Bytes();
 }
 
-/// What a whole walk did.
+/// The digest of a whole walk.
 struct WalkDigest {
   Digest halves;
   std::optional<Digest> moves;  // of walkers that move data: every action, with its elements
   friend bool operator==(const WalkDigest&, const WalkDigest&) = default;
 };
 
-/// Adds to `halves`, and to `moves` where it is not null, what a walk adds that does every half of
-/// the schedule once.
+/// Adds every half of the schedule once to `halves`, and to `moves` if it is not null.
 void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Schedule& schedule,
              Bytes itemsize);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// How long work takes: the only statement of it. Lowering, the sweep and the event engine add these
-// durations up and know no other; what shares a link with others goes at the rates of max_min.h
-// instead of `most`. All durations are rounded up to a picosecond.
+// How long work takes, stated only here. Lowering, the sweep and the event engine add up these
+// durations. A message that shares a link has its rate from max_min.h instead of `most`. All
+// durations are rounded up to a picosecond.
 
 #include <algorithm>
 #include <optional>
@@ -15,8 +15,8 @@
 namespace orrery {
 
 /// A local op on one device: launch + max(flops / peak rate, bytes / memory bandwidth), the
-/// roofline of Williams, Waterman and Patterson (2009). A figure that the device lacks charges
-/// nothing; an op that runs nothing is not launched.
+/// roofline of Williams, Waterman and Patterson (2009). A figure that the device lacks adds
+/// nothing; an op that runs nothing has no launch.
 inline Duration local_duration(const Cost& cost, const DeviceFigures& device) {
   if (!cost.runs)
     return Duration();
@@ -29,10 +29,10 @@ inline Duration local_duration(const Cost& cost, const DeviceFigures& device) {
   return device.launch.value_or(Duration()) + runs;
 }
 
-/// The rates of what a device does to data while it is in a collective. Absent: it takes no time.
+/// The rates at which a device works on data in a collective. Without one, that work takes no time.
 struct DataRates {
   std::optional<BytesPerSecond> reduce;  // of a payload that is combined
-  std::optional<BytesPerSecond> copy;    // from one place of the device's memory to another
+  std::optional<BytesPerSecond> copy;    // inside the device's memory
   friend bool operator==(const DataRates&, const DataRates&) = default;
 };
 
@@ -46,17 +46,18 @@ inline Duration copy_duration(Bytes size, const DataRates& rates) {
   return at_rate(size, rates.copy);
 }
 
-/// The most that a message gets on a way whose slowest link has `bottleneck`, when the schedule
+/// The highest rate of a message on a route whose slowest link has `bottleneck`, if the schedule
 /// declares `cap` for it.
 inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap) {
   return cap ? std::min(*cap, bottleneck) : bottleneck;
 }
-/// A message that gets `rate`, latency apart. Without one, on a way without links, no time.
+/// The time of a message at `rate`, without the latency. Without a rate (a route without links) it
+/// is zero.
 inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate) {
   return at_rate(size, rate);
 }
 
-/// What each kind of work takes for one payload. `message` is for payloads that are sent.
+/// How long each kind of work takes for one payload. `message` is for payloads that are sent.
 struct PayloadDurations {
   Duration reduction;
   Duration copy;
@@ -68,7 +69,7 @@ inline PayloadDurations payload_durations(Bytes size, const DataRates& rates,
   return {reduction_duration(size, rates), copy_duration(size, rates), message};
 }
 
-/// Half of a step: one kind of work after the other.
+/// A half of a step: its kinds of work one after another.
 constexpr Duration half_duration(HalfWork work, const PayloadDurations& payload) {
   Duration total;
   if (work.combines)

@@ -14,13 +14,13 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
       ops_at_(program.sites.size()) {
   for (uint32_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
-    for (uint32_t place = 0; place < thread.devices.size(); ++place)
-      lists_.push_back({ThreadId(t), place, thread.devices[place]});
+    for (uint32_t i = 0; i < thread.devices.size(); ++i)
+      lists_.push_back({ThreadId(t), i, thread.devices[i]});
     const Tape& tape = lowered.tapes[t];
     tapes_.emplace_back(tape);
     for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;) {
       issued_by_[tape[i].op.index()] = ThreadId(t);
-      instruction_of_[tape[i].op.index()] = i;  // of a sync collective, its Enter comes last here
+      instruction_of_[tape[i].op.index()] = i;  // of a sync collective its Enter, which comes last
     }
   }
   std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
@@ -29,7 +29,7 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
   for (uint32_t t = 0; t < program.threads.size(); ++t)
     lists_of_thread_[t].resize(program.threads[t].devices.size());
   for (uint32_t l = 0; l < lists_.size(); ++l)
-    lists_of_thread_[lists_[l].thread.index()][lists_[l].place] = ListId(l);
+    lists_of_thread_[lists_[l].thread.index()][lists_[l].device_index] = ListId(l);
 }
 
 ListId ProgramLists::list_of(OpId op, LogicalId device) const {
@@ -57,9 +57,8 @@ OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
     for (const OpId op : ops)
       for (const LogicalId one : program_->thread(*issued_by_[op.index()]).devices)
         known.push_back({one, op});
-    std::stable_sort(known.begin(), known.end(), [](const DeviceOp& a, const DeviceOp& b) {
-      return a.device < b.device;
-    });
+    std::stable_sort(known.begin(), known.end(),
+                     [](const DeviceOp& a, const DeviceOp& b) { return a.device < b.device; });
   }
   const auto at =
       std::lower_bound(known.begin(), known.end(), device,

@@ -1,7 +1,7 @@
 #pragma once
 
-// How far each device has come in its list. It asks for_each_cause of tape_order.h what may happen
-// next; what happens inside collectives is for the caller to say, with end().
+// The progress of each device in its list. for_each_cause of tape_order.h says what may happen
+// next. The caller runs the collectives and reports their ends, with end().
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ using ListId = Id<struct ListTag>;
 
 struct List {
   ThreadId thread;
-  uint32_t place = 0;  // of the device among those of the thread
+  uint32_t device_index = 0;  // among the devices of the thread
   LogicalId device;
 };
 
@@ -27,7 +27,8 @@ struct EnterRef {
   uint32_t enter = 0;
 };
 
-/// The lists of a program, by device and thread. Refers to the program and what it was lowered to.
+/// The lists of a program, by device and thread. Keeps references to the program and its lowered
+/// form.
 class ProgramLists {
  public:
   ProgramLists(const Program& program, const Lowered& lowered);
@@ -37,20 +38,19 @@ class ProgramLists {
   const TapeOrder& tape(ListId id) const { return tapes_[lists_[id.index()].thread.index()]; }
   const TapeOrder& tape(ThreadId id) const { return tapes_[id.index()]; }
 
-  /// The instruction that is the op, in the tape of the thread that issues it. Of a collective: its
-  /// Enter.
+  /// The op's instruction in the tape of its thread; for a collective its Enter.
   uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
 
-  /// The list by which a device runs the op. Requires that it does.
+  /// The list of the op on a device. Requires that the device runs the op.
   ListId list_of(OpId op, LogicalId device) const;
 
-  /// What the Enter lets the device take part in.
+  /// The member that the Enter is: its collective and node.
   Member member(EnterRef entry) const {
     const List& list = lists_[entry.list.index()];
     return lowered_->member(*program_, tape(entry.list)[entry.enter].collective, list.device);
   }
 
-  /// By which list, and by which of its Enters, the node takes part.
+  /// The list of a node, and its Enter.
   EnterRef enter_of(CollectiveId collective, Node node) const;
 
  private:
@@ -64,37 +64,38 @@ class ProgramLists {
   const Lowered* lowered_;
   std::vector<List> lists_;
   std::vector<TapeOrder> tapes_;                      // per thread
-  std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and place
+  std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<std::optional<ThreadId>> issued_by_;    // per op
   std::vector<uint32_t> instruction_of_;              // per op
-  /// Per site of several ops, from when it is asked for: which devices come by which, ascending.
+  /// Per site of several ops, filled on first use: the op of each device, ascending.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
-/// Host is told, in an order that respects the causes; it must not call back:
+/// Calls the host, in an order that respects the causes. The host must not call back:
 ///   passed(ListId, uint32_t instruction)
 ///   entered(EnterRef)
 class ListProgress {
  public:
   explicit ListProgress(const ProgramLists& lists);
 
-  /// Runs all lists as far as they come.
+  /// Runs all lists as far as they can go.
   template <class Host>
   void begin(Host&& host) {
     for (uint32_t l = 0; l < lists_->size(); ++l)
       go_on(ListId(l), host);
   }
 
-  /// Lets the list come no further than to before this instruction, which it has not passed.
+  /// Holds the list before this instruction, which it has not passed.
   void hold(ListId list, uint32_t before) { held_before_[list.index()] = before; }
 
-  /// The list stands before the instruction, and its collectives from before it have all ended.
+  /// The list has reached the instruction, and its collectives from before it have all ended.
   bool rests_before(ListId list, uint32_t instruction) const;
 
-  /// Sends a list that rests before `end` back to `begin`: it has yet to come to what lies between.
+  /// Sends a list that is held before `end` back to `begin`: it will run the instructions between
+  /// them again.
   void send_back(ListId list, uint32_t begin, uint32_t end);
 
-  /// Runs a list that was held as far as it comes now.
+  /// Runs a list that was held as far as it can go now.
   template <class Host>
   void resume(ListId list, Host&& host) {
     go_on(list, host);
@@ -121,24 +122,23 @@ class ListProgress {
     const TapeOrder& tape = lists_->tape(list);
     const Stream& stream =
         streams_[first_stream_[list.index()] + tape.stream_of(moment.instruction)];
-    return tape.place_on_stream(moment.instruction) <
+    return tape.index_on_stream(moment.instruction) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
 
-  /// The next instruction of the list: that which it has not passed. The length of the tape at its
-  /// end.
+  /// The next instruction that the list will pass; the length of the tape at its end.
   uint32_t next(ListId list) const { return next_[list.index()]; }
 
   /// Whether all lists are at their ends, and all collectives have ended on all devices.
   bool finished() const;
 
-  /// The first cause, if any, that keeps the moment from happening.
+  /// The first unmet cause of the moment, if any.
   std::optional<Moment> first_unmet(ListId list, Moment moment) const;
 
   const ProgramLists& lists() const { return *lists_; }
 
  private:
-  /// A communication stream of a list: how many of its Enters have come so far. They end in order.
+  /// A communication stream of a list: how many of its Enters have happened. They end in order.
   struct Stream {
     uint32_t entered = 0;
     uint32_t ended = 0;

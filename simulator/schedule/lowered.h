@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program becomes before it is executed: for each thread a tape of instructions, and for
-// each group of each site one collective with its schedule. Every executor walks this form.
+// The lowered form of a program: for each thread a tape of instructions, and for each group of each
+// site one collective with its schedule. Every executor runs this form.
 
 #include <memory>
 #include <optional>
@@ -23,9 +23,9 @@
 
 namespace orrery {
 
-/// One entry of a thread's tape. A started collective is Enter and, at its done, Wait; a sync one
-/// is both, one after the other. The compute stream runs Local and Wait in order; Enter does not
-/// hold it up.
+/// One entry of a thread's tape. A started collective is an Enter and, at its done, a Wait. A sync
+/// one is both, one after another. The compute stream runs Local and Wait in order; an Enter does
+/// not block it.
 struct Instruction {
   enum class Kind : uint8_t {
     Local,  // compute for `duration`
@@ -42,7 +42,7 @@ struct Instruction {
 
 using Tape = std::vector<Instruction>;
 
-/// Which algorithm a site got, and why.
+/// The algorithm of a site, and the reason for it.
 struct Choice {
   std::string algorithm;
   std::string because;
@@ -55,25 +55,27 @@ struct Collective {
   WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
   SharedList<LogicalId> members;       // rank r is node r
-  SharedList<VertexId> places;         // where each node is in the fabric
+  SharedList<VertexId> vertices;       // of each node, in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
-  Bytes scratch;   // that a member holds from start to done besides its operand and its result
-  Duration pack;   // between launch and entry: the operand is copied into canonical work elements
-  Duration leave;  // after the last step: the result is copied out of them
+  Bytes scratch;   // of a member, from start to done, besides its operand and its result
+  Duration pack;   // between launch and entry: the operand is packed into canonical work elements
+  Duration leave;  // after the last step: the result is unpacked
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
-  /// Whose list each node is of; empty where no device runs several.
+  /// The thread of each node; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
 };
 
-/// How long a local op takes, launch included; zero for what is no local op.
+/// How long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;
-  /// Where devices differ: one for each device of the op's thread, in its order; else empty.
-  std::vector<Duration> by_place;
+  /// If devices differ: one for each device of the op's thread, in its order; else empty.
+  std::vector<Duration> by_device;
 
-  Duration at(size_t place) const { return by_place.empty() ? common : by_place[place]; }
+  Duration at(size_t device_index) const {
+    return by_device.empty() ? common : by_device[device_index];
+  }
 };
 
 struct Lowered {
@@ -85,18 +87,19 @@ struct Lowered {
   Duration launch;               // of entering a collective
   DataRates rates;
   std::vector<SiteMembers> members;  // per site
-  /// What the durations stand on that the cluster does not give: "launch: 0 (not given)".
+  /// The assumptions behind the durations, where the cluster lacks a figure: "launch: 0 (not
+  /// given)".
   std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
 
-  /// The collective that `device` enters by `op`, a collective of a thread that has the device.
+  /// The collective that `device` enters by `op`, a collective of one of the device's threads.
   Member member(const Program& program, OpId op, LogicalId device) const {
     return *members[program.op(op).site->index()].find(device);
   }
 };
 
-/// The members of each site, found from the collectives of `lowered`.
+/// The members of each site, from the collectives of `lowered`.
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);
 
 }  // namespace orrery

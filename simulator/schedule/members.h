@@ -35,8 +35,8 @@ class GroupTable {
 
   /// Empty for a device that is in none.
   std::optional<Entry> find(LogicalId device) const {
-    const std::optional<size_t> place = place_among(devices_, device);
-    return place ? std::optional(entries_[*place]) : std::nullopt;
+    const std::optional<size_t> index = index_among(devices_, device);
+    return index ? std::optional(entries_[*index]) : std::nullopt;
   }
   std::span<const LogicalId> devices() const { return devices_; }  // ascending
 
@@ -45,7 +45,7 @@ class GroupTable {
   SharedList<Entry> entries_;  // of each of the devices
 };
 
-/// Who takes part in one site.
+/// The members of one site.
 class SiteMembers {
  public:
   SiteMembers() = default;

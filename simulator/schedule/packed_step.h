@@ -1,6 +1,6 @@
 #pragma once
 
-// A step in 56 bytes without optional parts, for tables and GPU kernels. Freestanding.
+// A step in 56 bytes without optional members, for tables and GPU kernels. Freestanding.
 
 #include <stdint.h>
 
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// The fields of a part that the step does not have (its flag is not set) are 0. Areas and the
-/// reduction are the numbers of the enumerators of Area and Combine.
+/// Members of parts that the step lacks (their flag is not set) are 0. Areas and the reduction are
+/// the numbers of the enumerators of Area and Combine.
 struct PackedStep {
   static constexpr uint8_t kFrom = 1;
   static constexpr uint8_t kTo = 2;

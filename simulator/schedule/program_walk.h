@@ -1,8 +1,8 @@
 #pragma once
 
-// Walking a whole program without time: every device runs its list, every collective its schedule,
-// each half after its causes. No cause is a choice, so one order decides for all timings: what does
-// not end here cannot end at all.
+// Walks a whole program without time: every device runs its list and every collective its schedule,
+// each half after its causes. No cause is a choice, so one order decides for all timings: a program
+// that does not end here cannot end at all.
 
 #include <cstdint>
 #include <memory>
@@ -23,11 +23,11 @@ struct Stop {
     std::vector<Parked> parked;
   };
   std::shared_ptr<const ProgramLists> lists;  // of the program that was walked
-  ListProgress progress;                      // how far each of them came
-  std::vector<StuckCollective> collectives;   // entered by some and not ended, by id
+  ListProgress progress;                      // how far each list came
+  std::vector<StuckCollective> collectives;   // entered by some members and not ended, by id
 
   bool finished() const { return progress.finished(); }
-  /// The lists that stand at a Wait, by device.
+  /// The lists that are at a Wait, by device.
   std::vector<ListId> waiting() const {
     std::vector<ListId> result;
     for (uint32_t l = 0; l < lists->size(); ++l)
@@ -68,7 +68,7 @@ class ProgramWalk {
     return stop();
   }
 
-  // What ListProgress tells.
+  // The callbacks of ListProgress.
 
   void passed(ListId list, uint32_t instruction) {
     const Instruction& at = lists_->tape(list)[instruction];

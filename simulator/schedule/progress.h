@@ -1,8 +1,8 @@
 #pragma once
 
-// How far each channel of one schedule has come, and who waits for whom. It asks for_each_cause
-// whether a half may run, and parks a channel on its first unmet cause, so that a walk costs time
-// in the number of halves, and memory in the number of channels.
+// The progress of each channel of one schedule, and who waits for whom. It asks for_each_cause
+// whether a half may run, and parks a channel on its first unmet cause. So the time of a walk grows
+// with the halves, and its memory with the channels.
 
 #include <cstdint>
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-/// When a message counts as arrived: as soon as its send half retires (walks without time), or when
+/// When a message counts as arrived: when its send half retires (walks without time), or when
 /// arrive() says so (walks with time).
 enum class Arrival : uint8_t { WithSend, Told };
 
@@ -26,14 +26,14 @@ struct HalfRef {
   Half half = Half::Receive;
 };
 
-/// A channel that cannot go on: its next half, and the first cause that is not met.
+/// A channel that cannot continue: its next half, and the first cause that is not met.
 struct Parked {
   HalfRef half;
   Cause cause;
 };
 
-/// `Ready` callbacks get the HalfRef of each half whose causes are all met, exactly once per half;
-/// the caller runs it and then calls retire. Callbacks must not call back into the Progress.
+/// `Ready` callbacks get the HalfRef of each half whose causes are all met, exactly once per half.
+/// The caller runs the half and then calls retire. Callbacks must not call back into the Progress.
 template <class S, Arrival kArrival>
 class Progress {
  public:
@@ -111,7 +111,7 @@ class Progress {
            (cursor.index == step.index && half == Half::Receive && cursor.received);
   }
 
-  /// Every channel that cannot go on, of nodes that have entered, in (node, channel) order.
+  /// Every channel of an entered node that cannot continue, in (node, channel) order.
   std::vector<Parked> parked() const {
     std::vector<Parked> result;
     for (uint32_t n = 0; n < extent_.nodes; ++n) {

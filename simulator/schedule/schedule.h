@@ -1,8 +1,8 @@
 #pragma once
 
-// The schedule of one collective over one group: which steps each node runs, in which order, and
-// which message each one sends or receives. It is viewed, not stored: step() may compute, so that a
-// ring over many ranks costs no memory per step. When a step may run is stated once, in causes.h.
+// The schedule of one collective over one group: the steps of each node, their order, and the
+// message that each one sends or receives. It is an interface, not storage: step() may compute its
+// result, so a ring over many ranks takes no memory per step. causes.h says when a step may run.
 
 #include <compare>
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace orrery {
 
-using Node = Id<struct NodeTag>;  // a participant of a schedule: rank r is node r
+using Node = Id<struct NodeTag>;  // a member of the group: rank r is node r
 using Channel =
-    Id<struct ChannelTag>;  // a node's own sequence of steps; a node's channels run side by side
+    Id<struct ChannelTag>;  // a node's own sequence of steps; its channels run concurrently
 
 /// One step: the index-th of one channel of one node.
 struct StepRef {
@@ -40,10 +40,10 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// One step of a channel. What its two halves do with its parts is stated in actions.h.
+/// One step of a channel. actions.h says what its two halves do.
 struct Step {
-  /// Not constexpr: for a constexpr constructor compilers clear all the bytes of a step, and
-  /// making a step is in the innermost loops.
+  /// Not constexpr. For a constexpr constructor compilers clear all bytes of a step, and steps are
+  /// made in the innermost loops.
   Step() {}
 
   std::optional<Node> from;
@@ -53,13 +53,13 @@ struct Step {
   Combine combine = Combine::None;
   std::optional<StepRef> after;  // a step of another channel of this node that must have ended
 
-  /// Elements of the payload; 0 for a step that moves nothing.
+  /// Elements of the payload; 0 for a step that moves no data.
   int64_t count() const { return source ? source->count : target ? target->count : 0; }
   StepForm form() const {
     return {from.has_value(), to.has_value(), source.has_value(), target.has_value(),
             combine != Combine::None};
   }
-  /// The slice that an action names; null where the step has none.
+  /// The slice that an action names; null if the step has none.
   const Slice* slice(Operand operand) const {
     if (operand == Operand::Source)
       return source ? &*source : nullptr;
@@ -68,25 +68,26 @@ struct Step {
 };
 
 PackedStep pack(const Step& step);
-/// `node` is the step's own, which `after` names.
+/// `node` is the step's own node, of which `after` names a channel.
 Step unpack(const PackedStep& packed, Node node);
 
 /// Whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
-/// What a walker must know before it begins.
+/// What a walker must know before it starts.
 struct Extent {
   uint32_t nodes = 0;
-  uint32_t channels = 0;  // the most that any node has
-  uint32_t slots = 2;     // messages a connection holds that its receiver has not yet freed
-  /// How many steps before the one that a channel is at (or has begun) a cause or an undelivered
-  /// message may name: walkers remember so many, and the one it is at.
+  uint32_t channels = 0;  // the maximum over the nodes
+  uint32_t slots = 2;     // messages that a connection holds and its receiver has not freed yet
+  /// How many steps back, from the step that a channel is at or has begun, a cause or an
+  /// undelivered message may name. Walkers remember this many steps and the current one.
   uint32_t window = 0;
-  /// How many steps before its own index a cause of a half may name. At most the window; of a
-  /// lockstep schedule a walker that goes row by row remembers only so many rows.
+  /// How many steps back from its own index a cause of a half may name; at most the window. A
+  /// walker of a lockstep schedule that goes row by row remembers only this many rows.
   uint32_t reach = 0;
-  /// Whether row i (step i of every channel) can run whole once rows < i have: a walker may then go
-  /// row by row without asking. Receive halves of a row come before its send halves.
+  /// Whether row i (step i of every channel) can run completely once rows < i have. A walker may
+  /// then go row by row without checking causes. Receive halves of a row come before its send
+  /// halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
   int64_t input = 0;   // elements of each area, per node
@@ -98,7 +99,7 @@ struct Extent {
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
 };
 
-/// What one channel sends to one node, in all.
+/// Everything that one channel sends to one node.
 struct Sent {
   Node to;
   uint64_t messages = 0;
@@ -106,8 +107,8 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
-/// Abstract, so that foreign files, mutants and computed algorithms are walked alike. Concrete
-/// algorithms are `final`, and walkers are templates over them where speed matters.
+/// Abstract, so that imported, mutated and computed schedules are walked alike. Computed schedules
+/// are `final`, and walkers are templates over them where speed matters.
 class Schedule {
  public:
   Schedule() = default;
@@ -119,21 +120,21 @@ class Schedule {
   virtual uint32_t steps(Node node, Channel channel) const = 0;
   virtual Step step(StepRef ref) const = 0;
 
-  /// The other end of the message that this half receives or sends. Requires that it does.
+  /// The other end of the message that this half receives or sends. Requires that there is one.
   virtual StepRef peer(StepRef ref, Half half) const = 0;
 
-  /// The receiving step whose slot this sending step's message takes over: that of the message sent
-  /// `slots` before it on the same connection (a connection joins a sending channel to a receiving
-  /// one).
+  /// The receiving step whose slot this sending step's message reuses: that of the message sent
+  /// `slots` before it on the same connection. (A connection is a sending channel with a receiving
+  /// channel.)
   virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
 
-  /// Visits what the channel sends to each node, in ascending order of nodes. Here by going through
-  /// its steps; computed schedules know. Throws Overflow where elements leave 64 bits.
+  /// Visits what the channel sends to each node, in ascending order of nodes. This version goes
+  /// through the steps; computed schedules override it. Throws Overflow if elements exceed 64 bits.
   virtual void for_each_receiver(Node node, Channel channel,
                                  FunctionRef<void(const Sent&)> visit) const;
 };
 
-/// Steps of the schedule, over all nodes and channels.
+/// The number of steps, over all nodes and channels.
 uint64_t count_steps(const Schedule& schedule);
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// One entry for each step that can still matter: of every channel the step it is at and the
-// `window` steps before. Memory grows with nodes x channels x window, never with the length of a
+// One entry for each step that can still matter: for every channel the current step and the
+// `window` steps before it. Memory grows with nodes x channels x window, not with the length of a
 // schedule.
 
 #include <bit>
@@ -20,11 +20,11 @@ class StepTable {
         shift_(static_cast<uint32_t>(std::bit_width(extent.window))),
         entries_((uint64_t{extent.nodes} * extent.channels) << shift_, initial) {}
 
-  T& at(StepRef ref) { return entries_[place(ref)]; }
-  const T& at(StepRef ref) const { return entries_[place(ref)]; }
+  T& at(StepRef ref) { return entries_[index_of(ref)]; }
+  const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
 
  private:
-  uint64_t place(StepRef ref) const {
+  uint64_t index_of(StepRef ref) const {
     const uint64_t channel = uint64_t{ref.node.index()} * channels_ + ref.channel.index();
     return (channel << shift_) | (ref.index & ((1U << shift_) - 1U));
   }

@@ -125,8 +125,8 @@ std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule) {
 }
 
 std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
-                                                                     std::string& fault) {
-  struct Line {  // what one node sends another on one channel
+                                                                     std::string& error) {
+  struct Line {  // the messages of one node to another on one channel
     std::vector<StepRef> sends;
     std::vector<StepRef> receives;
   };
@@ -145,19 +145,19 @@ std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const Store
       const int64_t sent = at(steps, line.sends[m]).count();
       const int64_t taken = at(steps, line.receives[m]).count();
       if (sent != taken) {
-        fault = fmt::format("{} sends {} elements, but {} receives {}", step_text(line.sends[m]),
+        error = fmt::format("{} sends {} elements, but {} receives {}", step_text(line.sends[m]),
                             sent, step_text(line.receives[m]), taken);
         return std::nullopt;
       }
       messages.push_back({line.sends[m], line.receives[m]});
     }
     if (line.sends.size() > pairs) {
-      fault = fmt::format("{} sends to node {}, which has no step to receive it",
+      error = fmt::format("{} sends to node {}, which has no step to receive it",
                           step_text(line.sends[pairs]), std::get<1>(ends).index());
       return std::nullopt;
     }
     if (line.receives.size() > pairs) {
-      fault = fmt::format("{} receives from node {}, which has no step that sends it",
+      error = fmt::format("{} receives from node {}, which has no step that sends it",
                           step_text(line.receives[pairs]), std::get<0>(ends).index());
       return std::nullopt;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A schedule held step by step: foreign files, mutants and tests.
+// A schedule stored step by step: for imported algorithms, mutants and tests.
 
 #include <string>
 #include <vector>
@@ -20,9 +20,9 @@ class StoredSchedule final : public Schedule {
     StepRef receive;
   };
 
-  /// `messages` has every sending step once and every receiving step once; messages of one
-  /// connection (one sending channel to one receiving channel) are in the order of their sends.
-  /// Nodes, channels and window of `extent` are filled in from the steps; lockstep is off.
+  /// `messages` has every sending step once and every receiving step once. Messages of one
+  /// connection (a sending and a receiving channel) are in the order of their sends. Nodes,
+  /// channels and window of `extent` are filled in from the steps; lockstep is off.
   StoredSchedule(Extent extent, const StoredSteps& steps, const std::vector<Message>& messages);
 
   const Extent& extent() const override { return extent_; }
@@ -43,13 +43,13 @@ class StoredSchedule final : public Schedule {
   std::vector<std::vector<std::vector<Ends>>> ends_;
 };
 
-/// A copy of any schedule, step by step; mutants start here.
+/// A copy of any schedule, step by step; the basis of mutants.
 StoredSteps stored_steps(const Schedule& schedule);
 std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule);
 
-/// Pairs the sends of channel c with the receives of channel c of the peer, each in order. Empty
-/// optional and a sentence in `fault` where a message has one end only.
+/// Pairs the sends of channel c with the receives of channel c of the peer, each in order. If a
+/// message has one end only, the result is empty and `error` has a sentence.
 std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
-                                                                     std::string& fault);
+                                                                     std::string& error);
 
 }  // namespace orrery

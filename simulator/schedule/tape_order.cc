@@ -43,7 +43,7 @@ TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
       if (is_new)
         enters_.emplace_back();
       links_[i].stream = stream->second;
-      links_[i].place = static_cast<uint32_t>(enters_[stream->second].size());
+      links_[i].index = static_cast<uint32_t>(enters_[stream->second].size());
       enters_[stream->second].push_back(i);
       enter_of_op[instruction.collective] = i;
     } else if (instruction.kind == Instruction::Kind::Wait) {

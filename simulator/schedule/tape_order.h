@@ -1,8 +1,8 @@
 #pragma once
 
-// When a device goes on: the only statement of it, for_each_cause of a Moment. The program walk,
-// the clocks of the devices, the hang check, slack, the critical path, memory and futures go by it.
-// Inside a collective they go by causes.h.
+// When a device goes on, stated only here, in for_each_cause of a Moment. The program walk, the
+// clocks of the devices, the hang check, slack, the critical path, memory and futures use it.
+// Inside a collective causes.h applies.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,8 @@ namespace orrery {
 /// The communication stream of a collective.
 StreamId stream_of(const Op& op);
 
-/// What the compute stream of a thread's devices goes through, from the thread's issue order.
+/// The instructions that the compute stream of a thread's devices runs, from the thread's issue
+/// order.
 Tape tape_of(const Program& program, const Thread& thread);
 
 /// What happens to one instruction of a tape on one device.
@@ -32,7 +33,7 @@ struct Moment {
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// A tape, and which of its instructions belong together. Refers to the tape.
+/// A tape, with the links between its instructions. Keeps a reference to the tape.
 class TapeOrder {
  public:
   explicit TapeOrder(const Tape& tape);
@@ -49,7 +50,7 @@ class TapeOrder {
   uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
   /// Of an Enter: its stream, and how many Enters of that stream come before it.
   uint32_t stream_of(uint32_t enter) const { return links_[enter].stream; }
-  uint32_t place_on_stream(uint32_t enter) const { return links_[enter].place; }
+  uint32_t index_on_stream(uint32_t enter) const { return links_[enter].index; }
   /// The Enters of a stream, ascending.
   std::span<const uint32_t> enters(uint32_t stream) const { return enters_[stream]; }
 
@@ -57,7 +58,7 @@ class TapeOrder {
   struct Links {
     uint32_t enter = 0;        // Wait
     uint32_t stream = 0;       // Enter
-    uint32_t place = 0;        // Enter: in enters_[stream]
+    uint32_t index = 0;        // Enter: in enters_[stream]
     uint32_t first_wait = 0;   // Enter: in waits_
     uint32_t count_waits = 0;  // Enter
   };
@@ -68,9 +69,9 @@ class TapeOrder {
   std::vector<uint32_t> waits_;                // grouped by their Enter
 };
 
-/// Calls `visit(Moment)` for each moment of the same device that must have come before this one,
-/// until it returns false. Returns whether all were visited. Ended has one more condition, which
-/// the collective knows: that all steps of the device have retired (for_each_last_step).
+/// Calls `visit(Moment)` for each moment of the same device that must come before this one, until
+/// it returns false. Returns whether all were visited. Ended has one more condition, inside the
+/// collective: all steps of the device have retired (for_each_last_step).
 template <class Visit>
 bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
   const uint32_t i = moment.instruction;
@@ -83,9 +84,9 @@ bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
     case MomentKind::Entered: {
       if (!visit(Moment{MomentKind::Passed, i}))
         return false;
-      const uint32_t place = tape.place_on_stream(i);
-      return place == 0 ||
-             visit(Moment{MomentKind::Ended, tape.enters(tape.stream_of(i))[place - 1]});
+      const uint32_t index = tape.index_on_stream(i);
+      return index == 0 ||
+             visit(Moment{MomentKind::Ended, tape.enters(tape.stream_of(i))[index - 1]});
     }
     case MomentKind::Ended:
       return visit(Moment{MomentKind::Entered, i});

@@ -19,13 +19,13 @@ int64_t View::inner_run() const {
   return run == 0 ? 1 : run;
 }
 
-int64_t View::place(int64_t canonical) const {
-  int64_t place = 0;
+int64_t View::offset(int64_t canonical) const {
+  int64_t offset = 0;
   for (size_t d = dims.size(); d-- > 0;) {
-    place += canonical % dims[d] * strides[d];
+    offset += canonical % dims[d] * strides[d];
     canonical /= dims[d];
   }
-  return place;
+  return offset;
 }
 
 bool View::contiguous() const {

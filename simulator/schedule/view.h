@@ -11,8 +11,9 @@
 
 namespace orrery {
 
-/// Canonical element i, split row-major over `dims`, lies at the sum of coordinate x stride in the
-/// tensor. The dims' product is the number of canonical elements; the map is one to one.
+/// Canonical element i has a row-major index over `dims`. Its offset in the tensor is the sum of
+/// coordinate x stride. The product of the dims is the number of canonical elements, and no two
+/// have the same offset.
 struct View {
   SharedList<int64_t> dims;
   SharedList<int64_t> strides;
@@ -28,11 +29,11 @@ struct View {
   template <class Run>
   void for_each_run(int64_t first, int64_t count, Run&& run) const;
 
-  /// Canonical elements that lie side by side in the tensor: a run begins at every multiple. At
+  /// How many canonical elements are contiguous in the tensor: a run begins at every multiple. At
   /// least 1.
   int64_t inner_run() const;
-  /// Where a canonical element lies in the tensor.
-  int64_t place(int64_t canonical) const;
+  /// The offset of a canonical element in the tensor.
+  int64_t offset(int64_t canonical) const;
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -45,7 +46,7 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
     int64_t length = inner - at % inner;
     if (length > first + count - at)
       length = first + count - at;
-    run(at, place(at), length);
+    run(at, offset(at), length);
     at += length;
   }
 }

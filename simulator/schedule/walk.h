@@ -1,7 +1,7 @@
 #pragma once
 
-// Walking a schedule without time: every half once, after its causes. Since no cause is a wildcard,
-// all orders that respect the causes end alike; this one lets a message be taken right after it is
+// Walks a schedule without time: every half once, after its causes. All orders that respect the
+// causes end alike, since no cause is a wildcard. This order takes a message right after it is
 // sent, while it is in the cache.
 
 #include <vector>
@@ -12,8 +12,8 @@
 namespace orrery {
 
 /// Calls visitor.receive(StepRef, const Step&) and visitor.send(StepRef, const Step&) for every
-/// half that can run when all nodes enter at once. Returns the channels that could not go on: none
-/// for a schedule that ends.
+/// half that can run when all nodes enter at once. Returns the channels that could not continue:
+/// none for a schedule that ends.
 template <class S, class Visitor>
 std::vector<Parked> walk(const S& schedule, Visitor& visitor) {
   Progress<S, Arrival::WithSend> progress(schedule);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether a timeline asks any link for more than it has at any time. Where it does not, every
-// message gets all it can use, so a timeline in which each took the least time possible is the one
-// that sharing gives. The sweep proves its own timeline with this, where demand.h alone cannot.
+// Whether the messages of a timeline exceed the capacity of any link at any time. If not, every
+// message gets its full rate, so a timeline in which each took its shortest time is the one that
+// sharing gives. The sweep checks its own timeline with this if demand.h alone is not enough.
 
 #include <cstdint>
 #include <span>
@@ -16,15 +16,15 @@ namespace orrery {
 
 class CapacityCheck {
  public:
-  /// Only the links that may be asked for more than they have are looked at.
+  /// Only links whose maximum demand exceeds their capacity are checked.
   CapacityCheck(const Fabric& fabric, const Demands& demands);
 
   /// Whether there is such a link.
   bool needed() const { return needed_; }
   bool looks_at(LinkId link) const { return earlier_[link.index()].watched; }
 
-  /// A message takes `rate` of the link from `begin` to `end`. Not everything is remembered: what
-  /// comes long after later messages counts as too much.
+  /// A message takes `rate` of the link from `begin` to `end`. Older times are forgotten: a message
+  /// that begins long before later ones counts as too much.
   void add(LinkId link, Instant begin, Instant end, BytesPerSecond rate) {
     Latest& use = latest_[link.index()];
     const Stretch added{begin, end, rate.count()};
@@ -36,10 +36,10 @@ class CapacityCheck {
       append(link, added);
   }
 
-  /// What is about to be added does not fit.
+  /// The next addition exceeds the capacity.
   void refuse() { holds_ = false; }
 
-  /// Whether everything that was added fits.
+  /// Whether everything added so far fits.
   bool holds() const { return holds_; }
 
  private:
@@ -49,14 +49,14 @@ class CapacityCheck {
     Instant end;
     int64_t rate = 0;  // bytes per second
   };
-  /// What each message asks for, apart from the rest so that it stays in the cache.
+  /// What each message needs, apart from the rest, so that it stays in the cache.
   struct Latest {
     Stretch last;
     int64_t capacity = 0;  // bytes per second
   };
   struct Earlier {
     std::vector<Stretch> stretches;  // before the last: ascending, disjoint
-    Instant forgotten;               // nothing is remembered of what was before
+    Instant forgotten;               // times before this are forgotten
     bool watched = false;
   };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// One collective in max-plus time, all its entries known. A template over the concrete schedule, so
-// that the compiler folds the schedule's steps and the enumeration of their causes into the loop.
+// One collective in max-plus time, with all its entries known. A template over the concrete
+// schedule, so that the compiler folds the schedule's steps and the enumeration of their causes
+// into the loop.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,7 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `log`, where there is one, gets every half.
+  /// `entries` has when each node enters. `log`, if not null, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, const DataRates& rates, Paths& paths,
                   EventLog* log, CapacityCheck* capacity)
@@ -53,7 +54,7 @@ class CollectiveSweep {
            Int128{width_} * Int128{row_mask_ + 1} * Int128{sizeof(StepTimes)};
   }
 
-  /// Stops early where a link is asked for more than it has. Returns whether all steps ran.
+  /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
     if (capacity_ != nullptr && !first_messages_fit(Node(0))) {
       capacity_->refuse();
@@ -69,12 +70,12 @@ class CollectiveSweep {
     return run_in_any_order() && holds();
   }
 
-  /// When the node ended, and whose entry held it up: that of its channel that ended last, and of
-  /// those the first.
+  /// When the node ended, and whose entry held it up: that of its channel that ended last; of equal
+  /// ones the first.
   Happened exit(Node node) const {
     LastMet<> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
-      const StepTimes& times = times_[place(ref)];
+      const StepTimes& times = times_[index_of(ref)];
       last.add({times.sent, times.sent_origin});
     });
     return last.any() ? last.get() : Happened{entries_[node.index()], node};
@@ -84,14 +85,14 @@ class CollectiveSweep {
   Digest digest() const { return tally_.digest; }
 
  private:
-  /// How long a payload takes on a channel. Of no elements: no time.
+  /// How long a payload takes on a channel. Without elements, no time.
   struct Cost {
     int64_t count = 0;
     PayloadDurations durations;
   };
 
-  /// What a channel knows, so that no message costs a search or a division: the way of its last
-  /// message, and the costs of two sizes, since algorithms cut data into parts of two sizes.
+  /// What a channel stores, so that no message needs a search or a division: the route of its last
+  /// message, and the costs of two sizes, since algorithms split data into parts of two sizes.
   struct Connection {
     std::optional<Node> to;
     Duration latency;
@@ -113,7 +114,7 @@ class CollectiveSweep {
     }
   };
 
-  /// What a pass over steps of one channel number did and met.
+  /// The results of a pass over the steps of one channel number.
   struct Pass {
     Pass(CollectiveId id, Channel channel)
         : receives(id, channel, Half::Receive), sends(id, channel, Half::Send) {}
@@ -125,9 +126,9 @@ class CollectiveSweep {
     bool same_row = false;  // a send half has a cause in this row, which the pass may not have done
   };
 
-  /// Row by row, whole steps at a time. Going over a row again does no harm: where a cost was not
-  /// known it is learnt first; where a send half waits for another node's receive half of the same
-  /// row, these are all right after the first pass.
+  /// Row by row, whole steps at a time. Repeating a row is safe. If a cost was unknown, it is
+  /// computed first. If a send half waits for another node's receive half of the same row, all
+  /// receive halves are right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
     bool learn_first = false;  // the row before did not know its costs: this one will not either
@@ -209,7 +210,7 @@ class CollectiveSweep {
   /// Of a send half that has run.
   void check_capacity(StepRef ref, int64_t count) const {
     const size_t at = channel_of(ref);
-    const Instant sent = times_[place(ref)].sent;
+    const Instant sent = times_[index_of(ref)].sent;
     const Instant begun(sent.picoseconds() -
                         connections_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
@@ -268,7 +269,7 @@ class CollectiveSweep {
     const Step step = schedule_.step(ref.step);
     Pass unused(id_, ref.step.channel);
     const Instant begin = begins(times_.data(), ref.step, ref.half, step, unused).at;
-    const StepTimes& times = times_[place(ref.step)];
+    const StepTimes& times = times_[index_of(ref.step)];
     const Instant end = ref.half == Half::Receive ? times.received : times.sent;
     const bool sends = ref.half == Half::Send && step.to.has_value();
     log_->add({id_, ref.step, ref.half, begin, end, sends ? times.arrived : end});
@@ -314,7 +315,7 @@ class CollectiveSweep {
   ORRERY_ALWAYS_INLINE void receive(StepTimes* all, StepRef ref, const Step& step,
                                     Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Receive, step, pass);
-    StepTimes& times = all[place(ref)];
+    StepTimes& times = all[index_of(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
     const HalfWork work = work_of(step.form(), Half::Receive);
@@ -328,7 +329,7 @@ class CollectiveSweep {
 
   ORRERY_ALWAYS_INLINE void send(StepTimes* all, StepRef ref, const Step& step, Pass& pass) const {
     const Happened begin = begins(all, ref, Half::Send, step, pass);
-    StepTimes& times = all[place(ref)];
+    StepTimes& times = all[index_of(ref)];
     times.sent = begin.at;
     times.sent_origin = begin.origin;
     if (step.to) {
@@ -351,7 +352,7 @@ class CollectiveSweep {
             last.add({entries_[cause.step.node.index()], cause.step.node});
           } else {
             pass.same_row |= cause.kind == CauseKind::Credit && cause.step.index == ref.index;
-            last.add(all[place(cause.step)].of(cause));
+            last.add(all[index_of(cause.step)].of(cause));
           }
           return true;
         });
@@ -363,7 +364,7 @@ class CollectiveSweep {
   }
 
   /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
-  size_t place(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
+  size_t index_of(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
   /// Makes the step's cost known to its channel, and where there is room that of one more size.
   /// Returns whether it was new.
@@ -403,7 +404,7 @@ class CollectiveSweep {
   }
 
   const Path& path_to(StepRef ref, Node to) const {
-    return paths_.between(collective_.places[ref.node.index()], collective_.places[to.index()]);
+    return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()]);
   }
 
   Cost cost(const Connection& way, int64_t count) const {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "models/base/check.h"
+#include "models/program/loops.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 
@@ -13,17 +14,17 @@ namespace orrery {
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment) {
   const Instruction& instruction = lists.tape(list)[moment.instruction];
-  const OpSpan& span = spans[instruction.op.index()][lists[list].place];
+  const OpSpan& span = spans[instruction.op.index()][lists[list].device_index];
   if (moment.kind == MomentKind::Entered)
     return span.start;
-  // The compute stream goes past an Enter as soon as it reaches it.
+  // The compute stream passes an Enter as soon as it reaches it.
   const bool enters = instruction.kind == Instruction::Kind::Enter;
   return moment.kind == MomentKind::Passed && enters ? span.reached : span.end;
 }
 
 namespace {
 
-/// Runs `timed(EventLog*)`, and keeps what it records where that is wanted.
+/// Runs `timed(EventLog*)`, and keeps the record if it is wanted.
 template <class Timed>
 auto with_history(History* history, Timed&& timed) {
   if (history == nullptr)
@@ -35,8 +36,9 @@ auto with_history(History* history, Timed&& timed) {
 
 }  // namespace
 
-std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
-                                       const Demands& demands, const TimeOptions& options) {
+std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
+                                                    Paths& paths, const Demands& demands,
+                                                    const TimeOptions& options) {
   std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
   auto swept = with_history(options.history, [&](EventLog* log) {
     SweepOptions of_sweep;
@@ -47,10 +49,18 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
   });
-  if (auto* completion = std::get_if<Completion>(&swept)) {
+  if (auto* completion = std::get_if<Completion>(&swept))
     completion->because = "no link is asked for more than its capacity";
+  else if (shared)
+    std::get<std::string>(swept) = std::move(*shared);
+  return swept;
+}
+
+std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
+                                       const Demands& demands, const TimeOptions& options) {
+  auto swept = time_by_sweep(program, lowered, paths, demands, options);
+  if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
-  }
   std::optional<Completion> completion = with_history(options.history, [&](EventLog* log) {
     EngineOptions of_engine;
     of_engine.device_start = options.device_start;
@@ -59,7 +69,7 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
     return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
   });
   if (completion)
-    completion->because = shared ? std::move(*shared) : std::get<std::string>(std::move(swept));
+    completion->because = std::get<std::string>(std::move(swept));
   return completion;
 }
 
@@ -73,6 +83,7 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
 
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log) {
+  ORRERY_CHECK(!leaves_out_iterations(program), "a recording has every iteration");
   Completion again;
   if (completion.by == TimedBy::Sweep) {
     SweepOptions options;

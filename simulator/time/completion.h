@@ -1,10 +1,11 @@
 #pragma once
 
-// When everything happened: what the sweep and the event engine both answer, to the picosecond.
+// When everything happened. The sweep and the event engine give the same answer, to the picosecond.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/base/id.h"
@@ -20,10 +21,9 @@
 
 namespace orrery {
 
-/// One op on one device. The compute stream reaches the op at `reached`; a local op then runs from
-/// `start`
-/// (= reached) to `end`; a collective is entered at `start` and has ended on this device at `end`;
-/// a done starts when it is reached and ends when the compute stream goes on.
+/// One op on one device. The compute stream reaches the op at `reached`. A local op runs from
+/// `start` (= reached) to `end`. A collective is entered at `start` and has ended on this device at
+/// `end`. A done starts when it is reached and ends when the compute stream goes on.
 struct OpSpan {
   Instant reached;
   Instant start;
@@ -33,10 +33,18 @@ struct OpSpan {
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
-/// Iterations of a loop that were not run one by one: each is the one before plus `period`.
+/// Iterations of a loop that were not run one by one: each is the one `every` before, `later`.
 struct AddedIterations {
   uint64_t count = 0;
-  Duration period;
+  uint64_t every = 1;
+  Duration later;
+};
+
+/// How long an op took on one device, over several of its runs.
+struct OpTime {
+  Duration from_reached;  // to its end
+  Duration from_start;    // to its end
+  friend bool operator==(const OpTime&, const OpTime&) = default;
 };
 
 /// Of a loop that leaves out iterations, the window has the times of the last iterations, and the
@@ -52,11 +60,13 @@ struct Completion {
   uint64_t messages = 0;
   Digest digest;
   std::vector<AddedIterations> added;  // per loop of the program
+  /// Per op and device: the runs that have no span. Empty where nothing is left out.
+  std::vector<std::vector<OpTime>> left_out;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
 
-/// When a moment of a list was, as `spans` has it: per op, per device of its thread.
+/// When a moment of a list happened, as in `spans`: per op, per device of its thread.
 Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
                    ListId list, Moment moment);
 
@@ -67,9 +77,15 @@ struct TimeOptions {
   int64_t most_state = Limits().state;  // as Limits has it
 };
 
+/// By the sweep where it is exact, which here may also show in its timeline; else the reason why
+/// not. Takes programs that leave out iterations of loops.
+std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
+                                                    Paths& paths, const Demands& demands,
+                                                    const TimeOptions& options = {});
+
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
 /// Empty for a program that does not end; a program walk says why. Throws TooMuchState
-/// (state_budget.h).
+/// (state_budget.h). Requires a program with all iterations of its loops.
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
 
@@ -78,7 +94,8 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
                     const Demands& demands, const std::vector<Instant>& device_start = {});
 
 /// The run that `completion` is of, once more by the same executor, with each half of each step
-/// into `log`. That nothing differs is checked.
+/// into `log`. That nothing differs is checked. Requires a program with all iterations of its
+/// loops.
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log);
 

@@ -43,7 +43,7 @@ class Engine {
                         demands.links[l].exceeds(paths.fabric().link(LinkId(l))));
   }
 
-  /// Empty where the program does not end.
+  /// Empty if the program does not end.
   std::optional<Completion> run() {
     try {
       return run_events();
@@ -57,7 +57,7 @@ class Engine {
     }
   }
 
-  // What running collectives ask for, and tell (running_collective.h).
+  // The host of the running collectives (running_collective.h).
 
   /// Whether messages on the link may have to share it.
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
@@ -65,7 +65,7 @@ class Engine {
   Instant now() const { return now_; }
   InstantNumber number() const { return number_; }
 
-  /// Takes one of the halves that can begin, any.
+  /// Takes any one of the halves that can begin.
   HalfRef take(std::vector<HalfRef>& ready) {
     if (shuffle_)
       std::swap(ready.back(), ready[shuffle_->below(ready.size())]);
@@ -122,8 +122,8 @@ class Engine {
     return std::move(completion_);
   }
 
-  /// Something that happens to a step; of Entry only its node counts. FlowSent happens to a flow.
-  /// Kind is as wide as the rest: a structure without gaps is moved whole.
+  /// An event of a step (of Enter only the node counts), or of a flow (FlowSent). Kind is as wide
+  /// as the other members, so the structure has no padding and is copied whole.
   struct Event {
     enum class Kind : uint32_t { Entry, Received, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
@@ -132,7 +132,7 @@ class Engine {
   };
   using Queue = EventQueue<Event>;
 
-  /// A send half with a flow in the network, which has one rate since `since`.
+  /// A send half with a flow in the network, at one rate since `since`.
   struct Transfer {
     Work left = 0;  // at `since`
     Instant since;
@@ -155,7 +155,7 @@ class Engine {
                  {Event::Kind::Entry, entrance.collective.index(), {entrance.node, {}, 0}});
   }
 
-  /// Takes the events of this instant out and does them.
+  /// Takes the events of this instant out and handles them.
   void do_events() {
     if (!shuffle_) {
       apply(events_.pop());
@@ -183,7 +183,7 @@ class Engine {
              [&](RunningCollective& running) { return happen(running, event.kind, event.step); });
   }
 
-  /// Unless it was given another rate since this end was foreseen, and with it another end.
+  /// Unless the flow got another rate, and another end, after this end was scheduled.
   void end_flow(FlowId flow) {
     const Transfer transfer = transfers_[flow.index()];
     const Rate rate = network_.rate_of(flow);
@@ -236,7 +236,7 @@ class Engine {
     update_ = false;
   }
 
-  /// Goes on at the flow's rate of now. A flow that has just begun has sent nothing `before`.
+  /// Continues at the flow's current rate. A flow that has just begun has sent nothing `before`.
   void reschedule(FlowId flow, Rate before) {
     Transfer& transfer = transfers_[flow.index()];
     transfer.left -= Work{before.count()} * (now_ - transfer.since).count();
@@ -257,7 +257,7 @@ class Engine {
   Queue events_;
   Instant now_;
   InstantNumber number_;                 // of now_, from 1 on
-  std::optional<CollectiveId> at_work_;  // whose time is worked out, for a time that is too long
+  std::optional<CollectiveId> at_work_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant
   std::vector<Queue::Event> batch_;
   std::vector<Transfer> transfers_;  // per flow of the network

@@ -1,7 +1,7 @@
 #pragma once
 
-// The event engine: every message as it happens, links shared max-min fairly. It runs any program,
-// and is the definition of time for those that the sweep does not take.
+// The event engine simulates every message, with links shared max-min fairly. It runs any program,
+// and defines the time of those that the sweep refuses.
 
 #include <cstdint>
 #include <optional>
@@ -25,19 +25,19 @@ struct EngineOptions {
   EventLog* log = nullptr;              // gets every half that runs
   int64_t most_state = Limits().state;  // bytes that all collectives at work may take
 
-  // None of these changes a result; tests hold the engine to that.
-  /// Permutes the order in which what happens at one instant is done.
+  // None of these changes a result; tests check this. Permutes the order in which the events of one
+  // instant are handled.
   std::optional<uint64_t> shuffle_seed;
-  /// Instants at which all rates are solved again and all work is brought up to date.
+  /// Instants at which all rates are solved again and all transfers are brought up to date.
   std::vector<Instant> extra_updates;
-  /// Shares out every link, also those that can give all that the program may ask of them.
+  /// Shares every link, including those whose capacity covers the program's demand.
   bool share_all_links = false;
 };
 
-/// Within one instant: all its events are taken; what has ended retires, what may begin begins,
-/// until nothing more does; then the changed parts of the network are solved once, and only flows
-/// with a new rate are rescheduled. A flow ends at now + ceil(work / rate). A message none of whose
-/// links can be asked for more than it has (demand.h) takes a constant time, and is no flow.
+/// Within one instant all its events are handled. Halves that have ended retire, and halves that
+/// may begin do, until none is left. Then the changed parts of the network are solved once, and
+/// only flows with a new rate are rescheduled. A flow ends at now + ceil(remaining / rate). A
+/// message whose links all cover their demand (demand.h) takes a constant time, and is no flow.
 /// Empty for a program that does not end. Throws TooMuchState.
 std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
                                               Paths& paths, const Demands& demands,

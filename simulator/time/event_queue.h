@@ -1,11 +1,10 @@
 #pragma once
 
-// The pending events of a simulation, by time. Three tiers: far events lie in one unsorted list;
-// when all nearer ones are gone they are dealt into as many buckets of equal width as there are
-// events; and the events of the first bucket are ordered by a heap, which therefore stays small. (A
-// ladder queue with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) At worst, with all
-// events in one bucket, it is that heap. Events pushed one after the other for the same time are
-// queued as one.
+// The pending events of a simulation, by time, in three tiers. Far events are in one unsorted list.
+// When all nearer ones are gone, they are distributed over as many buckets of equal width as there
+// are events. A heap orders the events of the first bucket only, so it stays small. (A ladder queue
+// with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) In the worst case all events are in
+// one bucket, and it is a heap. Consecutive events of the same time are queued as one.
 
 #include <algorithm>
 #include <bit>
@@ -55,7 +54,7 @@ class KeyHeap {
  private:
   static constexpr size_t kChildren = 4;
 
-  /// Puts `key` where it belongs, the root being free.
+  /// Puts `key` into the heap, whose root is free.
   void fill_root(Key key) {
     const size_t size = keys_.size();
     size_t hole = 0;
@@ -87,8 +86,8 @@ class KeyHeap {
   std::vector<Key> keys_;
 };
 
-/// Events of one time come out in the order they were pushed. An event that no longer counts stays
-/// in: whoever pushed it compares `sequence` when it comes out.
+/// Events of one time come out in the order they were pushed. An event that is no longer valid
+/// stays in: the caller compares `sequence` when it comes out.
 template <class Payload>
 class EventQueue {
  public:
@@ -155,14 +154,14 @@ class EventQueue {
   }
 
  private:
-  /// Time, sequence number, slot, from the most significant bits down: one comparison for all.
+  /// Time, sequence number, slot, from the most significant bits down: one comparison covers all.
   using Key = KeyHeap::Key;
   static constexpr unsigned kSlotBits = 26;  // leaves 2^38 events, weeks of running
   static constexpr uint64_t kSlots = uint64_t{1} << kSlotBits;
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  /// A pending event. Outside the heap it is in a list of slots, that of a bucket or of the far
-  /// ones; and unused slots are in a list of their own.
+  /// A pending event. Outside the heap it is in a linked list of slots: that of a bucket, or of the
+  /// far events. Unused slots have a list of their own.
   struct Slot {
     Key key = 0;
     Payload payload;
@@ -188,8 +187,8 @@ class EventQueue {
     return pushed_++;
   }
 
-  /// The slot's event is gone, and the first that follows it takes the slot. In the heap it keeps
-  /// its place: sequence numbers in between belong to its followers.
+  /// The slot's event is gone, and the first follower takes the slot. In the heap it keeps its
+  /// position, since sequence numbers in between belong to its followers.
   void follow(Slot& slot) {
     const uint32_t id = slot.followers;
     slot.payload = followers_[id].payload;
@@ -229,7 +228,7 @@ class EventQueue {
     near_end_ = buckets_begin_ + (uint64_t{bucket_} << width_bits_);
   }
 
-  /// Deals the far events into one to two times as many buckets, the first of which gets one.
+  /// Distributes the far events over one to two times as many buckets; the first of them gets one.
   void deal() {
     ORRERY_CHECK(far_count_ > 0, "there is a next event");
     const uint64_t range = far_most_ - far_least_;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which node held a collective up: every half carries the node whose entry began the chain of
-// last-met causes that led to it. A cause is last met by time, and among equal times it is the
-// first that for_each_cause names, so the answer does not depend on the order of a walk.
+// Which node held a collective up. Every half carries the node whose entry began the chain of
+// last-met causes that led to it. The last-met cause is the latest; among equal times it is the
+// first that for_each_cause names. So the answer does not depend on the order of a walk.
 
 #include "models/base/inline.h"
 #include "models/base/quantity.h"
@@ -37,7 +37,7 @@ class LastMet {
   bool any_ = false;
 };
 
-/// What the sweep remembers of a step.
+/// What the sweep stores of a step.
 struct StepTimes {
   Instant received;  // its receive half has retired
   Instant sent;      // its send half has retired

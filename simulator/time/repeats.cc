@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "models/base/check.h"
+#include "models/base/hash.h"
 #include "models/program/rules.h"
 
 namespace orrery {
 
 namespace {
+
+constexpr size_t kLongestCycle = 64;  // iterations
 
 /// The instruction after those of the op.
 uint32_t end_of(const Program& program, const ProgramLists& lists, OpId id) {
@@ -28,6 +31,10 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck lo
       added_(program.loops.size()) {
   if (!leaves_out_iterations(program))
     return;
+  left_out_.resize(program.ops.size());
+  for (const Thread& thread : program.threads)
+    for (const OpId op : thread.issue_order)
+      left_out_[op.index()].resize(thread.devices.size());
   const auto groups = loop_groups(program);
   ORRERY_CHECK(groups.has_value(), "loops that meet have the same iterations");
   for (const LoopGroup& loops : *groups) {
@@ -43,6 +50,7 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck lo
       part.begin = lists.instruction_of(OpId(last.begin));
       part.end = end_of(program, lists, OpId(last.end - 1));
       group.trips = group.left = loop.left_out();
+      group.window = loop.window;
     }
     const Part& part = group.parts.front();
     const IdRange& ops = program.loops[part.loop].last().ops;
@@ -58,11 +66,7 @@ std::vector<ListId> Repeats::at_rest() {
   for (Group& group : groups_) {
     if (group.left == 0 || !rests(group))
       continue;
-    const std::optional<Duration> now = period(group);
-    group.alike = now ? (group.alike > 0 && *now == group.period ? group.alike + 1 : 1) : 0;
-    group.period = now.value_or(Duration());
-    if (const uint64_t iterations = to_add(group))
-      add(group, iterations);
+    look_for_cycle(group);
     if (group.left > 0) {
       shift_window(group);
       send_back(group);
@@ -84,7 +88,7 @@ bool Repeats::rests(const Group& group) const {
   return true;
 }
 
-/// Each list of the group's threads at the first end of an iteration that is to be run again.
+/// Holds each list of the group's threads at the first end of an iteration that is to be repeated.
 void Repeats::hold(const Group& group) {
   for (const Part& part : group.parts) {
     const ThreadId thread = program_.loops[part.loop].thread;
@@ -98,78 +102,140 @@ void Repeats::hold(const Group& group) {
   }
 }
 
-/// Calls `visit(span, before)` for each op of each iteration of the window but the first, on each
-/// device, with the span of the same op in the iteration before, until it returns false.
-template <class Visit>
-void Repeats::for_each_span(const Part& part, Visit&& visit) const {
-  const Loop& loop = program_.loops[part.loop];
-  for (size_t w = loop.window_begin() + 1; w < loop.written.size(); ++w) {
-    const uint32_t from = loop.written[w].ops.begin;
-    const uint32_t before = loop.written[w - 1].ops.begin;
-    for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
-      for (size_t place = 0; place < spans_[from + op].size(); ++place)
-        if (!visit(spans_[from + op][place], spans_[before + op][place]))
-          return;
-  }
-}
-
-/// How much later each iteration of the window is than the one before; empty where they differ.
-std::optional<Duration> Repeats::period(const Group& group) const {
-  std::optional<Duration> period;
-  bool same = true;
-  for (const Part& part : group.parts)
-    for_each_span(part, [&](const OpSpan& span, const OpSpan& before) {
-      if (!period)
-        period = span.end - before.end;
-      same = same && span.reached - before.reached == *period &&
-             span.start - before.start == *period && span.end - before.end == *period;
-      return same;
-    });
-  return same ? period : std::nullopt;
-}
-
-/// How many iterations may be added without being run.
-uint64_t Repeats::to_add(const Group& group) const {
-  if (group.alike == 0)
-    return 0;
-  if (load_ == LoadCheck::No)
-    return group.left;
-  if (group.period == Duration())
-    return 0;
-  // The messages of an iteration may be under way while those of the next few are.
-  std::optional<Instant> begin;
-  Instant end;
-  for (const Part& part : group.parts)
-    for (uint32_t op = program_.loops[part.loop].last().ops.begin;
-         op < program_.loops[part.loop].last().ops.end; ++op)
+/// The shape of the iteration that has just run.
+Repeats::Shape Repeats::shape(const Group& group) const {
+  std::optional<Instant> at;
+  Hasher hash;
+  for (const Part& part : group.parts) {
+    const IdRange& ops = program_.loops[part.loop].last().ops;
+    for (uint32_t op = ops.begin; op < ops.end; ++op)
       for (const OpSpan& span : spans_[op]) {
-        begin = begin ? std::min(*begin, span.start) : span.start;
-        end = std::max(end, span.end);
+        if (!at)
+          at = span.end;
+        for (const Instant instant : {span.reached, span.start, span.end})
+          hash.add(instant.picoseconds() - at->picoseconds());
       }
-  const auto together =
-      static_cast<uint64_t>((end - begin.value()).count() / group.period.count()) + 1;
-  const uint64_t around = together + 2;
-  return group.alike > around && group.left > around ? group.left - around : 0;
+  }
+  return {hash.word(), at.value()};
 }
 
-void Repeats::add(Group& group, uint64_t iterations) {
-  const Duration later = group.period * static_cast<int64_t>(iterations);
+std::vector<OpSpan> Repeats::window(const Group& group) const {
+  std::vector<OpSpan> all;
+  for (const Part& part : group.parts) {
+    const Loop& loop = program_.loops[part.loop];
+    for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
+      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
+        all.insert(all.end(), spans_[op].begin(), spans_[op].end());
+  }
+  return all;
+}
+
+/// The shortest cycle that fits the shapes of the last iterations.
+std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
+  const std::deque<Shape>& shapes = group.shapes;
+  for (size_t every = 1; every + group.window <= shapes.size(); ++every) {
+    const Duration later = shapes[0].at - shapes[every].at;
+    bool alike = true;
+    for (size_t i = 0; i < group.window && alike; ++i)
+      alike =
+          shapes[i].hash == shapes[i + every].hash && shapes[i].at - shapes[i + every].at == later;
+    if (alike)
+      return Cycle{every, later, 0, 0, window(group), left_out_};
+  }
+  return std::nullopt;
+}
+
+/// Whether the window equals the cycle's, shifted in time.
+bool Repeats::repeats(const Group& group) const {
+  const std::vector<OpSpan> now = window(group);
+  const Duration later = group.cycle->later;
+  return std::equal(now.begin(), now.end(), group.cycle->window.begin(),
+                    [&](const OpSpan& span, const OpSpan& before) {
+                      return span.reached == before.reached + later &&
+                             span.start == before.start + later && span.end == before.end + later;
+                    });
+}
+
+/// How often the cycle must have repeated before cycles may be added, and how many must run after
+/// those.
+uint64_t Repeats::needed(const Group& group) const {
+  if (load_ == LoadCheck::No)
+    return 0;
+  // The messages of an iteration may be in flight during the next few.
+  const auto [first, last] =
+      std::minmax_element(group.cycle->window.begin(), group.cycle->window.end(),
+                          [](const OpSpan& a, const OpSpan& b) { return a.start < b.start; });
+  Instant end = last->end;
+  for (const OpSpan& span : group.cycle->window)
+    end = std::max(end, span.end);
+  return static_cast<uint64_t>((end - first->start).count() / group.cycle->later.count()) + 2;
+}
+
+void Repeats::look_for_cycle(Group& group) {
+  if (group.added)
+    return;
+  if (!group.cycle) {
+    group.shapes.push_front(shape(group));
+    if (group.shapes.size() > kLongestCycle + group.window)
+      group.shapes.pop_back();
+    group.cycle = find_cycle(group);
+    return;
+  }
+  if (++group.cycle->age < group.cycle->every)
+    return;
+  if (!repeats(group)) {
+    group.cycle.reset();
+    group.shapes.clear();
+    return;
+  }
+  ++group.cycle->seen;
+  const uint64_t cycles = group.left / group.cycle->every;
+  const bool moves = load_ == LoadCheck::No || group.cycle->later > Duration();
+  if (moves && group.cycle->seen > needed(group)) {
+    if (cycles > needed(group))
+      add(group, cycles - needed(group));
+    group.added = true;
+    group.cycle.reset();
+    return;
+  }
+  group.cycle->age = 0;
+  group.cycle->window = window(group);
+  group.cycle->left_out = left_out_;
+}
+
+void Repeats::add(Group& group, uint64_t cycles) {
+  const auto times = static_cast<int64_t>(cycles);
+  const Duration later = group.cycle->later * times;
   for (const Part& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];
     for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
         for (OpSpan& span : spans_[op])
           span = {span.reached + later, span.start + later, span.end + later};
-    added_[part.loop] = {iterations, group.period};
+    for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
+      for (size_t place = 0; place < left_out_[op].size(); ++place) {
+        OpTime& all = left_out_[op][place];
+        const OpTime& before = group.cycle->left_out[op][place];
+        all.from_reached += (all.from_reached - before.from_reached) * times;
+        all.from_start += (all.from_start - before.from_start) * times;
+      }
+    added_[part.loop] = {cycles * group.cycle->every, group.cycle->every, group.cycle->later};
   }
-  group.left -= iterations;
-  group.alike = 0;
+  group.left -= cycles * group.cycle->every;
 }
 
-/// What was done last becomes the iteration before.
+/// The last run becomes the iteration before; the first iteration of the window loses its spans.
 void Repeats::shift_window(const Group& group) {
   for (const Part& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];
+    const uint32_t first = loop.written[loop.window_begin()].ops.begin;
+    for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
+      for (size_t place = 0; place < spans_[first + op].size(); ++place) {
+        const OpSpan& span = spans_[first + op][place];
+        OpTime& runs = left_out_[loop.last().ops.begin + op][place];
+        runs.from_reached += span.end - span.reached;
+        runs.from_start += span.end - span.start;
+      }
     for (size_t w = loop.window_begin(); w + 1 < loop.written.size(); ++w)
       for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
         spans_[loop.written[w].ops.begin + op] = spans_[loop.written[w + 1].ops.begin + op];
@@ -183,7 +249,9 @@ void Repeats::send_back(Group& group) {
   --group.left;
   for (const size_t inner : group.inner) {
     groups_[inner].left = groups_[inner].trips;
-    groups_[inner].alike = 0;
+    groups_[inner].shapes.clear();
+    groups_[inner].cycle.reset();
+    groups_[inner].added = false;
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// One collective while the event engine runs it: which halves begin when, and what they wait for.
-// The engine has the clock and the network; it is told of transfers and reductions that begin, and
-// tells when they have ended. A template over the concrete schedule, as the sweep is: most of what
-// an event costs is asking the schedule.
+// One collective while the event engine runs it: when its halves begin, and what they wait for. The
+// engine has the clock and the network. It is told when transfers and reductions begin, and says
+// when they have ended. A template over the concrete schedule, like the sweep, since most of the
+// time of an event goes into calls of the schedule.
 
 #include <bit>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// The number of an instant among those at which something happens: half as large as the instant.
+/// The number of an instant at which something happens; it takes half the memory of the instant.
 using InstantNumber = Id<struct InstantNumberTag>;
 
 class RunningCollective {
@@ -35,8 +35,8 @@ class RunningCollective {
 
   enum class State : uint8_t { Running, Over };
 
-  /// Each is something that happens now, together with all that can begin because of it. Over: all
-  /// nodes have ended.
+  /// Each call is an event of the current instant, with everything that can begin because of it.
+  /// Over: all nodes have ended.
   virtual State enter(Node node) = 0;
   virtual State received(StepRef ref) = 0;      // the receive half is over
   virtual State sent(StepRef ref) = 0;          // the send half is over
@@ -47,19 +47,19 @@ class RunningCollective {
   virtual Int128 bytes() const = 0;
 };
 
-/// Host has: now(), and the number() of this instant; is_shared(LinkId);
-/// take(std::vector<HalfRef>&), which chooses what begins next; and is told of
+/// The Host has now(), and the number() of this instant; is_shared(LinkId); and
+/// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
 ///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
 ///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
-///   deliver(CollectiveId, StepRef receiver, Instant)     a message on its way
+///   deliver(CollectiveId, StepRef receiver, Instant)     a message in flight
 ///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
 template <class S, class Host>
 class CollectiveRun final : public RunningCollective {
  public:
-  /// `log`, where there is one, gets every half.
+  /// `log`, if not null, gets every half.
   CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
                 const DataRates& rates, Paths& paths, Host& host, EventLog* log)
       : schedule_(schedule),
@@ -201,7 +201,7 @@ class CollectiveRun final : public RunningCollective {
   }
 
   /// When a cause of a half that begins now was met. A message is the last of the causes that
-  /// for_each_cause names: where none before it was met now, it has arrived now.
+  /// for_each_cause names. So if no earlier one was met now, it has arrived now.
   Met met(const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
@@ -212,7 +212,7 @@ class CollectiveRun final : public RunningCollective {
                                        : Met{marks.sent, marks.sent_origin};
   }
 
-  /// The message has been sent: the sender is free, and it arrives after the latency.
+  /// The message has been sent: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
     const Instant arrival = host_.now() + (remembers(ref) ? connection(ref).latency
@@ -221,7 +221,7 @@ class CollectiveRun final : public RunningCollective {
     retire({ref, Half::Send}, arrival);
   }
 
-  /// `arrival`: of the message that it sent; now where it sent none.
+  /// `arrival`: of the message that it sent; now if it sent none.
   void retire(HalfRef half, Instant arrival) {
     Marks& marks = marks_.at(half.step);
     (half.half == Half::Receive ? marks.received : marks.sent) = host_.number();
@@ -232,12 +232,12 @@ class CollectiveRun final : public RunningCollective {
       end(half.step.node);
   }
 
-  /// Out of the way of the runs that keep no log: they are the faster for it.
+  /// Not inlined, so that runs without a log are faster.
   [[gnu::noinline]] void record(HalfRef half, Instant arrival) {
     log_->add({id_, half.step, half.half, begun_[channel_of(half.step)], host_.now(), arrival});
   }
 
-  /// Held up by the channel that ended last, and of those the first.
+  /// Held up by the channel that ended last; of equal ones the first.
   void end(Node node) {
     LastMet<InstantNumber> last;
     for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
@@ -264,7 +264,7 @@ class CollectiveRun final : public RunningCollective {
   }
 
   const Path& path(Node from, Node to) {
-    return paths_.between(collective_.places[from.index()], collective_.places[to.index()]);
+    return paths_.between(collective_.vertices[from.index()], collective_.vertices[to.index()]);
   }
 
   const S& schedule_;

@@ -47,6 +47,7 @@ class ProgramSweep {
     completion_.makespan = tapes_.makespan();
     completion_.spans = std::move(tapes_).spans();
     completion_.added = std::move(tapes_).added();
+    completion_.left_out = std::move(tapes_).left_out();
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
       const uint64_t times = lowered_.collectives[c].times;
       completion_.messages += once_[c].messages * times;

@@ -1,10 +1,9 @@
 #pragma once
 
-// The sweep: time as a max-plus event graph. Where no link is ever asked for more than it has,
-// every transfer takes a constant time, and each half begins at the latest of its causes: there is
-// nothing to decide, so no queue is needed. It gives what the event engine gives, to the
-// picosecond. That no link is asked for too much is known before (demand.h), or shown by the
-// timeline (capacity.h).
+// The sweep: time as a max-plus event graph. If no link's demand ever exceeds its capacity, every
+// transfer takes a constant time, and each half begins at the latest of its causes. So no queue is
+// needed. The result equals the event engine's, to the picosecond. The condition is known before
+// the sweep (demand.h), or checked on its timeline (capacity.h).
 
 #include <optional>
 #include <string>
@@ -23,29 +22,29 @@
 
 namespace orrery {
 
-/// Why the sweep is not known to be exact before it runs; empty where it is: where no link can be
-/// asked for more than its bandwidth (demand.h). The reason names the first link that is, what it
-/// is asked for, and the bandwidth.
+/// Why the sweep is not known to be exact before it runs; empty if it is. It is where no link's
+/// demand (demand.h) exceeds its bandwidth. The reason names the first link that exceeds it, the
+/// demand and the bandwidth.
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric);
 
 struct SweepOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
-  /// Where given: the timeline is checked against the links' capacities.
+  /// If not null, the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
 };
 
-/// Takes one collective at a time, once the entries of all its members are known. Gives the reason
-/// where it cannot be taken to its end, or where a link was asked for too much: no collective has
-/// all its entries, or the steps of one wait for each other. Requires !sweep_refusal(), or
-/// check_capacity. Throws TooMuchState.
+/// Runs one collective at a time, once the entries of all its members are known. Returns the reason
+/// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
+/// a link's capacity is exceeded. Requires !sweep_refusal(), or check_capacity. Memory grows with
+/// ranks x channels x window. Throws TooMuchState.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 
-// The same, with paths and demands of their own.
+// The same, with paths and demands of its own.
 std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options = {});

@@ -72,8 +72,9 @@ void Tapes::passed(ListId list, uint32_t instruction) {
   if (!waits_for_own_start)  // a sync op's span is that of its Enter
     span.reached = span.start = reached;
   if (at.kind == Instruction::Kind::Local)
-    span.end = on_behalf_of(
-        at.op, [&] { return reached + lowered_.local[at.op.index()].at(lists_[list].place); });
+    span.end = on_behalf_of(at.op, [&] {
+      return reached + lowered_.local[at.op.index()].at(lists_[list].device_index);
+    });
   else if (at.kind == Instruction::Kind::Wait && !waits_for_own_start)
     span.end = causes_met(list, {MomentKind::Passed, instruction});
   happened(list, {MomentKind::Passed, instruction});

@@ -1,9 +1,9 @@
 #pragma once
 
-// The clocks of the devices: when each passes the instructions of its list, and when it enters
-// which collective. How long a collective takes is for the caller to say, with end(); between two
-// such answers a device runs ahead as far as its list allows, since local ops take constant time.
-// The sweep and the event engine both stand on this.
+// The clocks of the devices: when each passes the instructions of its list, and when it enters each
+// collective. The caller says how long a collective takes, with end(). Between such calls a device
+// runs ahead as far as its list allows, since local ops take constant time. The sweep and the event
+// engine both use this.
 
 #include <optional>
 #include <span>
@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-/// A member enters its collective at a known time.
+/// A member that enters its collective, and when.
 struct Entrance {
   CollectiveId collective;
   Node node;
@@ -37,11 +37,11 @@ class Tapes {
   Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
         EventLog* log, LoadCheck load = LoadCheck::No);
 
-  /// Runs all lists from their beginnings. `entered` gets what that lets devices enter, and must
-  /// not call back; the same for end().
+  /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
+  /// must not call back; the same for end().
   void begin(Entered entered);
 
-  /// All steps of the member have retired at `at`. The collective has ended on its device once the
+  /// All steps of the member have retired at `at`. The collective ends on its device once the
   /// result has been copied out (Collective::leave).
   void end(CollectiveId id, Node node, Instant at, Entered entered);
 
@@ -59,14 +59,15 @@ class Tapes {
   std::vector<std::vector<OpSpan>> spans() && { return std::move(spans_); }
   Instant makespan() const;
   std::vector<AddedIterations> added() && { return std::move(repeats_).added(); }
+  std::vector<std::vector<OpTime>> left_out() && { return std::move(repeats_).left_out(); }
 
-  // What ListProgress tells.
+  // The callbacks of ListProgress.
   void passed(ListId list, uint32_t instruction);
   void entered(EnterRef entry);
 
  private:
   OpSpan& span(ListId list, uint32_t instruction) {
-    return spans_[lists_.tape(list)[instruction].op.index()][lists_[list].place];
+    return spans_[lists_.tape(list)[instruction].op.index()][lists_[list].device_index];
   }
   /// When the last cause of the moment was met.
   Instant causes_met(ListId list, Moment moment) const;
@@ -79,8 +80,8 @@ class Tapes {
   EventLog* log_;
   std::vector<Instant> start_;                  // per list
   std::vector<std::vector<EnterRef>> entries_;  // per collective and node, from its first entry on
-  std::vector<Entrance> entrances_;             // made by the call at work
-  std::vector<std::vector<OpSpan>> spans_;      // per op and place
+  std::vector<Entrance> entrances_;             // made during the current call
+  std::vector<std::vector<OpSpan>> spans_;      // per op and device index
   Repeats repeats_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory that messages travel in. What was given back last is handed out first, while it is in
-// the cache.
+// Memory for messages in flight. The block returned last is handed out first, while it is in the
+// cache.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace orrery {
 
 class Blocks {
  public:
-  /// A block of at least `size` bytes, with anything in it.
+  /// A block of at least `size` bytes, uninitialized.
   uint32_t take(int64_t size) {
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(blocks_.size()));
@@ -27,7 +27,7 @@ class Blocks {
   }
   void give_back(uint32_t id) { free_.push_back(id); }
 
-  /// Stays where it is until the block is given back.
+  /// Stays at its address until the block is returned.
   std::byte* data(uint32_t id) { return blocks_[id].data(); }
 
  private:

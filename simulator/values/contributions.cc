@@ -7,7 +7,7 @@ namespace orrery {
 
 namespace {
 
-/// From rank `rank` on, input element `source` counts `times` more.
+/// A change: from rank `rank` on, input element `source` counts `times` more.
 struct Change {
   int64_t source;
   uint64_t rank;
@@ -36,8 +36,7 @@ Contributions sum(const Contributions& a, const Contributions& b) {
     return x.source != y.source ? x.source < y.source : x.rank < y.rank;
   });
 
-  // The changes of each source add up to 0, so `times` is 0 wherever one source ends and the next
-  // begins.
+  // The changes of each source add up to 0, so `times` is 0 at the border between two sources.
   Contributions result;
   int64_t times = 0;
   uint64_t since = 0;

@@ -75,8 +75,9 @@ FoldId FoldTable::intern(const Fold& fold) {
 }
 
 size_t FoldTable::slot_of(const Fold& fold) const {
-  // Most folds go on from one that is as new as they are, so they are looked for near it first: a
-  // table of millions is then read in its order. Where that is taken, by a step of their own.
+  // Most folds extend one that was made recently. So the search starts near that one, and a table
+  // of millions is read almost in order. If its entry is taken, the search goes on in steps that
+  // depend on the fold.
   const size_t mask = known_.size() - 1;
   size_t slot = (fold.kind == Fold::Kind::Input ? fold.rank.index() : fold.left.index()) & mask;
   if (known_[slot] == 0 || folds_[known_[slot]] == fold)
@@ -111,8 +112,8 @@ void FoldTable::grow() {
 
 Storage FoldTable::evaluate(FoldAt at, int64_t count, WorkType type,
                             std::span<const std::byte* const> operands) const {
-  // Sides have lower numbers than what they are combined in, so one pass down finds what is needed,
-  // and one pass up works it out.
+  // A fold's sides have lower numbers than the fold. So one pass down finds the folds that are
+  // needed, and one pass up computes them.
   const auto before = [](FoldAt a, FoldAt b) {
     return std::pair(a.fold, a.origin) < std::pair(b.fold, b.origin);
   };

@@ -1,8 +1,8 @@
 #pragma once
 
-// How elements come about: which inputs, folded by which operations in which order. Folds share
-// their parts, and equal folds are one: a ring over n ranks has n sums that begin at each rank, and
-// each of them is held once, whatever the number of nodes and elements that have it.
+// Folds: which inputs made an element, by which operations in which order. Folds share their parts,
+// and equal folds are stored once. A ring over n ranks has n sums that begin at each rank; each is
+// held once, for any number of nodes and elements.
 
 #include <cstdint>
 #include <span>
@@ -18,8 +18,8 @@ namespace orrery {
 
 using FoldId = Id<struct FoldTag>;
 
-/// One way to make an element. It says nothing of places: those of the inputs follow from one of
-/// them, the origin, and from how far the inputs are apart.
+/// One way to make an element. It has no positions: those of the inputs follow from one of them,
+/// the origin, and the distances between the inputs.
 struct Fold {
   enum class Kind : uint8_t {
     Undefined,  // nothing was written
@@ -32,20 +32,19 @@ struct Fold {
   Rank rank;
   FoldId left;
   FoldId right;
-  /// Of a Combine: from the origin of the left side to that of the right.
+  /// Of a Combine: the distance from the left side's origin to the right side's.
   int64_t shift = 0;
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
-/// A fold with its origin: the operand element that its leftmost input is. 0 where it has no
-/// inputs.
+/// A fold with its origin: the operand element that is its leftmost input. 0 if it has no inputs.
 struct FoldAt {
   FoldId fold;
   int64_t origin = 0;
   friend bool operator==(const FoldAt&, const FoldAt&) = default;
 
   bool has_inputs() const { return fold.index() >= kWithoutInputs; }
-  /// The same fold of inputs so much further on.
+  /// The same fold, with all inputs so many elements further on.
   FoldAt moved(int64_t distance) const { return {fold, has_inputs() ? origin + distance : 0}; }
 
   /// Folds 0 and 1 are Undefined and Zero; all others have inputs.
@@ -65,22 +64,22 @@ class FoldTable {
   const Fold& fold(FoldId id) const { return folds_[id.index()]; }
   size_t size() const { return folds_.size(); }
 
-  /// Which inputs are in a fold, and how often, by no order: with sources counted from the origin.
+  /// Which inputs are in a fold and how often, regardless of order. Sources count from the origin.
   std::span<const Contribution> contributions(FoldId id) const;
-  /// The same with sources as they are.
+  /// The same, with sources counted from 0.
   Contributions contributions(FoldAt at) const;
   /// Entries in the lists of all folds.
   size_t all_contributions() const { return contributions_.size(); }
 
-  /// `count` elements from `at` on, each folded as the fold says with every operation rounded to
-  /// the work type. `operands` has the canonical work elements of each rank. Requires that nothing
-  /// is undefined.
+  /// `count` elements from `at` on, each computed in the fold's order with every operation rounded
+  /// to the work type. `operands` has the canonical work elements of each rank. Requires that
+  /// nothing is undefined.
   Storage evaluate(FoldAt at, int64_t count, WorkType type,
                    std::span<const std::byte* const> operands) const;
 
  private:
   FoldId intern(const Fold& fold);
-  /// Where `fold` is or belongs in known_.
+  /// The entry of `fold` in known_, or where it belongs.
   size_t slot_of(const Fold& fold) const;
   void add(const Fold& fold);
   void grow();
@@ -88,7 +87,7 @@ class FoldTable {
   std::vector<Fold> folds_;
   std::vector<Contribution> contributions_;  // of all folds, one list after the other
   std::vector<uint64_t> ends_;               // of the list of each fold
-  /// Open addressing by what a fold is: its index, or 0 where there is none. (Fold 0 is not looked
+  /// Open addressing, hashed by the fold: its index, or 0 for a free entry. (Fold 0 is not looked
   /// up.)
   std::vector<uint32_t> known_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 // Moves the data: local ops by the kernels of models/array, collectives by walking their schedules.
-// It has no algorithm of its own. What a half of a step does is in host_visitor.h.
+// host_visitor.h runs the halves of steps.
 
 #include <span>
 
@@ -14,19 +14,19 @@
 namespace orrery {
 
 struct HostRun {
-  /// Every value of the program that is not a future, on every device that has it: nothing is freed
-  /// before the end. A started collective's result is the value of its `done`.
+  /// Every value of the program that is not a future, on every device that has it; nothing is
+  /// freed. The result of a started collective is the value of its `done`.
   DeviceValues values;
   WalkDigest digest;
-  Stop stop;  // not finished: the program hangs, and later values are missing
+  Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
 /// `arguments` holds the program's arguments on every device.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments);
 
-/// Evaluates one local op for one device, by the op's rules. Host executor and oracle share it: a
-/// local op is its own definition. `operands` in the op's order. Requires an op with a result.
-Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
-                      LogicalId device);
+/// The results of one local op on one device, by the op's rules. Host executor and oracle share it:
+/// a local op is its own definition. `operands` in the op's order.
+std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
+                                   std::span<const Tensor* const> operands, LogicalId device);
 
 }  // namespace orrery

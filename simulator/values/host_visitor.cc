@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-/// Whether two stretches of `size` bytes share some, but not all.
+/// Whether two ranges of `size` bytes overlap without being equal.
 bool overlap_in_part(const std::byte* a, const std::byte* b, int64_t size) {
   const std::less<> before;
   return a != b && before(a, b + size) && before(b, a + size);
@@ -49,7 +49,9 @@ void HostVisitor::local(OpId id, LogicalId device) {
   std::vector<const Tensor*> operands;
   for (const ValueId operand : op.operands)
     operands.push_back(&values_.at(operand, device).value());
-  values_.at(op.results.front(), device) = evaluate_local(program_, op, operands, device);
+  std::vector<Tensor> results = evaluate_local(program_, op, operands, device);
+  for (size_t r = 0; r < results.size(); ++r)
+    values_.at(op.results[r], device) = std::move(results[r]);
 }
 
 void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
@@ -65,7 +67,7 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
 }
 
 void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
-  // The message sent last needs no block of its own where it is taken at once.
+  // The message sent last needs no block if it is taken at once.
   if (borrowed_ && !(borrowed_->collective == id && borrowed_->receiver == ref))
     settle_borrowed();
   borrowed_.reset();
@@ -80,8 +82,8 @@ void HostVisitor::send(CollectiveId id, StepRef ref, const Step& step) {
 void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& step) {
   AtWork at{id, lowered_.collective(id), ref, memory(id, ref.node), {}, nullptr};
   int64_t moved = 0;
-  // Where the input area is still the operand itself, the first write makes it the member's own.
-  // That has to come before anything looks into it.
+  // While the input area is still the operand itself, the first write makes a copy for the member.
+  // This must happen before anything reads the area's address.
   if (half == Half::Receive && step.target)
     at.own.write(*step.target);
   for_each_action(step.form(), half, [&](Action action) {
@@ -118,7 +120,7 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
     case ActionKind::Emit:
       return emit(at);
     case ActionKind::Free:
-      return;  // a message's memory is given back when its payload is done with
+      return;  // the memory of a message is freed when its payload is done with
   }
 }
 
@@ -144,7 +146,7 @@ void HostVisitor::hold(AtWork& at, Combine combine) {
            at.payload.size);
   }
   held(at.id, at.ref) = at.payload;
-  at.payload.block.reset();  // the step has it now
+  at.payload.block.reset();  // it moved to the step
 }
 
 void HostVisitor::emit(AtWork& at) {
@@ -152,7 +154,7 @@ void HostVisitor::emit(AtWork& at) {
   if (!at.payload.block)
     borrowed_ = Borrowed{at.id, receiver};
   running_[at.id.index()]->messages.at(receiver) = at.payload;
-  at.payload.block.reset();  // the message has it now
+  at.payload.block.reset();  // it moved to the message
 }
 
 void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The data movement of one walk of a program (program_walk.h): what each half of a step does to the
-// memory of its node. It has no algorithm of its own.
+// The data movement of one walk of a program (program_walk.h): runs the actions of each half of a
+// step on the memory of its node.
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ class HostVisitor {
   WalkDigest digest() const { return {halves_, moves_}; }
 
  private:
-  /// Bytes under way: in a block of their own, or still in a node's memory.
+  /// Bytes in flight: in a block of their own, or still in a node's memory.
   struct Payload {
     const std::byte* data = nullptr;
     std::optional<uint32_t> block;
@@ -47,20 +47,21 @@ class HostVisitor {
     uint32_t members_left;
   };
 
-  /// A message whose payload is still in the memory of its sender.
+  /// A message whose payload is still in its sender's memory.
   struct Borrowed {
     CollectiveId collective;
     StepRef receiver;
   };
 
-  /// One half at work.
+  /// One half while it runs.
   struct AtWork {
     CollectiveId id;
     const Collective& collective;
     StepRef ref;
     MemberMemory& own;
     Payload payload;
-    const std::byte* right = nullptr;  // to combine the payload with, before it goes anywhere
+    const std::byte* right =
+        nullptr;  // the payload is combined with it before it is stored or sent
   };
 
   void run_half(CollectiveId id, StepRef ref, Half half, const Step& step);
@@ -81,12 +82,11 @@ class HostVisitor {
   const Program& program_;
   const Lowered& lowered_;
   DeviceValues& values_;
-  std::vector<std::vector<ValueId>>
-      done_of_;  // per value: what the `done`s of that future result in
+  std::vector<std::vector<ValueId>> done_of_;    // per future value: the results of its `done`s
   std::vector<std::optional<Running>> running_;  // per collective
   Blocks blocks_;
-  /// At most one: the message sent last. It is taken from the sender's memory where its receive
-  /// half is the very next thing to happen, and copied out before anything else does.
+  /// At most one: the message sent last. It is read from the sender's memory if its receive half
+  /// runs next. Otherwise it is copied out before anything else runs.
   std::optional<Borrowed> borrowed_;
   Digest halves_;
   Digest moves_;

@@ -4,12 +4,16 @@
 
 namespace orrery {
 
-Tensor evaluate_local(const Program& program, const Op& op, std::span<const Tensor* const> operands,
-                      LogicalId device) {
+std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
+                                   std::span<const Tensor* const> operands, LogicalId device) {
   const EvaluateRule evaluate = rules(op.kind).evaluate;
   ORRERY_CHECK(evaluate != nullptr, "only local ops are evaluated on one device");
-  return evaluate(
-      {program.mesh, device, op.attributes, operands, program.value(op.results.front()).type});
+  std::vector<ValueType> types;
+  for (const ValueId result : op.results)
+    types.push_back(program.value(result).type);
+  std::vector<Tensor> results = evaluate({program.mesh, device, op.attributes, operands, types});
+  ORRERY_CHECK(results.size() == op.results.size(), "each result has a value");
+  return results;
 }
 
 }  // namespace orrery

@@ -13,15 +13,14 @@ namespace {
 
 enum class Direction : uint8_t { ToCanonical, FromCanonical };
 
-/// The elements of `from`, all those of `view`, moved between a tensor's order and the canonical
-/// one.
+/// Copies all elements of `view` from `from`, between the tensor's order and the canonical order.
 Storage rearranged(const View& view, Direction direction, Bytes itemsize, const std::byte* from) {
   const int64_t item = itemsize.count();
   Storage to(static_cast<size_t>(view.elements() * item));
-  view.for_each_run(0, view.elements(), [&](int64_t canonical, int64_t place, int64_t count) {
+  view.for_each_run(0, view.elements(), [&](int64_t canonical, int64_t offset, int64_t count) {
     const bool gather = direction == Direction::ToCanonical;
-    std::memcpy(to.data() + (gather ? canonical : place) * item,
-                from + (gather ? place : canonical) * item, static_cast<size_t>(count * item));
+    std::memcpy(to.data() + (gather ? canonical : offset) * item,
+                from + (gather ? offset : canonical) * item, static_cast<size_t>(count * item));
   });
   return to;
 }
@@ -51,7 +50,7 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
 }
 
-Area MemberMemory::place(const Slice& slice) const {
+Area MemberMemory::area_of(const Slice& slice) const {
   const Extent& extent = collective_.schedule->extent();
   const Area area = slice.area == Area::Output && extent.in_place ? Area::Input : slice.area;
   const int64_t size = area == Area::Input    ? extent.input
@@ -64,7 +63,7 @@ Area MemberMemory::place(const Slice& slice) const {
 
 const std::byte* MemberMemory::read(const Slice& slice) const {
   const int64_t offset = (itemsize_ * slice.first).count();
-  switch (place(slice)) {
+  switch (area_of(slice)) {
     case Area::Input:
       return (input_ ? input_->data() : borrowed_->bytes().data()) + offset;
     case Area::Output:
@@ -77,7 +76,7 @@ const std::byte* MemberMemory::read(const Slice& slice) const {
 
 std::byte* MemberMemory::write(const Slice& slice) {
   const int64_t offset = (itemsize_ * slice.first).count();
-  switch (place(slice)) {
+  switch (area_of(slice)) {
     case Area::Input:
       own_input();
       return input_->data() + offset;

@@ -1,8 +1,8 @@
 #pragma once
 
 // The areas of one member of a collective: work elements (models/array/work.h) in canonical order.
-// Where the member's operand is that already, its input area is the operand itself, until a step
-// writes to it.
+// If the member's operand already has this form, it serves as the input area until a step writes to
+// it.
 
 #include <cstddef>
 #include <optional>
@@ -22,17 +22,17 @@ class MemberMemory {
   const std::byte* read(const Slice& slice) const;
   std::byte* write(const Slice& slice);
 
-  /// What the output area holds, as the collective's result. The memory is not used afterwards.
+  /// The output area as the collective's result. The memory cannot be used afterwards.
   Tensor take_result() &&;
 
  private:
-  Area place(const Slice& slice) const;
+  Area area_of(const Slice& slice) const;
   void own_input();
 
   const Collective& collective_;
   ValueType result_;
   Bytes itemsize_;
-  const Tensor* borrowed_ = nullptr;  // the input area, while nothing has written to it
+  const Tensor* borrowed_ = nullptr;  // the input area, until something writes to it
   std::optional<Storage> input_;
   Storage output_;
   Storage scratch_;

@@ -42,11 +42,11 @@ Pieces PieceMap::read(int64_t first, int64_t count) const {
   if (count == 0)
     return result;
   const int64_t end = first + count;
-  Place place = find(first);
-  for (const Entry* entry = at(place); entry != nullptr && entry->first < end;) {
+  Position position = find(first);
+  for (const Entry* entry = at(position); entry != nullptr && entry->first < end;) {
     const int64_t begin = std::max(entry->first, first);
-    place = next(place);
-    const Entry* const after = at(place);
+    position = next(position);
+    const Entry* const after = at(position);
     const int64_t piece_end = std::min(after == nullptr ? size_ : after->first, end);
     result.push_back({begin - first, piece_end - begin, entry->made.moved(begin - entry->first)});
     entry = after;
@@ -59,8 +59,8 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
     return;
   const int64_t end = first + length(pieces);
   ORRERY_CHECK(first >= 0 && end <= size_, "a slice lies in its area");
-  Place from = find(first);
-  const Entry* left = at(from);  // what is left of `first`, if anything
+  Position from = find(first);
+  const Entry* left = at(from);  // the part before `first`, if any
   if (left->first < first)
     from = next(from);
   else
@@ -74,20 +74,20 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
   };
   for (const Piece& piece : pieces)
     add({first + piece.first, piece.made});
-  Place to = find(end - 1);
+  Position to = find(end - 1);
   const Entry cut = *at(to);
   to = next(to);
   const Entry* const after = at(to);
   if (end < (after == nullptr ? size_ : after->first)) {
     add({end, cut.made.moved(end - cut.first)});
   } else if (after != nullptr) {
-    add(*after);  // itself, unless it continues what is written
+    add(*after);  // unless it continues what is written
     to = next(to);
   }
   replace(from, to, fresh);
 }
 
-PieceMap::Place PieceMap::find(int64_t element) const {
+PieceMap::Position PieceMap::find(int64_t element) const {
   const auto block = std::prev(
       std::upper_bound(blocks_.begin(), blocks_.end(), element,
                        [](int64_t e, const Block& candidate) { return e < candidate.first; }));
@@ -98,27 +98,28 @@ PieceMap::Place PieceMap::find(int64_t element) const {
           static_cast<size_t>(entry - block->entries.begin())};
 }
 
-const PieceMap::Entry* PieceMap::before(Place place) const {
-  if (place.entry > 0)
-    return &blocks_[place.block].entries[place.entry - 1];
-  return place.block > 0 ? &blocks_[place.block - 1].entries.back() : nullptr;
+const PieceMap::Entry* PieceMap::before(Position position) const {
+  if (position.entry > 0)
+    return &blocks_[position.block].entries[position.entry - 1];
+  return position.block > 0 ? &blocks_[position.block - 1].entries.back() : nullptr;
 }
 
-const PieceMap::Entry* PieceMap::at(Place place) const {
-  return place.block < blocks_.size() ? &blocks_[place.block].entries[place.entry] : nullptr;
+const PieceMap::Entry* PieceMap::at(Position position) const {
+  return position.block < blocks_.size() ? &blocks_[position.block].entries[position.entry]
+                                         : nullptr;
 }
 
-PieceMap::Place PieceMap::next(Place place) const {
-  if (place.entry + 1 < blocks_[place.block].entries.size())
-    return {place.block, place.entry + 1};
-  return {place.block + 1, 0};
+PieceMap::Position PieceMap::next(Position position) const {
+  if (position.entry + 1 < blocks_[position.block].entries.size())
+    return {position.block, position.entry + 1};
+  return {position.block + 1, 0};
 }
 
-void PieceMap::replace(Place from, Place to, const std::vector<Entry>& fresh) {
-  // Between two blocks, both places are the end of the first.
-  for (Place* const place : {&from, &to})
-    if (place->entry == 0 && place->block > 0)
-      *place = {place->block - 1, blocks_[place->block - 1].entries.size()};
+void PieceMap::replace(Position from, Position to, const std::vector<Entry>& fresh) {
+  // Between two blocks, both positions are the end of the first.
+  for (Position* const position : {&from, &to})
+    if (position->entry == 0 && position->block > 0)
+      *position = {position->block - 1, blocks_[position->block - 1].entries.size()};
   std::vector<Entry>& entries = blocks_[from.block].entries;
   if (from.block < to.block) {
     const std::vector<Entry>& last = blocks_[to.block].entries;

@@ -1,7 +1,7 @@
 #pragma once
 
-// An area of memory as pieces that are made alike: an interval map. Reading a slice costs the
-// logarithm of the number of pieces, plus the pieces that it meets; writing one a little more.
+// An area of memory as pieces of one fold each: an interval map. Reading a slice costs the
+// logarithm of the number of pieces, plus the pieces read. Writing costs a little more.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// Elements [first, first + count) of an area, all made alike: element first + j is the fold with
-/// its inputs j elements further on.
+/// Elements [first, first + count) of an area, all of the same fold: element first + j is the fold
+/// with its inputs j elements further on.
 struct Piece {
   int64_t first = 0;
   int64_t count = 0;
@@ -22,10 +22,10 @@ struct Piece {
   bool undefined() const { return made == FoldTable::undefined(); }
 };
 
-/// Pieces that follow on each other from 0, ascending.
+/// Contiguous pieces from 0 on, ascending.
 using Pieces = std::vector<Piece>;
 
-/// Elements in all pieces.
+/// The number of elements in all pieces.
 int64_t length(const Pieces& pieces);
 
 /// Element by element, `left` (op) `right`. Both have the same number of elements.
@@ -33,45 +33,45 @@ Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& 
 
 class PieceMap {
  public:
-  /// `size` elements, made as `made` and what follows on it.
+  /// `size` elements: the first is `made`, and the others continue it.
   PieceMap(int64_t size, FoldAt made);
 
   int64_t size() const { return size_; }
 
-  /// What [first, first + count) is made of, counted from `first`. Requires a slice of the area.
+  /// The pieces of [first, first + count), counted from `first`. Requires a slice of the area.
   Pieces read(int64_t first, int64_t count) const;
 
-  /// Makes [first, ...) of `pieces`. Requires that they end within the area.
+  /// Writes `pieces` from `first` on. Requires that they end within the area.
   void write(int64_t first, const Pieces& pieces);
 
-  /// The whole area; neighbours that are made alike are one piece.
+  /// The whole area, with neighbours of the same fold joined.
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  /// A piece; it reaches to the next one, the last one to size_.
+  /// A piece. It ends where the next one begins, the last one at size_.
   struct Entry {
     int64_t first;
     FoldAt made;
   };
-  /// Entries in ascending order, in blocks so that cutting one moves few others. No block is empty
-  /// but that of an area without elements.
+  /// Entries in ascending order, in blocks, so that splitting one moves few others. No block is
+  /// empty, except in an area without elements.
   struct Block {
     int64_t first;
     std::vector<Entry> entries;
   };
   static constexpr size_t kMostInBlock = 64;
-  struct Place {
+  struct Position {
     size_t block;
     size_t entry;
   };
 
-  Place find(int64_t element) const;
-  /// Of an area with elements: the piece before or after, if there is one.
-  const Entry* before(Place place) const;
-  const Entry* at(Place place) const;
-  Place next(Place place) const;
-  /// Puts `fresh` in the place of the entries in [from, to).
-  void replace(Place from, Place to, const std::vector<Entry>& fresh);
+  Position find(int64_t element) const;
+  /// In an area with elements: the piece before or at a position, if there is one.
+  const Entry* before(Position position) const;
+  const Entry* at(Position position) const;
+  Position next(Position position) const;
+  /// Replaces the entries in [from, to) by `fresh`.
+  void replace(Position from, Position to, const std::vector<Entry>& fresh);
   void split(size_t block);
 
   int64_t size_;

@@ -40,8 +40,8 @@ Pieces undefined_pieces(int64_t count) {
   return {{0, count, FoldTable::undefined()}};
 }
 
-/// The areas of all nodes, the messages under way, and the payloads that steps hold between their
-/// halves. It does what actions.h says, with pieces for data.
+/// The areas of all nodes, the messages in flight, and the payloads that steps hold between their
+/// halves. It runs the actions of actions.h on pieces.
 class Visitor {
  public:
   Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize,
@@ -68,8 +68,8 @@ class Visitor {
 
   void receive(StepRef ref, const Step& step) {
     if (step.source && step.target && step.source->count != step.target->count)
-      fault(ref, "has a source of {} elements and a target of {}", step.source->count,
-            step.target->count);
+      add_error(ref, "has a source of {} elements and a target of {}", step.source->count,
+                step.target->count);
     else
       run_half(ref, Half::Receive, step);
   }
@@ -82,7 +82,7 @@ class Visitor {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       run.outputs.push_back(
           area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
-    run.work = work();
+    run.pieces = pieces();
     run.over_budget = over_budget();
     run.folds = std::move(folds_);
     run.combines = std::move(combines_);
@@ -93,8 +93,8 @@ class Visitor {
   }
 
  private:
-  uint64_t work() const { return moved_ + folds_.all_contributions(); }
-  bool over_budget() const { return work() > budget_; }
+  uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
+  bool over_budget() const { return pieces() > budget_; }
 
   void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())
@@ -103,14 +103,14 @@ class Visitor {
     int64_t elements = 0;  // that the last action moved
     for_each_action(step.form(), half, [&](Action action) {
       const Slice* slice = step.slice(action.slice);
-      if (action.kind != ActionKind::Free)  // messages take no room here
+      if (action.kind != ActionKind::Free)  // messages take no memory here
         elements = act(ref, step, action.kind, slice, payload);
       moves_.add_move(id_, ref, action.kind, slice, itemsize_ * elements);
     });
     halves_.add(id_, ref, half, itemsize_ * elements);
   }
 
-  /// Returns the elements that were moved.
+  /// Returns the number of elements moved.
   int64_t act(StepRef ref, const Step& step, ActionKind action, const Slice* slice,
               Pieces& payload) {
     switch (action) {
@@ -160,7 +160,7 @@ class Visitor {
   }
 
   template <class... Arguments>
-  void fault(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!misread_)
       misread_ = text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
   }
@@ -170,16 +170,16 @@ class Visitor {
     if (slice.first >= 0 && slice.count >= 0 && slice.count <= size &&
         slice.first <= size - slice.count)
       return true;
-    fault(ref, "{} {}, but its {} has {} elements", what, text(slice), name(slice.area), size);
+    add_error(ref, "{} {}, but its {} has {} elements", what, text(slice), name(slice.area), size);
     return false;
   }
 
-  /// The elements of a slice of a step that moves `count` elements; null where it has no such
+  /// The elements of a slice of a step that moves `count` elements; null if the step has no such
   /// slice.
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {
       if (count > 0)
-        fault(ref, "moves {} elements from nowhere", count);
+        add_error(ref, "moves {} elements from nowhere", count);
       return undefined_pieces(count);
     }
     if (!inside(ref, *slice, "reads"))
@@ -189,7 +189,7 @@ class Visitor {
                                         [](const Piece& piece) { return piece.undefined(); });
     if (undefined != pieces.end()) {
       const Slice unwritten{slice->area, slice->first + undefined->first, undefined->count};
-      fault(ref, "reads {}, of which nothing has written {}", text(*slice), text(unwritten));
+      add_error(ref, "reads {}, of which nothing has written {}", text(*slice), text(unwritten));
     }
     return pieces;
   }
@@ -199,7 +199,7 @@ class Visitor {
     Pieces message = std::exchange(messages_.at(ref), {});
     if (length(message) == count)
       return message;
-    fault(ref, "takes {} elements of a message of {}", count, length(message));
+    add_error(ref, "takes {} elements of a message of {}", count, length(message));
     return undefined_pieces(count);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// How each output element is folded from input elements: the walk with folds in the place of
-// numbers. What it shows holds for all values of all dtypes.
+// The fold of input elements in each output element: the walk with folds instead of numbers. The
+// results hold for all values of all dtypes.
 
 #include <cstdint>
 #include <limits>
@@ -17,14 +17,14 @@
 
 namespace orrery {
 
-/// Where a node's operand or result lies in an area: `count` elements, of node r from r x step on.
+/// Where a node's operand or result lies in an area: node r has `count` elements from r x step on.
 struct Stretch {
   int64_t step = 0;
   int64_t count = 0;
 };
 
-/// Operands in the input area and results in the output area. Mostly these are the whole areas, but
-/// in-place forms can keep the parts of all ranks in one buffer.
+/// Operands in the input area and results in the output area. Usually these are the whole areas,
+/// but in-place forms can keep the parts of all ranks in one buffer.
 struct Buffers {
   Stretch operand;
   Stretch result;
@@ -33,28 +33,28 @@ Buffers whole_areas(const Extent& extent);
 
 struct ProvenanceRun {
   FoldTable folds;  // of all pieces
-  /// Per node: the pieces of its result, ascending, covering it, neighbours merged where they are
-  /// made alike.
+  /// Per node: the pieces of its result, ascending and contiguous, with neighbours of the same fold
+  /// joined.
   std::vector<Pieces> outputs;
-  /// The reductions that steps made, each with the first step that did, in the order of steps.
+  /// The reductions that steps made, each with the first step that made it, in step order.
   std::map<Combine, StepRef> combines;
   WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
-  /// The first step that did what has no meaning: read elements that nothing had written, left its
-  /// area, or took a message of another length. Later pieces count as undefined where it did.
+  /// The first invalid step: it read unwritten elements, left its area, or took a message of
+  /// another length. The pieces that it should have made count as undefined.
   std::optional<std::string> misread;
-  /// Pieces that the steps moved, and contributions that were added up: what the walk cost.
-  uint64_t work = 0;
-  /// The work went beyond the budget, and the walk went on without looking: nothing else here
-  /// means anything.
+  /// Pieces that the steps moved plus contributions that were added up: the cost of the walk.
+  uint64_t pieces = 0;
+  /// There were more pieces than the budget, and the rest of the walk was skipped. The other
+  /// members are then meaningless.
   bool over_budget = false;
 };
 
 inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-/// Walks `schedule` once with all nodes entering. Every node's operand element j begins as its own;
-/// what else is in its input area is undefined. Time and memory grow with the steps and the pieces,
-/// not with the elements. Requires stretches within the areas.
+/// Walks `schedule` once with all nodes entering. Every node's operand element j begins as its own
+/// input; the rest of its input area is undefined. Time and memory grow with the steps and the
+/// pieces, not with the elements. Requires stretches within the areas.
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
                          Bytes itemsize, uint64_t budget = kUnlimited);
 

@@ -15,24 +15,24 @@ DeviceValues::DeviceValues(const Program& program) : holders_(program) {
   tensors_.resize(count);
 }
 
-std::optional<size_t> DeviceValues::place(ValueId value, LogicalId device) const {
-  const std::optional<size_t> among = place_among(holders_.of(value), device);
+std::optional<size_t> DeviceValues::index(ValueId value, LogicalId device) const {
+  const std::optional<size_t> among = index_among(holders_.of(value), device);
   return among ? std::optional(first_[value.index()] + *among) : std::nullopt;
 }
 
 std::optional<Tensor>& DeviceValues::at(ValueId value, LogicalId device) {
-  const std::optional<size_t> at = place(value, device);
+  const std::optional<size_t> at = index(value, device);
   ORRERY_CHECK(at.has_value(), "only a device that has a value holds it");
   return tensors_[*at];
 }
 
 const std::optional<Tensor>& DeviceValues::at(ValueId value, LogicalId device) const {
-  const std::optional<size_t> at = place(value, device);
+  const std::optional<size_t> at = index(value, device);
   return at ? tensors_[*at] : none_;
 }
 
 std::optional<Tensor> DeviceValues::take(ValueId value, LogicalId device) {
-  const std::optional<size_t> at = place(value, device);
+  const std::optional<size_t> at = index(value, device);
   return at ? std::exchange(tensors_[*at], std::nullopt) : std::nullopt;
 }
 

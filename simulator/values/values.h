@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What each device holds of each value; nothing at first.
+/// The tensors on each device; none at first.
 class DeviceValues {
  public:
   DeviceValues() = default;  // of a program without values
@@ -24,14 +24,14 @@ class DeviceValues {
   /// Empty for a device that never has the value.
   const std::optional<Tensor>& at(ValueId value, LogicalId device) const;
 
-  /// Takes the tensor out; empty as at() is.
+  /// Moves the tensor out; empty where at() is.
   std::optional<Tensor> take(ValueId value, LogicalId device);
 
  private:
-  std::optional<size_t> place(ValueId value, LogicalId device) const;
+  std::optional<size_t> index(ValueId value, LogicalId device) const;
 
   Holders holders_;
-  std::vector<size_t> first_;  // per value: the place of its first tensor
+  std::vector<size_t> first_;  // per value: the index of its first tensor
   std::vector<std::optional<Tensor>> tensors_;
   std::optional<Tensor> none_;
 };

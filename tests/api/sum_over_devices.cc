@@ -10,8 +10,8 @@
 
 int main() {
   using namespace orrery;
-  Diagnostics faults("sum_over_devices");
-  ProgramBuilder builder(Mesh({{"x", 4}}), Checks::States, faults);
+  Diagnostics diagnostics("sum_over_devices");
+  ProgramBuilder builder(Mesh({{"x", 4}}), Checks::States, diagnostics);
   builder.argument("a", Dtype::F32, Shape({2}), {"x"});
   builder.thread("main", {LogicalId(0), LogicalId(1), LogicalId(2), LogicalId(3)});
   OpRequest sum{.name = "total", .kind = OpKind::Psum, .operands = {"a"}};
@@ -20,7 +20,7 @@ int main() {
   builder.op(sum);
   builder.output("total");
   Program program = builder.finish();
-  faults.throw_if_any();
+  diagnostics.throw_if_any();
 
   const LinkFigures link{BytesPerSecond(50'000'000'000), Duration(1'000'000)};
   Scenario scenario{

@@ -1,5 +1,5 @@
-// The committed corpus, and every input that fuzzing has found a fault with, under each build's
-// compiler and sanitizers.
+// The committed corpus and every input that fuzzing found to fail, under each build's compiler and
+// sanitizers.
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@
 namespace orrery::test {
 namespace {
 
-/// Gives each file of the target's corpus to it; the count of files.
+/// Runs the target on each file of its corpus. Returns the number of files.
 size_t feed(const std::string& corpus, void (*target)(std::string_view)) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ORRERY_SOURCE_ROOT) +
@@ -31,16 +31,16 @@ size_t feed(const std::string& corpus, void (*target)(std::string_view)) {
   return paths.size();
 }
 
-TEST_CASE("corpus: scenarios are read, or refused with a fault") {
+TEST_CASE("corpus: scenarios are read, or refused with an error") {
   CHECK(feed("scenario", fuzz_scenario) > 0);
   CHECK(feed("run", fuzz_scenario) > 0);
 }
 
-TEST_CASE("corpus: MSCCL algorithms are read, or refused with a fault") {
+TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }
 
-TEST_CASE("corpus: programs run as they promise, or are refused with a fault") {
+TEST_CASE("corpus: programs run as they promise, or are refused with an error") {
   CHECK(feed("run", fuzz_run) > 0);
 }
 

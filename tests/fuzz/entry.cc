@@ -1,4 +1,4 @@
-// libFuzzer's door into one target.
+// The entry point of libFuzzer for one target.
 
 #include <cstddef>
 #include <cstdint>

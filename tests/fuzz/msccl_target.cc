@@ -11,7 +11,7 @@ void fuzz_msccl(std::string_view text) {
     const MscclAlgorithm algorithm = read_msccl(text, "f");
     ORRERY_CHECK(stored_schedule(algorithm, 1, 2) != nullptr, "what was read makes a schedule");
   } catch (const InputError& error) {
-    ORRERY_CHECK(!error.faults().empty(), "a refusal says why");
+    ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
   }
 }
 

@@ -33,7 +33,7 @@ Report run_small(const Scenario& scenario) {
   return run(scenario, options);
 }
 
-/// What fails here is ours, whatever the program.
+/// A failure from here on is a bug of ours, whatever the program is.
 void check_ours(const Report& report) {
   for (const Check& check : report.checks)
     for (const CheckKind kind :
@@ -42,8 +42,8 @@ void check_ours(const Report& report) {
 }
 
 void compare_with_engine(const Scenario& scenario, const Completion& completion) {
-  Diagnostics faults("f");
-  Lowered lowered = lower(scenario.program, scenario.cluster, faults);
+  Diagnostics diagnostics("f");
+  Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
   const Fabric& healthy = scenario.cluster.fabric;
   const FaultEffects fault_effects =
       apply_faults(scenario.faults, scenario.program, healthy, RunOptions().seed, lowered);
@@ -70,7 +70,7 @@ void fuzz_run(std::string_view text) {
     written = write_scenario(scenario);
     fingerprint = report.fingerprint;
   } catch (const InputError& error) {
-    ORRERY_CHECK(!error.faults().empty(), "a refusal says why");
+    ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
     return;
   }
   // The text may have grown beyond kLimits; what it says has not.

@@ -13,7 +13,7 @@ void fuzz_scenario(std::string_view text) {
   try {
     written = write_scenario(read_scenario("f", text));
   } catch (const InputError& error) {
-    ORRERY_CHECK(!error.faults().empty(), "a refusal says why");
+    ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
     return;
   }
   ORRERY_CHECK(write_scenario(read_scenario("f", written)) == written,

@@ -1,21 +1,21 @@
 #pragma once
 
-// What fuzzing feeds: each takes any bytes, and throws or aborts where what it promises breaks.
+// Fuzz targets. Each takes any bytes, and throws or aborts where a promise is broken.
 
 #include <string_view>
 
 namespace orrery::test {
 
-/// The text is refused with a fault at least, or read; what was read is the same after it was
+/// The text is refused with at least one error, or read. What is read is the same after it is
 /// written and read again.
 void fuzz_scenario(std::string_view text);
 
-/// The text is refused with a fault at least, or read into a schedule.
+/// The text is refused with at least one error, or read into a schedule.
 void fuzz_msccl(std::string_view text);
 
-/// A scenario that is read, is run, with its data where they are small, or refused with a fault. A
-/// run finds no fault of our own: executors agree with each other and with the definitions, sweep
-/// and engine on the time, and the scenario that was written and read again gives the same report.
+/// The scenario is read and run, with its data where they are small, or refused with an error. In a
+/// run the executors agree with each other and with the definitions, sweep and engine agree on the
+/// times, and the scenario that was written and read again has the same report.
 void fuzz_run(std::string_view text);
 
 }  // namespace orrery::test

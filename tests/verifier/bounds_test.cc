@@ -42,12 +42,12 @@ void check_close_to(const std::vector<double>& bounds, const std::vector<double>
 
 }  // namespace
 
-TEST_CASE("bounds: arguments have none, and a sum one rounding less than it has terms") {
+TEST_CASE("bounds: arguments have none, and a sum has one rounding less than terms") {
   check_close_to(Bounded().of("a"), {0, 0});
   check_close_to(Bounded().of("s"), {kU * 4, kU * 6});  // u sum |x_i|
 }
 
-TEST_CASE("bounds: a mean has a rounding for each term, of which one is the division's") {
+TEST_CASE("bounds: a mean has one rounding per term, the last of them the division") {
   Bounded bounded;
   bounded.rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
   bounded.rig.op("convert_element_type", "whole", {"a"}, {{"new_dtype", Dtype::S32}});
@@ -69,7 +69,18 @@ TEST_CASE("bounds: movement carries them, and a permutation's zeros have none") 
   check_close_to(bounded.of("moved"), {0, 0, 0});
 }
 
-TEST_CASE("bounds: a started collective hands them to its done") {
+TEST_CASE("bounds: each result of several has its own, and integers have none") {
+  Bounded bounded;
+  bounded.rig.op("split", Names{"first", "second"}, {"s"}, {{"sizes", Integers{1, 1}}});
+  bounded.rig.op("axis_size", "two", {}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("optimization_barrier", Names{"n", "x"}, {"two", "s"});
+  check_close_to(bounded.of("first"), {kU * 4});
+  check_close_to(bounded.of("second"), {kU * 6});
+  check_close_to(bounded.of("n"), {0});
+  check_close_to(bounded.of("x"), {kU * 4, kU * 6});
+}
+
+TEST_CASE("bounds: the done of a started collective has its bounds") {
   Bounded bounded;
   bounded.rig.op("all_gather_start", "f", {"s"},
                  {{"axis_name", Names{"x"}}, {"axis", int64_t{0}}, {"tiled", true}});
@@ -80,7 +91,7 @@ TEST_CASE("bounds: a started collective hands them to its done") {
   check_close_to(bounded.of("h"), {kU * (8 + 8), kU * (12 + 4), kU * 16, kU * 16});
 }
 
-TEST_CASE("bounds: they go where an index says, of which nothing is in doubt") {
+TEST_CASE("bounds: indexed reads move them, with exact indices") {
   Bounded bounded;
   bounded.rig.op("axis_size", "two", {}, {{"axis_name", Names{"x"}}});
   bounded.rig.op("dynamic_slice", "last", {"s", "two"}, {{"slice_sizes", Integers{1}}});
@@ -96,7 +107,7 @@ TEST_CASE("bounds: they go where an index says, of which nothing is in doubt") {
   check_close_to(bounded.of("padded"), {kU * 6, kU * 4, kU * 6});
 }
 
-TEST_CASE("bounds: a reduction sums its terms' and its own, or has the largest") {
+TEST_CASE("bounds: a sum adds its terms' and its own, a maximum takes the largest") {
   Bounded bounded;
   bounded.rig.op("reduce_sum", "sum", {"s"}, {{"axes", Integers{0}}});
   bounded.rig.op("reduce_max", "most", {"s"}, {{"axes", Integers{0}}});
@@ -116,14 +127,14 @@ TEST_CASE("bounds: a product, to first and second order") {
                  {2 * 16 * kU + 16 * kU * kU + 16 * kU, 2 * 12 * kU + 36 * kU * kU + 4 * kU});
 }
 
-TEST_CASE("bounds: a quotient, by what the divisor can be at least") {
+TEST_CASE("bounds: a quotient, by the least that the divisor can be") {
   Bounded bounded;
   bounded.rig.op("div", "q", {"s", "s"});
   // (e_x + r e_y) / (|y| - e_y) + u r, for 4 / 4 with e = 4u and 2 / 2 with 6u.
   check_close_to(bounded.of("q"), {8 * kU / (4 - 4 * kU) + kU, 12 * kU / (2 - 6 * kU) + kU});
 }
 
-TEST_CASE("bounds: a maximum, a negation and a selection add none of their own") {
+TEST_CASE("bounds: a maximum, a negation and a selection add none") {
   Bounded bounded;
   bounded.rig.op("neg", "n", {"s"});
   bounded.rig.op("max", "m", {"s", "a"});
@@ -161,7 +172,7 @@ TEST_CASE("bounds: functions carry errors by their steepest slope nearby, and ro
   check("cos", [](double error, double, double) { return error; });
 }
 
-TEST_CASE("bounds: where the exact operand may be outside the domain there are none") {
+TEST_CASE("bounds: none where the exact operand may be outside the domain") {
   Bounded bounded;
   bounded.rig.op("sub", "zero", {"s", "s"});
   bounded.rig.op("div", "q", {"a", "zero"});
@@ -192,7 +203,7 @@ TEST_CASE("bounds: a dot product of K terms has K + 1 roundings more, and that o
                  {2 * 16 * kU + 16 * kU * kU + 2 * 12 * kU + 36 * kU * kU + 3 * kU * 20 + kU * 20});
 }
 
-TEST_CASE("bounds: conversion rounds where the dtype is narrower, and integers are exact") {
+TEST_CASE("bounds: conversion rounds where the dtype is narrower, and keeps integers exact") {
   Bounded bounded;
   bounded.rig.op("convert_element_type", "wide", {"s"}, {{"new_dtype", Dtype::F64}});
   bounded.rig.op("convert_element_type", "narrow", {"s"}, {{"new_dtype", Dtype::BF16}});
@@ -225,14 +236,14 @@ TEST_CASE("bounds: conversion of an integer rounds where the float has fewer bit
   CHECK(bound(Dtype::Pred, Dtype::F8E5M2) == 0);
 }
 
-TEST_CASE("close: up to the sum of both bounds, and not beyond") {
+TEST_CASE("close: holds up to the sum of both bounds, and not beyond") {
   const Tensor zero = tensor(Dtype::F64, {2}, {0, 0});
   const Tensor bound = tensor(Dtype::F64, {2}, {0.25, 0.25});
   const Tensor a = tensor(Dtype::F32, {2}, {1, 1});
   CHECK_FALSE(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), bound));
   CHECK(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), zero) == 1);
   CHECK(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.75}), bound) == 1);
-  // Integers count every bit, whatever the bounds.
+  // Integers must be equal, whatever the bounds.
   CHECK(first_not_close(tensor(Dtype::S32, {2}, {1, 2}), bound, tensor(Dtype::S32, {2}, {1, 3}),
                         bound) == 1);
 }

@@ -36,7 +36,7 @@ std::vector<Part> moved(const Part& part, const View& result, const View& operan
   return parts;
 }
 
-/// Each place once: dims of random extents in random order in the tensor.
+/// A one-to-one view: dims of random extents in random order in the tensor.
 View random_view(Random& random, const std::vector<int64_t>& factors) {
   std::vector<int64_t> dims = factors;
   std::vector<int64_t> strides(factors.size(), 1);
@@ -53,7 +53,7 @@ View random_view(Random& random, const std::vector<int64_t>& factors) {
   return {dims, strides};
 }
 
-/// Steps within [0, size), each place once.
+/// Random ascending, distinct numbers in [0, size).
 Part random_part(Random& random, int64_t size) {
   Part part{0, 0, Rank(0), 1, {}};
   int64_t last = 0;  // on either side
@@ -70,24 +70,24 @@ Part random_part(Random& random, int64_t size) {
   return part;
 }
 
-TEST_CASE("inverse of a view: the canonical element at each place") {
+TEST_CASE("inverse of a view: the canonical element at each offset") {
   holds_for_all("inverse", [](uint64_t seed) {
     Random random(seed);
     const View view = random_view(random, {random.between(1, 4), random.between(1, 4), 3});
     const std::optional<View> inverted = inverse(view);
     RC_ASSERT(inverted.has_value());
     for (int64_t e = 0; e < view.elements(); ++e)
-      RC_ASSERT(inverted->place(view.place(e)) == e);
+      RC_ASSERT(inverted->offset(view.offset(e)) == e);
   });
 }
 
-TEST_CASE("inverse of a view: none where a place has two elements, or none") {
-  CHECK_FALSE(inverse({{2, 3}, {1, 1}}));  // place 1 twice
-  CHECK_FALSE(inverse({{2, 3}, {4, 1}}));  // place 3 never
+TEST_CASE("inverse of a view: none where an offset has two elements, or none") {
+  CHECK_FALSE(inverse({{2, 3}, {1, 1}}));  // offset 1 twice
+  CHECK_FALSE(inverse({{2, 3}, {4, 1}}));  // offset 3 never
   CHECK_FALSE(inverse({{2}, {0}}));
 }
 
-TEST_CASE("moved parts: the pairs of the part, each place by its view") {
+TEST_CASE("moved parts: the part's pairs, each side through its view") {
   holds_for_all("moved", [](uint64_t seed) {
     Random random(seed);
     const std::vector<int64_t> factors = {2, random.between(1, 5), 3, random.between(1, 4)};
@@ -96,15 +96,15 @@ TEST_CASE("moved parts: the pairs of the part, each place by its view") {
     const Part part = random_part(random, result.elements());
     Pairs expected = pairs({part});
     for (auto& [to, from] : expected) {
-      to = result.place(to);
-      from = operand.place(from);
+      to = result.offset(to);
+      from = operand.offset(from);
     }
     std::sort(expected.begin(), expected.end());
     RC_ASSERT(pairs(moved(part, result, operand)) == expected);
   });
 }
 
-TEST_CASE("moved parts: the part of a rank that is scattered in the tensor is one stretch again") {
+TEST_CASE("moved parts: a rank's part that is scattered in the tensor becomes one stretch again") {
   // Columns 64 to 127 of a million rows of 256, by the view that has them as its second part.
   const int64_t rows = 1'000'000;
   const View columns{{4, rows, 64}, {64, 256, 1}};
@@ -113,7 +113,7 @@ TEST_CASE("moved parts: the part of a rank that is scattered in the tensor is on
         std::vector<Part>{{rows * 64, rows * 64, Rank(0), 1, {{rows * 64, 1, 1}}}});
 }
 
-TEST_CASE("moved parts: zeros come from nowhere") {
+TEST_CASE("moved parts: zeros have no source") {
   const View rows{{2, 3}, {1, 2}};
   const Part zeros{0, 0, Rank(0), 0, {{6, 1, 1}}};
   int64_t elements = 0;

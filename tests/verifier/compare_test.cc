@@ -77,14 +77,14 @@ TEST_CASE("comparing means whose sums can overflow in one order and not in anoth
                       Gives::Mean));
 }
 
-TEST_CASE("exactness: sums and means of floats have bounds, of integers none") {
+TEST_CASE("exactness: float sums and means have bounds, integer ones none") {
   const Definition mean{Combine::Add, {}, Gives::Mean};
   CHECK(exactness(mean, Dtype::F32) == Exactness::FoldBound);
   CHECK(exactness(mean, Dtype::S32) == Exactness::Bitwise);
   CHECK(exactness({Combine::Max, {}, Gives::LowestRank}, Dtype::F32) == Exactness::Bitwise);
 }
 
-TEST_CASE("comparing maxima: bitwise, so that +0 and -0 differ") {
+TEST_CASE("comparing maxima: bit for bit, so that +0 and -0 differ") {
   CHECK_FALSE(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2));
   CHECK(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2 + 0x1p-22));
   CHECK(compare(Combine::Max, Dtype::F32, {0.0, -0.0}, 0.0, -0.0));

@@ -26,8 +26,8 @@ Index index_at(int64_t place, const Shape& shape) {
   return index;
 }
 
-/// Makes each element of `result` of one rank's operand: `from` turns its index into that of the
-/// operand, and returns the rank.
+/// The elements of one rank's `result`. `from` turns the index of each into that of its operand
+/// element, and returns the rank.
 std::vector<DefinedElement> moved(const Shape& result, const Shape& operand,
                                   FunctionRef<int64_t(Index&)> from) {
   std::vector<DefinedElement> elements;
@@ -39,7 +39,7 @@ std::vector<DefinedElement> moved(const Shape& result, const Shape& operand,
   return elements;
 }
 
-/// Each element of the operand of one rank, or the fold of those of all.
+/// Each element of one rank's operand, or the fold of the element over all ranks.
 std::vector<DefinedElement> each(const Shape& operand, Rank rank, uint32_t ranks) {
   std::vector<DefinedElement> elements;
   for (int64_t e = 0; e < operand.elements(); ++e)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The definitions of collectives once more, slow and obvious: by the index of each element. What
-// the parts of verifier/oracle/definitions.h are compared with.
+// A second, slow statement of the collectives' definitions, element by element. The parts of
+// verifier/oracle/definitions.h are compared with it.
 
 #include <cstdint>
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace orrery::test {
 
-/// A result element: the fold of operand element `source` of the ranks [rank, rank + ranks). Zero
-/// without any.
+/// A result element: operand element `source`, folded over ranks [rank, rank + ranks). Zero where
+/// `ranks` is 0.
 struct DefinedElement {
   Rank rank;
   uint32_t ranks = 0;

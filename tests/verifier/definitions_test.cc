@@ -218,13 +218,13 @@ TEST_CASE("pbroadcast: the source's operand everywhere") {
   CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
 }
 
-TEST_CASE("over no axes: every collective is the identity, whatever its parameters say") {
+TEST_CASE("over no axes: every collective is the identity, for any parameters") {
   Op op = collective(OpKind::PsumScatter, {{"scatter_dimension", int64_t{7}}, {"tiled", false}});
   op.attributes.set("axis_name", std::vector<std::string>{});
   CHECK(result(op, ranks(1, {2}), 0, Dtype::S32, {2}) == "0 1");
 }
 
-TEST_CASE("definition: a part for each rank that something comes from, whatever the elements") {
+TEST_CASE("definition: one part for each source rank, however many elements it has") {
   const Op gather = collective(OpKind::AllGather, {{"axis", int64_t{0}}, {"tiled", true}});
   CHECK(define(gather, {2, 3}, 2, Rank(0)).parts ==
         std::vector<Part>{{0, 0, Rank(0), 1, {{6, 1, 1}}}, {6, 0, Rank(1), 1, {{6, 1, 1}}}});
@@ -234,7 +234,7 @@ TEST_CASE("definition: a part for each rank that something comes from, whatever 
     return collective(OpKind::AllToAll,
                       {{"split_axis", split}, {"concat_axis", concat}, {"tiled", true}});
   };
-  // Splitting and concatenating the one dimension of a group of one moves nothing.
+  // Splitting and concatenating the only dimension of a group of one moves nothing.
   CHECK(define(exchange(0, 0), {5}, 1, Rank(0)).parts ==
         std::vector<Part>{{0, 0, Rank(0), 1, {{5, 1, 1}}}});
   // Columns 3 to 5 of rows of 6, side by side in rows of 6: a row on each side at a time.
@@ -243,7 +243,7 @@ TEST_CASE("definition: a part for each rank that something comes from, whatever 
                           {3, 3, Rank(1), 1, {{100, 6, 6}, {3, 1, 1}}}});
 }
 
-TEST_CASE("definition: equal to the definition element by element, and each element in one part") {
+TEST_CASE("definition: equal to the definition element by element, with each element in one part") {
   test::holds_for_all("parts are the elements", [] {
     const auto n = *rc::gen::inRange<int64_t>(1, 6);
     const auto rank = *rc::gen::inRange<size_t>(1, 5);

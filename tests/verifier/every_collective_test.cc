@@ -76,7 +76,7 @@ int64_t least_factor(int64_t n) {
   return factor;
 }
 
-/// Why there is no such collective, where there is none.
+/// Why such a collective does not exist, where it does not.
 std::optional<std::string> refused(OpKind kind, Dtype dtype, Grouping grouping) {
   if (grouping == Grouping::UnequalLists && rules(kind).group_sizes == GroupSizes::Equal)
     return "what has a part or an operand for each member wants groups of one size";
@@ -87,7 +87,7 @@ std::optional<std::string> refused(OpKind kind, Dtype dtype, Grouping grouping) 
   return std::nullopt;
 }
 
-/// Only these have a `tiled`.
+/// Only these have the parameter `tiled`.
 bool has_tiled(OpKind kind) {
   return kind == OpKind::AllGather || kind == OpKind::PsumScatter || kind == OpKind::AllToAll;
 }
@@ -213,7 +213,7 @@ struct Trial {
   std::string algorithm;
 };
 
-/// Sync and started, and the algorithms, take turns, so that each dtype meets each of them.
+/// Sync and started alternate, and so do the algorithms, so that each dtype meets each of them.
 std::vector<Trial> trials_of(const Case& c) {
   static const bool every_dtype = std::getenv("ORRERY_EVERY_DTYPE") != nullptr;
   std::vector<std::string> algorithms;
@@ -240,7 +240,7 @@ uint64_t seed(const Case& c) {
              static_cast<uint64_t>(c.rank));
 }
 
-/// Runs the trials of the case, and compares and proves each. Returns how many there were.
+/// Runs, compares and proves the trials of the case. Returns their number.
 size_t check_case(const Case& c) {
   Random random(seed(c));
   HostRig rig(axes_of(c));
@@ -288,7 +288,7 @@ size_t check_case(const Case& c) {
   return rig.program.sites.size();
 }
 
-/// Whether the rules refuse the collective of a case, in whatever words.
+/// Whether the rules refuse the collective of a case.
 bool refuses(const Case& c, Dtype dtype) {
   Random random(seed(c));
   const Mesh mesh(axes_of(c));
@@ -296,12 +296,12 @@ bool refuses(const Case& c, Dtype dtype) {
   Attributes attributes;
   for (const auto& [name, value] : call.parameters)
     attributes.set(name, value);
-  if (groups_fault(mesh, attributes, rules(c.kind).group_sizes))
+  if (groups_error(mesh, attributes, rules(c.kind).group_sizes))
     return true;
   const std::vector<ValueType> operands = {
       {dtype, call.operand, AxisStates(mesh.axes().size(), AxisState::Varying), false}};
   const int64_t size = group_size(mesh, attributes);
-  return std::holds_alternative<TypeFault>(
+  return std::holds_alternative<TypeError>(
       rules(c.kind).type({mesh, Checks::States, attributes, operands, size}));
 }
 

@@ -1,4 +1,4 @@
-// Each planted fault is caught by the check that is there for it, with its whole message.
+// Each planted error is caught by the check made for it, with its whole message.
 
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ const std::string kDone = R"({"id": "d", "op": "done", "of": "s"})";
 
 }  // namespace
 
-TEST_CASE("a program without fault: every check holds") {
+TEST_CASE("a program without errors: every check holds") {
   ScenarioParts parts;
   parts.program = "[" + kSum + "}, " + kDone + "]";
   const Ran ran = run_parts(parts);
@@ -48,8 +48,8 @@ TEST_CASE("a program without fault: every check holds") {
 TEST_CASE("hang: two threads that disagree on the order of two collectives") {
   const Ran ran = run_parts(
       two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
-  // On the ring 0 1 2 3, device 1 gets device 0's first message and then waits for the one that
-  // device 3 must begin; device 3, in the other collective, waits for that of device 1 likewise.
+  // On the ring 0 1 2 3, device 1 gets device 0's first message. It then waits for the chunk that
+  // device 3 must begin. Device 3 is in the other collective, and waits for device 1's likewise.
   const Check& check = ran.check("DEADLOCK.FREE");
   CHECK_FALSE(check.holds);
   CHECK(check.message ==
@@ -82,7 +82,7 @@ TEST_CASE("no order mismatch: two sites of which no two threads share a group") 
   CHECK(ran.broken() == Names{});
 }
 
-TEST_CASE("data: more than the limit is refused before it is made") {
+TEST_CASE("data: more than the limit is refused before it is allocated") {
   ScenarioParts parts;
   parts.program = "[" + kSum + "}, " + kDone + "]";
   RunOptions options;
@@ -95,7 +95,8 @@ TEST_CASE("data: more than the limit is refused before it is made") {
                        InputError);
 }
 
-TEST_CASE("hang: started collectives queue on one stream, behind the one that the peer lacks") {
+TEST_CASE(
+    "hang: started collectives queue on one stream, behind one that the peer has not entered") {
   const std::string on_stream = R"(, "stream": 3)";
   const std::string left = psum("a1", "A", on_stream) + "," + psum("b1", "B", on_stream) +
                            R"(,{"id": "da1", "op": "done", "of": "a1"},)"
@@ -147,7 +148,7 @@ TEST_CASE("use after donation: the later reader is named") {
   CHECK(ran.check("DONATION.USE").message == "\"q\" uses \"a\" after its donation to \"p\".");
 }
 
-TEST_CASE("use after donation: of a value in the same storage, and by the outputs") {
+TEST_CASE("use after donation: of an alias of the value, and by the outputs") {
   ScenarioParts parts;
   parts.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [2, 4]},
                       {"id": "p", "op": "psum", "of": "a", "axis_name": "x", "donate": "a"}])";
@@ -157,7 +158,7 @@ TEST_CASE("use after donation: of a value in the same storage, and by the output
         "\"p\".");
 }
 
-TEST_CASE("donation: a reshape of the donated value takes its storage over, and may be used") {
+TEST_CASE("donation: a reshape of the donated value keeps its storage and may be used") {
   ScenarioParts parts;
   parts.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [2, 4], "donate": "a"},
                       {"id": "p", "op": "psum", "of": "r", "axis_name": "x"}])";

@@ -10,7 +10,7 @@ using namespace orrery::test;
 
 namespace {
 
-/// Over two devices, a dot product of 2 terms, whose sum is the whole's; and the whole, of 4 terms.
+/// On two devices: a dot product of 2 terms each, summed over the devices, and one of all 4 terms.
 struct SplitAndWhole {
   SplitAndWhole() : rig({{"x", 2}}) {
     rig.argument("a", {{1, 2}, {3, -4}});
@@ -31,7 +31,7 @@ struct SplitAndWhole {
 
 }  // namespace
 
-TEST_CASE("sums: those of other lengths are named on both sides, and what is common is not") {
+TEST_CASE("sums: those of other lengths are named on both sides, common ones are not") {
   SplitAndWhole both;
   const HostRig& rig = both.rig;
   CHECK(different_sums(rig.program, rig.value("split"), rig.value("squared")) ==
@@ -40,9 +40,9 @@ TEST_CASE("sums: those of other lengths are named on both sides, and what is com
   CHECK(different_sums(rig.program, rig.value("whole"), rig.value("squared")).empty());
 }
 
-TEST_CASE("sums: what two close values differ in is told with the difference") {
+TEST_CASE("sums: how two close values differ is told with the difference") {
   ScenarioParts parts;
-  // In rank order the sum is 1: 1e8 + 1 is 1e8, in f32. Begun at other ranks it is 2 or 0.
+  // In rank order the sum is 1: 1e8 + 1 is 1e8 in f32. Starting at other ranks it is 2 or 0.
   parts.arrays =
       R"({"a": {"local_shape": [2], "dtype": "f32", "per_device": [[1, 1], [1e8, 1e8], [-1e8, -1e8], [1, 1]]}})";
   parts.program =

@@ -1,4 +1,4 @@
-// Each fault of the hardware changes exactly what it should.
+// Each hardware fault changes exactly what it should.
 
 #include <set>
 #include <variant>
@@ -22,8 +22,8 @@ namespace {
 // The rig's links: 1 GB/s and 1 us; its devices: 1 TB/s and 1 TFLOP/s, no launch.
 constexpr int64_t kUs = 1'000'000;
 
-/// A computation of 2 us, an all-reduce of 32 B on a ring of so many devices, an addition of 96 ps
-/// (3 x 32 B at 1 TB/s). Slots enough that no send waits for one.
+/// A computation of 2 us, an all-reduce of 32 B on a ring of so many devices, and an addition of 96
+/// ps (3 x 32 B at 1 TB/s). With enough slots that no send waits for one.
 ScenarioParts compute_reduce_add(int devices, const std::string& faults) {
   ScenarioParts parts;
   parts.mesh = fmt::format(R"({{"x": {}}})", devices);
@@ -50,7 +50,8 @@ Spans spans(const Ran& ran, const std::string& name) {
   return result;
 }
 
-/// Whether all but time is the same: values, memory, verdicts, messages, what was chosen and why.
+/// Whether everything except times is equal: values, memory, verdicts, messages, and the choices
+/// with their reasons.
 void same_but_for_time(const Ran& a, const Ran& b) {
   CHECK(a.report.completion->digest == b.report.completion->digest);
   CHECK(a.report.completion->messages == b.report.completion->messages);
@@ -100,12 +101,12 @@ TEST_CASE("no fault: the times that the others are compared with") {
   CHECK(four.report.faults.empty());
 }
 
-TEST_CASE("slow device: its local ops take so much longer, and who needs it waits") {
+TEST_CASE("slow device: its local ops take longer, and devices that need it wait") {
   const Ran ran = faulty(2, R"([{"slow_device": 1, "factor": 1.5}])");
   CHECK(spans(ran, "c") == Spans{{0, 2 * kUs}, {0, 3 * kUs}});
-  // Device 1 sends its chunk over [3, 3.016] us; device 0 has it at 4.016, and is at the end when
-  // what device 1 made of its own chunk arrives, sent over [3.016, 3.032]. Device 0 sends the other
-  // result over [4.016, 4.032].
+  // Device 1 sends its chunk over [3, 3.016] us, and device 0 has it at 4.016. Device 0 ends when
+  // device 1's reduced chunk arrives, sent over [3.016, 3.032]. Device 0 sends its own over [4.016,
+  // 4.032].
   CHECK(spans(ran, "r") == Spans{{2 * kUs, 4'032'000}, {3 * kUs, 5'032'000}});
   CHECK(spans(ran, "e") == Spans{{4'032'000, 4'032'096}, {5'032'000, 5'032'144}});
   CHECK(ran.report.completion->by == TimedBy::Sweep);
@@ -119,7 +120,7 @@ TEST_CASE("slow device: an op's time rounds up") {
   CHECK(spans(ran, "e")[0].second - spans(ran, "e")[0].first == 97);
 }
 
-TEST_CASE("late start: the device's list begins so much later, and who needs it waits") {
+TEST_CASE("late start: the device begins later, and devices that need it wait") {
   const Ran ran = faulty(2, R"([{"late_start": 1, "by": "5 us"}])");
   CHECK(spans(ran, "c") == Spans{{0, 2 * kUs}, {5 * kUs, 7 * kUs}});
   // As behind a slow device that enters at 7 us.
@@ -127,8 +128,8 @@ TEST_CASE("late start: the device's list begins so much later, and who needs it 
 }
 
 TEST_CASE("slow link: each message over it takes longer") {
-  // Of the six hops that end on device 0 one passes the link, of those that end on 1 two, on 2 two,
-  // on 3 one. A chunk takes 16 ns there and not 8.
+  // Of the six hops that end on device 0 one crosses the link, of those that end on 1 two, on 2
+  // two, on 3 one. A chunk takes 16 ns there instead of 8.
   const Spans once_or_twice = {
       {2 * kUs, 8'056'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'056'000}};
   const Ran half = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 2}])");
@@ -145,12 +146,12 @@ TEST_CASE("slow link: each message over it takes longer") {
                                  {2 * kUs, 9'048'000}});
 }
 
-TEST_CASE("slow link: one that nobody sends over changes nothing") {
+TEST_CASE("slow link: an unused one changes nothing") {
   const Ran ran = faulty(4, R"([{"slow_link": {"from": 1, "to": 0}, "factor": 100}])");
   CHECK(spans(ran, "r") == Spans(4, {2 * kUs, 8'048'000}));
 }
 
-TEST_CASE("cut link: its messages go another way, two links longer here") {
+TEST_CASE("cut link: its messages take another route, here two links longer") {
   const Ran ran = faulty(4, R"([{"cut_link": {"from": 0, "to": 1}}])");
   // 0 -> 3 -> 2 -> 1: 2 us more for each hop that passed the link; the bandwidth is the same.
   CHECK(spans(ran, "r") == Spans{{2 * kUs, 10'048'000},
@@ -162,7 +163,7 @@ TEST_CASE("cut link: its messages go another way, two links longer here") {
         "Every message has a route over the links that are not cut.");
 }
 
-TEST_CASE("cut link: where the other way is in use, the link is shared") {
+TEST_CASE("cut link: where the other route is in use, the link is shared") {
   ScenarioParts parts;
   parts.program =
       R"([{"id": "m", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [3, 2]]}])";
@@ -179,7 +180,8 @@ TEST_CASE("cut link: where the other way is in use, the link is shared") {
   same_but_for_time(healthy, ran);
 }
 
-TEST_CASE("cut link: without another way the verdict names the collective, the devices, the link") {
+TEST_CASE(
+    "cut link: without another route the verdict names the collective, the devices, the link") {
   ScenarioParts parts = compute_reduce_add(
       4, R"([{"cut_link": {"from": 0, "to": 3}}, {"cut_link": {"from": 0, "to": 1}}])");
   parts.expect = R"([{"makespan": {"at_most": "1 s"}}, {"holds": ["deadlock_free"]}])";
@@ -198,7 +200,7 @@ TEST_CASE("cut link: without another way the verdict names the collective, the d
                                                          {"cut_link", "device 0 -> device 1"}});
   CHECK_FALSE(ran.report.completion);
   CHECK_FALSE(ran.report.values);
-  // Nothing claims that the program ends.
+  // No check says that the program ends.
   CHECK(ran.broken() == std::vector<std::string>{"ROUTE.LEFT", "TIME.MAKESPAN", "PROPERTY.HOLDS"});
   for (const Check& other : ran.report.checks)
     CHECK(other.name != "DEADLOCK.FREE");
@@ -206,7 +208,7 @@ TEST_CASE("cut link: without another way the verdict names the collective, the d
   CHECK(ran.check("PROPERTY.HOLDS").message == "deadlock_free does not hold: " + message);
 }
 
-TEST_CASE("cut link: a device that nobody needs may be cut off") {
+TEST_CASE("cut link: a device that no other needs may be cut off") {
   ScenarioParts parts = compute_reduce_add(
       4, R"([{"cut_link": {"from": 0, "to": 3}}, {"cut_link": {"from": 0, "to": 1}}])");
   parts.program =
@@ -215,7 +217,7 @@ TEST_CASE("cut link: a device that nobody needs may be cut off") {
   CHECK(run_parts(parts).broken().empty());
 }
 
-TEST_CASE("jitter: local ops take longer by what the seed draws, and at most by the bound") {
+TEST_CASE("jitter: local ops take longer by a draw of the seed, at most the bound") {
   const std::string faults = R"([{"jitter": {"ops": "500 ns"}}])";
   const Ran ran = faulty(4, faults);
   std::set<int64_t> times;
@@ -233,7 +235,7 @@ TEST_CASE("jitter: local ops take longer by what the seed draws, and at most by 
         std::vector<std::string>{"Jitter of seed 0: local ops take up to 500 ns longer."});
 }
 
-TEST_CASE("jitter: of an op, whatever else the program has; none where an op takes no time") {
+TEST_CASE("jitter: a draw does not depend on the rest of the program; ops of no time have none") {
   ScenarioParts parts = compute_reduce_add(4, R"([{"jitter": {"ops": "500 ns"}}])");
   const Spans before = spans(run_parts(parts), "c");
   parts.program.insert(1, R"({"id": "v", "op": "reshape", "of": "a", "new_sizes": [2, 4]},)");
@@ -266,7 +268,7 @@ TEST_CASE("jitter: a link's latency is longer by one draw for the whole run") {
   CHECK(second[1].second - second[0].first == took);
 }
 
-TEST_CASE("faults: their order says nothing") {
+TEST_CASE("faults: their order has no effect") {
   const std::string jitter = R"({"jitter": {"ops": "1 us", "links": "1 us"}})";
   const std::string slow = R"({"slow_link": {"from": 0, "to": 1}, "latency": "2 us"})";
   const std::string device = R"({"slow_device": 0, "factor": 3})";

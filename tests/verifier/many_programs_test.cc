@@ -1,5 +1,5 @@
-// Programs on parts of a mesh: what is made for them grows with their own devices, not with the
-// mesh times the programs.
+// Programs on parts of a mesh: their groups, values and lifetimes grow with their own devices, not
+// with the mesh times the programs.
 
 #include <algorithm>
 #include <string>
@@ -38,7 +38,7 @@ test::ScenarioParts many(size_t count) {
   return parts;
 }
 
-TEST_CASE("many programs: groups, members, values and lifetimes are those of their own devices") {
+TEST_CASE("many programs: groups, members, values and lifetimes cover their own devices only") {
   constexpr size_t kCount = 64;
   RunOptions options;
   options.data = Data::Off;
@@ -102,7 +102,7 @@ TEST_CASE("arrays on devices: two programs with 6 KiB each fit devices of 8 KiB"
   CHECK(both.broken() == std::vector<std::string>{"MEMORY.CAPACITY"});
 }
 
-TEST_CASE("arrays on devices: what no program of a device reads is held there all the same") {
+TEST_CASE("arrays on devices: an array that no program of the device reads is held all the same") {
   const test::Ran ran = test::run_parts(two_weights(R"(, "on": {"x": [0, 2]})", R"(, "on": [1])"));
   CHECK(ran.report.memory.of(LogicalId(0)).peak == Bytes(6 * 1024 + 256));
   CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(12 * 1024 + 256));
@@ -126,7 +126,7 @@ std::string sum(const std::string& id) {
          R"(", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"})";
 }
 
-TEST_CASE("lists of one device: computation of one does not hold up the other") {
+TEST_CASE("lists of one device: computation of one does not delay the other") {
   const std::string work =
       R"({"id": "c", "op": "compute", "flops": "9 MFLOP", "bytes": "0 B", "dtype": "f32"})";
   const test::Ran alone = test::run_parts(side_by_side(sum("s"), ""));
@@ -147,7 +147,7 @@ TEST_CASE("lists of one device: collectives of both share the links") {
   CHECK(two.report.completion->makespan == Instant(2 * (1'000'000 + 2 * 512'000)));
 }
 
-TEST_CASE("lists of one device: what one takes over, the other may not read") {
+TEST_CASE("lists of one device: storage that one list takes over, the other may not read") {
   const std::string taken = R"({"id": "t", "op": "add", "of": ["a", "a"], "donate": "a"})";
   const std::string read = R"({"id": "r", "op": "neg", "of": "a"})";
   const test::Ran ran = test::run_parts(side_by_side(taken, read));
@@ -155,7 +155,7 @@ TEST_CASE("lists of one device: what one takes over, the other may not read") {
         "\"r\" uses \"a\" on device 0, where \"t\" of another program takes it over.");
 }
 
-TEST_CASE("lists of one device: the report names the bound") {
+TEST_CASE("lists of one device: the report labels the bound") {
   const test::Ran ran = test::run_parts(side_by_side(sum("s"), sum("t")));
   const std::vector<std::string>& labels = ran.report.labels;
   CHECK(std::count(labels.begin(), labels.end(),

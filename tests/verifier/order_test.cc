@@ -1,5 +1,5 @@
-// The order check against its definition: two devices of two threads that are in the same two
-// collectives of one stream enter them in the same order.
+// The order check against its definition: two devices of two threads with the same two collectives
+// on one stream enter them in the same order.
 
 #include "verifier/check/order.h"
 
@@ -76,7 +76,7 @@ void three_threads(HostRig& rig, Random& random) {
   rig.lower();
 }
 
-TEST_CASE("order: it is agreed where no two devices disagree") {
+TEST_CASE("order: holds where no two devices disagree") {
   int disagreeing = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);

@@ -49,7 +49,7 @@ struct Planted {
   HostRig rig;
 };
 
-/// Digests what it is told, but for one half.
+/// Digests the halves it is given, except one.
 class SkippingExecutor {
  public:
   SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
@@ -77,14 +77,14 @@ class SkippingExecutor {
 
 }  // namespace
 
-TEST_CASE("proof: a right ring all-reduce is a psum") {
+TEST_CASE("proof: a correct ring all-reduce is a psum") {
   CHECK(prove_psum(right_ring()).holds);
   const StoredSchedule ring = right_ring();
   CHECK(Planted(ring).values().holds);
 }
 
 TEST_CASE("proof: a dropped contribution is named") {
-  // Rank 1 leaves its part out of chunk 0.
+  // Rank 1 does not add its part to chunk 0.
   CHECK(prove_psum(dropped_contribution()).why_not ==
         "element 0 of rank 0 lacks element 0 of rank 1");
 }
@@ -96,7 +96,7 @@ TEST_CASE("proof: a repeated contribution is named") {
 }
 
 TEST_CASE("proof: a shifted source is named") {
-  // Rank 1 adds its elements 1 and 2 where 0 and 1 belong.
+  // Rank 1 adds its elements 1 and 2 instead of 0 and 1.
   CHECK(prove_psum(shifted_source()).why_not == "element 0 of rank 0 lacks element 0 of rank 1");
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("proof: a reduction by another operation is named") {
         "node 1 channel 0 step 1 reduces by another operation than the definition's");
 }
 
-TEST_CASE("proof: a schedule for more elements than the definition has is not one") {
+TEST_CASE("proof: a schedule for more elements than the definition fails") {
   const StoredSchedule ring = right_ring();
   Op op;
   op.kind = OpKind::Psum;
@@ -124,7 +124,7 @@ TEST_CASE("proof: a schedule for more elements than the definition has is not on
   CHECK(proof.why_not == "element 8 of rank 0 is never written");
 }
 
-TEST_CASE("values: the oracle finds each planted fault that ends, on actual data") {
+TEST_CASE("values: comparison with the definition finds each planted error that ends") {
   const StoredSchedule dropped = dropped_contribution();
   const StoredSchedule repeated = repeated_contribution();
   const StoredSchedule shifted = shifted_source();
@@ -136,8 +136,7 @@ TEST_CASE("values: the oracle finds each planted fault that ends, on actual data
             "\"r\" on device 0 has 577 at element 0; psum of its operands is 585") == 0);
 }
 
-TEST_CASE(
-    "digests: an executor that skips any one half is caught, and one that skips none is not") {
+TEST_CASE("digests: an executor that skips any one half is caught, one that skips none is not") {
   const StoredSchedule ring = right_ring();
   Planted planted(ring);
   const WalkDigest whole = whole_digest(planted.rig.lowered);

@@ -1,5 +1,5 @@
-// A proof is of places in tensors: with a wrong view it fails, and names the same element as a
-// comparison element by element.
+// A proof covers the views. With a wrong view it fails, and names the same element as a comparison
+// of all elements.
 
 #include <map>
 #include <optional>
@@ -24,21 +24,21 @@ namespace {
 /// How often each (rank, operand element) is in a result element; empty where nothing was written.
 using Counts = std::optional<std::map<std::pair<int64_t, int64_t>, int64_t>>;
 
-/// The first element, by rank and place, that is not as defined: "rank element".
-std::string first_difference(const Traced& traced, const Places& places, const Op& op,
+/// The first wrong element, by rank and offset: "rank element".
+std::string first_difference(const Traced& traced, const Views& views, const Op& op,
                              const Shape& operand, uint32_t n) {
   for (uint32_t p = 0; p < n; ++p) {
     const std::vector<DefinedElement> defined = define_by_element(op, operand, n, Rank(p));
     std::vector<Counts> made(defined.size());
     for (const Piece& piece : traced.run.outputs[p]) {
       for (int64_t i = 0; i < piece.count; ++i) {
-        Counts& counts = made[static_cast<size_t>(places.output.place(piece.first + i))];
+        Counts& counts = made[static_cast<size_t>(views.output.offset(piece.first + i))];
         if (piece.undefined())
           continue;
         counts.emplace();
         for (const Contribution& part : traced.run.folds.contributions(piece.made))
           for (uint32_t r = 0; r < part.ranks; ++r)
-            (*counts)[{part.rank.index() + r, places.input.place(part.source + i)}] += part.times;
+            (*counts)[{part.rank.index() + r, views.input.offset(part.source + i)}] += part.times;
       }
     }
     for (size_t e = 0; e < defined.size(); ++e) {
@@ -105,7 +105,7 @@ Exchange random_exchange() {
   return made;
 }
 
-/// The same places with two of the view's dimensions exchanged in the tensor.
+/// The same view with two of its dimensions exchanged in the tensor.
 void exchange_dimensions(View& view) {
   if (view.dims.size() < 2)
     view = {{1, view.elements()}, {1, 1}};
@@ -125,20 +125,20 @@ Proof proof_of(const Exchange& exchange, const Traced& traced) {
 
 }  // namespace
 
-TEST_CASE("proof: the views of lowering are those of the definitions, and wrong ones are found") {
+TEST_CASE("proof: the views of lowering are right, and changed ones are found") {
   holds_for_all("views", [] {
     Exchange exchange = random_exchange();
     const Traced traced = trace(*exchange.schedule, whole_areas(exchange.schedule->extent()));
     RC_ASSERT(proof_of(exchange, traced).holds);
     exchange_dimensions(*rc::gen::arbitrary<bool>() ? exchange.views.input : exchange.views.output);
-    const Places places{exchange.views.input, exchange.views.output};
+    const Views views{exchange.views.input, exchange.views.output};
     RC_ASSERT(first_difference(proof_of(exchange, traced)) ==
-              first_difference(traced, places, exchange.op, exchange.operand, exchange.n));
+              first_difference(traced, views, exchange.op, exchange.operand, exchange.n));
   });
 }
 
-TEST_CASE("proof: a view that leaves the tensor's order out is found, with element and rank") {
-  // Rank 1's column of [[0, 1], [2, 3]] goes round as its row.
+TEST_CASE("proof: a view that ignores the tensor's layout is found, with element and rank") {
+  // Rank 1's column of [[0, 1], [2, 3]] is sent as if it were its row.
   Op op;
   op.kind = OpKind::AllToAll;
   op.attributes.set("axis_name", std::vector<std::string>{"x"});
@@ -151,12 +151,12 @@ TEST_CASE("proof: a view that leaves the tensor's order out is found, with eleme
   const View columns{{2, 2, 1}, {1, 2, 1}};
   const View whole = View::whole(4);
   CHECK(prove(traced, {columns, whole}, definition).holds);
-  // Rank 0 gets elements 0 and 1 of each, where 0 and 2 belong.
+  // Rank 0 gets elements 0 and 1 of each operand, instead of 0 and 2.
   CHECK(prove(traced, {whole, whole}, definition).why_not ==
         "element 1 of rank 0 lacks element 2 of rank 0");
 }
 
-TEST_CASE("proof: a view that gives two elements one place is no view") {
+TEST_CASE("proof: a view with two elements at one offset is refused") {
   Op op;
   op.kind = OpKind::Psum;
   op.attributes.set("axis_name", std::vector<std::string>{"x"});
@@ -171,7 +171,7 @@ TEST_CASE("proof: a view that gives two elements one place is no view") {
         "the view of the operand does not give each of its 4 elements a place of its own");
 }
 
-TEST_CASE("proof: a result with more elements than its definition is not one") {
+TEST_CASE("proof: a result with more elements than its definition fails") {
   Op op;
   op.kind = OpKind::Psum;
   op.attributes.set("axis_name", std::vector<std::string>{"x"});
@@ -182,8 +182,7 @@ TEST_CASE("proof: a result with more elements than its definition is not one") {
         }).why_not == "the result of rank 0 has 4 elements and its definition 3");
 }
 
-TEST_CASE(
-    "proof: a definition that says of one element twice what it is, and of one never, is none") {
+TEST_CASE("proof: a definition that states one element twice and another never is refused") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 2, 4, Combine::Add, {});
   const View whole = View::whole(4);
   const auto definition = [](Rank) {

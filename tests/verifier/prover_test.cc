@@ -1,4 +1,4 @@
-// Which questions a program's proofs ask, and how often.
+// The proofs that a program needs, and how many are computed.
 
 #include "verifier/prove/prover.h"
 
@@ -39,7 +39,7 @@ TEST_CASE("prover: sites with one schedule, the same views and the same op are p
   CHECK(prover.proofs() == 1);
 }
 
-TEST_CASE("prover: another op on the same schedule is another question of the same walk") {
+TEST_CASE("prover: another op on the same schedule needs another proof of the same walk") {
   HostRig rig({{"x", 4}});
   rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4}));
   for (const char* const kind : {"psum", "pmax"})
@@ -49,12 +49,12 @@ TEST_CASE("prover: another op on the same schedule is another question of the sa
     collective.schedule = rig.lowered.collectives.front().schedule;
   Prover prover(rig.program, rig.lowered);
   CHECK(prover.prove_site(SiteId(0))->holds);
-  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);  // a sum is no maximum
+  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);  // a sum is not a maximum
   CHECK(prover.walks() == 1);
   CHECK(prover.proofs() == 2);
 }
 
-TEST_CASE("prover: other views of the same schedule are another question of the same walk") {
+TEST_CASE("prover: other views of the same schedule need another proof of the same walk") {
   Shared shared(2);
   shared.rig.lowered.collectives[1].input = View{{2, 2}, {1, 2}};
   Prover prover(shared.rig.program, shared.rig.lowered);
@@ -64,23 +64,23 @@ TEST_CASE("prover: other views of the same schedule are another question of the 
   CHECK(prover.proofs() == 2);
 }
 
-TEST_CASE("prover: the work of a proof is found where it lies, and not one piece less") {
+TEST_CASE("prover: a proof stops one piece above the budget, and not before") {
   const Shared shared(1);
   const Schedule& schedule = *shared.rig.lowered.collectives.front().schedule;
   const Traced traced = trace(schedule, whole_areas(schedule.extent()));
   // Each rank's result is compared in 4 chunks, of one fold each.
-  const uint64_t work = traced.run.work + 4 * 4;
+  const uint64_t pieces = traced.run.pieces + 4 * 4;
   const auto proved_with = [&](uint64_t budget) {
     Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, budget});
     return prover.prove_site(SiteId(0)).has_value();
   };
-  CHECK(proved_with(work));
-  CHECK_FALSE(proved_with(work - 1));
-  CHECK_FALSE(proved_with(traced.run.work - 1));
+  CHECK(proved_with(pieces));
+  CHECK_FALSE(proved_with(pieces - 1));
+  CHECK_FALSE(proved_with(traced.run.pieces - 1));
   CHECK_FALSE(proved_with(0));
 }
 
-TEST_CASE("prover: what is over the budget once is not tried again") {
+TEST_CASE("prover: a proof over the budget is not tried again") {
   const Shared shared(2);
   Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, 3});
   CHECK_FALSE(prover.prove_site(SiteId(0)).has_value());

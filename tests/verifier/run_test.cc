@@ -34,7 +34,8 @@ Check expectation(ScenarioParts parts, const std::string& expect, const RunOptio
 
 }  // namespace
 
-TEST_CASE("run: every op is compared with its definition, proved, and run alike by all executors") {
+TEST_CASE(
+    "run: every op is compared with its definition, proved, and run the same by all executors") {
   const Ran ran = run_parts(scatter_then_gather());
   CHECK(ran.broken() == Names{});
   size_t compared = 0;
@@ -49,7 +50,7 @@ TEST_CASE("run: every op is compared with its definition, proved, and run alike 
         "Each step of each schedule ran once in: host executor, timing sweep.");
 }
 
-TEST_CASE("fingerprint: the same for the same run, another for other data or times") {
+TEST_CASE("fingerprint: equal for the same run, different for other data or times") {
   const ScenarioParts parts = scatter_then_gather();
   const std::string first = run_parts(parts).report.fingerprint;
   CHECK(first.size() == 32);
@@ -103,7 +104,7 @@ TEST_CASE("expect equal: names the first element that differs") {
   CHECK(check.message == "On device 0, element 0: \"a\" has 0, \"r\" has 48.");
 }
 
-TEST_CASE("expect close: holds within the roundings of both, and says how far beyond") {
+TEST_CASE("expect close: holds within the roundings of both, and reports how far beyond") {
   CHECK(expectation(scatter_then_gather(), R"({"close": ["g", "r"]})").holds);
   const Check check = expectation(scatter_then_gather(), R"({"close": ["a", "r"]})");
   CHECK(check.name == "VALUES.CLOSE");
@@ -124,7 +125,7 @@ TEST_CASE("expect values: literal, per device") {
   CHECK(check.message == "On device 2, element 0: \"r\" has 10, the value given has 11.");
 }
 
-TEST_CASE("expect makespan: at the bound it holds, and a picosecond below it does not") {
+TEST_CASE("expect makespan: holds at the bound, and not a picosecond below it") {
   ScenarioParts parts;
   // One hop of 8 x 4 B at 1 GB/s and 1 us: 1,032 ns.
   parts.program =
@@ -146,7 +147,7 @@ TEST_CASE("expect peak memory: the largest over devices") {
   CHECK(check.message == "The peak memory is 512 B, above 511 B.");
 }
 
-TEST_CASE("expect holds: names the property and what breaks it") {
+TEST_CASE("expect holds: names the property and its violation") {
   ScenarioParts parts;
   parts.program = R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"}])";
   CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "proved"]})").holds);
@@ -154,7 +155,7 @@ TEST_CASE("expect holds: names the property and what breaks it") {
         "no_leak does not hold: \"s\" starts a collective that is never done.");
 }
 
-TEST_CASE("expect holds: says where there is nothing that could break it") {
+TEST_CASE("expect holds: says where the property does not apply") {
   ScenarioParts parts;
   parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
   CHECK(expectation(parts, R"({"holds": ["proved", "no_leak"]})").message ==
@@ -197,9 +198,9 @@ TEST_CASE("proofs over the budget are left out and labelled, unless they are ask
   CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
 }
 
-TEST_CASE("proofs that take more work than the budget stop and are labelled") {
+TEST_CASE("proofs of more pieces than the budget stop and are labelled") {
   RunOptions options;
-  options.proof_work_budget = 10;  // each of the 28 steps moves a piece
+  options.proof_piece_budget = 10;  // each of the 28 steps moves a piece
   ScenarioParts parts;
   parts.program =
       R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";
@@ -222,8 +223,8 @@ TEST_CASE("values that depend on an opaque computation are labelled where they a
 
 TEST_CASE("ops: times, exposure and bandwidths of a started collective") {
   ScenarioParts parts;
-  // Ring psum of 8 f32 over 4: 2 x 3 hops of (1 us + 2 x 4 B at 1 GB/s) = 6 x 1,008 ns = 6,048 ns,
-  // of which a computation of 2 us hides so much.
+  // Ring psum of 8 f32 over 4: 2 x 3 hops of (1 us + 2 x 4 B at 1 GB/s) = 6 x 1,008 ns = 6,048 ns.
+  // A computation of 2 us hides 2 us of it.
   parts.program =
       R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x", "algorithm": "ring"},
           {"id": "c", "op": "compute", "flops": "2 MFLOP", "bytes": "0 B", "dtype": "f32"},

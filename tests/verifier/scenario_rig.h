@@ -1,7 +1,7 @@
 #pragma once
 
-// A scenario from its program alone: four devices on a ring, one f32 array "a" of 8 elements per
-// device, or what a test gives instead.
+// A scenario from its program alone: four devices on a ring and one f32 array "a" of 8 elements per
+// device, unless a test gives other parts.
 
 #include <optional>
 #include <string>
@@ -18,6 +18,7 @@ struct ScenarioParts {
   std::string mesh = R"({"x": 4})";
   bool checked = true;  // "check_types"
   std::string memory = "1 MiB";
+  std::string policy = "{}";  // "memory": how it is counted
   std::string arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
   std::string outputs = "[]";
   std::string expect = "[]";

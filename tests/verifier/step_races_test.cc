@@ -1,5 +1,5 @@
-// The algorithms rule races out by their form; here the check that foreign schedules pass is turned
-// on them, and on a schedule that has one.
+// The computed algorithms have no races by construction. Here the check for imported schedules runs
+// on them, and on a schedule with a race.
 
 #include "verifier/check/step_races.h"
 
@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-TEST_CASE("no algorithm has two steps that touch the same elements and are not ordered") {
+TEST_CASE("no algorithm has two unordered steps that touch the same elements") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const OpKind kind : algorithm.kinds) {
       for (uint32_t nodes = 1; nodes <= 17; ++nodes) {
@@ -36,7 +36,7 @@ TEST_CASE("no algorithm has two steps that touch the same elements and are not o
   }
 }
 
-TEST_CASE("two channels that store to the same element unordered are a race") {
+TEST_CASE("two channels that store to the same element in no order are a race") {
   Step copy;
   copy.source = Slice{Area::Input, 0, 1};
   copy.target = Slice{Area::Output, 0, 1};

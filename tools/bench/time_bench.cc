@@ -52,10 +52,10 @@ struct RingAllReduce {
     Collective collective;
     collective.schedule = lowered.schedules[0].get();
     collective.members = group;
-    std::vector<VertexId> places;
+    std::vector<VertexId> vertices;
     for (uint32_t d = 0; d < devices; ++d)
-      places.emplace_back(d);
-    collective.places = std::move(places);
+      vertices.emplace_back(d);
+    collective.vertices = std::move(vertices);
     lowered.collectives.push_back(std::move(collective));
     lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
                       {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};

@@ -96,7 +96,7 @@ Bytes size_named(std::string_view option, std::string_view text) {
   const QuantityReading reading =
       read_quantity(fmt::format("{}{}", text, digits ? " B" : ""), Dimension::Size);
   if (!reading.count)
-    refuse(option, reading.fault);
+    refuse(option, reading.error);
   if (*reading.count == 0)
     refuse(option, "expected more than 0 bytes");
   return Bytes(*reading.count);

@@ -132,7 +132,10 @@ class Runner {
 
   void run_file(const std::string& file) {
     try {
-      Scenario scenario = load_scenario(file, options_.limits);
+      // What is asked of a single iteration needs them all.
+      const bool all = command_.explain || command_.trace || options_.data == Data::On;
+      Scenario scenario =
+          load_scenario(file, options_.limits, all ? LongLoops::WrittenOut : LongLoops::LeftOut);
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);

@@ -100,10 +100,15 @@ std::string show_program(const ShowCommand& command, const Style& style) {
     ops.row({"id", "op", "of", "type"});
     for (const OpId id : thread.issue_order) {
       const Op& op = program.op(id);
+      for (const Loop& loop : program.loops)
+        if (loop.left_out() > 0 && loop.written[loop.window_begin()].ops.begin == id.index())
+          ops.note(style.dim(fmt::format("{}: {} iterations like the last are not shown", loop.name,
+                                         loop.left_out())));
       std::string types;
       for (const ValueId result : op.results)
-        types += text(program.value(result).type, program.mesh);
-      ops.row({op.name, op_name(op.kind, op.issue), names_text(program, op.operands), types});
+        types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);
+      const std::string ids = op.results.empty() ? op.name : names_text(program, op.results);
+      ops.row({ids, op_name(op.kind, op.issue), names_text(program, op.operands), types});
     }
     out += ops.text(style, 0);
   }
@@ -158,7 +163,7 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits);
+  const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
   const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, command.limits);
@@ -186,7 +191,8 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
-  const Report report = run(load_scenario(command.file, command.limits), options);
+  const Report report =
+      run(load_scenario(command.file, command.limits, LongLoops::WrittenOut), options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");
   return style.bold(report.scenario->name) + "\n\n" + critical_path_text(report, style);

@@ -14,12 +14,12 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 namespace orrery {
 namespace {
 
-/// What a step of one type does, in the terms of Step.
+/// What one type of step does, as in Step.
 struct StepType {
   std::string_view name;
   bool receives;
@@ -50,14 +50,14 @@ constexpr std::array<std::pair<std::string_view, MscclCollective>, 4> kCollectiv
     {"reduce_scatter", MscclCollective::ReduceScatter},
 }};
 
-/// Where the chunks of one buffer of one gpu lie in the areas of the schedule.
+/// Where the chunks of one buffer of one gpu lie in the schedule's areas.
 struct GpuBuffer {
   Area area = Area::Input;
   int64_t first = 0;
   int64_t chunks = 0;
 };
 
-/// A gpu's thread block while it is read.
+/// A gpu's thread block while it is being read.
 struct ThreadBlock {
   int64_t send = -1;  // gpu, or -1 for none
   int64_t receive = -1;
@@ -71,7 +71,7 @@ struct Dependency {
   int64_t index = 0;
 };
 
-/// One end of a connection's message: which step, and where to complain.
+/// One end of a connection's message: its step, and the element to report errors at.
 struct End {
   StepRef step;
   const XmlElement* element = nullptr;
@@ -82,16 +82,16 @@ class Reader {
   Reader(const TextLines& lines, const Limits& limits, Diagnostics& diagnostics)
       : lines_(lines), limits_(limits), diagnostics_(diagnostics) {}
 
-  /// Faults go to the diagnostics; the result is meaningful only without any.
+  /// Errors are added to the diagnostics; the result is valid only if there are none.
   MscclAlgorithm read(pugi::xml_node root) {
     const XmlElement algo(root, "/algo", lines_, diagnostics_);
     read_header(algo);
     if (!diagnostics_.empty())
-      return std::move(algorithm_);  // what follows is checked against the header
+      return std::move(algorithm_);  // the rest is checked against the header
     const std::vector<XmlElement> gpus = algo.children("gpu");
     if (gpus.size() != algorithm_.gpus) {
-      algo.fault("ngpus",
-                 fmt::format("the file has {} gpus, not {}", gpus.size(), algorithm_.gpus));
+      algo.add_error("ngpus",
+                     fmt::format("the file has {} gpus, not {}", gpus.size(), algorithm_.gpus));
       return std::move(algorithm_);
     }
     blocks_.resize(gpus.size());
@@ -123,17 +123,18 @@ class Reader {
     if (named != kCollectives.end())
       algorithm_.collective = named->second;
     else if (coll)
-      algo.fault("coll", fmt::format("expected allreduce, allgather, alltoall or reduce_scatter, "
-                                     "got \"{}\"",
-                                     *coll));
+      algo.add_error("coll",
+                     fmt::format("expected allreduce, allgather, alltoall or reduce_scatter, "
+                                 "got \"{}\"",
+                                 *coll));
     if (algorithm_.collective != MscclCollective::AllReduce && gpus && chunks &&
         *chunks % *gpus != 0)
-      algo.fault("nchunksperloop",
-                 fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
+      algo.add_error("nchunksperloop",
+                     fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
   }
 
-  /// What walks a schedule keeps something for as many thread blocks on each gpu as any has, and
-  /// what looks for races a clock of all of them for each step.
+  /// Walkers keep state for as many thread blocks on every gpu as the gpu with most has. The race
+  /// check keeps a clock of all thread blocks for every step. So both numbers are limited.
   void check_size(const XmlElement& algo) {
     size_t most_blocks = 0;
     size_t steps = 0;
@@ -142,22 +143,22 @@ class Reader {
       for (const ThreadBlock& block : blocks)
         steps += block.elements.size();
     }
-    // A file has fewer than 2^32 elements, and those of one kind are none of the others.
+    // A file has fewer than 2^32 elements, so the ids of one kind fit 32 bits.
     const auto blocks = static_cast<int64_t>(most_blocks * blocks_.size());
     const auto clocks = Int128{blocks} * static_cast<int64_t>(steps);
     if (blocks > limits_.blocks)
-      algo.fault(beyond(limits_, &Limits::blocks,
-                        fmt::format("{}: {} gpus times the most of one, {}", blocks, blocks_.size(),
-                                    most_blocks)));
+      algo.add_error(beyond(limits_, &Limits::blocks,
+                            fmt::format("{}: {} gpus times the most of one, {}", blocks,
+                                        blocks_.size(), most_blocks)));
     else if (clocks > limits_.clocks)
-      algo.fault(beyond(limits_, &Limits::clocks, fmt::format("{} times {}", blocks, steps)));
+      algo.add_error(beyond(limits_, &Limits::clocks, fmt::format("{} times {}", blocks, steps)));
   }
 
   void read_gpu(uint32_t gpu, const XmlElement& element) {
     element.allow({"id", "i_chunks", "o_chunks", "s_chunks"});
     const std::optional<int64_t> id = element.whole("id", {});
     if (id && *id != gpu)
-      element.fault("id", fmt::format("expected {}: gpus are listed in order", gpu));
+      element.add_error("id", fmt::format("expected {}: gpus are listed in order", gpu));
     read_buffers(gpu, element);
     for (const XmlElement& block : element.children("tb"))
       read_block(gpu, block);
@@ -170,7 +171,7 @@ class Reader {
     const bool gathers = algorithm_.collective == MscclCollective::AllGather;
     const bool scatters = algorithm_.collective == MscclCollective::ReduceScatter;
     const bool in_place = algorithm_.in_place;
-    // In place, the smaller side is the gpu's own part of the one buffer.
+    // In place, the smaller side is the gpu's own part of the single buffer.
     input_ = {Area::Input, in_place && gathers ? gpu * part : 0, gathers ? part : whole};
     output_ = {in_place ? Area::Input : Area::Output, in_place && scatters ? gpu * part : 0,
                scatters ? part : whole};
@@ -179,11 +180,13 @@ class Reader {
     for (const auto& [attribute, chunks] :
          {std::pair("i_chunks", input_.chunks), std::pair("o_chunks", output_.chunks)}) {
       const std::optional<int64_t> declared = element.whole(attribute, {});
-      // An in-place file declares the one buffer under either name and leaves the other at 0.
+      // An in-place file declares its single buffer under one of the two names and has 0 for the
+      // other.
       if (declared && *declared != chunks && !(in_place && *declared == 0))
-        element.fault(attribute,
-                      fmt::format("expected {} for an {} of {} chunks over {} gpus, got {}", chunks,
-                                  name(algorithm_.collective), whole, algorithm_.gpus, *declared));
+        element.add_error(
+            attribute,
+            fmt::format("expected {} for an {} of {} chunks over {} gpus, got {}", chunks,
+                        name(algorithm_.collective), whole, algorithm_.gpus, *declared));
     }
   }
 
@@ -198,9 +201,9 @@ class Reader {
     const std::optional<int64_t> id = element.whole("id", {});
     std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
     if (id && !block_of_.emplace(*id, ids.size()).second)
-      element.fault("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
+      element.add_error("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
     if (block.send == gpu || block.receive == gpu)
-      element.fault("a gpu does not send to itself; use a cpy step");
+      element.add_error("a gpu does not send to itself; use a cpy step");
     claim(gpu, block.send, block.channel, "send", element);
     claim(gpu, block.receive, block.channel, "recv", element);
 
@@ -216,9 +219,9 @@ class Reader {
   void claim(uint32_t gpu, int64_t peer, int64_t channel, const char* direction,
              const XmlElement& element) {
     if (peer >= 0 && !claimed_.emplace(gpu, peer, channel, direction[0]).second)
-      element.fault(direction,
-                    fmt::format("another thread block of gpu {} has peer {} on channel {}", gpu,
-                                peer, channel));
+      element.add_error(direction,
+                        fmt::format("another thread block of gpu {} has peer {} on channel {}", gpu,
+                                    peer, channel));
   }
 
   Step read_step(StepRef ref, const ThreadBlock& block, const XmlElement& element) {
@@ -226,7 +229,7 @@ class Reader {
         {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"});
     const std::optional<int64_t> number = element.whole("s", {});
     if (number && *number != ref.index)
-      element.fault("s", fmt::format("expected {}: steps are listed in order", ref.index));
+      element.add_error("s", fmt::format("expected {}: steps are listed in order", ref.index));
     const int64_t on = element.whole("depid", {-1}).value_or(-1);
     const int64_t step = element.whole("deps", {-1}).value_or(-1);
     if (on >= 0)
@@ -239,18 +242,19 @@ class Reader {
                      [&](const StepType& candidate) { return word && candidate.name == *word; });
     if (type == kStepTypes.end()) {
       if (word)
-        element.fault("type", fmt::format("expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
-                                          "got \"{}\"",
-                                          *word));
+        element.add_error("type", fmt::format("expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
+                                              "got \"{}\"",
+                                              *word));
       return result;
     }
     if (type->receives && block.receive < 0)
-      element.fault("type",
-                    fmt::format("{} receives, and the thread block has no recv peer", *word));
+      element.add_error("type",
+                        fmt::format("{} receives, and the thread block has no recv peer", *word));
     else if (type->receives)
       result.from = Node(static_cast<size_t>(block.receive));
     if (type->sends && block.send < 0)
-      element.fault("type", fmt::format("{} sends, and the thread block has no send peer", *word));
+      element.add_error("type",
+                        fmt::format("{} sends, and the thread block has no send peer", *word));
     else if (type->sends)
       result.to = Node(static_cast<size_t>(block.send));
     if (type->combines)
@@ -274,18 +278,19 @@ class Reader {
                               : *word == "s" ? &scratch_
                                              : nullptr;
     if (buffer == nullptr) {
-      element.fault(buffer_name, fmt::format("expected i, o or s, got \"{}\"", *word));
+      element.add_error(buffer_name, fmt::format("expected i, o or s, got \"{}\"", *word));
       return std::nullopt;
     }
     if (*offset + *count > buffer->chunks) {
-      element.fault(offset_name, fmt::format("chunks {} to {} lie outside buffer {}, which has {}",
-                                             *offset, *offset + *count - 1, *word, buffer->chunks));
+      element.add_error(offset_name,
+                        fmt::format("chunks {} to {} lie outside buffer {}, which has {}", *offset,
+                                    *offset + *count - 1, *word, buffer->chunks));
       return std::nullopt;
     }
     return Slice{buffer->area, buffer->first + *offset, *count};
   }
 
-  /// Thread blocks may name ones that stand later in the file, so this comes after all of a gpu's.
+  /// Thread blocks may refer to later ones of the file, so this runs after all of a gpu's are read.
   void resolve_dependencies(uint32_t gpu) {
     const std::map<int64_t, size_t> block_of = std::exchange(block_of_, {});
     for (const Dependency& dependency : std::exchange(dependencies_, {})) {
@@ -293,14 +298,14 @@ class Reader {
           blocks_[gpu][dependency.step.channel.index()].elements[dependency.step.index];
       const auto block = block_of.find(dependency.thread_block);
       if (block == block_of.end()) {
-        element.fault("depid",
-                      fmt::format("gpu {} has no thread block {}", gpu, dependency.thread_block));
+        element.add_error(
+            "depid", fmt::format("gpu {} has no thread block {}", gpu, dependency.thread_block));
         continue;
       }
       const size_t channel = block->second;
       std::vector<std::vector<Step>>& steps = algorithm_.steps[gpu];
       if (dependency.index < 0 || dependency.index >= static_cast<int64_t>(steps[channel].size())) {
-        element.fault(
+        element.add_error(
             "deps", fmt::format("thread block {} has {} steps, so none is step {}",
                                 dependency.thread_block, steps[channel].size(), dependency.index));
         continue;
@@ -308,8 +313,9 @@ class Reader {
       const StepRef after{Node(gpu), Channel(channel), static_cast<uint32_t>(dependency.index)};
       if (after.channel != dependency.step.channel)
         steps[dependency.step.channel.index()][dependency.step.index].after = after;
-      else if (after.index >= dependency.step.index)  // an earlier step has ended anyway
-        element.fault("deps", "a step cannot wait for itself or a later step of its thread block");
+      else if (after.index >= dependency.step.index)  // an earlier step has ended by then
+        element.add_error("deps",
+                          "a step cannot wait for itself or a later step of its thread block");
     }
   }
 
@@ -344,7 +350,7 @@ class Reader {
     if (sends.size() != receives.size()) {
       const End& lonely =
           sends.size() > receives.size() ? sends[receives.size()] : receives[sends.size()];
-      lonely.element->fault(
+      lonely.element->add_error(
           fmt::format("on channel {}, gpu {} sends {} messages to gpu {}, which receives {}",
                       std::get<2>(connection), std::get<0>(connection), sends.size(),
                       std::get<1>(connection), receives.size()));
@@ -354,8 +360,9 @@ class Reader {
       const int64_t sent = chunks(sends[m].step);
       const int64_t received = chunks(receives[m].step);
       if (sent != received)
-        receives[m].element->fault("cnt", fmt::format("receives {} chunks where gpu {} sends {}",
-                                                      received, std::get<0>(connection), sent));
+        receives[m].element->add_error(
+            "cnt", fmt::format("receives {} chunks where gpu {} sends {}", received,
+                               std::get<0>(connection), sent));
       algorithm_.messages.push_back({sends[m].step, receives[m].step});
     }
   }
@@ -370,9 +377,9 @@ class Reader {
   MscclAlgorithm algorithm_;
   std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
   std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
-  // Of the gpu that is being read:
+  // The gpu that is being read:
   std::vector<Dependency> dependencies_;
-  std::map<int64_t, size_t> block_of_;  // id -> place among its thread blocks
+  std::map<int64_t, size_t> block_of_;  // id -> index among its thread blocks
   GpuBuffer input_, output_, scratch_;
 };
 
@@ -397,7 +404,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
   Diagnostics diagnostics(std::move(file));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
-  // Each element takes memory from its first letter on, so they are counted before any is read.
+  // Each element takes memory once it is parsed, so they are counted before parsing.
   else if (std::count(text.begin(), text.end(), '<') > limits.values)
     diagnostics.add(beyond(limits, &Limits::values, "more"));
   diagnostics.throw_if_any();
@@ -412,7 +419,7 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
     diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
                     fmt::format("this is no XML: {}", parsed.description()));
   else if (std::string_view(document.document_element().name()) != "algo")
-    diagnostics.add({"", TextPlace{1, 1}},
+    diagnostics.add({"", TextPosition{1, 1}},
                     fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
                                 document.document_element().name()));
   diagnostics.throw_if_any();

@@ -23,10 +23,10 @@
 namespace orrery {
 namespace {
 
-constexpr Dtype kDtype = Dtype::F32;  // sizes are in bytes; chunks are of whole elements
+constexpr Dtype kDtype = Dtype::F32;  // sizes are in bytes, and chunks hold whole elements
 constexpr const char* kAxis = "gpu";
 
-/// A step of a walk that only asks whether the schedule ends.
+/// A visitor for walks that only find out whether the schedule ends.
 struct NoVisitor {
   void receive(StepRef, const Step&) {}
   void send(StepRef, const Step&) {}
@@ -37,7 +37,7 @@ std::vector<Parked> stuck(const Schedule& schedule) {
   return walk(schedule, visitor);
 }
 
-/// The most messages on one connection: with as many slots, no send waits for one.
+/// The most messages on one connection. With as many slots, no send waits for one.
 uint32_t most_messages(const MscclAlgorithm& algorithm) {
   std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> count;
   uint32_t most = 1;
@@ -47,7 +47,7 @@ uint32_t most_messages(const MscclAlgorithm& algorithm) {
   return most;
 }
 
-/// More slots never hurt, so the least number is found by halving.
+/// More slots never hurt, so a binary search finds the smallest number.
 std::optional<uint32_t> least_slots(const MscclAlgorithm& algorithm) {
   uint32_t enough = most_messages(algorithm);
   if (!stuck(*stored_schedule(algorithm, 1, enough)).empty())
@@ -63,7 +63,7 @@ std::optional<uint32_t> least_slots(const MscclAlgorithm& algorithm) {
   return enough;
 }
 
-/// The algorithm's collective as an op, but for its operand.
+/// The algorithm's collective as an op without its operand.
 OpRequest request_of(MscclCollective collective) {
   OpRequest op;
   op.name = std::string(name(collective));
@@ -90,7 +90,7 @@ OpRequest request_of(MscclCollective collective) {
   return op;
 }
 
-/// A program of the algorithm's collective and nothing else, with chunks of `chunk` elements.
+/// A program of only the algorithm's collective, with chunks of `chunk` elements.
 Program program_of(const MscclAlgorithm& algorithm, int64_t chunk) {
   const bool gathers = algorithm.collective == MscclCollective::AllGather;
   const int64_t operand = (gathers ? algorithm.part() : algorithm.chunks) * chunk;
@@ -109,8 +109,8 @@ Program program_of(const MscclAlgorithm& algorithm, int64_t chunk) {
   return program;
 }
 
-/// In place, an all-gather's operand is its gpu's part of the one buffer, and a reduce-scatter's
-/// result likewise.
+/// In place, an all-gather's operand is the gpu's own part of the single buffer, and so is a
+/// reduce-scatter's result.
 Buffers buffers_of(const MscclAlgorithm& algorithm, const Extent& extent, int64_t chunk) {
   Buffers buffers = whole_areas(extent);
   const int64_t part = algorithm.part() * chunk;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What can be said of a foreign algorithm: whether it ends with the slots its connections have,
-// whether it computes what it claims for all values, whether its steps can disturb each other, and
-// how long it takes on a cluster. All of it from the one schedule that stored_schedule() makes.
+// Checks of an imported algorithm: whether it ends with the slots of its connections, whether it
+// computes its collective for all values, whether steps race, and how long it takes on a cluster.
+// All use the same schedule, made by stored_schedule().
 
 #include <cstdint>
 #include <optional>
@@ -28,12 +28,12 @@ struct AlgorithmTime {
 };
 
 struct AlgorithmProof {
-  /// DEADLOCK.FREE, RACE.FREE and SCHEDULE.PROVED. The last two are settled with as many slots as
-  /// the algorithm needs, for what it computes does not depend on them.
+  /// DEADLOCK.FREE, RACE.FREE and SCHEDULE.PROVED. The last two are checked with as many slots as
+  /// the algorithm needs, since its results do not depend on the slots.
   std::vector<Check> checks;
   bool holds = true;
-  std::optional<uint32_t> least_slots;  // empty: it hangs with any number
-  Bytes size;                           // what was asked for, rounded up to whole f32 per chunk
+  std::optional<uint32_t> least_slots;  // empty: it hangs with any number of slots
+  Bytes size;                           // as asked for, rounded up to whole f32 per chunk
   uint64_t steps = 0;
   std::optional<AlgorithmTime> time;  // where it ends and a cluster was given
 };

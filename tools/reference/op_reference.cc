@@ -53,8 +53,9 @@ std::string operands(const OpRules& op) {
   if (op.most_operands == 0)
     return "no operands";
   if (op.most_operands == std::numeric_limits<size_t>::max())
-    return op.least_operands == 0 ? "any number of operands"
-                                  : fmt::format("{} operands or more", op.least_operands);
+    return op.least_operands == 0   ? "any number of operands"
+           : op.least_operands == 1 ? "1 operand or more"
+                                    : fmt::format("{} operands or more", op.least_operands);
   if (op.least_operands != op.most_operands)
     return fmt::format("{} to {} operands", op.least_operands, op.most_operands);
   return op.most_operands == 1 ? "1 operand" : fmt::format("{} operands", op.most_operands);
@@ -62,7 +63,9 @@ std::string operands(const OpRules& op) {
 
 std::string section(const OpRules& op) {
   const bool collective = op.family == Family::Collective;
-  std::string text = fmt::format("\n### {}\n\n{}: {}.\n", op.name, operands(op), op.summary);
+  const char* const results = op.most_results > 1 ? ", any number of results" : "";
+  std::string text =
+      fmt::format("\n### {}\n\n{}{}: {}.\n", op.name, operands(op), results, op.summary);
   std::string rows;
   for (const Parameter& parameter : op.parameters)
     if (!collective || !is_common(parameter))

@@ -52,7 +52,11 @@ constexpr std::array kSummaries = {
     Described{"preferred_element_type",
               "the dtype of the result; when absent that of the operands"},
     Described{"scatter_dimension", "the dimension that is scattered: each rank keeps its own part"},
+    Described{"scratch",
+              "device memory that it needs while it runs, such as a library's workspace; 0 when "
+              "absent"},
     Described{"shape", "the shape of the result"},
+    Described{"sizes", "the extent of each part; they add up to the operand's"},
     Described{"slice_sizes", "the shape of the part"},
     Described{"slots", "the messages that a connection holds before its sender waits"},
     Described{"source", "the rank whose operand all ranks get"},

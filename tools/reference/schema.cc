@@ -178,9 +178,12 @@ Json op_schema(const OpRules& op) {
   Json names = {op.name};
   if (op.family == Family::Collective)
     names.push_back(op_name(op.kind, Issue::Start));
-  Json properties = {
-      {"id", {{"type", "string"}, {"minLength", 1}, {"description", "The name of its result."}}},
-      {"op", {{"enum", names}, {"description", op.summary}}}};
+  Json id = {{"type", "string"}, {"minLength", 1}};
+  if (op.most_results > 1)
+    id = {{"anyOf", {id, {{"type", "array"}, {"minItems", 1}, {"items", id}}}}};
+  id["description"] = op.most_results > 1 ? "The name of its result, or a list with one for each."
+                                          : "The name of its result.";
+  Json properties = {{"id", std::move(id)}, {"op", {{"enum", names}, {"description", op.summary}}}};
   Json required = {"id", "op"};
   if (op.most_operands > 0) {
     properties["of"] = reference("names");

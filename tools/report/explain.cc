@@ -157,6 +157,9 @@ std::vector<std::string_view> explainable(const Program& program) {
   std::vector<std::string_view> ids;
   for (const Op& op : program.ops)
     ids.push_back(op.name);
+  for (const Op& op : program.ops)
+    for (size_t r = 1; r < op.results.size(); ++r)  // the first has the name of the op
+      ids.push_back(program.value(op.results[r]).name);
   for (const Argument& argument : program.arguments)
     ids.push_back(program.value(argument.value).name);
   return ids;
@@ -166,12 +169,16 @@ Explanation explain(const Report& report, const std::string& id) {
   const Program& program = report.scenario->program;
   Explanation explanation;
   explanation.id = id;
-  for (size_t o = 0; o < program.ops.size(); ++o)
-    if (program.ops[o].name == id)
-      explanation.op = OpId(o);
   for (size_t v = 0; v < program.values.size(); ++v)
     if (program.values[v].name == id)
       explanation.value = ValueId(v);
+  for (size_t o = 0; o < program.ops.size(); ++o) {
+    const Op& op = program.ops[o];
+    const bool makes_it = explanation.value && std::find(op.results.begin(), op.results.end(),
+                                                         *explanation.value) != op.results.end();
+    if (op.name == id || makes_it)
+      explanation.op = OpId(o);
+  }
   if (explanation.op && report.completion) {
     explanation.device = last_device(report, *explanation.op);
     explanation.chain = why(program, report.lowered, report.fabric(), *report.completion,

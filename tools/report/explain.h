@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// An op and the value that it makes have one id.
+/// An op and its first result have one id; of another result, the op is the one that makes it.
 struct Explanation {
   std::string id;
   std::optional<OpId> op;

@@ -13,6 +13,7 @@
 #include "tools/report/figures.h"
 #include "tools/report/json_writer.h"
 #include "tools/report/names.h"
+#include "tools/report/op_entries.h"
 
 namespace orrery {
 namespace {
@@ -55,25 +56,39 @@ std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
   return report.completion ? std::optional(count) : std::nullopt;
 }
 
-void write_op(JsonWriter& json, const Report& report, const OpReport& entry) {
-  const Op& op = report.scenario->program.op(entry.op);
+/// What one run of an op took.
+void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
+  json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
+  json.key("end_ps").value(picoseconds(report, run.end.picoseconds()));
+  json.key("exposed_ps").value(picoseconds(report, run.exposed.count()));
+  json.key("hidden_ps").value(picoseconds(report, run.hidden.count()));
+  json.key("slack_ps");
+  run.slack ? json.value(run.slack->count()) : json.value(nullptr);
+  json.key("algbw_GBps").value(run.algbw_GBps);
+  json.key("busbw_GBps").value(run.busbw_GBps);
+}
+
+void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
+  const Op& op = report.scenario->program.op(entry.first().op);
+  const std::optional<Choice>& choice = entry.first().choice;
   json.object([&] {
-    json.key("id").value(op.name);
+    json.key("id").value(entry.id);
     json.key("op").value(op_name(op.kind, op.issue));
     json.key("algorithm");
-    entry.choice ? json.value(entry.choice->algorithm) : json.value(nullptr);
+    choice ? json.value(choice->algorithm) : json.value(nullptr);
     json.key("because");
-    entry.choice ? json.value(entry.choice->because) : json.value(nullptr);
-    json.key("bytes").value(entry.bytes.count());
+    choice ? json.value(choice->because) : json.value(nullptr);
+    json.key("bytes").value(entry.first().bytes.count());
     json.key("messages").value(entry.messages);
-    json.key("start_ps").value(picoseconds(report, entry.start.picoseconds()));
-    json.key("end_ps").value(picoseconds(report, entry.end.picoseconds()));
-    json.key("exposed_ps").value(picoseconds(report, entry.exposed.count()));
-    json.key("hidden_ps").value(picoseconds(report, entry.hidden.count()));
-    json.key("slack_ps");
-    entry.slack ? json.value(entry.slack->count()) : json.value(nullptr);
-    json.key("algbw_GBps").value(entry.algbw_GBps);
-    json.key("busbw_GBps").value(entry.busbw_GBps);
+    if (!entry.in_loop)
+      return write_run(json, report, entry.first());
+    json.key("start_ps").value(picoseconds(report, entry.first().start.picoseconds()));
+    json.key("end_ps").value(picoseconds(report, entry.last().end.picoseconds()));
+    json.key("iterations").value(entry.iterations);
+    json.key("period_ps");
+    entry.period ? json.value(entry.period->count()) : json.value(nullptr);
+    json.key("first").object([&] { write_run(json, report, entry.first()); });
+    json.key("last").object([&] { write_run(json, report, entry.last()); });
   });
 }
 
@@ -307,8 +322,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
     write_all(json, "faults", report.faults, string);
     write_all(json, "labels", report.labels, string);
     write_time(json.key("time"), report);
-    write_all(json, "ops", report.ops,
-              [&](const OpReport& entry) { write_op(json, report, entry); });
+    write_all(json, "ops", op_entries(report),
+              [&](const OpEntry& entry) { write_op(json, report, entry); });
     write_all(json, "devices", report.devices,
               [&](const DeviceReport& entry) { write_device(json, report, entry); });
     write_all(json, "links", report.links,
@@ -333,7 +348,7 @@ std::string json_text(const std::string& file, const InputError& error) {
     json.key("report").value(1);
     json.key("file").value(file);
     json.key("holds").value(false);
-    write_all(json, "errors", error.faults(), [&](const Diagnostic& diagnostic) {
+    write_all(json, "errors", error.diagnostics(), [&](const Diagnostic& diagnostic) {
       const auto& at = diagnostic.origin.at;
       json.object([&] {
         json.key("pointer").value(diagnostic.origin.pointer);

@@ -4,21 +4,34 @@
 #include <utility>
 
 #include "models/program/rules.h"
+#include "tools/report/op_entries.h"
 
 namespace orrery {
 
 namespace {
 
-RecordedOp op_of(const Report& report, const OpReport& entry) {
+/// Of an op of a loop, from the beginning of its first run to the end of its last.
+RecordedOp op_of(const Report& report, const OpEntry& entry) {
   const Program& program = report.scenario->program;
-  const Op& op = program.op(entry.op);
-  RecordedOp recorded{
-      op.name, op_name(op.kind, op.issue), std::nullopt, entry.bytes, entry.messages, std::nullopt,
-      {}};
-  if (entry.choice)
-    recorded.algorithm = entry.choice->algorithm;
-  if (report.completion)
-    recorded.span = RecordedSpan{entry.start, entry.end};
+  const Op& op = program.op(entry.first().op);
+  RecordedOp recorded{entry.id,
+                      op_name(op.kind, op.issue),
+                      std::nullopt,
+                      entry.first().bytes,
+                      entry.messages,
+                      std::nullopt,
+                      {}};
+  if (entry.first().choice)
+    recorded.algorithm = entry.first().choice->algorithm;
+  if (!report.completion)
+    return recorded;
+  recorded.span = RecordedSpan{entry.first().start, entry.last().end};
+  const std::vector<LogicalId>& devices = program.thread(entry.thread).devices;
+  const std::vector<OpSpan>& first = report.completion->spans[entry.first().op.index()];
+  const std::vector<OpSpan>& last = report.completion->spans[entry.last().op.index()];
+  for (size_t place = 0; place < devices.size(); ++place)
+    recorded.by_device.emplace_back(devices[place],
+                                    RecordedSpan{first[place].start, last[place].end});
   return recorded;
 }
 
@@ -40,19 +53,8 @@ RunRecord record_of(Report report) {
   record.faults = std::move(report.faults);
   if (report.completion)
     record.makespan = report.completion->makespan;
-  // The report's ops are those of the threads in order.
-  size_t next = 0;
-  for (const Thread& thread : program.threads) {
-    for (size_t i = 0; i < thread.issue_order.size(); ++i, ++next) {
-      RecordedOp& op = record.ops.emplace_back(op_of(report, report.ops[next]));
-      if (!report.completion)
-        continue;
-      const std::vector<OpSpan>& spans = report.completion->spans[report.ops[next].op.index()];
-      for (size_t place = 0; place < spans.size(); ++place)
-        op.by_device.emplace_back(thread.devices[place],
-                                  RecordedSpan{spans[place].start, spans[place].end});
-    }
-  }
+  for (const OpEntry& entry : op_entries(report))
+    record.ops.push_back(op_of(report, entry));
   for (const DeviceReport& device : report.devices) {
     const DeviceMemory& memory = report.memory.of(device.device);
     RecordedDevice& recorded = record.devices.emplace_back(

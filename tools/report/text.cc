@@ -12,6 +12,7 @@
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
+#include "tools/report/op_entries.h"
 #include "tools/report/units.h"
 
 namespace orrery {
@@ -59,7 +60,10 @@ std::string devices_text(const std::vector<LogicalId>& devices) {
 class TextReport {
  public:
   TextReport(const Report& report, const Style& style)
-      : report_(report), program_(report.scenario->program), style_(style) {}
+      : report_(report),
+        program_(report.scenario->program),
+        entries_(op_entries(report)),
+        style_(style) {}
 
   std::string text() const {
     std::string text = header() + faults() + ops();
@@ -101,7 +105,31 @@ class TextReport {
                   fmt::format("communication exposed for {} on device {}, {} of the makespan",
                               time(most->exposed), most->device.index(), share_text(most->share))) +
               "\n";
-    text += table().text(style_, 2);
+    text += loops() + table().text(style_, 2);
+    return text;
+  }
+
+  /// One line for each loop. Its ops are shown from the first start to the last end; what they took
+  /// is that of the last iteration.
+  std::string loops() const {
+    std::string text;
+    std::string_view before;
+    for (const OpEntry& entry : entries_) {
+      if (!entry.in_loop)
+        continue;
+      const std::string_view loop = std::string_view(entry.id).substr(0, entry.id.rfind("[]") + 2);
+      if (loop == before)
+        continue;
+      before = loop;
+      const std::string period =
+          entry.period ? fmt::format(", the last {} after the one before; figures are of the last",
+                                     time(*entry.period))
+                       : std::string();
+      text += "  " +
+              style_.dim(fmt::format("{}: {} iteration{}{}", loop, grouped(entry.iterations),
+                                     entry.iterations == 1 ? "" : "s", period)) +
+              "\n";
+    }
     return text;
   }
 
@@ -111,22 +139,22 @@ class TextReport {
                  Align::Right, Align::Right, Align::Right, Align::Right});
     table.row(
         {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
-    for (const OpReport& entry : report_.ops) {
-      const Op& op = program_.op(entry.op);
+    for (const OpEntry& entry : entries_) {
+      const OpReport& last = entry.last();
+      const Op& op = program_.op(last.op);
       const bool timed = report_.completion.has_value();
       const auto rate = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.1f}", *value) : std::string();
       };
-      table.row({shortened(op.name, kNameWidth, style_), op_name(op.kind, op.issue),
-                 timed ? time(entry.start) : "", timed ? time(entry.end) : "",
-                 entry.bytes.count() > 0 ? size_text(entry.bytes) : "", rate(entry.algbw_GBps),
-                 rate(entry.busbw_GBps),
-                 timed && entry.exposed.count() > 0 ? time(entry.exposed) : "",
-                 timed && entry.hidden.count() > 0 ? time(entry.hidden) : "",
-                 entry.slack ? time(*entry.slack) : ""});
-      if (entry.choice)
+      table.row({shortened(entry.id, kNameWidth, style_), op_name(op.kind, op.issue),
+                 timed ? time(entry.first().start) : "", timed ? time(last.end) : "",
+                 last.bytes.count() > 0 ? size_text(last.bytes) : "", rate(last.algbw_GBps),
+                 rate(last.busbw_GBps), timed && last.exposed.count() > 0 ? time(last.exposed) : "",
+                 timed && last.hidden.count() > 0 ? time(last.hidden) : "",
+                 last.slack ? time(*last.slack) : ""});
+      if (last.choice)
         table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
-                                          entry.choice->algorithm, entry.choice->because,
+                                          last.choice->algorithm, last.choice->because,
                                           grouped(entry.messages))));
     }
     return table;
@@ -138,13 +166,16 @@ class TextReport {
     std::string text;
     size_t name_width = 0;
     size_t rows = 0;
-    const auto drawn = [&](const OpReport& entry) {
-      return entry.end > entry.start && program_.op(entry.op).kind != OpKind::Done;
+    const auto drawn = [&](const OpReport& run) {
+      return run.end > run.start && program_.op(run.op).kind != OpKind::Done;
     };
-    for (const OpReport& entry : report_.ops) {
-      if (drawn(entry)) {
-        name_width =
-            std::max(name_width, std::min(kNameWidth, columns(program_.op(entry.op).name)));
+    const auto any_drawn = [&](const OpEntry& entry) {
+      return std::any_of(entry.runs.begin(), entry.runs.end(),
+                         [&](const OpReport* run) { return drawn(*run); });
+    };
+    for (const OpEntry& entry : entries_) {
+      if (any_drawn(entry)) {
+        name_width = std::max(name_width, std::min(kNameWidth, columns(entry.id)));
         ++rows;
       }
     }
@@ -155,16 +186,24 @@ class TextReport {
       return static_cast<size_t>(Int128{instant.picoseconds()} * static_cast<int64_t>(width) /
                                  makespan);
     };
-    for (const OpReport& entry : report_.ops) {
-      if (!drawn(entry))
+    for (const OpEntry& entry : entries_) {
+      if (!any_drawn(entry))
         continue;
-      const Op& op = program_.op(entry.op);
-      const std::string op_name = shortened(op.name, kNameWidth, style_);
-      const size_t first = std::min(column(entry.start), width - 1);
-      const size_t length = std::max<size_t>(column(entry.end) - first, 1);
-      text += fmt::format("  {}{}  {}{}\n", op_name,
-                          std::string(name_width - columns(op_name), ' '), std::string(first, ' '),
-                          op.site ? style_.shade(length) : style_.block(length));
+      const std::string op_name = shortened(entry.id, kNameWidth, style_);
+      text += fmt::format("  {}{}  ", op_name, std::string(name_width - columns(op_name), ' '));
+      size_t end = 0;  // of what is drawn
+      for (const OpReport* run : entry.runs) {
+        if (!drawn(*run))
+          continue;
+        const size_t first = std::max(std::min(column(run->start), width - 1), end);
+        const size_t past = std::max(column(run->end), std::min(column(run->start), width - 1) + 1);
+        if (past <= end)
+          continue;
+        text += std::string(first - end, ' ');
+        text += program_.op(run->op).site ? style_.shade(past - first) : style_.block(past - first);
+        end = past;
+      }
+      text += "\n";
     }
     return heading(style_, "TIMELINE") + text;
   }
@@ -304,6 +343,7 @@ class TextReport {
 
   const Report& report_;
   const Program& program_;
+  const std::vector<OpEntry> entries_;
   const Style& style_;
 };
 

@@ -17,68 +17,10 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "tools/report/json_writer.h"
+#include "tools/report/trace_file.h"
 
 namespace orrery {
 namespace {
-
-/// The file: one event a line, written in blocks.
-class TraceFile {
- public:
-  explicit TraceFile(std::ostream& out) : out_(out) {
-    text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
-  }
-
-  /// Writes an event; `format` gives all but the braces.
-  template <class... Arguments>
-  void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    text_ += events_++ == 0 ? "\n{" : ",\n{";
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
-    text_ += '}';
-    if (text_.size() > kBlock)
-      pass_on();
-  }
-
-  void end(const std::string& other_data) {
-    text_ += fmt::format("\n],\"otherData\":{{{}}}}}\n", other_data);
-    pass_on();
-  }
-
-  uint64_t events() const { return events_; }
-
- private:
-  static constexpr size_t kBlock = size_t{1} << 16U;
-
-  void pass_on() {
-    out_ << text_;
-    text_.clear();
-  }
-
-  std::ostream& out_;
-  std::string text_;
-  uint64_t events_ = 0;
-};
-
-/// A thread of the trace, with the process that it belongs to.
-struct Row {
-  uint32_t process = 0;
-  uint32_t thread = 0;
-};
-
-/// Begin and duration, in the format's digits.
-struct Stretch {
-  Instant begin;
-  Instant end;
-};
-
-std::string microseconds(int64_t picoseconds) {
-  return fmt::format("{}.{:06}", picoseconds / 1'000'000, picoseconds % 1'000'000);
-}
-std::string microseconds(Duration duration) {
-  return microseconds(duration.count());
-}
-std::string microseconds(Instant instant) {
-  return microseconds(instant.picoseconds());
-}
 
 /// A communication stream of a list: a row for its collectives, and after it one for each
 /// channel.
@@ -147,22 +89,13 @@ class Trace {
     std::vector<OpId> ops;          // per node
   };
 
-  // Perfetto writes each number after the name, so that a device's process reads "device 3", and
-  // puts the thread that has its process's number first. Threads sort by number; no others are
-  // alike.
+  // Perfetto shows a process as its name and number ("device 3"). It puts the thread with the
+  // process's number first, and sorts the others by number; thread numbers are unique.
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
   Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
   Row compute_row(ListId list) const {
     return {process_of(runs_.device(list)), compute_threads_[list.index()]};
-  }
-
-  /// The beginning of an event that takes time; `name` is quoted.
-  static std::string complete(Row row, const char* category, const std::string& name,
-                              Stretch stretch) {
-    return fmt::format(R"("ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{})",
-                       category, name, row.process, row.thread, microseconds(stretch.begin),
-                       microseconds(stretch.end - stretch.begin));
   }
 
   void choose_collectives(const TraceOptions& options) {
@@ -241,48 +174,33 @@ class Trace {
     return streams.emplace_back(StreamRows{id, 0, 0});
   }
 
-  void name_process(uint32_t process, const std::string& name, uint32_t place) {
-    file_.event(R"("ph":"M","name":"process_name","pid":{},"args":{{"name":{}}})", process,
-                json_quoted(name));
-    file_.event(R"("ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}})",
-                process, place);
-  }
-
-  void name_thread(Row row, const std::string& name, uint32_t place) {
-    file_.event(R"("ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}})",
-                row.process, row.thread, json_quoted(name));
-    file_.event(
-        R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}})",
-        row.process, row.thread, place);
-  }
-
   void name_rows() {
-    name_process(critical_path_row().process, "critical path", 0);
-    name_thread(critical_path_row(), "ops", 0);
-    uint32_t place = 0;
+    file_.name_process(critical_path_row().process, "critical path", 0);
+    file_.name_thread(critical_path_row(), "ops", 0);
+    uint32_t sort_index = 0;
     for (uint32_t l = 0; l < runs_.size(); ++l) {
       const uint32_t process = process_of(runs_.device(ListId(l)));
       const bool first = l == 0 || process_of(runs_.device(ListId(l - 1))) != process;
       const bool last = l + 1 == runs_.size() || process_of(runs_.device(ListId(l + 1))) != process;
-      // Of several lists on one device each is named.
+      // The program's name is shown where a device has several lists.
       const std::string of =
           first && last
               ? ""
               : fmt::format(" of {}", program_.thread(runs_.lists()[ListId(l)].thread).name);
       if (first) {
-        name_process(process, "device", 1 + process);
-        place = 0;
+        file_.name_process(process, "device", 1 + process);
+        sort_index = 0;
       }
-      name_thread(compute_row(ListId(l)), "compute" + of, first ? 0 : ++place);
+      file_.name_thread(compute_row(ListId(l)), "compute" + of, first ? 0 : ++sort_index);
       for (const StreamRows& rows : streams_[l]) {
         const std::string name = fmt::format("communication [{}]{}", rows.stream.index(), of);
-        name_thread({process, rows.first_thread}, name, ++place);
+        file_.name_thread({process, rows.first_thread}, name, ++sort_index);
         for (uint32_t c = 0; c < rows.channels; ++c)
-          name_thread({process, rows.first_thread + 1 + c}, fmt::format("{} channel [{}]", name, c),
-                      ++place);
+          file_.name_thread({process, rows.first_thread + 1 + c},
+                            fmt::format("{} channel [{}]", name, c), ++sort_index);
       }
     }
-    name_process(links_process(), "links", 1 + links_process());
+    file_.name_process(links_process(), "links", 1 + links_process());
   }
 
   std::string op_figures(OpId id) const {
@@ -328,7 +246,7 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// The live bytes at an op count while it runs, so each op sets the counter: to the sum over the
+  /// Each op sets the counter for as long as it runs: to the live bytes at the op, summed over the
   /// lists of the device. `first` is the first of these lists.
   void write_memory(const DeviceReport& device, ListId first) {
     struct Change {
@@ -420,8 +338,8 @@ class Trace {
 
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
-    const VertexId from = collective.places[event.step.node.index()];
-    const Path& path = paths_.between(from, collective.places[to.index()]);
+    const VertexId from = collective.vertices[event.step.node.index()];
+    const Path& path = paths_.between(from, collective.vertices[to.index()]);
     const ListId list = list_of(event.collective, event.step.node.index());
     for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];
@@ -436,17 +354,17 @@ class Trace {
     }
   }
 
-  /// Messages share a link, and intervals of one thread must not overlap: there is a thread for
-  /// each link and (list, stream, channel), which sends one message after the other. All of a
-  /// link's have its name.
+  /// Messages share a link, and the intervals of one thread must not overlap. So there is a thread
+  /// for each link and (list, stream, channel), which sends its messages one after another. All
+  /// threads of a link have its name.
   uint32_t link_thread(LinkId link, ListId from, StreamId stream, Channel channel) {
     const auto [known, is_new] = link_threads_.try_emplace({link, from, stream, channel}, 0);
     if (is_new) {
-      // Links in the order of their ids; the further rows of some after them.
+      // One row per link in the order of their ids, further rows of a link after all these.
       known->second =
           named_links_[link.index()] ? next_thread_++ : first_link_thread_ + link.index();
       named_links_[link.index()] = true;
-      name_thread({links_process(), known->second}, fabric_.link_text(link), link.index());
+      file_.name_thread({links_process(), known->second}, fabric_.link_text(link), link.index());
     }
     return known->second;
   }

@@ -1,9 +1,9 @@
 #pragma once
 
-// A run as a Chrome trace, which opens in Perfetto (ui.perfetto.dev) and in chrome://tracing. One
-// process a device, with a counter of its memory and a thread for its compute stream, for each
-// communication stream and for each channel of one; one process for the links, with a thread for
-// each; one for the critical path. An arrow joins each send to its receive.
+// A run as a Chrome trace, for Perfetto (ui.perfetto.dev) and chrome://tracing. Each device is a
+// process, with a counter of its memory and a thread for its compute stream, for each communication
+// stream and for each channel of one. The links are one process, with a thread for each link, and
+// the critical path is one. An arrow joins each send to its receive.
 
 #include <cstdint>
 #include <limits>

@@ -19,7 +19,7 @@ bool starts(const Op& op) {
   return op.site.has_value() && op.issue == Issue::Start;
 }
 
-/// Per value that some op of the thread defines: the op's position in the thread's list.
+/// For each value that the thread defines: its op's position in the thread's list.
 std::map<ValueId, size_t> definitions(const Program& program, const Thread& thread) {
   std::map<ValueId, size_t> result;
   for (size_t i = 0; i < thread.issue_order.size(); ++i)
@@ -28,8 +28,8 @@ std::map<ValueId, size_t> definitions(const Program& program, const Thread& thre
   return result;
 }
 
-/// Whether the value existed when the op at `position` was issued. What is defined there or later
-/// in a donated buffer is the storage's new owner.
+/// Whether the value existed when the op at `position` was issued. A value defined later in a
+/// donated buffer is the storage's new owner.
 bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t position) {
   const auto at = defined.find(value);
   return at == defined.end() || at->second < position;
@@ -45,11 +45,11 @@ std::map<ValueId, std::vector<OpId>> dones(const Program& program) {
   return result;
 }
 
-/// The stretch of a thread's list over which an op works on its operands: of a start, until its
+/// The positions of a thread's list during which an op uses its operands: of a start, until its
 /// done.
 struct Flight {
   size_t from = 0;
-  size_t to = 0;  // past the end of the list where it is never done
+  size_t to = 0;  // the end of the list if it is never done
 };
 
 std::vector<Flight> flights(const Program& program, const Thread& thread) {
@@ -80,7 +80,7 @@ struct Clash {
 };
 
 /// The first clash for which `counts(donor, user)`, by the position of the user and then of the
-/// donor: the user reads a value of the donated buffer that was there before the donation.
+/// donor: the user reads a value of the donated buffer that existed before the donation.
 template <class Counts>
 std::optional<Clash> first_clash(const Program& program, const Thread& thread, Counts&& counts) {
   struct Donation {
@@ -187,8 +187,8 @@ Check race_free(const Program& program) {
 
 namespace {
 
-/// A donation by a thread that another one reads on a device that both have: their ops have no
-/// order. Empty where there is none.
+/// A donation by one thread of storage that another thread reads on a device of both: their ops
+/// have no order. Empty if there is none.
 std::optional<Check> donation_between_lists(const Program& program) {
   struct Use {
     OpId op;
@@ -212,7 +212,7 @@ std::optional<Check> donation_between_lists(const Program& program) {
           const std::vector<LogicalId>& left = program.threads[t].devices;
           const std::vector<LogicalId>& right = program.threads[donation.thread].devices;
           const auto both = std::find_if(left.begin(), left.end(), [&](LogicalId device) {
-            return place_among(right, device).has_value();
+            return index_among(right, device).has_value();
           });
           if (both == left.end())
             continue;

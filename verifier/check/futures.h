@@ -15,16 +15,16 @@ Check leak_free(const Program& program);
 /// No future is done twice (FUTURE.DONE_ONCE).
 Check done_once(const Program& program);
 
-/// Only a done reads a future, and none is an output (FUTURE.USE).
+/// Only a done reads a future, and no future is an output (FUTURE.USE).
 Check futures_used_by_done(const Program& program);
 
-/// Between a start and its done, no op takes over storage that the collective reads, and none
-/// touches storage that was donated to it (RACE.FREE). A collective that is never done is in flight
-/// to the end.
+/// Between a start and its done, no op takes over storage that the collective reads, and none uses
+/// storage that was donated to it (RACE.FREE). A collective that is never done is in flight to the
+/// end.
 Check race_free(const Program& program);
 
-/// No op reads, and no output keeps, storage that an earlier op was given to take over and has
-/// ended with (DONATION.USE). What is touched while that op is in flight is a race.
+/// No op reads, and no output keeps, storage that an earlier op took over, after that op has ended
+/// (DONATION.USE). Use while that op is in flight is a race.
 Check donations_respected(const Program& program);
 
 }  // namespace orrery

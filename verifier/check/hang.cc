@@ -14,7 +14,7 @@ namespace orrery {
 
 namespace {
 
-/// Follows, from a device that cannot go on, who waits for whom.
+/// Follows who waits for whom, starting at a device that cannot continue.
 class WaitFor {
  public:
   WaitFor(const Program& program, const Stop& stop)
@@ -48,21 +48,21 @@ class WaitFor {
   }
 
  private:
-  /// Something that has not happened.
+  /// A moment that has not happened.
   struct Missing {
     ListId list;
     Moment moment;
   };
 
-  /// A device that has entered a collective, and cannot go on before another device enters it.
+  /// A device that has entered a collective, and cannot continue until another device enters it.
   struct Visit {
     EnterRef entry;
     CollectiveId collective;
     std::optional<EnterRef> needs;  // who has not entered it; empty: all have
   };
 
-  /// The first device that stands still; where all came to the end of their lists, the first that
-  /// has a collective in flight that cannot go on.
+  /// The first device that is stuck. If all came to the end of their lists: the first with a
+  /// collective in flight that cannot continue.
   Missing first_stuck() const {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
       return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
@@ -76,8 +76,8 @@ class WaitFor {
                __LINE__);
   }
 
-  /// The collective that the device has entered and whose end it needs first: found by going from
-  /// what is missing to the first cause of it that is missing too.
+  /// The collective that the device has entered and whose end it needs first. Found by following
+  /// missing causes, the first one each time.
   EnterRef blocked_in(Missing missing) const {
     while (const std::optional<Moment> cause =
                stop_.progress.first_unmet(missing.list, missing.moment))
@@ -99,7 +99,7 @@ class WaitFor {
     return nullptr;
   }
 
-  /// Why the steps of a device in the collective that blocks it do not go on.
+  /// Why the device's steps in its blocking collective do not continue.
   Visit look(EnterRef entry) const {
     const auto [id, node] = lists_.member(entry);
     const Parked* at = parked(id, node, std::nullopt);

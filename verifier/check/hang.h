@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether the program ends. No cause is a choice, so one run decides for every timing; where a walk
+// Whether the program ends. No cause is a choice, so one run decides for every timing. Where a walk
 // without time stops, the cycle of devices that wait for each other is the witness.
 
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace orrery {
 
-/// The program ends (DEADLOCK.FREE): the check that holds, of a program that was run to its end.
+/// The program ends (DEADLOCK.FREE): the check for a program that ran to its end.
 Check deadlock_free();
 
-/// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. Where it does not, the
-/// wait-for cycle, device by device, and the orders of issue that conflict; or, where a collective
-/// that all have entered cannot go on, the cycle of its steps.
+/// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not: the wait-for cycle,
+/// device by device, and the conflicting orders of issue. If all devices entered a collective that
+/// cannot continue: the cycle of its steps.
 Check deadlock_free(const Program& program, const Stop& stop);
 
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
-/// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...".
-/// `parked` is what a walk returned, not empty, with every node entered.
+/// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...". `parked`
+/// is a walk's result, not empty, with every node entered.
 std::string stuck_text(const std::vector<Parked>& parked);
 
 }  // namespace orrery

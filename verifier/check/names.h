@@ -1,6 +1,7 @@
 #pragma once
 
-// Every check a run can make: its hierarchical name in the report, and what it promises.
+// Every check that a run can make: its hierarchical name in the report, and the property that it
+// states.
 
 #include <cstdint>
 #include <span>
@@ -47,19 +48,19 @@ const CheckInfo& info(CheckKind kind);
 
 using Witness = std::vector<std::pair<std::string, std::string>>;
 
-/// A check that holds, with `message`, or with its promise where there is none.
+/// A check that holds, with `message`, or by default the property that it states.
 Check passed(CheckKind kind, std::string of, std::string message = {});
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness = {});
 
-/// Where an op stands in its document: its JSON pointer, or its quoted name where it was not read
+/// The position of an op in its document: its JSON pointer, or its quoted name if it was not read
 /// from one.
 std::string pointer_of(const Op& op);
 
 /// The name in double quotes.
 std::string quoted(std::string_view name);
 
-/// An amount and the limit that it breaks, as text; with all digits where the rounded texts would
-/// be equal.
+/// An amount and the limit that it exceeds, as text; with all digits if the rounded texts would be
+/// equal.
 std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit);
 std::pair<std::string, std::string> told_apart(Duration amount, Duration limit);
 

@@ -33,20 +33,21 @@ class Precedence {
         if (!is_shared(program, instruction))
           continue;
         auto& on_stream = last.try_emplace(instruction.stream, devices.size()).first->second;
-        for (size_t place = 0; place < devices.size(); ++place) {
+        for (size_t index = 0; index < devices.size(); ++index) {
           const CollectiveId id =
-              lowered.member(program, instruction.collective, devices[place]).collective;
-          if (const auto& earlier = on_stream[place]) {
+              lowered.member(program, instruction.collective, devices[index]).collective;
+          if (const auto& earlier = on_stream[index]) {
             next_[earlier->index()].push_back(id);
             ++before_[id.index()];
           }
-          on_stream[place] = id;
+          on_stream[index] = id;
         }
       }
     }
   }
 
-  /// Whether one order of all collectives is the order on every device. Then any two agree.
+  /// Whether one order of all collectives is the order on every device. If so, any two threads
+  /// agree.
   bool has_order() && {
     std::vector<CollectiveId> ready;
     for (size_t c = 0; c < before_.size(); ++c)
@@ -69,7 +70,7 @@ class Precedence {
   std::vector<size_t> before_;                   // per collective: how often it comes next
 };
 
-/// A site that a thread enters, and the op by which it does.
+/// A site that a thread enters, and its op there.
 struct Entrance {
   SiteId site;
   OpId op;
@@ -87,7 +88,7 @@ Entrances entrances(const Program& program, const Tape& tape) {
   return result;
 }
 
-/// Finds the first two threads that disagree. Slow: only for programs that have no common order.
+/// Finds the first two threads that disagree. Slow, so only for programs without a common order.
 class Disagreement {
  public:
   Disagreement(const Program& program, const Lowered& lowered)
@@ -96,7 +97,7 @@ class Disagreement {
       entrances_.push_back(entrances(program, tape));
   }
 
-  /// Empty where a longer cycle than one of two threads keeps the program from ending.
+  /// Empty if only a cycle of more than two threads keeps the program from ending.
   std::optional<Check> find() const {
     for (size_t a = 0; a < entrances_.size(); ++a)
       for (size_t b = a + 1; b < entrances_.size(); ++b)
@@ -108,7 +109,7 @@ class Disagreement {
   }
 
  private:
-  /// The threads' places at which they enter one site.
+  /// The indices at which the two threads enter one site.
   struct Meeting {
     size_t left;
     size_t right;
@@ -116,12 +117,12 @@ class Disagreement {
 
   std::optional<Check> between(size_t a, const std::vector<Entrance>& left, size_t b,
                                const std::vector<Entrance>& right, StreamId stream) const {
-    std::map<SiteId, size_t> place;
+    std::map<SiteId, size_t> index_of;
     for (size_t i = 0; i < left.size(); ++i)
-      place.emplace(left[i].site, i);
+      index_of.emplace(left[i].site, i);
     std::vector<Meeting> met;
     for (size_t i = 0; i < right.size(); ++i)
-      if (const auto at = place.find(right[i].site); at != place.end())
+      if (const auto at = index_of.find(right[i].site); at != index_of.end())
         met.push_back({at->second, i});
     for (size_t later = 1; later < met.size(); ++later) {
       for (size_t earlier = 0; earlier < later; ++earlier) {
@@ -138,8 +139,8 @@ class Disagreement {
     return std::nullopt;
   }
 
-  /// Whether a device of each thread is in one collective of site `x` and in one of site `y`: only
-  /// then do the two wait for each other there.
+  /// Whether each of the two threads has a device in the same collective of site `x`, and in the
+  /// same one of site `y`. Only then do the two wait for each other there.
   bool share_both(const Thread& a, const Thread& b, SiteId x, SiteId y) const {
     std::set<std::pair<CollectiveId, CollectiveId>> of_a;
     for (const LogicalId device : a.devices)

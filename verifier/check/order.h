@@ -9,7 +9,7 @@
 namespace orrery {
 
 /// Any two threads issue the collectives that they share on one stream in the same order
-/// (ORDER.AGREED). Linear in the members of sites where all threads agree.
+/// (ORDER.AGREED). Linear in the members of sites if all threads agree.
 Check order_agreed(const Program& program, const Lowered& lowered);
 
 }  // namespace orrery

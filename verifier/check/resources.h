@@ -15,8 +15,8 @@
 
 namespace orrery {
 
-/// No thread's devices hold more than `capacity` at any op (MEMORY.CAPACITY). Otherwise the first
-/// thread whose peak does not fit: the op and device, what is held, and the live set at the peak.
+/// No thread's devices hold more than `capacity` at any op (MEMORY.CAPACITY). Otherwise names the
+/// first thread whose peak does not fit: the op and device, and the live set at the peak.
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
 /// The digest of a walk that runs every half of every collective once.

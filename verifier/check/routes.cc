@@ -13,7 +13,7 @@ Check routes_left(const Program& program, const Lowered& lowered, const Fabric& 
   const Reach reach(cut);
   for (const Collective& collective : lowered.collectives) {
     const std::optional<Unrouted> lost =
-        first_unrouted(*collective.schedule, collective.places, paths, reach);
+        first_unrouted(*collective.schedule, collective.vertices, paths, reach);
     if (!lost)
       continue;
     const Op& op = program.op(program.site(collective.site).ops.front());

@@ -10,9 +10,9 @@
 
 namespace orrery {
 
-/// Every pair that exchanges a message has a route on `cut`, paths of the fabric `healthy` with
-/// some links cut (ROUTE.LEFT). Otherwise the first collective that has not, the two devices, and
-/// the cut links of their former route.
+/// Every pair that exchanges a message has a route on `cut`, the paths of the fabric `healthy` with
+/// some links cut (ROUTE.LEFT). Otherwise names the first collective without one, the two devices,
+/// and the cut links of their former route.
 Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
                   Paths& cut);
 

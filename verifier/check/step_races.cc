@@ -17,7 +17,7 @@
 namespace orrery {
 namespace {
 
-/// One half touches elements of its node.
+/// One access of a half to elements of its node.
 struct Access {
   StepRef step;
   Half half = Half::Receive;
@@ -25,7 +25,7 @@ struct Access {
   bool writes = false;
 };
 
-/// The slices that the actions of a half name; a store is the only one that writes.
+/// The slices that the actions of a half name; only a store writes.
 std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
   std::vector<Access> result;
   for_each_action(step.form(), half, [&](Action action) {
@@ -35,7 +35,7 @@ std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
   return result;
 }
 
-/// Happens-before as vector clocks: of each half, how many halves of each channel must have ended
+/// Happens-before as vector clocks: for each half, how many halves of each channel have ended
 /// before it. A visitor of walk(), which runs every half after its causes.
 class Clocks {
  public:
@@ -55,18 +55,18 @@ class Clocks {
   void send(StepRef ref, const Step& step) { add(ref, Half::Send, step); }
 
   bool before(const Access& a, const Access& b) const {
-    return clock(b.step, b.half)[channel(a.step)] >= place(a.step, a.half) + 1;
+    return clock(b.step, b.half)[channel(a.step)] >= half_index(a.step, a.half) + 1;
   }
 
  private:
   size_t channel(StepRef ref) const {
     return size_t{ref.node.index()} * channels_ + ref.channel.index();
   }
-  static uint32_t place(StepRef ref, Half half) {
+  static uint32_t half_index(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Send ? 1 : 0);
   }
   const std::vector<uint32_t>& clock(StepRef ref, Half half) const {
-    return clocks_[first_[channel(ref)] + place(ref, half)];
+    return clocks_[first_[channel(ref)] + half_index(ref, half)];
   }
 
   void add(StepRef ref, Half half, const Step& step) {
@@ -79,8 +79,8 @@ class Clocks {
         now[c] = std::max(now[c], then[c]);
       return true;
     });
-    now[channel(ref)] = place(ref, half) + 1;
-    clocks_[first_[channel(ref)] + place(ref, half)] = std::move(now);
+    now[channel(ref)] = half_index(ref, half) + 1;
+    clocks_[first_[channel(ref)] + half_index(ref, half)] = std::move(now);
   }
 
   const Schedule& schedule_;
@@ -103,13 +103,13 @@ std::string race_text(const Access& a, const Access& b) {
                      kAreas[static_cast<size_t>(a.slice.area)], first, last);
 }
 
-/// Of one node: the first unordered pair, by place.
+/// The first unordered pair of one node, by position.
 std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clocks) {
-  const auto place = [](const Access& access) {
+  const auto position = [](const Access& access) {
     return std::tuple(access.slice.area, access.slice.first, access.step, access.half);
   };
   std::sort(all.begin(), all.end(),
-            [&](const Access& a, const Access& b) { return place(a) < place(b); });
+            [&](const Access& a, const Access& b) { return position(a) < position(b); });
   for (size_t a = 0; a < all.size(); ++a) {
     const int64_t end = all[a].slice.first + all[a].slice.count;
     for (size_t b = a + 1;

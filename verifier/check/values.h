@@ -1,6 +1,6 @@
 #pragma once
 
-// The results of a run's collectives against their definitions, on each op's actual inputs.
+// Compares the results of a run's collectives with their definitions, on each op's actual inputs.
 
 #include <map>
 #include <optional>
@@ -20,11 +20,11 @@ class ValuesAgainstDefinitions {
   ValuesAgainstDefinitions(const Program& program, const Lowered& lowered,
                            const DeviceValues& values);
 
-  /// Every group of the site, every member: the result equals the definition applied to the
-  /// members' actual operands, as exactly as oracle/compare.h asks (VALUES.ORACLE). Otherwise the
-  /// first group, member and element that is not. The result of a start is what its last done
-  /// gives; a start that is never done has none to compare, and where that is so on all devices
-  /// there is no check.
+  /// For every member of every group of the site, the result equals the definition applied to the
+  /// members' actual operands, as exactly as oracle/compare.h requires (VALUES.ORACLE). Otherwise
+  /// names the first wrong group, member and element. The result of a start is that of its last
+  /// done. A start that is never done has no result; if that is so on all devices, there is no
+  /// check.
   std::optional<Check> check(SiteId site) const;
 
  private:

@@ -83,8 +83,17 @@ class Bounds {
 
   void local(OpId id, LogicalId device) {
     const Op& op = program_.op(id);
-    for (const ValueId result : op.results)
-      bounds_.at(result, device) = local_bound(op, *values_.at(result, device), device);
+    std::vector<Tensor> moved;
+    if (rules(op.kind).moves && gives_floats(op))
+      moved = moved_bounds(op, device);
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      const Tensor& result = *values_.at(op.results[r], device);
+      std::optional<Tensor>& bound = bounds_.at(op.results[r], device);
+      if (!is_float(result.dtype()))
+        bound = Tensor(Dtype::F64, result.shape());
+      else
+        bound = moved.empty() ? computed_bound(op, result, device) : std::move(moved[r]);
+    }
   }
 
   void enter(CollectiveId, Node, OpId) {}
@@ -159,9 +168,13 @@ class Bounds {
     return result;
   }
 
-  Tensor local_bound(const Op& op, const Tensor& result, LogicalId device) const {
-    if (!is_float(result.dtype()))
-      return Tensor(Dtype::F64, result.shape());
+  bool gives_floats(const Op& op) const {
+    return std::any_of(op.results.begin(), op.results.end(),
+                       [&](ValueId result) { return is_float(program_.value(result).type.dtype); });
+  }
+
+  /// Of a result of floats.
+  Tensor computed_bound(const Op& op, const Tensor& result, LogicalId device) const {
     const FloatFormat format = float_format(result.dtype());
     std::vector<const Tensor*> values;
     std::vector<const Tensor*> errors;
@@ -169,8 +182,6 @@ class Bounds {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
-    if (rules(op.kind).moves)
-      return moved_bound(op, values, errors, device);
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
@@ -214,13 +225,14 @@ class Bounds {
     });
   }
 
-  /// The errors go where their elements go; integers, which are exact, say where.
-  Tensor moved_bound(const Op& op, std::vector<const Tensor*> values,
-                     const std::vector<const Tensor*>& errors, LogicalId device) const {
-    for (size_t i = 0; i < values.size(); ++i)
-      if (is_float(values[i]->dtype()))
-        values[i] = errors[i];
-    return evaluate_local(program_, op, values, device);
+  /// Of each result: the errors go where their elements go; integers, which are exact, say where.
+  std::vector<Tensor> moved_bounds(const Op& op, LogicalId device) const {
+    std::vector<const Tensor*> operands;
+    for (const ValueId operand : op.operands) {
+      const Tensor& value = *values_.at(operand, device);
+      operands.push_back(is_float(value.dtype()) ? &*bounds_.at(operand, device) : &value);
+    }
+    return evaluate_local(program_, op, operands, device);
   }
 
   static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,

@@ -30,18 +30,18 @@
 
 namespace orrery {
 
-/// Per value and device an f64 tensor of the value's shape; empty for values without a tensor.
-/// `values` is what the host executor made of a program that ends.
+/// Per value and device, an f64 tensor of the value's shape; empty for values without a tensor.
+/// `values` is the host executor's result for a program that ends.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values);
 
-/// The first element, row-major, in which `a` and `b` (of one dtype and shape) are neither the same
-/// value nor both finite and within the sum of their bounds.
+/// The first element, row-major, that `a` and `b` (of one dtype and shape) disagree on. They agree
+/// on equal values, and on finite ones within the sum of their bounds.
 std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
                                        const Tensor& bound_b);
 
-/// The largest difference between finite elements of `a` and `b`, floats, and what the bounds allow
-/// there (where several are as large, at the first). Nothing is found in what holds no floats.
+/// The largest difference between finite elements of the floats `a` and `b`, and the bound there
+/// (at the first, if several are as large). Empty if there is no float.
 struct Difference {
   double found = 0;
   double allowed = 0;

@@ -38,7 +38,7 @@ double fold_bound(const Part& part, const Terms& terms, double unit_roundoff) {
                         : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kBoundSlack;
 }
 
-/// On the difference of two quotients of sums that are off by `sums`.
+/// The bound on the difference of two quotients of sums that are off by `sums`.
 template <class E>
 double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& format) {
   const double sizes = std::fabs(static_cast<double>(arith::widen(a))) +
@@ -47,8 +47,8 @@ double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& fo
          kBoundSlack;
 }
 
-/// Whether sums, or what is made of them, differ by no more than `bound`; where they are not
-/// finite, whether the sums may have overflowed.
+/// Whether sums, or values made of sums, differ by at most `bound`. If they are not finite, whether
+/// the sums may have overflowed.
 template <class E>
 bool same_sum(E a, E b, const Terms& terms, double sums, double bound, const FloatFormat& format) {
   const auto x = static_cast<double>(arith::widen(a));
@@ -58,7 +58,7 @@ bool same_sum(E a, E b, const Terms& terms, double sums, double bound, const Flo
   return terms.magnitude + sums >= format.largest;
 }
 
-/// Elements [first, first + count) of both results, which `part` makes of operand elements from
+/// Elements [first, first + count) of both results, which `part` makes of the operand elements from
 /// `source` on.
 template <class E>
 std::optional<Mismatch> compare_run(const Definition& definition, const Part& part, int64_t first,

@@ -1,18 +1,14 @@
 #pragma once
 
-// How close a result must be to the one that its definition gives, by exactness class:
+// How close a result must be to its definition's, by exactness class:
 //  - integers, pred, moved elements, maximum and minimum (and their ranks), means of integers:
-//  every
-//    bit;
-//  - sums of floats: |a - b| <= 2 (n - 1) u sum |x_i|, where n is the number of terms and u the
-//  unit
-//    roundoff. A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|
-//    (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
-//    SIAM J. Matrix Anal. Appl. 34, 2013; no limit on n), and both folds differ from the exact sum
-//    by no more;
-//  - means of n floats: each sum's error is divided by n too, and each quotient is rounded once
-//  more,
-//    by at most u |a| + half_smallest.
+//    equal bit for bit;
+//  - sums of n floats x_i: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit roundoff;
+//  - means of n floats: each sum's error is divided by n too, and each quotient a is rounded once
+//    more, by at most u |a| + half_smallest.
+// A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|, for every n
+// (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
+// SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
 
 #include <cstdint>
 #include <optional>
@@ -24,11 +20,11 @@
 
 namespace orrery {
 
-/// Whether the definition's results for operands of a dtype must agree bit for bit.
+/// Whether results for operands of a dtype must equal the definition's bit for bit.
 enum class Exactness : uint8_t { Bitwise, FoldBound };
 Exactness exactness(const Definition& definition, Dtype operand);
 
-/// The first element that is not as it must be.
+/// The first wrong element.
 struct Mismatch {
   int64_t element = 0;  // row-major in the result
   std::string expected;
@@ -36,9 +32,9 @@ struct Mismatch {
   std::optional<double> bound;  // Exactness::FoldBound: on the difference
 };
 
-/// Compares a result with the one the definition gives. `operands` as for apply(); `expected` is
-/// its outcome; `got` has its dtype and shape. Where a sum is not finite, both must be the same
-/// infinity or both NaN, unless finite terms alone could have overflowed in some order.
+/// Compares a result with the definition's. `operands` are as for apply(), `expected` is its
+/// result, and `got` has its dtype and shape. If a sum is not finite, both must be the same
+/// infinity or both NaN, unless its finite terms alone could overflow in some order.
 std::optional<Mismatch> first_mismatch(const Definition& definition,
                                        std::span<const Tensor* const> operands,
                                        const Tensor& expected, const Tensor& got);

@@ -31,14 +31,14 @@ void add(std::vector<Part>& parts, Part part) {
     parts.push_back(std::move(part));
 }
 
-/// The whole result, each element from the operand elements at its own place.
+/// The whole result: each element from the operand element of the same index.
 std::vector<Part> in_place(const Shape& operand, Rank rank, uint32_t ranks) {
   std::vector<Part> parts;
   add(parts, {0, 0, rank, ranks, {{operand.elements(), 1, 1}}});
   return parts;
 }
 
-/// Every element is the fold of all ranks' elements at its own place.
+/// Every element is the fold of the elements of the same index on all ranks.
 Definition reduce(Combine combine, const Shape& operand, uint32_t n, Gives gives = Gives::Fold) {
   return {combine, in_place(operand, Rank(0), n), gives};
 }
@@ -48,8 +48,8 @@ Definition copy(const Shape& operand, Rank source) {
   return {Combine::None, in_place(operand, source, 1)};
 }
 
-/// The operands one after the other along `axis`. Stacked at a new dimension (untiled) or
-/// concatenated along one (tiled): in row-major order the same.
+/// The operands in rank order along `axis`. Stacked at a new dimension (untiled) or concatenated
+/// along one (tiled), the row-major order is the same.
 Definition all_gather(const Shape& operand, size_t axis, uint32_t n) {
   const int64_t block = operand.elements_from(axis);
   std::vector<Part> parts;
@@ -62,8 +62,8 @@ Definition all_gather(const Shape& operand, size_t axis, uint32_t n) {
   return {Combine::None, std::move(parts)};
 }
 
-/// Chunk number `p` of `n` along `axis` of the sum. Untiled, where the extent is n, drops the
-/// dimension of extent 1 that is left: in row-major order the same.
+/// Chunk number `p` of `n` along `axis` of the sum. Untiled, the extent is n, and the remaining
+/// dimension of extent 1 is dropped; the row-major order is the same.
 Definition psum_scatter(const Shape& operand, size_t axis, uint32_t n, Rank p) {
   const int64_t chunk = operand.elements_from(axis) / n;
   std::vector<Part> parts;
@@ -75,8 +75,8 @@ Definition psum_scatter(const Shape& operand, size_t axis, uint32_t n, Rank p) {
   return {Combine::Add, std::move(parts)};
 }
 
-/// Rank q's element at each index of `chunk`: in the result q x `result_step` further on, in the
-/// operand from `source` on.
+/// Rank q's element at each index of `chunk`. In the result it is q x `result_step` further on, in
+/// the operand it starts at `source`.
 Definition exchange(const Shape& chunk, const std::vector<int64_t>& result, int64_t result_step,
                     const std::vector<int64_t>& operand, int64_t source, uint32_t n) {
   std::vector<PartDim> dims;
@@ -110,7 +110,7 @@ Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat,
   return exchange(entry, to, stack_step, from, p.index() * entry_step, n);
 }
 
-/// The operand of the rank that `perm` sends here; zeros where it sends none.
+/// The operand of the rank that sends here by `perm`; zeros if there is none.
 Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>>& perm, Rank p) {
   for (const std::vector<int64_t>& pair : perm)
     if (pair[1] == p.index())
@@ -182,8 +182,8 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
-  // Over no axes, every collective is the identity, whatever its other parameters say. (pmean's is
-  // one in another dtype.)
+  // Over no axes every collective is the identity, for any other parameters. (pmean may change the
+  // dtype.)
   if (given.names("axis_name").empty())
     return reduce(Combine::None, operand, 1);
   switch (op.kind) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// What each collective means, by definition and by no schedule: which operand elements make each
-// result element. Values (apply) and proofs (verifier/prove) both follow from this one statement,
-// so a new collective is defined here and nowhere else in the verifier.
+// The definition of each collective, independent of any schedule: which operand elements make each
+// result element. Values (apply) and proofs (verifier/prove) both follow from it. A new collective
+// is defined here, and nowhere else in the verifier.
 
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-/// What a result element is.
+/// How a result element is made of its fold.
 enum class Gives : uint8_t {
   Fold,
   Mean,        // the fold, converted to the result's dtype, divided by the number of ranks
@@ -24,8 +24,8 @@ enum class Gives : uint8_t {
                // NaN
 };
 
-/// The result of one rank: every element is in one part. There are as many parts as different folds
-/// (ranks that something comes from), whatever the number of elements.
+/// The result of one rank: every element is in one part. There is one part for each different fold
+/// (the ranks that contribute), however many elements there are.
 struct Definition {
   Combine combine = Combine::None;  // with None, a part has at most one rank
   std::vector<Part> parts;
@@ -37,9 +37,9 @@ struct Definition {
 /// shape `operand`. Requires an op that satisfies its type rule.
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank);
 
-/// The values that the definition gives, as a tensor of `dtype` and `shape`. `operands` has one
-/// tensor per rank, all of one dtype. Folds run from the left in rank order, each step rounded to
-/// that dtype; pred adds as s32.
+/// The values by the definition, as a tensor of `dtype` and `shape`. `operands` has one tensor per
+/// rank, all of one dtype. Folds run from the left in rank order, each step rounded to that dtype;
+/// pred adds as s32.
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
              const Shape& shape);
 

@@ -80,8 +80,8 @@ double own_rounding(Unary op, double result, Dtype dtype) {
   const double units = units_in_the_last_place(op);
   if (units == 0)
     return 0;
-  // Half a unit is unit_roundoff x |result| at most. Narrower floats round what f64 gives, and
-  // what that is off by is less than every bound is enlarged by.
+  // Half a unit is at most unit_roundoff x |result|. Narrower floats round the result of f64, whose
+  // error is less than the enlargement of every bound.
   const double halves = dtype == Dtype::F64 ? 2 * units : 1;
   return halves * (format.unit_roundoff * result + format.half_smallest);
 }

@@ -23,14 +23,15 @@
 namespace orrery {
 
 struct Approximate {
-  double size;   // the magnitude of what was computed
-  double error;  // how far it can be from what is exact
+  double size;   // the magnitude of the computed value
+  double error;  // its distance from the exact value at most
 };
 
 double carried_error(Unary op, Approximate x, double result);
 double carried_error(Binary op, Approximate x, Approximate y, double result);
 
-/// How far the result, of magnitude `result`, can be from the function of the computed operands.
+/// The bound of the error of the result, of magnitude `result`, as a function of the computed
+/// operands.
 double own_rounding(Unary op, double result, Dtype dtype);
 double own_rounding(Binary op, double result, Dtype dtype);
 

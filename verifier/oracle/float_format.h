@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of the float dtypes that error bounds are made of.
+// The constants of the float dtypes that error bounds use.
 
 #include <limits>
 
@@ -9,17 +9,17 @@
 
 namespace orrery {
 
-/// With rounding to nearest, a result r of magnitude up to `largest` is off by at most
-/// unit_roundoff x |r| + half_smallest; sums and differences by at most unit_roundoff x |r|, since
-/// they are exact where they are subnormal.
+/// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
+/// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,
+/// since they are exact where they are subnormal.
 struct FloatFormat {
   double unit_roundoff;  // half the distance from 1 to the next number
   double half_smallest;  // half the smallest positive number (f64: that number itself)
   double largest;        // the largest finite number
 };
 
-/// Error bounds are themselves computed in doubles, with n + 3 roundings of 2^-53 relative each at
-/// most; times this, they cover these for every n that fits an id.
+/// Error bounds are themselves computed in doubles, with at most n + 3 roundings of 2^-53 relative
+/// each. This factor covers them, for every n that fits an id.
 inline constexpr double kBoundSlack = 1 + 0x1p-20;
 
 /// Requires a float dtype.

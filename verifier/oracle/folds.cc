@@ -21,7 +21,7 @@ int64_t extents(const Shape& shape, const std::vector<int64_t>& dimensions) {
   return product;
 }
 
-/// How many terms each element of the op's result is the sum of; 1 for what does not sum floats.
+/// The number of terms in each element of the op's result; 1 for ops that do not sum floats.
 int64_t terms(const Program& program, const Op& op) {
   if (op.results.empty() || !is_float(program.value(op.results.front()).type.dtype))
     return 1;
@@ -40,7 +40,7 @@ int64_t terms(const Program& program, const Op& op) {
   return 1;
 }
 
-/// The ops that a value depends on; of a collective, those of all threads that meet there.
+/// The ops that a value depends on; for a collective, those of all its threads.
 std::set<OpId> behind(const Program& program, ValueId value) {
   std::vector<std::optional<OpId>> made_by(program.values.size());
   for (size_t i = 0; i < program.ops.size(); ++i)

@@ -1,7 +1,8 @@
 #pragma once
 
-// Which sums of floats lie behind a value. Two computations of one thing can differ where they sum
-// it up in parts of other lengths, as on many devices and on one: each sum rounds in its own order.
+// The float sums behind a value. Two computations of the same value can differ if they split its
+// sum into parts of different lengths, as on many devices and on one: each sum rounds in its own
+// order.
 
 #include <string>
 
@@ -9,9 +10,9 @@
 
 namespace orrery {
 
-/// The ops behind one of two values that make sums of a length that no op of that kind behind the
-/// other makes, in program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
-/// Empty where there are none: then both fold the same sums.
+/// The ops behind one of two values whose sums have a length that no op of that kind behind the
+/// other has, in program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
+/// Empty if there are none: then both fold the same sums.
 std::string different_sums(const Program& program, ValueId a, ValueId b);
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// A part of a result, by strides: which elements it is, and which operand elements make each of
-// them. A part stands for any number of elements, so definitions do not grow with them.
+// A part of a result, by strides: its elements, and the operand elements that make each of them. A
+// part stands for any number of elements, so definitions do not grow with them.
 
 #include <cstdint>
 #include <type_traits>
@@ -19,9 +19,9 @@ struct PartDim {
   friend bool operator==(const PartDim&, const PartDim&) = default;
 };
 
-/// For each index over `dims`: the result element at `first` plus index x stride is the fold of
-/// the operand element at `source` plus index x stride of each of the ranks [rank, rank + ranks).
-/// No ranks: zeros. Elements are row-major places; strides are not negative.
+/// For each index over `dims`: the result element at `first` plus index x stride is the fold of the
+/// operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). No ranks:
+/// zeros. Elements are row-major offsets; strides are not negative.
 struct Part {
   int64_t first = 0;
   int64_t source = 0;
@@ -31,18 +31,18 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 
   int64_t elements() const;
-  /// The largest places. Requires an element.
+  /// The largest offsets. Requires an element.
   int64_t last_first() const;
   int64_t last_source() const;
 
-  /// Calls run(first, source, count) for stretches that lie side by side in result and operands, in
-  /// the order of the indices. A run that returns false is the last.
+  /// Calls run(first, source, count) for stretches that are contiguous in result and operands, in
+  /// index order. Stops after a run that returns false.
   template <class Run>
   void for_each_run(Run&& run) const;
 };
 
-/// The same steps in the same order with as few dimensions as can be: one that continues the next
-/// is joined with it. A part without elements keeps a count of 0.
+/// The same elements in the same order with as few dimensions as possible: dimensions that continue
+/// each other are joined. A part without elements keeps a count of 0.
 std::vector<PartDim> joined(const std::vector<PartDim>& dims);
 
 template <class Run>

@@ -23,11 +23,11 @@ std::vector<int64_t> digits(const View& view, int64_t number) {
   return digits;
 }
 
-int64_t place(const View& view, const std::vector<int64_t>& digits) {
-  int64_t place = 0;
+int64_t offset(const View& view, const std::vector<int64_t>& digits) {
+  int64_t offset = 0;
   for (size_t d = 0; d < digits.size(); ++d)
-    place += digits[d] * view.strides[d];
-  return place;
+    offset += digits[d] * view.strides[d];
+  return offset;
 }
 
 /// One side of a part: where it begins, and its stride along each dimension.
@@ -38,7 +38,7 @@ struct Side {
 constexpr Side kResult{&Part::first, &PartDim::result};
 constexpr Side kOperand{&Part::source, &PartDim::operand};
 
-/// Leaves the first `count` steps along dimension `d` in `part`, and returns the others.
+/// Keeps the first `count` steps along dimension `d` in `part`, and returns the others.
 Part cut(Part& part, size_t d, int64_t count) {
   Part rest = part;
   rest.dims[d].count -= count;
@@ -48,7 +48,7 @@ Part cut(Part& part, size_t d, int64_t count) {
   return rest;
 }
 
-/// A part as digits of one side's places.
+/// A part, with the offsets of one side as digits.
 struct InDigits {
   InDigits(const Part& part, const View& view, Side side) : first(digits(view, part.*side.first)) {
     for (const PartDim& dim : part.dims)
@@ -59,8 +59,8 @@ struct InDigits {
   std::vector<std::vector<int64_t>> strides;  // by dimension
 };
 
-/// Where to cut a part, so that a digit no longer carries into the next: after so many steps of a
-/// dimension. Empty where none carries.
+/// Where to split a part so that a digit no longer carries into the next: after so many steps of a
+/// dimension. Empty if none carries.
 struct Cut {
   size_t dimension;
   int64_t count;
@@ -86,8 +86,8 @@ std::optional<Cut> first_carry(const Part& part, const InDigits& in, const View&
   return std::nullopt;
 }
 
-/// Visits the part with one side's places moved. Strides stay strides where no digit carries; where
-/// one would, the part is cut. Returns whether all visits were true.
+/// Visits the part with one side moved through the view. Strides remain strides as long as no digit
+/// carries; where one would, the part is split. Returns whether all visits returned true.
 bool move_side(const Part& part, const View& view, Side side,
                FunctionRef<bool(const Part&)> visit) {
   if (view.contiguous())
@@ -102,9 +102,9 @@ bool move_side(const Part& part, const View& view, Side side,
       open.push_back(std::move(next));
       continue;
     }
-    next.*side.first = place(view, in.first);
+    next.*side.first = offset(view, in.first);
     for (size_t d = 0; d < next.dims.size(); ++d)
-      next.dims[d].*side.stride = place(view, in.strides[d]);
+      next.dims[d].*side.stride = offset(view, in.strides[d]);
     if (!visit(next))
       return false;
   }
@@ -123,15 +123,15 @@ std::optional<View> inverse(const View& view) {
     canonical[d - 1] = canonical[d] * view.dims[d];
   std::vector<int64_t> dims;
   std::vector<int64_t> strides;
-  int64_t places = view.elements();
-  if (places == 0)
+  int64_t rest = view.elements();
+  if (rest == 0)
     return View::whole(0);
   for (const size_t d : order) {
     if (view.dims[d] == 1)
       continue;
-    if (places != view.strides[d] * view.dims[d])
+    if (rest != view.strides[d] * view.dims[d])
       return std::nullopt;
-    places = view.strides[d];
+    rest = view.strides[d];
     dims.push_back(view.dims[d]);
     strides.push_back(canonical[d]);
   }

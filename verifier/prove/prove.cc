@@ -14,10 +14,10 @@ namespace orrery {
 
 namespace {
 
-/// How often each (rank, operand element) went into one result element.
+/// How often each (rank, operand element) is in one result element.
 using Counts = std::map<std::pair<uint32_t, int64_t>, uint32_t>;
 
-/// A step that reduces by another operation than the definition's.
+/// A step that reduces by an operation other than the definition's.
 std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combine) {
   std::optional<StepRef> first;
   for (const auto& [used, step] : run.combines)
@@ -26,8 +26,8 @@ std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combi
   return first;
 }
 
-/// In words, the first contribution in which element `element` of `rank` differs from what the
-/// definition names. `have` is empty where nothing was written.
+/// A sentence on the first contribution in which element `element` of `rank` differs from the
+/// definition. `have` is empty if nothing was written.
 Proof differs(Rank rank, int64_t element, const std::optional<Counts>& have,
               const Counts& expected) {
   std::string wrong;
@@ -64,26 +64,27 @@ Proof over_budget() {
   return proof;
 }
 
-/// The smallest place in the tensor of canonical elements [first, first + count).
-int64_t lowest_place(const View& view, int64_t first, int64_t count) {
-  int64_t lowest = view.place(first);
+/// The smallest offset in the tensor of canonical elements [first, first + count).
+int64_t lowest_offset(const View& view, int64_t first, int64_t count) {
+  int64_t lowest = view.offset(first);
   view.for_each_run(first, count,
-                    [&](int64_t, int64_t place, int64_t) { lowest = std::min(lowest, place); });
+                    [&](int64_t, int64_t offset, int64_t) { lowest = std::min(lowest, offset); });
   return lowest;
 }
 
-/// Compares one rank's pieces, in canonical places, with its definition, in places of the tensors.
+/// Compares one rank's pieces, at canonical offsets, with its definition, at offsets of the
+/// tensors.
 class RankComparison {
  public:
-  RankComparison(const FoldTable& folds, const Places& places, const View& from_result,
+  RankComparison(const FoldTable& folds, const Views& views, const View& from_result,
                  const View& from_operand, uint64_t budget)
       : folds_(folds),
-        places_(places),
+        views_(views),
         from_result_(from_result),
         from_operand_(from_operand),
         budget_(budget) {}
 
-  /// Whether more was compared than the budget allows; from then on nothing is.
+  /// Whether more was compared than the budget allows. The comparison then stops.
   bool over_budget() const { return compared_ > budget_; }
 
   std::optional<Proof> first_difference(Rank rank, const Pieces& made,
@@ -108,7 +109,7 @@ class RankComparison {
       return Proof{false,
                    fmt::format("the definition of rank {} does not say once what each of its {} "
                                "elements is",
-                               rank.index(), places_.output.elements()),
+                               rank.index(), views_.output.elements()),
                    {}};
     if (!lowest)
       return std::nullopt;
@@ -116,7 +117,7 @@ class RankComparison {
   }
 
  private:
-  /// Canonical result elements [first, first + count): each the fold of one canonical operand
+  /// Canonical result elements [first, first + count): each is the fold of one canonical operand
   /// element of each of the ranks, from `source` on.
   struct Run {
     int64_t first;
@@ -126,7 +127,7 @@ class RankComparison {
     uint32_t ranks;
   };
 
-  /// Canonical result elements that something is defined of.
+  /// Canonical result elements that the definition covers.
   struct Covered {
     int64_t first;
     int64_t count;
@@ -151,10 +152,10 @@ class RankComparison {
     Counts expected;
   };
 
-  /// A definition of other tensors than the views'.
+  /// A definition of tensors other than the views'.
   std::optional<Proof> wrong_sizes(Rank rank, const Definition& definition) const {
-    const int64_t result = places_.output.elements();
-    const int64_t operand = places_.input.elements();
+    const int64_t result = views_.output.elements();
+    const int64_t operand = views_.input.elements();
     int64_t defined = 0;
     int64_t used = 0;
     for (const Part& part : definition.parts) {
@@ -205,28 +206,28 @@ class RankComparison {
                                            run.source + in_run - in_piece - piece.made.origin, 1};
   }
 
-  /// Keeps the lowest element of the tensor that differs. `piece` is null where there is none.
+  /// Keeps the lowest wrong element of the tensor. `piece` is null if there is none.
   void note(const Piece* piece, const Run& run, int64_t first, int64_t count,
             std::optional<Difference>& lowest) const {
-    const int64_t element = lowest_place(places_.output, first, count);
+    const int64_t element = lowest_offset(views_.output, first, count);
     if (lowest && lowest->element <= element)
       return;
-    const int64_t canonical = from_result_.place(element);
+    const int64_t canonical = from_result_.offset(element);
     lowest = Difference{element, std::nullopt, {}};
     const int64_t source = run.source + canonical - run.first;
     for (uint32_t r = 0; r < run.ranks; ++r)
-      lowest->expected[{run.rank.index() + r, places_.input.place(source)}] = 1;
+      lowest->expected[{run.rank.index() + r, views_.input.offset(source)}] = 1;
     if (piece == nullptr || piece->undefined())
       return;
     Counts& have = lowest->have.emplace();
     for (const Contribution& part :
          folds_.contributions(piece->made.moved(canonical - piece->first)))
       for (uint32_t r = 0; r < part.ranks; ++r)
-        have[{part.rank.index() + r, places_.input.place(part.source)}] += part.times;
+        have[{part.rank.index() + r, views_.input.offset(part.source)}] += part.times;
   }
 
   const FoldTable& folds_;
-  const Places& places_;
+  const Views& views_;
   const View& from_result_;
   const View& from_operand_;
   uint64_t budget_;
@@ -245,10 +246,10 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
   return traced;
 }
 
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget) {
   const ProvenanceRun& run = traced.run;
-  if (run.over_budget || run.work > budget)
+  if (run.over_budget || run.pieces > budget)
     return over_budget();
   if (!run.stuck.empty())
     return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
@@ -263,16 +264,16 @@ Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(R
                         "definition's",
                         step->node.index(), step->channel.index(), step->index),
             {}};
-  const std::optional<View> from_result = inverse(places.output);
-  const std::optional<View> from_operand = inverse(places.input);
+  const std::optional<View> from_result = inverse(views.output);
+  const std::optional<View> from_operand = inverse(views.input);
   if (!from_result || !from_operand)
     return {
         false,
         fmt::format("the view of the {} does not give each of its {} elements a place of its own",
                     from_result ? "operand" : "result",
-                    (from_result ? places.input : places.output).elements()),
+                    (from_result ? views.input : views.output).elements()),
         {}};
-  RankComparison comparison(run.folds, places, *from_result, *from_operand, budget - run.work);
+  RankComparison comparison(run.folds, views, *from_result, *from_operand, budget - run.pieces);
   for (size_t r = 0; r < run.outputs.size(); ++r) {
     auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r)));
     if (comparison.over_budget())

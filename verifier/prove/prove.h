@@ -1,9 +1,9 @@
 #pragma once
 
-// Proof that a schedule does what its collective is defined to do, for all values of all dtypes:
-// where each result element comes from (simulator/values/provenance.h) against the definition
-// (verifier/oracle/definitions.h), part by part: the work grows with the pieces that the schedule
-// makes and the parts of the definition, not with the elements.
+// Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
+// It compares the folds of the result elements (simulator/values/provenance.h) with the definition
+// (verifier/oracle/definitions.h), part by part. The cost grows with the pieces of the schedule and
+// the parts of the definition, not with the elements.
 
 #include <optional>
 #include <string>
@@ -18,16 +18,16 @@
 
 namespace orrery {
 
-/// One walk of a schedule with folds in the place of numbers. Digests are those of collective
-/// number 0 with elements of one byte.
+/// One walk of a schedule with folds instead of numbers. Digests are those of collective number 0
+/// with elements of one byte.
 struct Traced {
   ProvenanceRun run;
-  WalkDigest expected;  // of a walk that runs every half once, and moves what the steps say
+  WalkDigest expected;  // of a walk that runs every half once and moves what the steps say
 };
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 
 /// Where the canonical elements of the schedule lie in operands and results.
-struct Places {
+struct Views {
   const View& input;
   const View& output;
 };
@@ -36,15 +36,15 @@ struct Proof {
   bool holds = true;
   std::string why_not;  // a sentence without the full stop
   std::vector<std::pair<std::string, std::string>> witness = {};
-  bool over_budget = false;  // it is not decided
+  bool over_budget = false;  // neither proved nor refuted
 };
 
 /// Whether every node's result is made of exactly the contributions that the definition of its rank
-/// names, each once, by the definition's own reduction, at the places that the views say. Otherwise
-/// the first element, by rank and place, that is not, with one contribution that is missing, extra
-/// or repeated. `budget` is for the work of the walk (ProvenanceRun::work) and the stretches that
-/// are compared; the work stops where it is spent.
-Proof prove(const Traced& traced, const Places& places, FunctionRef<Definition(Rank)> definition,
+/// names, each once, by the definition's own reduction, at the offsets that the views give.
+/// Otherwise the first wrong element, by rank and offset, with one contribution that is missing,
+/// extra or repeated. `budget` covers the pieces of the walk (ProvenanceRun::pieces) and the
+/// stretches that are compared; the proof stops where it is spent.
+Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 
 }  // namespace orrery

@@ -84,7 +84,7 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   const auto definition = [&](Rank rank) { return define(op, *asked.operand, size, rank); };
   return proofs_
       .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
-                            definition, budget_.work))
+                            definition, budget_.pieces))
       .first->second;
 }
 
@@ -92,7 +92,7 @@ const Traced& Prover::traced(const Schedule& schedule) {
   const auto known = traced_.find(&schedule);
   if (known != traced_.end())
     return known->second;
-  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()), budget_.work))
+  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()), budget_.pieces))
       .first->second;
 }
 

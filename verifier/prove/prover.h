@@ -1,7 +1,7 @@
 #pragma once
 
 // Proofs of the sites of one program. Equal questions (the same schedule with the same views for
-// the same collective) are asked once, however many sites ask them.
+// the same collective) are proved once, for any number of sites.
 
 #include <cstdint>
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace orrery {
 
-/// Up to which a schedule is proved.
+/// The limits up to which a schedule is proved.
 struct ProofBudget {
   uint64_t steps = kUnlimited;
   /// Pieces that steps move, contributions that are added up, and stretches that are compared. The
-  /// proof stops where this is spent.
-  uint64_t work = kUnlimited;
+  /// proof stops at this limit.
+  uint64_t pieces = kUnlimited;
 };
 
 /// Program and lowered must outlive the prover.
@@ -28,18 +28,19 @@ class Prover {
   Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
 
   /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. Empty
-  /// where the site's schedules have more steps than the budget, or one of them takes more work.
+  /// where the site's schedules have more steps than the budget, or one of them takes more pieces.
   std::optional<Check> prove_site(SiteId site);
 
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
 
-  /// Schedules that were walked, and questions that were answered by comparing.
+  /// The number of schedules walked, and of proofs made by comparison.
   size_t walks() const { return traced_.size(); }
   size_t proofs() const { return proofs_.size(); }
 
  private:
-  /// What a proof depends on. Attributes are compared whole: equal ones mean an equal definition.
+  /// What a proof depends on. Attributes are compared whole: equal attributes mean an equal
+  /// definition.
   struct Question {
     const Schedule* schedule;
     const View* input;
@@ -48,7 +49,7 @@ class Prover {
     const Attributes* attributes;
     const Shape* operand;
   };
-  struct Before {  // an order to look questions up by; no result follows it
+  struct Before {  // an order for lookups; results do not depend on it
     bool operator()(const Question& a, const Question& b) const;
   };
 

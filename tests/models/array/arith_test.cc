@@ -22,8 +22,8 @@ namespace {
 using test::kInf;
 using test::kNan;
 
-/// A narrow float by its fields, and what its bits mean by IEEE 754, section 3.4: an independent
-/// reading of the format, exact in double.
+/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. Independent
+/// of arith.h, and exact in double.
 struct Format {
   int fraction_bits;
   int exponent_bits;
@@ -33,8 +33,8 @@ struct Format {
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   uint32_t sign_bit() const { return 1U << (fraction_bits + exponent_bits); }
 
-  /// Were the exponents to go on: of `beyond`, the value that is compared with the largest number
-  /// when rounding (IEEE 754, section 4.3.1).
+  /// The value of `beyond` if the exponents went on. Rounding compares with it to decide what
+  /// overflows (IEEE 754, section 4.3.1).
   double number(uint32_t magnitude) const {
     const auto exponent = static_cast<int>(magnitude >> fraction_bits);
     const auto fraction = static_cast<int>(magnitude & ((1U << fraction_bits) - 1U));
@@ -74,7 +74,8 @@ bool same_bits(float a, double b) {
   return std::bit_cast<uint64_t>(static_cast<double>(a)) == std::bit_cast<uint64_t>(b);
 }
 
-/// Nothing, or how many and the first of them: a line for a test over many cases.
+/// The result of many checks in one line: empty without a failure, else how many failed and the
+/// first.
 template <class T>
 std::string summary(const std::vector<T>& wrong) {
   return wrong.empty() ? "" : fmt::format("{} wrong, the first at {}", wrong.size(), wrong.front());
@@ -92,8 +93,8 @@ std::string patterns_widened_wrongly() {
   return summary(wrong);
 }
 
-/// For each two neighbours among the numbers of E and what is beyond them, of either sign: Wide
-/// values at, next to and between them that do not round as IEEE 754 says.
+/// What rounding from Wide to E gets wrong. For each two neighbouring numbers of E, of either sign
+/// and up to what overflows, it tries Wide values at, next to and between them.
 template <class E, class Wide>
 std::string rounded_wrongly() {
   const Format format = kFormat<E>;
@@ -109,7 +110,7 @@ std::string rounded_wrongly() {
     const uint32_t high = low + 1;
     const double below = format.number(low);
     const double above = format.number(high);
-    // Neighbours share all but one bit of precision, so that their mean is exact in float, too.
+    // Neighbours differ in one bit of precision, so their mean is exact in float as well.
     const auto middle = static_cast<Wide>((below + above) / 2);
     expect(static_cast<Wide>(below), low);
     expect(std::nextafter(static_cast<Wide>(below), infinite), low);
@@ -159,7 +160,7 @@ TEST_CASE_TEMPLATE("narrow floats: f64 rounds to nearest even around every value
   CHECK(rounded_wrongly<E, double>() == "");
 }
 
-TEST_CASE("f16: the thresholds, in figures") {
+TEST_CASE("f16: rounding at the thresholds") {
   // Largest finite: (2 - 2^-10) * 2^15 = 65504; half a unit above, 65520, is a tie with 65536:
   // even.
   CHECK(bits_of(round<F16>(65504.0F)) == 0x7bff);
@@ -172,7 +173,7 @@ TEST_CASE("f16: the thresholds, in figures") {
   CHECK(bits_of(round<F16>(-0x1p-25F)) == 0x8000);
 }
 
-TEST_CASE("f8e4m3fn: the thresholds, in figures") {
+TEST_CASE("f8e4m3fn: rounding at the thresholds") {
   // Largest 448 = 1.75 * 2^8; half a unit above, 464, is a tie with 480, whose fraction would be
   // odd and which is not there. Smallest subnormal 2^-9.
   CHECK(bits_of(round<F8E4M3FN>(464.0F)) == 0x7e);
@@ -185,7 +186,7 @@ TEST_CASE("f8e4m3fn: the thresholds, in figures") {
   CHECK(bits_of(add(F8E4M3FN{0x7e}, F8E4M3FN{0x60})) == 0x7f);  // 448 + 32
 }
 
-TEST_CASE("f8e5m2: the thresholds, in figures") {
+TEST_CASE("f8e5m2: rounding at the thresholds") {
   // Largest 57344 = 1.75 * 2^15; 61440 is a tie with 65536: even. Smallest subnormal 2^-16.
   CHECK(bits_of(round<F8E5M2>(std::nextafter(61440.0F, 0.0F))) == 0x7b);
   CHECK(bits_of(round<F8E5M2>(61440.0F)) == 0x7c);
@@ -194,7 +195,7 @@ TEST_CASE("f8e5m2: the thresholds, in figures") {
   CHECK(bits_of(round<F8E5M2>(0x1p-17F)) == 0x00);
 }
 
-TEST_CASE("f64 to narrow floats: one rounding, where two would give another result") {
+TEST_CASE("f64 to narrow floats: rounds once, where rounding twice would differ") {
   // Just above a midpoint by less than an f32 can hold. By way of f32 it becomes the midpoint,
   // which goes to the even neighbour, below.
   const double f16_middle = 1 + 0x1p-11;

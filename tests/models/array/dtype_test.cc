@@ -53,7 +53,7 @@ TEST_CASE("dtype: names, sizes and kinds") {
   }
 }
 
-TEST_CASE("dtype: other names are none") {
+TEST_CASE("dtype: unknown names are refused") {
   for (const std::string_view text : {"", "F32", "f8", "float", "s4", "int4", "f32 "}) {
     CAPTURE(text);
     CHECK_FALSE(dtype_named(text));
@@ -61,7 +61,7 @@ TEST_CASE("dtype: other names are none") {
   }
 }
 
-TEST_CASE("dtype: complex types are known by name, and none") {
+TEST_CASE("dtype: complex types are known by name and refused") {
   for (const std::string_view text : {"c64", "c128", "complex64", "complex128"}) {
     CAPTURE(text);
     CHECK(names_complex(text));

@@ -55,7 +55,7 @@ Tensor combined_slowly(Combine combine, const Tensor& left, const Tensor& right)
 
 }  // namespace
 
-TEST_CASE("combine_into: each element as arith.h has it, apart or in place, at every length") {
+TEST_CASE("combine_into: equals arith.h element by element, in place or not, at every length") {
   for (const Dtype dtype : all_dtypes()) {
     for (const Combine combine : {Combine::Add, Combine::Max, Combine::Min}) {
       if (dtype == Dtype::Pred && combine == Combine::Add)
@@ -116,7 +116,7 @@ TEST_CASE("combine_into: what is no reduction is a bug of the caller") {
   CHECK_THROWS_AS(combine_into(Dtype::S8, Combine::None, data, data, data, 1), InternalError);
 }
 
-TEST_CASE("convert: each element as arith.h has it, between all dtypes") {
+TEST_CASE("convert: equals arith.h element by element, between all dtypes") {
   Random random(1);
   for (const Dtype from : all_dtypes()) {
     const Tensor source = random_bits(from, {67}, random);

@@ -295,7 +295,7 @@ TEST_CASE("broadcast_in_dim: element i is the operand's at i's places in the nam
   });
 }
 
-TEST_CASE("dynamic_slice: begins where it is asked to, or as near as it fits") {
+TEST_CASE("dynamic_slice: begins at the start index, clamped to fit") {
   const Tensor tensor = counting({5});
   const auto from = [&](int64_t start) {
     return values(dynamic_slice(tensor, std::span(&start, 1), {2}));
@@ -326,7 +326,7 @@ TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
     const Tensor part = dynamic_slice(tensor, start, Shape(sizes));
     RC_ASSERT(identical(part, slice(tensor, bounds)));
 
-    // And an update in that place is found there, with everything else as it was.
+    // An update at the same start is found there, with everything else unchanged.
     const Tensor zeros(tensor.dtype(), Shape(sizes));
     const Tensor updated = dynamic_update_slice(tensor, zeros, start);
     RC_ASSERT(identical(dynamic_slice(updated, start, Shape(sizes)), zeros));
@@ -334,7 +334,7 @@ TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
   });
 }
 
-TEST_CASE("take: rows by index, and what an index outside gives") {
+TEST_CASE("take: rows by index, and the fill for an index outside") {
   // Rows 0 1 / 2 3 / 4 5.
   const Tensor table = counting({3, 2});
   const Tensor ids = [] {

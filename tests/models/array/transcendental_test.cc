@@ -76,8 +76,8 @@ Precision precision(Dtype dtype) {
   }
 }
 
-/// The error in units in the last place; infinite where one of the two is no number, or infinite,
-/// and should not.
+/// The error in units in the last place. Infinite where one of the two is NaN or infinite and the
+/// other is not the same.
 double error(double got, long double want, const Precision& in) {
   const bool is_beyond = std::abs(want) > in.largest + in.unit(in.largest) / 2;
   if (std::isnan(want) || (is_beyond && in.fraction == 3))

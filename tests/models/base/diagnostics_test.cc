@@ -8,14 +8,14 @@
 
 namespace orrery {
 
-TEST_CASE("diagnostics: all faults are thrown at once, in the order of their places") {
+TEST_CASE("diagnostics: all errors are thrown at once, in the order of their positions") {
   Diagnostics diagnostics("ring8.json");
-  diagnostics.add({"/links/3/bandwidth", TextPlace{12, 20}},
+  diagnostics.add({"/links/3/bandwidth", TextPosition{12, 20}},
                   "expected a rate such as \"50 GB/s\", got \"50G\"");
-  diagnostics.add({"/name", TextPlace{2, 11}}, "expected text, got 8");
-  diagnostics.add({"/links/3", TextPlace{12, 5}},
+  diagnostics.add({"/name", TextPosition{2, 11}}, "expected text, got 8");
+  diagnostics.add({"/links/3", TextPosition{12, 5}},
                   "unknown key \"lateny\", did you mean \"latency\"?");
-  diagnostics.add({"", TextPlace{1, 1}}, "expected \"version\"");
+  diagnostics.add({"", TextPosition{1, 1}}, "expected \"version\"");
   REQUIRE(diagnostics.size() == 4);
   CHECK_THROWS_WITH_AS(
       diagnostics.throw_if_any(),
@@ -27,18 +27,18 @@ TEST_CASE("diagnostics: all faults are thrown at once, in the order of their pla
       InputError);
 }
 
-TEST_CASE("diagnostics: faults of one place keep the order in which they were added") {
+TEST_CASE("diagnostics: errors at one position keep the order in which they were added") {
   Diagnostics diagnostics("a.json");
-  diagnostics.add({"/x", TextPlace{3, 4}}, "second in the alphabet, first added");
-  diagnostics.add({"/x", TextPlace{3, 4}}, "another");
+  diagnostics.add({"/x", TextPosition{3, 4}}, "second in the alphabet, first added");
+  diagnostics.add({"/x", TextPosition{3, 4}}, "another");
   CHECK_THROWS_WITH(diagnostics.throw_if_any(),
                     "a.json:3:4: /x: second in the alphabet, first added\n"
                     "a.json:3:4: /x: another");
 }
 
-TEST_CASE("diagnostics: what stands in no text has no line, and comes first") {
+TEST_CASE("diagnostics: errors without a position come first, and print no line") {
   Diagnostics diagnostics("a.json");
-  diagnostics.add({"/x", TextPlace{1, 1}}, "wrong");
+  diagnostics.add({"/x", TextPosition{1, 1}}, "wrong");
   diagnostics.add({"/mesh", {}}, "too large");
   diagnostics.add("cannot be read");
   CHECK_THROWS_WITH(diagnostics.throw_if_any(),
@@ -47,47 +47,47 @@ TEST_CASE("diagnostics: what stands in no text has no line, and comes first") {
                     "a.json:1:1: /x: wrong");
 }
 
-TEST_CASE("diagnostics: a fault that is met twice is told once") {
+TEST_CASE("diagnostics: an error that is added twice is reported once") {
   Diagnostics diagnostics("a.json");
-  diagnostics.add({"/x", TextPlace{3, 4}}, "wrong");
-  diagnostics.add({"/y", TextPlace{2, 4}}, "wrong");
-  diagnostics.add({"/x", TextPlace{3, 4}}, "wrong");
+  diagnostics.add({"/x", TextPosition{3, 4}}, "wrong");
+  diagnostics.add({"/y", TextPosition{2, 4}}, "wrong");
+  diagnostics.add({"/x", TextPosition{3, 4}}, "wrong");
   CHECK_THROWS_WITH(diagnostics.throw_if_any(), "a.json:2:4: /y: wrong\na.json:3:4: /x: wrong");
 }
 
-TEST_CASE("diagnostics: the 200th fault ends the reading") {
+TEST_CASE("diagnostics: the 200th error ends the reading") {
   Diagnostics diagnostics("a.json");
   for (uint32_t line = 1; line < 200; ++line)
-    diagnostics.add({"", TextPlace{line, 1}}, "wrong");
+    diagnostics.add({"", TextPosition{line, 1}}, "wrong");
   try {
-    diagnostics.add({"", TextPlace{200, 1}}, "wrong");
+    diagnostics.add({"", TextPosition{200, 1}}, "wrong");
     FAIL("it went on");
   } catch (const InputError& error) {
-    CHECK(error.faults().size() == 201);
-    CHECK(error.faults().back().message == "200 errors so far: there may be more");
+    CHECK(error.diagnostics().size() == 201);
+    CHECK(error.diagnostics().back().message == "200 errors so far: there may be more");
   }
 }
 
 TEST_CASE("text lines: line and column of a byte, and of the end") {
   const TextLines lines("ab\n\nc");
-  CHECK(lines.at(0) == TextPlace{1, 1});
-  CHECK(lines.at(2) == TextPlace{1, 3});  // the line break ends its line
-  CHECK(lines.at(3) == TextPlace{2, 1});
-  CHECK(lines.at(4) == TextPlace{3, 1});
-  CHECK(lines.at(5) == TextPlace{3, 2});
+  CHECK(lines.at(0) == TextPosition{1, 1});
+  CHECK(lines.at(2) == TextPosition{1, 3});  // the line break ends its line
+  CHECK(lines.at(3) == TextPosition{2, 1});
+  CHECK(lines.at(4) == TextPosition{3, 1});
+  CHECK(lines.at(5) == TextPosition{3, 2});
 }
 
-TEST_CASE("diagnostics: without faults nothing is thrown") {
+TEST_CASE("diagnostics: without errors nothing is thrown") {
   const Diagnostics diagnostics("a.json");
   CHECK(diagnostics.empty());
   CHECK_NOTHROW(diagnostics.throw_if_any());
 }
 
-TEST_CASE("diagnostics: an input error keeps its faults") {
-  const InputError error("a.json", {{{"/x", TextPlace{3, 4}}, "wrong"}});
-  REQUIRE(error.faults().size() == 1);
-  CHECK(error.faults()[0].origin.pointer == "/x");
-  CHECK(error.faults()[0].message == "wrong");
+TEST_CASE("diagnostics: an input error keeps its errors") {
+  const InputError error("a.json", {{{"/x", TextPosition{3, 4}}, "wrong"}});
+  REQUIRE(error.diagnostics().size() == 1);
+  CHECK(error.diagnostics()[0].origin.pointer == "/x");
+  CHECK(error.diagnostics()[0].message == "wrong");
 }
 
 TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the letters, away") {

@@ -14,8 +14,8 @@ namespace orrery {
 
 namespace {
 
-/// Five standard deviations of a count of `draws` tries with chance 1/`ways`: 1 in 1.7 million,
-/// were the seed not fixed.
+/// Within five standard deviations of the expected count, for `draws` tries of chance 1/`ways`.
+/// Without a fixed seed, 1 in 1.7 million runs would fail.
 bool near(int64_t count, int64_t draws, int64_t ways) {
   const int64_t off = count - draws / ways;
   return off * off * ways * ways <= 25 * draws * (ways - 1);  // variance: draws (ways - 1) / ways^2

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-TEST_CASE("utf8: the first byte that is none, by the table of RFC 3629") {
+TEST_CASE("utf8: the first invalid byte, by the table of RFC 3629") {
   struct Row {
     std::string text;
     std::optional<size_t> at;
@@ -34,7 +34,7 @@ TEST_CASE("utf8: the first byte that is none, by the table of RFC 3629") {
   }
 }
 
-TEST_CASE("utf8: what steers a terminal is a control character, what only looks like it is not") {
+TEST_CASE("utf8: characters that control a terminal, and their neighbours that do not") {
   CHECK(has_control_character("a\x1b[2J"));
   CHECK(has_control_character("\x7f"));
   CHECK(has_control_character("\xc2\x9b"));  // U+009B, an escape and its bracket in one

@@ -60,7 +60,7 @@ TEST_CASE("route: the nearer way round a ring, and forward where both are equal"
   CHECK(ids(ring.route(VertexId(0), VertexId(4))) == std::vector<uint32_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("route: a cut link is passed by, and keeps its id") {
+TEST_CASE("route: goes around a cut link, which keeps its id") {
   const Fabric ring = ring_fabric(4, kLink);
   std::vector<Link> links(ring.links().begin(), ring.links().end());
   links[0].cut = true;
@@ -74,7 +74,7 @@ TEST_CASE("route: a cut link is passed by, and keeps its id") {
   CHECK(Fabric(4, {}, links).route(VertexId(1), VertexId(0)).has_value());
 }
 
-TEST_CASE("fabric: the links between two places, and the places that links lead to") {
+TEST_CASE("fabric: the links between two vertices, and the neighbours of a vertex") {
   const Fabric fabric(4, {}, {join(0, 2), join(0, 1), join(2, 0), join(0, 2)});
   CHECK(fabric.links_between(VertexId(0), VertexId(2)) == std::vector{LinkId(0), LinkId(3)});
   CHECK(fabric.links_between(VertexId(0), VertexId(3)).empty());
@@ -82,11 +82,11 @@ TEST_CASE("fabric: the links between two places, and the places that links lead 
   CHECK(fabric.neighbours(VertexId(3)).empty());
 }
 
-TEST_CASE("route: empty from a place to itself") {
+TEST_CASE("route: empty from a vertex to itself") {
   CHECK(ids(ring_fabric(3, kLink).route(VertexId(1), VertexId(1))).empty());
 }
 
-TEST_CASE("route: none where no links lead") {
+TEST_CASE("route: none where no links connect") {
   const Fabric fabric(3, {}, {join(0, 1)});
   CHECK_FALSE(fabric.route(VertexId(1), VertexId(0)).has_value());
   CHECK_FALSE(fabric.route(VertexId(0), VertexId(2)).has_value());
@@ -97,7 +97,8 @@ TEST_CASE("route: the lowest of parallel links") {
   CHECK(ids(fabric.route(VertexId(0), VertexId(1))) == std::vector<uint32_t>{1});
 }
 
-TEST_CASE("route: of equally short ways the one with the lowest first link, whatever comes after") {
+TEST_CASE(
+    "route: of equally short routes the one with the lowest first link, whatever comes after") {
   // 0 -> 1 -> 3 over links 1 and 2; 0 -> 2 -> 3 over links 3 and 0.
   const Fabric fabric(4, {}, {join(2, 3), join(0, 1), join(1, 3), join(0, 2)});
   CHECK(ids(fabric.route(VertexId(0), VertexId(3))) == std::vector<uint32_t>{1, 2});
@@ -109,7 +110,8 @@ TEST_CASE("route: a copy of a fabric has the same routes") {
   CHECK(ids(copy.route(VertexId(0), VertexId(2))) == std::vector<uint32_t>{0, 1});
 }
 
-/// All ways without a repeated vertex, shortest and lowest first: the definition, slowly.
+/// The definition, slowly: all routes without a repeated vertex, sorted by length, then by link
+/// ids.
 void extend(const Fabric& fabric, VertexId at, VertexId to, std::vector<uint32_t>& way,
             std::vector<bool>& visited, std::vector<std::vector<uint32_t>>& ways) {
   if (at == to) {
@@ -128,7 +130,7 @@ void extend(const Fabric& fabric, VertexId at, VertexId to, std::vector<uint32_t
   }
 }
 
-TEST_CASE("route: the first of all ways by length, then by link ids") {
+TEST_CASE("route: the first of all routes by length, then by link ids") {
   test::holds_for_all("route is the least way", [](uint64_t seed) {
     Random random(seed);
     const auto vertices = static_cast<uint32_t>(random.between(2, 6));

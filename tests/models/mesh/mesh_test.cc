@@ -125,7 +125,7 @@ TEST_CASE("index: over (a, b) it is index(a) * |b| + index(b)") {
   });
 }
 
-TEST_CASE("groups: lists split each by places in the group, whose order is kept") {
+TEST_CASE("groups: lists split each group by positions in it, in the lists' order") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
   // Groups (0 2 4 6) and (1 3 5 7), each by ranks 3, 0 and by ranks 1, 2.
   CHECK(ids(groups(mesh, {0}, {{3, 0}, {1, 2}})) == Ids{{6, 0}, {2, 4}, {7, 1}, {3, 5}});
@@ -143,8 +143,8 @@ TEST_CASE("groups: strided lists of an axis are the outer axis of a finer mesh")
   CHECK(groups(coarse, {0}, {{0, 3}, {1, 4}, {2, 5}}) == groups(fine, {0}));
 }
 
-/// Those of all groups of the mesh that lie within the devices, or the first that they cut: by
-/// looking at every group.
+/// The slow definition, by looking at every group of the mesh: those that lie within the devices,
+/// or the first that is only partly inside.
 std::variant<std::vector<Group>, CutGroup> chosen(const std::vector<Group>& all,
                                                   const std::vector<LogicalId>& devices) {
   const auto inside = [&](LogicalId id) {
@@ -162,7 +162,7 @@ std::variant<std::vector<Group>, CutGroup> chosen(const std::vector<Group>& all,
   return kept;
 }
 
-TEST_CASE("groups: within some devices they are those of the mesh that lie there") {
+TEST_CASE("groups: within some devices they are the groups of the mesh that lie inside") {
   test::holds_for_all("chosen groups", [] {
     const Mesh mesh = *any_mesh();
     const std::vector<size_t> axes = some_axes(mesh);
@@ -179,7 +179,7 @@ TEST_CASE("groups: within some devices they are those of the mesh that lie there
       }
     }
     const std::vector<Group> all = groups(mesh, axes, lists);
-    // Mostly whole groups, so that not every choice cuts one.
+    // Mostly whole groups, so that some choices split none.
     std::vector<LogicalId> devices;
     for (const Group& group : all)
       if (*rc::gen::arbitrary<bool>())
@@ -199,7 +199,7 @@ TEST_CASE("groups: within some devices they are those of the mesh that lie there
   });
 }
 
-TEST_CASE("groups: only those of the devices are made, however large the mesh") {
+TEST_CASE("groups: takes time by the devices asked for, not by the mesh") {
   const Mesh mesh({{"i", int64_t{1} << 15}, {"j", int64_t{1} << 15}});
   const std::vector<LogicalId> devices = {LogicalId(6), LogicalId(7), LogicalId(1U << 29U)};
   const std::vector<size_t> none;
@@ -210,7 +210,7 @@ TEST_CASE("groups: only those of the devices are made, however large the mesh") 
   CHECK(cut.outside == LogicalId(0));
 }
 
-TEST_CASE("with_index: the device at an index over some axes, elsewhere where it was") {
+TEST_CASE("with_index: moves a device along some axes, and keeps its position on the others") {
   test::holds_for_all("with_index", [] {
     const Mesh mesh = *any_mesh();
     const std::vector<size_t> axes = some_axes(mesh);
@@ -224,7 +224,7 @@ TEST_CASE("with_index: the device at an index over some axes, elsewhere where it
   });
 }
 
-TEST_CASE("devices_in: those whose places lie in the intervals, ascending") {
+TEST_CASE("devices_in: the devices whose positions lie in the intervals, ascending") {
   const Mesh mesh({{"i", 4}, {"j", 3}});
   // i in {1, 2} and j in {0, 1}: 3 i + j.
   const std::vector<Interval> box = {{1, 3}, {0, 2}};
@@ -232,14 +232,14 @@ TEST_CASE("devices_in: those whose places lie in the intervals, ascending") {
   CHECK(ids({devices_in(Mesh(), {})}) == Ids{{0}});
 }
 
-TEST_CASE("place_among: in neighbours, in a list with gaps, in none") {
+TEST_CASE("index_among: in consecutive devices, in a list with gaps, in an empty list") {
   const std::vector<LogicalId> gaps = {LogicalId(3), LogicalId(4), LogicalId(9)};
-  CHECK(place_among(gaps, LogicalId(4)) == 1);
-  CHECK(place_among(gaps, LogicalId(9)) == 2);
-  CHECK_FALSE(place_among(gaps, LogicalId(2)).has_value());
-  CHECK_FALSE(place_among(gaps, LogicalId(5)).has_value());
-  CHECK_FALSE(place_among(gaps, LogicalId(10)).has_value());
-  CHECK_FALSE(place_among({}, LogicalId(0)).has_value());
+  CHECK(index_among(gaps, LogicalId(4)) == 1);
+  CHECK(index_among(gaps, LogicalId(9)) == 2);
+  CHECK_FALSE(index_among(gaps, LogicalId(2)).has_value());
+  CHECK_FALSE(index_among(gaps, LogicalId(5)).has_value());
+  CHECK_FALSE(index_among(gaps, LogicalId(10)).has_value());
+  CHECK_FALSE(index_among({}, LogicalId(0)).has_value());
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ Cut any_cut() {
   return cut;
 }
 
-// S01 and S02: laying every part where it begins gives the whole array, each element as often as
-// there are devices that are not told apart by the spec.
+// S01 and S02: laying every device's part where it begins gives the whole array. Each element
+// appears once for every device that the spec does not distinguish.
 TEST_CASE("local parts: together they cover each element equally often") {
   test::holds_for_all("parts cover", [] {
     const Cut cut = any_cut();

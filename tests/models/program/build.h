@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs in a few words: requests with their attributes, and what a builder said of them.
+// Short ways to write programs: requests with their attributes, and the errors of a builder.
 
 #include <initializer_list>
 #include <ostream>
@@ -81,20 +81,20 @@ class Building {
     return *this;
   }
 
-  /// "pointer: message" of each fault, in file order; empty for a good program.
-  Lines faults() {
+  /// "pointer: message" of each error, in file order; empty for a good program.
+  Lines errors() {
     program = builder.finish();
     Lines texts;
     try {
       diagnostics.throw_if_any();
     } catch (const InputError& error) {
-      for (const Diagnostic& fault : error.faults())
-        texts.lines.push_back(fault.origin.pointer + ": " + fault.message);
+      for (const Diagnostic& diagnostic : error.diagnostics())
+        texts.lines.push_back(diagnostic.origin.pointer + ": " + diagnostic.message);
     }
     return texts;
   }
 
-  /// The finished program. Throws InputError for a faulty one.
+  /// The finished program. Throws InputError for an invalid one.
   Program finish() {
     program = builder.finish();
     diagnostics.throw_if_any();

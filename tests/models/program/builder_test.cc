@@ -19,7 +19,7 @@ using test::Numbers;
 using test::op;
 using test::Spmd;
 
-using Faults = test::Lines;
+using Errors = test::Lines;
 
 const Value& value_of(const Program& program, std::string_view name) {
   for (const Value& value : program.values)
@@ -75,27 +75,110 @@ TEST_CASE("builder: reshape shares its operand's storage, other results have the
   CHECK(value_of(program, "t").buffer != value_of(program, "a").buffer);
 }
 
-TEST_CASE("builder: without checked states, what is unreduced or mixed is as varying") {
+/// Splits `a`, f32[4], into equal parts.
+OpRequest split(std::vector<std::string> ids, size_t parts) {
+  OpRequest request =
+      op(ids.front(), "split", {"a"}, {{"sizes", Numbers(parts, static_cast<int64_t>(4 / parts))}});
+  request.other_results.assign(ids.begin() + 1, ids.end());
+  return request;
+}
+
+TEST_CASE("builder: each of several results has its id, and its own storage where it is fresh") {
+  Spmd building;
+  building.add(split({"p", "q"}, 2)).add(op("s", "add", {"q", "q"}));
+  const Program program = building.finish();
+  const Op& made = program.ops[0];
+  CHECK(made.name == "p");
+  REQUIRE(made.results.size() == 2);
+  CHECK(program.value(made.results[0]).name == "p");
+  CHECK(program.value(made.results[1]).name == "q");
+  CHECK(program.ops[1].operands == std::vector<ValueId>(2, made.results[1]));
+  CHECK(value_of(program, "p").buffer != value_of(program, "q").buffer);
+  CHECK(program.buffer(value_of(program, "q").buffer).size == Bytes(2 * 4));
+}
+
+TEST_CASE("builder: a result may lie in any operand's storage") {
+  Spmd building;
+  OpRequest barrier = op("p", "optimization_barrier", {"a", "n"});
+  barrier.other_results = {"q"};
+  building.add(op("n", "neg", {"a"})).add(barrier);
+  const Program program = building.finish();
+  CHECK(value_of(program, "p").buffer == value_of(program, "a").buffer);
+  CHECK(value_of(program, "q").buffer == value_of(program, "n").buffer);
+  CHECK(program.buffers.size() == 2);
+}
+
+TEST_CASE("builder: as many ids as results") {
+  const auto faults = [](OpRequest request) {
+    Spmd building;
+    building.add(std::move(request));
+    return building.errors();
+  };
+  CHECK(faults(split({"p"}, 1)) == Errors{});
+  CHECK(faults(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
+  CHECK(faults(split({"p", "q"}, 1)) ==
+        Errors{"/p/id: split: expected 1 id, got 2: it has 1 result"});
+  OpRequest sum = op("s", "psum", {"a"}, {{"axis_name", kX}});
+  sum.other_results = {"t"};
+  CHECK(faults(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
+  OpRequest nothing =
+      op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
+  nothing.other_results = {"d"};
+  CHECK(faults(nothing) == Errors{"/c/id: compute: expected 1 id, got 2: it has no results"});
+}
+
+TEST_CASE("builder: ids of several results are used once, also within the op") {
+  Spmd building;
+  building.add(split({"p", "p"}, 2)).add(split({"q", "a"}, 2));
+  CHECK(building.errors() == Errors{"/p/id: expected an unused id, got \"p\", which is taken",
+                                    "/q/id: expected an unused id, got \"a\", which is taken"});
+}
+
+TEST_CASE("builder: none of a faulty op's results is reported again") {
+  Spmd building;
+  building.add(split({"p", "q", "r"}, 2))
+      .add(op("s", "add", {"p", "p"}))
+      .add(op("t", "add", {"r", "q"}));
+  CHECK(building.errors() == Errors{"/p/id: split: expected 2 ids, got 3: it has 2 results"});
+}
+
+TEST_CASE("locations: a part of an operand begins at its offset in the operand's own") {
+  Program program;
+  program.buffers.push_back({Bytes(100), MemorySpace::Device});
+  const ValueType bytes{Dtype::U8, Shape{40}, {}, false};
+  program.values = {{"x", bytes, BufferId(0), Bytes(0)}, {"y", bytes, BufferId(0), Bytes(60)}};
+  const std::vector<ValueId> operands = {ValueId(0), ValueId(1)};
+  const Location part = locate_result(program, {Alias::Operand, 1, Bytes(30)}, Bytes(10), operands);
+  CHECK(part.buffer == BufferId(0));
+  CHECK(part.offset == Bytes(90));
+  CHECK(program.buffers.size() == 1);
+  const Location fresh = locate_result(program, {Alias::DyingOperand}, Bytes(7), operands);
+  CHECK(fresh.buffer == BufferId(1));
+  CHECK(fresh.offset == Bytes());
+  CHECK(program.buffer(fresh.buffer).size == Bytes(7));
+}
+
+TEST_CASE("builder: without state checks, unreduced and mixed states count as varying") {
   Building building(Mesh({{"x", 2}, {"y", 2}}), Checks::Shapes);
   building.thread("main", devices(0, 4))
       .add(op("s", "psum", {"a"}, {{"axis_name", Names{"x", "y"}}}));
-  CHECK(building.faults() == Faults{});
+  CHECK(building.errors() == Errors{});
 }
 
 TEST_CASE("builder: an id is used once") {
   Spmd building;
   building.add(op("a", "add", {"a", "a"}));
-  CHECK(building.faults() == Faults{"/a/id: expected an unused id, got \"a\", which is taken"});
+  CHECK(building.errors() == Errors{"/a/id: expected an unused id, got \"a\", which is taken"});
 }
 
-TEST_CASE("builder: an id that is taken says by what") {
+TEST_CASE("builder: the message for a taken id names its first use") {
   Diagnostics diagnostics("test.json");
   ProgramBuilder builder(Mesh(), Checks::States, diagnostics);
-  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPlace{3, 5}});
+  builder.argument("a", Dtype::F32, {2}, {}, Origin{"/arrays/a", TextPosition{3, 5}});
   builder.thread("main", devices(0, 1));
   OpRequest request = op("a", "add", {"a", "a"});
-  request.origin = Origin{"/program/0", TextPlace{7, 5}};
-  request.places.emplace("id", Origin{"/program/0/id", TextPlace{7, 12}});
+  request.origin = Origin{"/program/0", TextPosition{7, 5}};
+  request.key_origins.emplace("id", Origin{"/program/0/id", TextPosition{7, 12}});
   builder.op(request);
   builder.finish();
   CHECK_THROWS_WITH(diagnostics.throw_if_any(),
@@ -109,8 +192,8 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
       .add(op("q", "add", {"r", "r"}))
       .add(op("r", "add", {"r", "a"}))
       .output("zz");
-  CHECK(building.faults() ==
-        Faults{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
+  CHECK(building.errors() ==
+        Errors{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
                "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
                "defined later",  // once, though named twice there
                "/r/of: expected the id of an array or of an earlier op, got \"r\", which is "
@@ -118,19 +201,19 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
                "/zz: expected the id of an array or of an earlier op, got \"zz\""});
 }
 
-TEST_CASE("builder: a misspelt operand is told the nearest name") {
+TEST_CASE("builder: a misspelt operand is answered with the nearest name") {
   Building building;
   building.builder.argument("weights", Dtype::F32, {4}, {"x"});
   building.thread("main", devices(0, 4)).add(op("p", "add", {"a", "wieghts"}));
-  CHECK(building.faults() ==
-        Faults{"/p/of: expected the id of an array or of an earlier op, got \"wieghts\"; did you "
+  CHECK(building.errors() ==
+        Errors{"/p/of: expected the id of an array or of an earlier op, got \"wieghts\"; did you "
                "mean \"weights\"?"});
 }
 
-TEST_CASE("builder: what follows from a fault is not reported again") {
+TEST_CASE("builder: what follows from an error is not reported again") {
   Spmd building;
   building.add(op("p", "add", {"a"})).add(op("q", "add", {"p", "a"})).output("q");
-  CHECK(building.faults() == Faults{"/p/of: add: expected 2 operands, got 1"});
+  CHECK(building.errors() == Errors{"/p/of: add: expected 2 operands, got 1"});
 }
 
 TEST_CASE("builder: operands are counted") {
@@ -138,7 +221,7 @@ TEST_CASE("builder: operands are counted") {
   building.add(op("p", "concatenate", {}, {{"dimension", 0}}))
       .add(op("q", "axis_index", {"a"}, {{"axis_name", kX}}))
       .add(op("r", "psum", {"a", "a"}, {{"axis_name", kX}}));
-  CHECK(building.faults() == Faults{"/p/of: concatenate: expected at least 1 operand, got 0",
+  CHECK(building.errors() == Errors{"/p/of: concatenate: expected at least 1 operand, got 0",
                                     "/q/of: axis_index: expected no operands, got 1",
                                     "/r/of: psum: expected 1 operand, got 2"});
 }
@@ -149,19 +232,19 @@ TEST_CASE("builder: a future is for done only") {
       .add(op("p", "add", {"s", "a"}))
       .add(op("q", "done", {"a"}))
       .output("s");
-  CHECK(building.faults() ==
-        Faults{"/p/of: add: expected a value, got \"s\", a future that only done may read",
+  CHECK(building.errors() ==
+        Errors{"/p/of: add: expected a value, got \"s\", a future that only done may read",
                "/q/of: done: expected a future, the result of a start, got f32[4]{V:x}",
                "/s: expected a value, got \"s\", a future that only done may read"});
 }
 
-TEST_CASE("builder: done twice, and never, is for the verifier to say") {
+TEST_CASE("builder: a future that is done twice, or never, is left to the verifier") {
   Spmd building;
   building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
       .add(op("p", "done", {"s"}))
       .add(op("q", "done", {"s"}))
       .add(op("t", "psum_start", {"a"}, {{"axis_name", kX}}));
-  CHECK(building.faults() == Faults{});
+  CHECK(building.errors() == Errors{});
 }
 
 TEST_CASE("builder: an op without a result cannot be read") {
@@ -170,8 +253,8 @@ TEST_CASE("builder: an op without a result cannot be read") {
       .add(
           op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}}))
       .add(op("p", "add", {"a", "c"}));
-  CHECK(building.faults() ==
-        Faults{"/p/of: expected the id of a value, got \"c\", an op without a result"});
+  CHECK(building.errors() ==
+        Errors{"/p/of: expected the id of a value, got \"c\", an op without a result"});
 }
 
 TEST_CASE("builder: only collectives are started, and only they meet") {
@@ -179,7 +262,7 @@ TEST_CASE("builder: only collectives are started, and only they meet") {
   OpRequest started = op("p", "add", {"a", "a"});
   started.issue = Issue::Start;
   building.add(started).add(test::at_site(op("q", "add", {"a", "a"}), "here"));
-  CHECK(building.faults() == Faults{"/p/op: add_start: expected a collective to start",
+  CHECK(building.errors() == Errors{"/p/op: add_start: expected a collective to start",
                                     "/q/site: add: expected no site: only collectives meet"});
 }
 
@@ -189,8 +272,8 @@ TEST_CASE("builder: parameters must be there, known, and of their kind") {
       .add(op("q", "add", {"a", "a"}, {{"axis", 0}}))
       .add(op("r", "reshape", {"a"}, {{"new_size", Numbers{4}}, {"new_sizes", Numbers{4}}}))
       .add(op("s", "all_gather", {"a"}, {{"axis_name", kX}, {"axis", true}}));
-  CHECK(building.faults() ==
-        Faults{"/p: psum: expected the parameter \"axis_name\", an axis name or a list of them",
+  CHECK(building.errors() ==
+        Errors{"/p: psum: expected the parameter \"axis_name\", an axis name or a list of them",
                "/q/axis: add: expected no parameters, got \"axis\"",
                "/r/new_size: reshape: expected one of its parameters (new_sizes), got "
                "\"new_size\"; did you mean \"new_sizes\"?",
@@ -203,32 +286,32 @@ TEST_CASE("builder: parameters stay within their limits") {
       .add(op("q", "psum", {"a"}, {{"axis_name", kX}, {"channels", 1025}}))
       .add(op("r", "psum", {"a"}, {{"axis_name", kX}, {"entry", std::string("eagre")}}))
       .add(op("s", "reshape", {"a"}, {{"new_sizes", Numbers{-4}}}));
-  CHECK(building.faults() ==
-        Faults{"/p/slots: psum: expected at least 1, got 0",
+  CHECK(building.errors() ==
+        Errors{"/p/slots: psum: expected at least 1, got 0",
                "/q/channels: psum: expected at most 1024, got 1025",
                "/r/entry: psum: expected one of eager, rendezvous, got \"eagre\"; did you mean "
                "\"eager\"?",
                "/s/new_sizes: reshape: expected at least 0, got -4"});
 }
 
-TEST_CASE("builder: axes are those of the mesh, each once") {
+TEST_CASE("builder: axes are those of the mesh, each at most once") {
   Building building(Mesh({{"stage", 2}, {"x", 2}}));
   building.thread("main", devices(0, 4))
       .add(op("p", "psum", {"a"}, {{"axis_name", Names{"stgae"}}}))
       .add(op("q", "axis_index", {}, {{"axis_name", Names{"z"}}}))
       .add(op("r", "psum", {"a"}, {{"axis_name", Names{"x", "stage", "x"}}}));
-  CHECK(building.faults() ==
-        Faults{"/p/axis_name: expected an axis of the mesh (stage, x), got \"stgae\"; did you "
+  CHECK(building.errors() ==
+        Errors{"/p/axis_name: expected an axis of the mesh (stage, x), got \"stgae\"; did you "
                "mean \"stage\"?",
                "/q/axis_name: expected an axis of the mesh (stage, x), got \"z\"",
                "/r/axis_name: expected each axis once, got \"x\" twice"});
 }
 
-TEST_CASE("builder: type faults stand at their parameter") {
+TEST_CASE("builder: type errors are reported at their parameter") {
   Spmd building;
   building.add(op("p", "psum_scatter", {"a"}, {{"axis_name", kX}, {"scatter_dimension", 3}}));
-  CHECK(building.faults() ==
-        Faults{"/p/scatter_dimension: psum_scatter: expected a dimension from 0 to 0, got 3"});
+  CHECK(building.errors() ==
+        Errors{"/p/scatter_dimension: psum_scatter: expected a dimension from 0 to 0, got 3"});
 }
 
 TEST_CASE("builder: sizes that leave 64 bits are refused") {
@@ -238,9 +321,9 @@ TEST_CASE("builder: sizes that leave 64 bits are refused") {
   building.thread("main", devices(0, 4))
       .add(op("g", "all_gather", {"c"}, {{"axis_name", kX}}))
       .add(op("h", "add", {"b", "b"}));
-  // 2^62 elements of 4 bytes; 2^62 elements again; nothing more is said of b.
-  CHECK(building.faults() ==
-        Faults{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
+  // 2^62 elements of 4 bytes; 2^62 elements again; no further error for b.
+  CHECK(building.errors() ==
+        Errors{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
                "/g: all_gather: expected fewer than 2^63 bytes and operations, got more for "
                "operands (f32[1152921504606846976]{V:x})"});
 }
@@ -250,8 +333,8 @@ TEST_CASE("builder: only operands are donated") {
   building.add(op("p", "add", {"a", "a"}))
       .add(donating(op("q", "add", {"a", "p"}), {"p"}))
       .add(donating(op("r", "add", {"a", "a"}), {"p"}));
-  CHECK(building.faults() ==
-        Faults{"/r/donate: add: expected one of its operands (a, a), got \"p\""});
+  CHECK(building.errors() ==
+        Errors{"/r/donate: add: expected one of its operands (a, a), got \"p\""});
   CHECK(building.program.ops[1].donated ==
         std::vector<ValueId>{building.program.ops[0].results[0]});
 }
@@ -259,27 +342,27 @@ TEST_CASE("builder: only operands are donated") {
 TEST_CASE("builder: an argument's axes are the mesh's") {
   Building building;
   building.builder.argument("b", Dtype::F32, {4}, {"z"});
-  CHECK(building.faults() == Faults{"/b: expected an axis of the mesh (x), got \"z\""});
+  CHECK(building.errors() == Errors{"/b: expected an axis of the mesh (x), got \"z\""});
 }
 
 TEST_CASE("threads: each has a device") {
   Building building;
   building.thread("none", {});
-  CHECK(building.faults() == Faults{"/none: expected a device for thread \"none\", got none"});
+  CHECK(building.errors() == Errors{"/none: expected a device for thread \"none\", got none"});
 }
 
-TEST_CASE("threads: an op reads what its own thread has made") {
+TEST_CASE("threads: an op reads values of its own thread only") {
   Building building;
   building.thread("front", devices(0, 2))
       .add(op("p", "add", {"a", "a"}))
       .thread("back", devices(2, 4))
       .add(op("q", "add", {"a", "p"}));
-  CHECK(building.faults() ==
-        Faults{"/q/of: expected the id of an array or of an earlier op of the same thread, got "
+  CHECK(building.errors() ==
+        Errors{"/q/of: expected the id of an array or of an earlier op of the same thread, got "
                "\"p\", which is of thread \"front\""});
 }
 
-TEST_CASE("threads: an op reads arguments that all devices of its thread have") {
+TEST_CASE("threads: an op reads only arguments that all devices of its thread have") {
   Building building;
   building.builder.argument("b", Dtype::F32, {4}, {}, std::nullopt, devices(1, 3));
   building.thread("inner", devices(1, 3))
@@ -290,8 +373,8 @@ TEST_CASE("threads: an op reads arguments that all devices of its thread have") 
       .thread("first", devices(0, 1))
       .add(op("s", "neg", {"b"}));
   CHECK(
-      building.faults() ==
-      Faults{"/q/of: add: expected an array that every device of program \"last\" has, got \"b\", "
+      building.errors() ==
+      Errors{"/q/of: add: expected an array that every device of program \"last\" has, got \"b\", "
              "which device 3 lacks",
              "/r/of: reshape: expected an array that every device of program \"last\" has, got "
              "\"b\", which device 3 lacks",
@@ -299,7 +382,7 @@ TEST_CASE("threads: an op reads arguments that all devices of its thread have") 
              "which device 0 lacks"});
 }
 
-TEST_CASE("threads: each device knows its own, one, several or none") {
+TEST_CASE("threads: each device knows its threads: one, several or none") {
   Building building;
   building.thread("front", devices(0, 1))
       .thread("back", devices(2, 4))

@@ -61,7 +61,7 @@ TEST_CASE("collectives: shapes for every group size") {
                  {{"axis_name", kX}, {"split_axis", 1}, {"concat_axis", 1}, {"tiled", true}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", 2 * n));
 
-    // A dimension of extent n, which changes places with the axis.
+    // A dimension of extent n, which is exchanged with the axis.
     CHECK(over_x(n, OpKind::Pswapaxes, with_n, {{"axis_name", kX}, {"axis", 1}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", n));
 
@@ -131,7 +131,7 @@ TEST_CASE("pmean: floats are kept, integers become f32, and those of 64 bits f64
     CHECK(outcome(mesh, OpKind::Pmean, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
           fmt::format("{}[3]", name(is_float(dtype) ? dtype : wide)));
   }
-  // Over no axes too, where it divides by 1.
+  // Over no axes as well, where the divisor is 1.
   CHECK(outcome(mesh, OpKind::Pmean, {type(Dtype::Pred, {3}, "V")}, {{"axis_name", Names{}}}) ==
         "f32[3]{V:x}");
 }

@@ -57,7 +57,7 @@ TEST_CASE("dependencies: done follows its start") {
   CHECK(edges(building.finish()) == Edges{"d > q data", "p > q data", "s > d token"});
 }
 
-TEST_CASE("dependencies: who takes over storage waits for its readers") {
+TEST_CASE("dependencies: an op that takes over storage waits for the storage's readers") {
   Spmd building;
   building.add(op("p", "add", {"a", "a"}))
       .add(op("q", "mul", {"p", "p"}))
@@ -65,7 +65,7 @@ TEST_CASE("dependencies: who takes over storage waits for its readers") {
   CHECK(edges(building.finish()) == Edges{"p > q data", "p > q data", "p > r reuse"});
 }
 
-TEST_CASE("dependencies: storage is shared by all that alias it") {
+TEST_CASE("dependencies: aliases share storage") {
   Spmd building;
   building.add(op("r", "reshape", {"a"}, {{"new_sizes", std::vector<int64_t>{2, 2}}}))
       .add(op("p", "add", {"r", "r"}))
@@ -74,7 +74,7 @@ TEST_CASE("dependencies: storage is shared by all that alias it") {
         Edges{"p > q reuse", "r > p data", "r > p data", "r > q reuse"});
 }
 
-TEST_CASE("dependencies: a started collective reads until it is done") {
+TEST_CASE("dependencies: a started collective reads its operand until it is done") {
   Spmd building;
   building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
       .add(op("d", "done", {"s"}))
@@ -91,7 +91,7 @@ TEST_CASE("dependencies: threads do not wait for each other's storage") {
   CHECK(edges(building.finish()) == Edges{});
 }
 
-TEST_CASE("dependencies: issue order respects them") {
+TEST_CASE("dependencies: all of them agree with the issue order") {
   Spmd building;
   building.add(op("s", "psum_start", {"a"}, {{"axis_name", kX}}))
       .add(op("p", "add", {"a", "a"}))

@@ -80,7 +80,7 @@ TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
   }
 }
 
-TEST_CASE("select_n: pred or s32 says which of the cases, together or element by element") {
+TEST_CASE("select_n: pred or s32 selects the case, for the whole or element by element") {
   const ValueType one = plain(Dtype::F32, {2});
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, one}) == "f32[2]");
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::S32, {}), one, one, one, one}) == "f32[2]");
@@ -161,6 +161,38 @@ TEST_CASE("concatenate: extents add up along the dimension") {
         "f32[2]");
   CHECK(outcome(OpKind::Concatenate, {plain(Dtype::F32, {2, 3})}, {{"dimension", 2}}) ==
         "dimension: expected a dimension from 0 to 1, got 2");
+}
+
+TEST_CASE("split: a part of each size along the axis") {
+  const ValueType operand = plain(Dtype::BF16, {2, 6});
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 0, 5}}, {"axis", 1}}) ==
+        "bf16[2,1], bf16[2,0], bf16[2,5]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 1}}}) == "bf16[1,6], bf16[1,6]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -1}}) == "bf16[2,6]");
+}
+
+TEST_CASE(
+    "split: sizes that leave something over, and dimensions that are not there, are refused") {
+  const ValueType operand = plain(Dtype::F32, {2, 6});
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 4}}, {"axis", 1}}) ==
+        "sizes: expected sizes that add up to 6, dimension 1 of [2,6], got [1,4]");
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {0})}, {{"sizes", Numbers{}}}) ==
+        "sizes: expected sizes that add up to 0, dimension 0 of [0], got []");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", 2}}) ==
+        "axis: expected a dimension from -2 to 1, got 2");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -3}}) ==
+        "axis: expected a dimension from -2 to 1, got -3");
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {})}, {{"sizes", Numbers{1}}}) ==
+        "axis: expected an operand with dimensions, got a scalar");
+}
+
+TEST_CASE("optimization_barrier: each result is as its operand") {
+  CHECK(outcome(OpKind::OptimizationBarrier, {plain(Dtype::F32, {2, 3}), plain(Dtype::S32, {})}) ==
+        "f32[2,3], s32[]");
+  const std::string states =
+      test::outcome(Mesh({{"x", 2}, {"y", 2}}), OpKind::OptimizationBarrier,
+                    {type(Dtype::F32, {}, "VU"), type(Dtype::F32, {}, "RI")}, {});
+  CHECK(states == "f32[]{V:x, U:y}, f32[]{R:x}");
 }
 
 TEST_CASE("pad: low + extent + high, and the interior between") {
@@ -285,7 +317,7 @@ TEST_CASE("iota: a dimension of its shape") {
   CHECK(iota(Dtype::Pred, {2}, 0) == "dtype: expected a dtype of numbers, got pred");
 }
 
-TEST_CASE("full: what it says") {
+TEST_CASE("full: the shape and dtype of its parameters") {
   CHECK(outcome(OpKind::Full, {},
                 {{"shape", Numbers{2, 3}}, {"fill_value", 1.5}, {"dtype", Dtype::S32}}) ==
         "s32[2,3]");
@@ -360,7 +392,7 @@ TEST_CASE("cost: elementwise arithmetic is one operation an element") {
   CHECK(of.dtype == Dtype::F16);
 }
 
-TEST_CASE("cost: so is an exponential, a comparison and a selection") {
+TEST_CASE("cost: an exponential, a comparison and a selection are one operation an element too") {
   CHECK(cost(OpKind::Exp, {plain(Dtype::F16, {12})}).flops == Flops(12));
   const Cost less = cost(OpKind::Lt, {plain(Dtype::F32, {10}), plain(Dtype::F32, {10})});
   CHECK(less.flops == Flops(10));
@@ -395,7 +427,7 @@ TEST_CASE("cost: a slice reads only what it keeps") {
   CHECK(of.bytes == Bytes(2 * 10 * 4));
 }
 
-TEST_CASE("cost: what selects by index reads what it keeps, and the indices") {
+TEST_CASE("cost: indexed reads cost what they keep, and the indices") {
   const ValueType start = plain(Dtype::S32, {});
   CHECK(cost(OpKind::DynamicSlice, {plain(Dtype::F32, {100, 10}), start, start},
              {{"slice_sizes", Numbers{5, 10}}})
@@ -423,10 +455,42 @@ TEST_CASE("cost: a reduction is one operation for each element that is folded in
   CHECK(of.dtype == Dtype::BF16);
 }
 
-TEST_CASE("cost: reshape renames its operand and touches nothing") {
+TEST_CASE("cost: reshape copies nothing and costs nothing") {
   CHECK(cost(OpKind::Reshape, {plain(Dtype::F32, {100})}, {{"new_sizes", Numbers{10, 10}}}).bytes ==
         Bytes(0));
-  CHECK(rules(OpKind::Reshape).alias == Alias::FirstOperand);
+}
+
+TEST_CASE("cost: split reads its operand once and writes the parts; a barrier does nothing") {
+  CHECK(cost(OpKind::Split, {plain(Dtype::F32, {6})}, {{"sizes", Numbers{1, 5}}}).bytes ==
+        Bytes(2 * 6 * 4));
+  const Cost barrier =
+      cost(OpKind::OptimizationBarrier, {plain(Dtype::F32, {6}), plain(Dtype::F32, {2})});
+  CHECK(barrier.bytes == Bytes());
+  CHECK_FALSE(barrier.runs);
+}
+
+/// Of the op's results, all of one element.
+OpMemory memory(OpKind kind, size_t results, Given given = {}) {
+  const std::vector<ValueType> types(results, plain(Dtype::F32, {}));
+  return rules(kind).memory(test::attributes_of(kind, given), types, types);
+}
+
+TEST_CASE("memory: where the results of each family lie") {
+  using Results = std::vector<ResultMemory>;
+  CHECK(memory(OpKind::Transpose, 1).results == Results{{Alias::Fresh}});
+  CHECK(memory(OpKind::Split, 2).results == Results{{Alias::Fresh}, {Alias::Fresh}});
+  CHECK(memory(OpKind::Add, 1).results == Results{{Alias::DyingOperand}});
+  CHECK(memory(OpKind::Reshape, 1).results == Results{{Alias::Operand, 0}});
+  CHECK(memory(OpKind::Done, 1).results == Results{{Alias::Operand, 0}});
+  CHECK(memory(OpKind::OptimizationBarrier, 2).results ==
+        Results{{Alias::Operand, 0}, {Alias::Operand, 1}});
+}
+
+TEST_CASE("memory: scratch is what is declared") {
+  for (const OpKind kind : {OpKind::Compute, OpKind::DotGeneral}) {
+    CHECK(memory(kind, 1).scratch == Bytes());
+    CHECK(memory(kind, 1, {{"scratch", Bytes(33)}}).scratch == Bytes(33));
+  }
 }
 
 TEST_CASE("cost: full, axis_index and axis_size write their results") {
@@ -436,7 +500,7 @@ TEST_CASE("cost: full, axis_index and axis_size write their results") {
   CHECK(cost(OpKind::AxisSize, {}, {{"axis_name", Names{}}}).bytes == Bytes(4));
 }
 
-TEST_CASE("cost: compute costs what it says") {
+TEST_CASE("cost: compute costs what its parameters say") {
   const Cost of =
       cost(OpKind::Compute, {}, {{"flops", Flops(6)}, {"bytes", Bytes(4)}, {"dtype", Dtype::BF16}});
   CHECK(of.flops == Flops(6));

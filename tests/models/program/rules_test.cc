@@ -28,7 +28,7 @@ TEST_CASE("rules: every name reads back as its kind, and a start as a start") {
   }
 }
 
-TEST_CASE("rules: what is no op has no name") {
+TEST_CASE("rules: unknown names are refused") {
   CHECK_FALSE(op_named("pmedian").has_value());
   CHECK_FALSE(op_named("_start").has_value());
   CHECK_FALSE(op_named("psum_start_start").has_value());
@@ -48,7 +48,7 @@ TEST_CASE("rules: every collective has the parameters of all collectives") {
   }
 }
 
-TEST_CASE("rules: what an optional parameter stands for is of its kind and within its limits") {
+TEST_CASE("rules: the default of an optional parameter has its kind and lies within its limits") {
   for (const OpRules& entry : all_rules()) {
     for (const Parameter& parameter : entry.parameters) {
       CAPTURE(entry.name);
@@ -69,6 +69,16 @@ TEST_CASE("rules: local ops have a cost and a value, the others none") {
     CHECK((entry.cost != nullptr) == (entry.family == Family::Local));
     CHECK((entry.evaluate != nullptr) == (entry.family == Family::Local));
     CHECK((entry.type != nullptr));
+  }
+}
+
+TEST_CASE("rules: only local ops have several results, and no scratch of their own") {
+  for (const OpRules& entry : all_rules()) {
+    if (entry.family == Family::Local)
+      continue;
+    CAPTURE(entry.name);
+    CHECK(entry.most_results == 1);
+    CHECK(entry.memory(Attributes(), {}, {}).scratch == Bytes());
   }
 }
 

@@ -14,7 +14,7 @@ using test::devices;
 using test::Names;
 using test::op;
 
-using Faults = test::Lines;
+using Errors = test::Lines;
 
 const Names kBoth = {"stage", "x"};
 const Names kInner = {"x"};
@@ -52,8 +52,8 @@ TEST_CASE("site of its own: the groups of the op's thread, and no others") {
 TEST_CASE("site of its own: a group that reaches into another thread is refused") {
   Stages stages;
   stages.front({op("p", "psum", {"a"}, {{"axis_name", Names{"stage"}}})}).back({});
-  CHECK(stages.faults() ==
-        Faults{"/p/axis_name: expected each group to lie within thread \"front\", got one of "
+  CHECK(stages.errors() ==
+        Errors{"/p/axis_name: expected each group to lie within thread \"front\", got one of "
                "device 0, which is its own, and device 2, which is not; ops of several threads "
                "meet if they name the same \"site\""});
 }
@@ -72,40 +72,40 @@ TEST_CASE("shared site: ops of several threads, one each, in thread order") {
 TEST_CASE("shared site: its groups lie within its threads") {
   Stages stages;
   stages.front({meeting("p")}).back({});
-  CHECK(stages.faults() ==
-        Faults{"/p/axis_name: expected each group to lie within the threads that issue site "
+  CHECK(stages.errors() ==
+        Errors{"/p/axis_name: expected each group to lie within the threads that issue site "
                "\"all\", got one of device 0, which is theirs, and device 2, which is not"});
 }
 
 TEST_CASE("shared site: a thread issues it once") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({meeting("r")});
-  CHECK(stages.faults() ==
-        Faults{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
+  CHECK(stages.errors() ==
+        Errors{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
                "\"front\""});
 }
 
-TEST_CASE("shared site: a device of two threads is there by one of them") {
+TEST_CASE("shared site: a device of two threads takes part through one of them") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q")});
   stages.thread("both", devices(1, 3)).add(meeting("r"));
-  CHECK(stages.faults() ==
-        Faults{"/p/site: expected each device to issue site \"all\" in one of its threads, got "
+  CHECK(stages.errors() ==
+        Errors{"/p/site: expected each device to issue site \"all\" in one of its threads, got "
                "device 1 in \"front\" and \"both\""});
 }
 
 TEST_CASE("shared site: the ops are of one kind, all started or none") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q", "psum_start")});
-  CHECK(stages.faults() ==
-        Faults{"/q/op: expected psum at site \"all\", as \"p\" is, got psum_start"});
+  CHECK(stages.errors() ==
+        Errors{"/q/op: expected psum at site \"all\", as \"p\" is, got psum_start"});
 }
 
 TEST_CASE("shared site: the ops have the same parameters") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q", "psum", {"x", "stage"})});
-  CHECK(stages.faults() ==
-        Faults{"/q/axis_name: expected the same axis_name at site \"all\" as \"p\" has"});
+  CHECK(stages.errors() ==
+        Errors{"/q/axis_name: expected the same axis_name at site \"all\" as \"p\" has"});
 }
 
 TEST_CASE("shared site: a parameter that only one op has is a difference") {
@@ -113,8 +113,8 @@ TEST_CASE("shared site: a parameter that only one op has is a difference") {
   OpRequest ring = meeting("q");
   ring.attributes.set("algorithm", std::string("ring"));
   stages.front({meeting("p")}).back({ring});
-  CHECK(stages.faults() ==
-        Faults{"/q/algorithm: expected the same algorithm at site \"all\" as \"p\" has"});
+  CHECK(stages.errors() ==
+        Errors{"/q/algorithm: expected the same algorithm at site \"all\" as \"p\" has"});
 }
 
 TEST_CASE("shared site: the ops have operands of one dtype and shape") {
@@ -123,25 +123,25 @@ TEST_CASE("shared site: the ops have operands of one dtype and shape") {
   OpRequest other = meeting("q");
   other.operands = {"b"};
   stages.front({meeting("p")}).back({other});
-  CHECK(stages.faults() ==
-        Faults{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
+  CHECK(stages.errors() ==
+        Errors{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
 }
 
-TEST_CASE("shared site: of ops that do not match, the groups are not judged") {
+TEST_CASE("shared site: groups are not checked where the ops do not match") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({});
-  CHECK(stages.faults() ==
-        Faults{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
+  CHECK(stages.errors() ==
+        Errors{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
                "\"front\""});
 }
 
-TEST_CASE("shared site: after an op of it was refused, nothing more is said of it") {
+TEST_CASE("shared site: no further errors after one of its ops was refused") {
   Stages stages;
-  OpRequest faulty = meeting("p");
-  faulty.operands = {"nothing"};
-  stages.front({faulty}).back({meeting("q")});
-  CHECK(stages.faults() ==
-        Faults{"/p/of: expected the id of an array or of an earlier op, got \"nothing\""});
+  OpRequest invalid = meeting("p");
+  invalid.operands = {"nothing"};
+  stages.front({invalid}).back({meeting("q")});
+  CHECK(stages.errors() ==
+        Errors{"/p/of: expected the id of an array or of an earlier op, got \"nothing\""});
 }
 
 }  // namespace

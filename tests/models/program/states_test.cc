@@ -107,7 +107,7 @@ TEST_CASE("reductions of parts of an axis: the result still varies along it") {
         ": expected no axis_index_groups for an operand that is unreduced over x, got f32[2]{U:x}");
 }
 
-TEST_CASE("pmean: reduces like psum, but rounds, so that nothing stays unreduced") {
+TEST_CASE("pmean: reduces like psum, but rounds, so an unreduced operand is refused") {
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")}, over_x) == "f32[2]{R:y}");
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "UI")}, over_x) == "f32[2]");
@@ -115,7 +115,7 @@ TEST_CASE("pmean: reduces like psum, but rounds, so that nothing stays unreduced
         ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}");
 }
 
-TEST_CASE("pargmax: as pmax, an operand that is nowhere unreduced") {
+TEST_CASE("pargmax: refuses an unreduced operand, as pmax does") {
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
@@ -217,7 +217,7 @@ TEST_CASE("dot_general: an unreduced operand is refused") {
         ": expected no operand that is unreduced over x, got unreduced and reduced");
 }
 
-TEST_CASE("what selects by index: an index goes with any state where its copies are the same") {
+TEST_CASE("indexed reads: an index whose copies are equal goes with any state") {
   const auto slice = [](const std::string& array, const std::string& index) {
     return outcome(mesh(), OpKind::DynamicSlice,
                    {type(Dtype::F32, {4}, array), type(Dtype::S32, {}, index)},
@@ -233,7 +233,7 @@ TEST_CASE("what selects by index: an index goes with any state where its copies 
   CHECK(slice("VI", "UI") == ": expected indices that are nowhere unreduced, got s32[]{U:x}");
 }
 
-TEST_CASE("take: a sum of copies has rows only where nothing is filled in") {
+TEST_CASE("take: of an unreduced operand only without filling") {
   const auto take = [](const std::string& mode) {
     return outcome(mesh(), OpKind::Take, {type(Dtype::F32, {4}, "UI"), type(Dtype::S32, {3}, "II")},
                    {{"axis", 0}, {"mode", mode}});
@@ -250,7 +250,7 @@ TEST_CASE("reductions: sums are linear, extremes are not") {
         ": expected no operand that is unreduced over x, got unreduced");
 }
 
-TEST_CASE("pad: the padding of a sum of copies is itself a sum of copies") {
+TEST_CASE("pad: unreduced operand and padding give an unreduced result") {
   const auto pad = [](const std::string& array, const std::string& value) {
     return outcome(mesh(), OpKind::Pad, {type(Dtype::F32, {4}, array), type(Dtype::F32, {}, value)},
                    {{"padding_config", Lists{{1, 0, 0}}}});

@@ -1,6 +1,6 @@
 #pragma once
 
-// Type rules in one line: what comes out of an op for operands of given types, as text.
+// Type rules in one line: the result of an op for operands of given types, as text.
 
 #include <initializer_list>
 #include <optional>
@@ -16,7 +16,7 @@ namespace orrery::test {
 
 using Given = std::initializer_list<std::pair<std::string, Attribute>>;
 
-/// What is given, and the defaults of the rest.
+/// The attributes given, with the defaults of the others.
 inline Attributes attributes_of(OpKind kind, Given given) {
   Attributes attributes;
   for (const Parameter& parameter : rules(kind).parameters)
@@ -38,22 +38,25 @@ inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
   return type;
 }
 
-/// The type of the result, "nothing", or "PARAMETER: what is wrong".
+/// The types of the results, "nothing", or "PARAMETER: what is wrong".
 inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
                            Given given, Checks checks = Checks::States) {
   const Attributes attributes = attributes_of(kind, given);
-  const auto said = [](const TypeFault& fault) { return fault.parameter + ": " + fault.message; };
+  const auto said = [](const TypeError& error) { return error.parameter + ": " + error.message; };
   int64_t size = 1;
   if (rules(kind).family == Family::Collective) {
-    if (const auto fault = groups_fault(mesh, attributes, rules(kind).group_sizes))
-      return said(*fault);
+    if (const auto error = groups_error(mesh, attributes, rules(kind).group_sizes))
+      return said(*error);
     size = group_size(mesh, attributes);
   }
   const TypeOutcome result = rules(kind).type({mesh, checks, attributes, operands, size});
-  if (const auto* fault = std::get_if<TypeFault>(&result))
-    return said(*fault);
+  if (const auto* error = std::get_if<TypeError>(&result))
+    return said(*error);
   const auto& types = std::get<std::vector<ValueType>>(result);
-  return types.empty() ? "nothing" : text(types.front(), mesh);
+  std::string texts;
+  for (const ValueType& type : types)
+    texts += (texts.empty() ? "" : ", ") + text(type, mesh);
+  return types.empty() ? "nothing" : texts;
 }
 
 }  // namespace orrery::test

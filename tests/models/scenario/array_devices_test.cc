@@ -1,5 +1,5 @@
-// Arrays that some devices have: "on" in every form, what it asks of the other keys, and what the
-// devices get.
+// Arrays on some of the devices: "on" in every form, with which other keys it goes, and what each
+// device gets.
 
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ TEST_CASE("array on devices: a place, an interval, a list") {
   CHECK(on("[3, 0]") == Ids{0, 3});
 }
 
-TEST_CASE("array on devices: all of them is as none named") {
+TEST_CASE("array on devices: naming all devices is the same as naming none") {
   CHECK_FALSE(read(R"({"shape": [4], "dtype": "f32", "on": {}})").arrays[0].on.has_value());
   CHECK_FALSE(read(R"({"shape": [4], "dtype": "f32"})").program.arguments[0].on.has_value());
 }
@@ -63,7 +63,7 @@ TEST_CASE("array on devices: its lists are by ascending device id") {
   CHECK(first(3) == "3");
 }
 
-TEST_CASE("array on devices: it is cut over the axes that they span") {
+TEST_CASE("array on devices: the spec cuts it over the axes that the devices span") {
   // Over x each device of the upper row has a half.
   const Scenario scenario =
       read(R"({"shape": [4], "dtype": "s32", "on": {"y": 1}, "spec": ["x"], "init": "iota"})");
@@ -86,10 +86,10 @@ TEST_CASE("array on devices: written and read again it is the same") {
   }
 }
 
-TEST_CASE("array on devices: what does not go together is refused") {
+TEST_CASE("array on devices: keys that contradict each other are refused") {
   struct Row {
     std::string array;
-    std::string fault;
+    std::string error;
   };
   for (const Row& row : std::vector<Row>{
            {R"({"shape": [4], "dtype": "f32", "on": []})",
@@ -114,7 +114,7 @@ TEST_CASE("array on devices: what does not go together is refused") {
            {R"({"local_shape": [1], "dtype": "s8", "on": [1, 3], "per_device": [[1]]})",
             "f:4:81: /arrays/a/per_device: expected 2 lists, one per device, got 1"}}) {
     CAPTURE(row.array);
-    CHECK(refusal(with_array(row.array).text()) == row.fault);
+    CHECK(refusal(with_array(row.array).text()) == row.error);
   }
 }
 

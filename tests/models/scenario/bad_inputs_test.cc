@@ -10,18 +10,18 @@ namespace {
 using test::refusal;
 using test::Small;
 
-TEST_CASE("bad input: the small scenario that these vary is right") {
+TEST_CASE("bad input: the unchanged small scenario is accepted") {
   CHECK(refusal(Small{}.text()) == "");
 }
 
-TEST_CASE("bad input: an unknown key, with the one that is near") {
+TEST_CASE("bad input: an unknown key, with the nearest known one") {
   Small s;
   s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algoritm": "ring"}])";
   CHECK(refusal(s.text()) ==
         "f:5:68: /program/0/algoritm: unknown key \"algoritm\"; did you mean \"algorithm\"?");
 }
 
-TEST_CASE("bad input: a unit of something else") {
+TEST_CASE("bad input: a quantity with a unit of another dimension") {
   Small s;
   s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB", "latency": "1 us"})";
   CHECK(refusal(s.text()) ==
@@ -37,7 +37,7 @@ TEST_CASE("bad input: a cycle, which is a reference to a later id") {
         "only /program/1 (line 6) defines");
 }
 
-TEST_CASE("bad input: an axis that the mesh has not") {
+TEST_CASE("bad input: an axis that the mesh does not have") {
   Small s;
   s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "z"}])";
   CHECK(refusal(s.text()) ==
@@ -65,7 +65,7 @@ TEST_CASE("bad input: a complex dtype, of an array and of a rate") {
         "dtypes: carry the real and the imaginary parts as two arrays");
 }
 
-TEST_CASE("bad input: a number for every element that would become another") {
+TEST_CASE("bad input: a number that an element cannot hold exactly") {
   Small s;
   s.arrays = R"({"a": {"shape": [8], "dtype": "s64", "spec": ["x"], "init": 9007199254740993}})";
   CHECK(refusal(s.text()) ==
@@ -82,13 +82,13 @@ TEST_CASE("bad input: 10^12 devices") {
         "devices=N allows more)");
 }
 
-TEST_CASE("bad input: nesting without end") {
+TEST_CASE("bad input: nesting too deep") {
   Small s;
   s.more = "\"name\": " + std::string(100'000, '[');
   std::string pointer = "/name";
   for (int i = 0; i < 62; ++i)
     pointer += "/0";
-  // The scenario is the first level, so the 64th list is the one too many: column 9 is the first.
+  // The scenario itself is level 1, so the 64th list is one too many. Column 9 has the first list.
   CHECK(refusal(s.text()) ==
         "f:6:72: " + pointer +
             ": expected at most 64 levels of nesting, got more (--limit nesting=N allows more)");
@@ -118,7 +118,7 @@ TEST_CASE("bad input: a shape whose product overflows") {
         "f32[4294967296,4294967296]");
 }
 
-TEST_CASE("bad input: all faults of a file at once, in its order") {
+TEST_CASE("bad input: all errors of a file at once, in its order") {
   Small s;
   s.version = "2";
   s.cluster = R"({"devices": 4, "topology": "rign", "bandwidth": "50 GB/s", "latency": 1})";

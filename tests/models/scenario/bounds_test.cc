@@ -19,7 +19,7 @@ std::string refusal(const std::string& text, const Limits& limits) {
   }
 }
 
-TEST_CASE("limits: each has a name, and what it may be set to") {
+TEST_CASE("limits: each has a name and a range") {
   for (const LimitInfo& limit : all_limits()) {
     CAPTURE(limit.name);
     CHECK(Limits().*limit.value <= limit.most);
@@ -29,11 +29,11 @@ TEST_CASE("limits: each has a name, and what it may be set to") {
   CHECK(all_limits().size() * sizeof(int64_t) == sizeof(Limits));  // none is left out
 }
 
-TEST_CASE("limits: what reaches one is read, what exceeds it is refused by name") {
+TEST_CASE("limits: an input at the limit is read, one above is refused by the limit's name") {
   struct Row {
     int64_t Limits::*limit;
     int64_t enough;  // for the scenario below
-    std::string fault;
+    std::string error;
   };
   Small s;
   // 4 devices, 2 links, 2 ops on 4 devices; a link is on level 4; the 35th value is the name; the
@@ -66,12 +66,12 @@ TEST_CASE("limits: what reaches one is read, what exceeds it is refused by name"
        "places=N allows more)"},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.fault);
+    CAPTURE(row.error);
     Limits limits;
     limits.*row.limit = row.enough;
     CHECK(refusal(text, limits) == "");
     --(limits.*row.limit);
-    CHECK(refusal(text, limits) == row.fault);
+    CHECK(refusal(text, limits) == row.error);
   }
 }
 

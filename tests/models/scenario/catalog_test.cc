@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kTera = 1'000'000'000'000;
 
-/// The time of a ring all-reduce of nearly nothing: launch, then 2(n-1) steps over two links each.
+/// The time of a ring all-reduce of almost no data: launch, then 2(n-1) steps over two links each.
 Duration small_all_reduce(const Cluster& cluster, int64_t devices) {
   return *cluster.device.launch + 2 * (devices - 1) * (2 * cluster.fabric.links()[0].latency);
 }
@@ -78,7 +78,7 @@ TEST_CASE("catalog: latency and launch give back the small all-reduces they were
   CHECK(apart_ns(small_all_reduce(a100, 2), microseconds(8.51)) <= 1'110);
   CHECK(apart_ns(small_all_reduce(a100, 4), microseconds(11.77)) <= 1'110);
   CHECK(apart_ns(small_all_reduce(a100, 8), microseconds(23.41)) <= 1'110);
-  // One measurement for H100: 14 links' rounding of half a nanosecond and more.
+  // One measurement for H100: rounding 14 links to half a nanosecond each, plus a margin.
   const Cluster h100 = *catalog_cluster("h100-sxm-8");
   CHECK(apart_ns(small_all_reduce(h100, 8), microseconds(13.0)) <= 30);
 }

@@ -70,7 +70,7 @@ TEST_CASE("initial value: literal elements of each device") {
   CHECK(numbers(part(s, 2)) == std::vector<int64_t>{7});
 }
 
-TEST_CASE("initial value: random elements depend on the place in the global array alone") {
+TEST_CASE("initial value: random elements depend only on the index in the global array") {
   const Scenario cut = with_array(R"({"shape": [6, 4], "dtype": "f32", "spec": ["x", "y"]})");
   const Scenario whole = with_array(R"({"shape": [6, 4], "dtype": "f32"})");
   const Tensor all = part(whole, 0, 5);
@@ -79,8 +79,7 @@ TEST_CASE("initial value: random elements depend on the place in the global arra
   CHECK(part(cut, 2, 5) == slice(all, {{3, 0}, {6, 2}, {}}));
 }
 
-TEST_CASE(
-    "initial value: another seed, another array's seed or another name gives other elements") {
+TEST_CASE("initial value: other seeds and other array names give other elements") {
   const Scenario s = with_array(R"({"shape": [64], "dtype": "f32", "init": "random"})");
   const Scenario seeded = with_array(R"({"shape": [64], "dtype": "f32", "init": {"random": 1}})");
   Scenario renamed = s;

@@ -6,13 +6,13 @@
 namespace orrery {
 namespace {
 
-/// The faults as "line:column: pointer: message" lines.
-std::string faults_of(std::string_view text, const Limits& limits = {}) {
-  Diagnostics faults("f");
-  const Document document(text, faults, limits);
-  CHECK(document.root().has_value() == faults.empty());
+/// The errors as "line:column: pointer: message" lines.
+std::string errors_of(std::string_view text, const Limits& limits = {}) {
+  Diagnostics diagnostics("f");
+  const Document document(text, diagnostics, limits);
+  CHECK(document.root().has_value() == diagnostics.empty());
   try {
-    faults.throw_if_any();
+    diagnostics.throw_if_any();
   } catch (const InputError& error) {
     return error.what();
   }
@@ -24,13 +24,13 @@ std::string place(const Origin& origin) {
 }
 
 TEST_CASE("document: every value knows where it begins") {
-  Diagnostics faults("f");
+  Diagnostics diagnostics("f");
   const Document document(R"({"a": [10, -2.5e3, "x\"y\\"],
   "b": {"c": true, "d": null},
   // a comment, with "quotes" in it
   "e": /* and another */ []})",
-                          faults);
-  REQUIRE(faults.empty());
+                          diagnostics);
+  REQUIRE(diagnostics.empty());
   const DocumentNode root = *document.root();
   CHECK(place(root.origin()) == "1:1 ");
   const DocumentNode a = *root.find("a");
@@ -56,9 +56,9 @@ TEST_CASE("document: every value knows where it begins") {
 }
 
 TEST_CASE("document: a number keeps its digits") {
-  Diagnostics faults("f");
-  const Document document("[-0, 18446744073709551616, 0.1000, 1E5,7]", faults);
-  REQUIRE(faults.empty());
+  Diagnostics diagnostics("f");
+  const Document document("[-0, 18446744073709551616, 0.1000, 1E5,7]", diagnostics);
+  REQUIRE(diagnostics.empty());
   std::string digits;
   const DocumentNode root = *document.root();
   for (const DocumentNode item : root)
@@ -67,25 +67,25 @@ TEST_CASE("document: a number keeps its digits") {
 }
 
 TEST_CASE("document: a number that ends the text") {
-  Diagnostics faults("f");
-  const Document document("42", faults);
-  REQUIRE(faults.empty());
+  Diagnostics diagnostics("f");
+  const Document document("42", diagnostics);
+  REQUIRE(diagnostics.empty());
   CHECK(document.root()->number() == "42");
 }
 
 TEST_CASE("document: pointers escape as RFC 6901 says, and stay on their line") {
-  Diagnostics faults("f");
-  const Document document(R"({"a/b~c\n": 1})", faults);
-  REQUIRE(faults.empty());
+  Diagnostics diagnostics("f");
+  const Document document(R"({"a/b~c\n": 1})", diagnostics);
+  REQUIRE(diagnostics.empty());
   CHECK(document.root()->first()->origin().pointer == "/a~1b~0c\\u000a");
 }
 
-TEST_CASE("document: the first of duplicate keys counts, and the others are told") {
-  Diagnostics faults("f");
+TEST_CASE("document: the first of duplicate keys counts, and the others are reported") {
+  Diagnostics diagnostics("f");
   const Document document("{\"k\": {\"twice\": 1,\n \"twice\": [2, {\"z\": 3}], \"last\": 4}}",
-                          faults);
-  REQUIRE(faults.size() == 1);
-  CHECK_THROWS_WITH(faults.throw_if_any(),
+                          diagnostics);
+  REQUIRE(diagnostics.size() == 1);
+  CHECK_THROWS_WITH(diagnostics.throw_if_any(),
                     "f:2:2: /k/twice: duplicate key \"twice\"; the first is at 1:8");
   const DocumentNode k = *document.root()->find("k");
   CHECK(k.size() == 2);
@@ -95,10 +95,10 @@ TEST_CASE("document: the first of duplicate keys counts, and the others are told
 
 struct Refused {
   std::string_view text;
-  std::string_view fault;
+  std::string_view error;
 };
 
-TEST_CASE("document: why a text is not JSON, at the token that was not expected") {
+TEST_CASE("document: text that is not JSON is refused at the first unexpected token") {
   const Refused cases[] = {
       {"", "f:1:1: expected a value, got the end of the file"},
       {" // only a comment\n", "f:2:1: expected a value, got the end of the file"},
@@ -146,25 +146,25 @@ TEST_CASE("document: why a text is not JSON, at the token that was not expected"
   };
   for (const Refused& c : cases) {
     CAPTURE(c.text);
-    CHECK(faults_of(c.text) == c.fault);
+    CHECK(errors_of(c.text) == c.error);
   }
 }
 
-TEST_CASE("document: a text beyond a limit is refused where it passes it") {
+TEST_CASE("document: a text beyond a limit is refused at the position that exceeds it") {
   Limits limits;
   limits.nesting = 2;
-  CHECK(faults_of("[[1]]", limits) == "");
+  CHECK(errors_of("[[1]]", limits) == "");
   CHECK(
-      faults_of("[[[1]]]", limits) ==
+      errors_of("[[[1]]]", limits) ==
       "f:1:3: /0: expected at most 2 levels of nesting, got more (--limit nesting=N allows more)");
   limits = {};
   limits.values = 3;
-  CHECK(faults_of("[1, 2]", limits) == "");
-  CHECK(faults_of("[1, 2, 3]", limits) ==
+  CHECK(errors_of("[1, 2]", limits) == "");
+  CHECK(errors_of("[1, 2, 3]", limits) ==
         "f:1:8: expected at most 3 values in a file, got more (--limit values=N allows more)");
 }
 
-TEST_CASE("messages: a text in quotes stays on its line and is cut where it is long") {
+TEST_CASE("messages: a quoted text stays on one line and is cut where it is long") {
   CHECK(in_quotes("a\nb") == "\"a\\u000ab\"");
   CHECK(in_quotes(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
   CHECK(in_quotes(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "...\"");

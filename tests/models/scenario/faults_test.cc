@@ -1,4 +1,5 @@
-// Every other fault that the readers tell, by the part of the scenario it is in.
+// The other errors that the readers report, by the part of the scenario. bad_inputs_test.cc has one
+// of each kind.
 
 #include <algorithm>
 
@@ -14,10 +15,10 @@ using test::Small;
 
 struct Case {
   std::string part;
-  std::string fault;
+  std::string error;
 };
 
-TEST_CASE("faults: the scenario as a whole") {
+TEST_CASE("errors: the scenario as a whole") {
   CHECK(refusal("[]") == "f:1:1: expected a scenario, an object, got a list");
   CHECK(refusal("{}") ==
         "f:1:1: missing key \"orrery\"\nf:1:1: missing key \"cluster\"\n"
@@ -50,11 +51,11 @@ TEST_CASE("faults: the scenario as a whole") {
   for (const Case& c : cases) {
     Small s;
     s.more = c.part;
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: clusters") {
+TEST_CASE("errors: clusters") {
   const Case cases[] = {
       {R"("h100-smx-8")",
        "f:2:12: /cluster: expected a cluster of the catalog (one of \"a100-sxm-8\", "
@@ -121,11 +122,11 @@ TEST_CASE("faults: clusters") {
     Small s;
     s.cluster = c.part;
     CAPTURE(c.part);
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: meshes") {
+TEST_CASE("errors: meshes") {
   const Case cases[] = {
       {"4", "f:3:9: /mesh: expected an object with the size of each axis, got 4"},
       {R"({"x": 0})", "f:3:15: /mesh/x: expected an axis size of at least 1, got 0"},
@@ -139,11 +140,11 @@ TEST_CASE("faults: meshes") {
   for (const Case& c : cases) {
     Small s;
     s.mesh = c.part;
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: arrays") {
+TEST_CASE("errors: arrays") {
   const Case cases[] = {
       {"[]", "f:4:11: /arrays: expected an object with an array per name, got a list"},
       {R"({"a": 1})",
@@ -205,16 +206,34 @@ TEST_CASE("faults: arrays") {
     Small s;
     s.arrays = c.part;
     CAPTURE(c.part);
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: ops") {
+TEST_CASE("errors: ops") {
   const Case cases[] = {
       {"{}", "f:5:12: /program: expected a list of ops, got an object"},
       {R"([{"op": "psum"}])", "f:5:13: /program/0: missing key \"id\""},
       {R"([{"id": 5, "op": "psum"}])", "f:5:20: /program/0/id: expected an id, got 5"},
       {R"([{"id": "", "op": "psum"}])", "f:5:20: /program/0/id: expected an id that is not empty"},
+      {R"([{"id": [], "op": "psum", "of": "a", "axis_name": "x"}])",
+       "f:5:20: /program/0/id: expected an id, or an id for each result, got []"},
+      {R"([{"id": ["p", 5, ""], "op": "split", "of": "a", "sizes": [1, 1]}])",
+       "f:5:26: /program/0/id/1: expected an id, got 5\n"
+       "f:5:29: /program/0/id/2: expected an id that is not empty"},
+      {R"([{"id": ["p", "q"], "op": "split", "of": "a", "sizes": [1, 0, 1]}])",
+       "f:5:20: /program/0/id: split: expected 3 ids, got 2: it has 3 results"},
+      {R"([{"id": "p", "op": "split", "of": "a", "sizes": [1, 1]}])",
+       "f:5:20: /program/0/id: split: expected 2 ids, got 1: it has 2 results"},
+      {R"([{"id": ["r", "s"], "op": "psum", "of": "a", "axis_name": "x"}])",
+       "f:5:20: /program/0/id: psum: expected 1 id, got 2: it has 1 result"},
+      {R"([{"id": ["p", "q", "p"], "op": "split", "of": "a", "sizes": [1, 0, 1]}])",
+       "f:5:31: /program/0/id/2: expected an unused id, got \"p\", which /program/0 (line 5) "
+       "already "
+       "names"},
+      {R"([{"id": ["p", "q"], "op": "split", "of": "b", "sizes": [1, 1]},
+           {"id": "r", "op": "add", "of": ["p", "q"]}])",
+       "f:5:53: /program/0/of: expected the id of an array or of an earlier op, got \"b\""},
       {R"([{"id": "r"}])", "f:5:13: /program/0: missing key \"op\""},
       {R"([{"id": "r", "op": 1}])",
        "f:5:31: /program/0/op: expected an op such as \"psum\", got 1"},
@@ -244,7 +263,7 @@ TEST_CASE("faults: ops") {
       {R"([{"id": "r", "op": "dot_general", "of": ["a", "a"], "dimension_numbers": [[0], [0]]}])",
        "f:5:85: /program/0/dimension_numbers: expected dimension numbers such as [[[1], [0]], [[], "
        "[]]], got a list"},
-      // What uses a faulty op is not told again.
+      // The use of an invalid op is not reported as well.
       {R"([{"id": "r", "op": "psum", "of": 1}, {"id": "q", "op": "psum", "of": "r", "axis_name": "x"}])",
        "f:5:45: /program/0/of: expected an id or a list of them, got 1"},
   };
@@ -252,11 +271,11 @@ TEST_CASE("faults: ops") {
     Small s;
     s.program = c.part;
     CAPTURE(c.part);
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: ops that use a faulty array are not told again") {
+TEST_CASE("errors: ops that use an invalid array are not reported as well") {
   Small s;
   s.arrays = R"({"a": {"shape": [6], "dtype": "f32", "spec": ["x"]}})";
   s.more = R"("outputs": ["r"])";
@@ -265,7 +284,7 @@ TEST_CASE("faults: ops that use a faulty array are not told again") {
         "of \"x\"");
 }
 
-TEST_CASE("faults: more ops on more devices than a program may have") {
+TEST_CASE("errors: more ops on more devices than a program may have") {
   Small s;
   s.cluster = R"({"devices": 1048576, "topology": "ring", "bandwidth": "1 B/s", "latency": "0 s"})";
   s.mesh = R"({"x": 1048576})";
@@ -286,7 +305,7 @@ std::string with_programs(const std::string& programs) {
   return text.replace(begin, text.find("\"name\"") - begin - 2, "\"programs\": " + programs);
 }
 
-TEST_CASE("faults: several programs") {
+TEST_CASE("errors: several programs") {
   const Case cases[] = {
       {"{}", "f:5:13: /programs: expected a list of programs, got an object"},
       {"[1]",
@@ -311,11 +330,11 @@ TEST_CASE("faults: several programs") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.part);
-    CHECK(refusal(with_programs(c.part)) == c.fault);
+    CHECK(refusal(with_programs(c.part)) == c.error);
   }
 }
 
-TEST_CASE("faults: expectations") {
+TEST_CASE("errors: expectations") {
   const Case cases[] = {
       {"{}", "f:6:11: /expect: expected a list of expectations, got an object"},
       {"[1]",
@@ -371,11 +390,11 @@ TEST_CASE("faults: expectations") {
     Small s;
     s.more = "\"expect\": " + c.part;
     CAPTURE(c.part);
-    CHECK(refusal(s.text()) == c.fault);
+    CHECK(refusal(s.text()) == c.error);
   }
 }
 
-TEST_CASE("faults: expectations of values that cannot be compared") {
+TEST_CASE("errors: expectations of values that cannot be compared") {
   Small s;
   s.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},
 {"id": "r", "op": "done", "of": "f"}, {"id": "i", "op": "axis_index", "axis_name": "x"}])";
@@ -385,7 +404,7 @@ TEST_CASE("faults: expectations of values that cannot be compared") {
         "f:7:51: /expect/1/equal/1: expected a value like \"r\", f32[2], got \"i\", s32[]");
 }
 
-TEST_CASE("faults: at most twenty unknown keys are told one by one") {
+TEST_CASE("errors: at most twenty unknown keys are reported one by one") {
   Small s;
   s.more = R"("k0": 0)";
   for (int i = 1; i < 25; ++i)
@@ -395,7 +414,7 @@ TEST_CASE("faults: at most twenty unknown keys are told one by one") {
   CHECK(message.substr(0, message.find('\n')) == "f:1:1: 5 more unknown keys");
 }
 
-TEST_CASE("faults: a file that cannot be read") {
+TEST_CASE("errors: a file that cannot be read") {
   CHECK_THROWS_WITH_AS((void)load_scenario("no/such/file.json"),
                        "no/such/file.json: cannot be read: No such file or directory", InputError);
   CHECK_THROWS_WITH_AS((void)load_scenario("/"), "/: cannot be read: Is a directory", InputError);

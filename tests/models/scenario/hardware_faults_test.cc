@@ -54,7 +54,7 @@ TEST_CASE("faults: what is written reads back") {
   CHECK(write_scenario(again) == write_scenario(scenario));
 }
 
-TEST_CASE("faults: each is told in a sentence") {
+TEST_CASE("faults: each has a sentence") {
   const Fabric ring = switch_fabric(4, {BytesPerSecond(1), Duration(0)});
   const auto text = [&](const Fault& fault) { return fault_text(fault, ring, 7); };
   CHECK(text(SlowDevice{LogicalId(3), Factor(1'250'000)}) ==
@@ -92,7 +92,7 @@ TEST_CASE("factor: the text is the shortest decimal") {
   CHECK(factor_text(kMostFactor) == "1000000");
 }
 
-TEST_CASE("faults: what is wrong with one") {
+TEST_CASE("faults: each kind of error in one") {
   struct Wrong {
     std::string faults;
     std::string refused;
@@ -174,7 +174,7 @@ TEST_CASE("faults: what is wrong with one") {
   }
 }
 
-TEST_CASE("faults: a switch that is nearly named, and a place that no link leaves") {
+TEST_CASE("faults: a misspelt switch, and a vertex without outgoing links") {
   Small s = with_faults(
       R"([{"cut_link": {"from": 0, "to": "spin"}}, {"cut_link": {"from": 1, "to": 0}}])");
   s.cluster = R"({"devices": 4, "bandwidth": "9 B/s", "latency": "0 s", "links": [

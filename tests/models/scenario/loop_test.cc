@@ -1,4 +1,4 @@
-// Loops: what the reader makes of a "fori_loop", and what it says of a wrong one.
+// Loops: the ops that the reader makes of a "fori_loop", and the errors of a wrong one.
 
 #include <algorithm>
 #include <string>
@@ -66,7 +66,7 @@ TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and cost
   CHECK_FALSE(rules(OpKind::Full).cost(index.attributes, {}, std::vector{type}).runs);
 }
 
-TEST_CASE("loop: without iterations it gives what it began with") {
+TEST_CASE("loop: without iterations its results are its initial values") {
   const Scenario scenario = looping("[" + loop(kAdd, "y", R"("lower": 3, "upper": 3)") +
                                     R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
   CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
@@ -80,7 +80,7 @@ TEST_CASE("loop: carries change at the end of an iteration, all at once") {
   CHECK(listing(scenario.program) == Lines{"b = add(a, a)", "z = sub(b, a)"});
 }
 
-TEST_CASE("loop: a collective started in one iteration may be done in the next") {
+TEST_CASE("loop: a collective started in one iteration may be done in the next one") {
   const std::string prefetch = R"([
     {"id": "first", "op": "all_gather_start", "of": "a", "axis_name": "x", "axis": 0, "tiled": true},
     {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"w": "first"}, "body": [
@@ -123,7 +123,7 @@ TEST_CASE("loop: threads meet at a site once in each iteration") {
   CHECK(scenario.program.sites[1].ops.size() == 2);
 }
 
-TEST_CASE("loop: outputs and expectations know what it carried out") {
+TEST_CASE("loop: outputs and expectations may name its results") {
   const std::string more = R"("outputs": ["l.h"], "expect": [{"equal": ["l", "z"]}])";
   const Scenario scenario =
       looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
@@ -146,7 +146,7 @@ std::string refused(const std::string& program) {
   return refusal(small.text());
 }
 
-TEST_CASE("loop: a fault in the body is told once, with its place and the iteration") {
+TEST_CASE("loop: an error in the body is reported once, with its position and the iteration") {
   CHECK(
       refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
       "f:5:162: /program/0/body/0/axis_name: expected an axis of the mesh (x), got \"t\" (in "
@@ -164,6 +164,23 @@ TEST_CASE("loop: a fault in the body is told once, with its place and the iterat
   CHECK(refused("[" + loop(R"({"id": "h", "op": "add", "of": ["a", "a"]})", "h") + "]") ==
         "f:5:119: /program/0/body/0/id: expected an unused id, got \"h\", which the loop carries "
         "(in l[0])");
+}
+
+TEST_CASE("loop: each result of an op of the body has the iteration in its id") {
+  const Scenario scenario =
+      looping("[" +
+              loop(R"({"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]},
+              {"id": "y", "op": "concatenate", "of": ["q", "p"], "dimension": 0})",
+                   "y") +
+              "]");
+  CHECK(listing(scenario.program) ==
+        Lines{"l[0].i = full()", "l[0].p = split(a)", "l[0].y = concatenate(l[0].q, l[0].p)",
+              "l[1].i = full()", "l[1].p = split(l[0].y)", "l[1].y = concatenate(l[1].q, l[1].p)"});
+  const std::string too_early = loop(R"({"id": "y", "op": "add", "of": ["q", "h"]},
+                                        {"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]})",
+                                     "y");
+  CHECK(refused("[" + too_early + "]").find("got \"q\", which the loop's body defines later") !=
+        std::string::npos);
 }
 
 TEST_CASE("loop: a carry keeps its dtype and shape") {
@@ -197,7 +214,7 @@ TEST_CASE("loop: keys that do not fit are refused") {
         "4294967296");
 }
 
-TEST_CASE("loop: iterations are limited before they are made") {
+TEST_CASE("loop: iterations are limited before they are expanded") {
   // Two carries that change places: no iteration is like the one before, so all are written out.
   CHECK(refused(R"([{"id": "b", "op": "neg", "of": "a"}, {"id": "l", "op": "fori_loop", "lower": 0,
                     "upper": 2147483647, "carry": {"p": "a", "q": "b"},
@@ -210,7 +227,7 @@ TEST_CASE("loop: its name is an id like any other") {
   CHECK(refused(R"([{"id": "l", "op": "add", "of": ["a", "a"]}, )" + loop(kAdd, "y") + "]") ==
         "f:5:57: /program/1: expected an unused id, got \"l\", which /program/0 (line 5) already "
         "names");
-  // What a refused loop would have made is not reported as missing.
+  // The results of a refused loop are not reported as undefined.
   CHECK(refused("[" + loop(R"({"id": "y", "op": "nonsense"})", "y") +
                 R"(, {"id": "z", "op": "add", "of": ["l.h", "a"]}])")
             .find("l.h") == std::string::npos);

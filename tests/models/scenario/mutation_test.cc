@@ -1,4 +1,4 @@
-// Whatever is done to a scenario's text, it is read or refused: no other exception, no crash.
+// A mutated scenario is read or refused with an error: no other exception, no crash.
 
 #include <doctest/doctest.h>
 
@@ -72,7 +72,7 @@ TEST_CASE("reader: a mutated text is read, and then written and read again, or r
       try {
         written = write_scenario(read_scenario("f", mutated(random)));
       } catch (const InputError& error) {
-        RC_ASSERT_FALSE(error.faults().empty());
+        RC_ASSERT_FALSE(error.diagnostics().empty());
         continue;
       }
       RC_ASSERT(write_scenario(read_scenario("f", written)) == written);

@@ -39,7 +39,7 @@ TEST_CASE("quantities: texts and the base units they stand for") {
   for (const Reading& c : cases) {
     CAPTURE(c.text);
     const QuantityReading reading = read_quantity(c.text, c.dimension);
-    CHECK(reading.fault == "");
+    CHECK(reading.error == "");
     CHECK(reading.count == c.count);
   }
 }
@@ -47,7 +47,7 @@ TEST_CASE("quantities: texts and the base units they stand for") {
 struct Refusal {
   std::string_view text;
   Dimension dimension;
-  std::string_view fault;
+  std::string_view error;
 };
 
 TEST_CASE("quantities: what is refused, and in which words") {
@@ -77,7 +77,7 @@ TEST_CASE("quantities: what is refused, and in which words") {
   for (const Refusal& c : cases) {
     const QuantityReading reading = read_quantity(c.text, c.dimension);
     CHECK_FALSE(reading.count.has_value());
-    CHECK(reading.fault == c.fault);
+    CHECK(reading.error == c.error);
   }
 }
 

@@ -109,7 +109,7 @@ TEST_CASE("reader: an array given per device varies over every axis") {
   CHECK(tensors[3].as<int8_t>()[1] == -128);
 }
 
-TEST_CASE("reader: elements by their bits, and by the names of what JSON has no number for") {
+TEST_CASE("reader: elements by their bits, and the names of numbers that JSON lacks") {
   Small s;
   s.arrays = R"({"a": {"local_shape": [2], "dtype": "f32", "encoding": "bits",
 "per_device": [[2143289344, 1065353216], [0, 2147483648], [0, 0], [4294967295, 1]]},
@@ -141,7 +141,7 @@ TEST_CASE("reader: integers of 64 bits, beyond what a double holds") {
   CHECK(a[3].as<int64_t>()[0] == -9007199254740993);
   CHECK(b[0].as<uint64_t>()[0] == 9007199254740993U);
   CHECK(b[1].as<uint64_t>()[0] == ~uint64_t{0});
-  // A fill is a double, which saturates to the limit that was asked for.
+  // A fill is read as a double, which saturates to the largest u64, as was asked.
   CHECK(initial_value(scenario, scenario.arrays[2], LogicalId(0), 0).as<uint64_t>()[0] ==
         ~uint64_t{0});
 }
@@ -190,12 +190,12 @@ TEST_CASE("reader: figures of a device, and the sources that come with them") {
         std::vector{FigureSource{"flops/bf16", "data sheet", "here", "2026-01-31"}});
 }
 
-TEST_CASE("reader: what a cluster does not say of its devices is absent") {
+TEST_CASE("reader: device figures that the cluster does not give are absent") {
   const DeviceFigures device = read(Small{}.text()).cluster.device;
   CHECK(device == DeviceFigures{});
 }
 
-TEST_CASE("reader: one device needs no links, nor figures of them") {
+TEST_CASE("reader: a single device needs no links and no link figures") {
   Small s;
   s.cluster = R"({"devices": 1, "topology": "ring"})";
   s.mesh = R"({"x": 1})";
@@ -208,7 +208,7 @@ TEST_CASE("reader: a mesh may have fewer devices than the cluster") {
   CHECK(read(s.text()).program.mesh.devices() == 2);
 }
 
-TEST_CASE("reader: several programs over places, intervals and lists of devices") {
+TEST_CASE("reader: several programs over positions, intervals and lists of devices") {
   const Scenario s = read(R"({"orrery": 1,
 "cluster": {"devices": 8, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
 "mesh": {"stage": 2, "x": 4}, "arrays": {"a": {"shape": [8], "dtype": "s32", "spec": ["x"]}},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether two scenarios are the same but for where they stand in a file.
+// Whether two scenarios are the same, apart from positions in the file.
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of scenarios share: a small scenario to vary, and the faults of a text.
+// What the tests of scenarios share: a small scenario to vary, and the errors of a text.
 
 #include <string>
 #include <string_view>

@@ -20,7 +20,7 @@ namespace {
 
 using test::Small;
 
-/// Reads what is written; the same, and the same text when written once more.
+/// The text reads back as the same scenario, and is the same when written once more.
 Scenario round_trip(const Scenario& scenario) {
   const std::string text = write_scenario(scenario);
   Scenario again = read_scenario(scenario.file, text);
@@ -43,7 +43,7 @@ TEST_CASE("writer: every scenario of the repository reads back as it was written
   }
 }
 
-TEST_CASE("writer: the text is what a person would write") {
+TEST_CASE("writer: the text is laid out as a person would write it") {
   Small s;
   s.arrays = R"({"a": {"shape": [8, 2], "dtype": "float32", "spec": [["x"], null], "init": 0}})";
   s.program = R"([{"id": "r", "op": "psum", "of": ["a"], "axis_name": ["x"], "channels": 1},
@@ -102,7 +102,7 @@ TEST_CASE("writer: names with quotes, slashes and letters beyond ASCII") {
   CHECK(round_trip(read_scenario("f", s.text())).name == "a \"b\" \\ / \xC3\xA9 \xF0\x9F\x98\x80");
 }
 
-TEST_CASE("writer: several programs, shared sites and devices that are no box") {
+TEST_CASE("writer: several programs, shared sites and devices that form no box") {
   const Scenario s = read_scenario("f", R"({"orrery": 1,
 "cluster": {"devices": 8, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
 "mesh": {"stage": 2, "x": 4}, "arrays": {"a": {"shape": [8], "dtype": "s32", "spec": [["stage", "x"]]}},
@@ -148,16 +148,16 @@ TEST_CASE("writer: elements of every dtype, also those that JSON has no number f
   }
 }
 
-/// A scenario by chance, built without a file.
+/// A random scenario, built without a file.
 Scenario random_scenario(Random& random) {
   const auto devices = static_cast<uint32_t>(random.between(1, 6));
   const LinkFigures link{BytesPerSecond(random.between(1, 1'000'000'000'000)),
                          Duration(random.between(0, 2'000'000))};
   Fabric fabric = random.below(2) == 0 ? ring_fabric(devices, link) : switch_fabric(devices, link);
   const Mesh mesh({{"x", static_cast<int64_t>(devices)}, {"y", 1}});
-  Diagnostics faults("f");
+  Diagnostics diagnostics("f");
   const Checks checks = Checks::Shapes;
-  ProgramBuilder builder(mesh, checks, faults);
+  ProgramBuilder builder(mesh, checks, diagnostics);
   std::vector<Array> arrays;
   std::vector<std::string> values;
   const int64_t count = random.between(1, 3);
@@ -192,12 +192,19 @@ Scenario random_scenario(Random& random) {
     request.attributes.set("axis_name", std::vector<std::string>{"x"});
     if (random.below(2) == 0)
       request.attributes.set("channels", random.between(1, 3));
+    if (random.below(3) == 0) {
+      request.kind = OpKind::OptimizationBarrier;
+      request.attributes = {};
+      request.operands.push_back(values[random.below(values.size())]);
+      request.other_results = {request.name + "'"};
+      values.push_back(request.other_results[0]);
+    }
     values.push_back(request.name);
     builder.op(std::move(request));
   }
   builder.output(values.back());
   Program program = builder.finish();
-  REQUIRE(faults.empty());
+  REQUIRE(diagnostics.empty());
   std::string cluster_name = "by chance";
   return {.file = "f",
           .name = "case",

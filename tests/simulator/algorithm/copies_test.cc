@@ -17,11 +17,11 @@ bool has_copy(const Schedule& schedule) {
   return false;
 }
 
-TEST_CASE("algorithms: a schedule copies inside a device exactly where its extent says so") {
+TEST_CASE("algorithms: Extent::copies is set exactly where a step copies inside a device") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const OpKind kind : algorithm.kinds) {
       for (uint32_t nodes = 1; nodes <= 9; ++nodes) {
-        for (const uint32_t turn : {0U, 1U}) {  // a permutation that keeps all where it is, or none
+        for (const uint32_t turn : {0U, 1U}) {  // the identity permutation, and one that moves all
           ScheduleRequest request;
           request.kind = kind;
           request.nodes = nodes;

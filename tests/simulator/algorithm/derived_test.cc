@@ -1,6 +1,5 @@
-// What algorithms state about themselves for the sake of speed, against its derivation from their
-// steps: the ends of messages (peer), the slots that messages take over, how far back causes reach,
-// the window, and whether the schedule runs row by row.
+// Properties that algorithms state for speed, compared with their derivation from the steps: the
+// ends of messages (peer), reused slots, how far back causes reach, the window, and lockstep.
 
 #include <algorithm>
 #include <cstdint>
@@ -63,11 +62,11 @@ std::vector<Named> all_schedules() {
   return all;
 }
 
-TEST_CASE("derived: sends and receives of a channel pair up in order, and so do their peers") {
+TEST_CASE("derived: the k-th send of a channel pairs with the k-th receive, as peer says") {
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
-    std::string fault;
-    const auto messages = match_by_channel(stored_steps(*of.schedule), fault);
+    std::string error;
+    const auto messages = match_by_channel(stored_steps(*of.schedule), error);
     REQUIRE(messages.has_value());
     bool agree = true;
     for (const StoredSchedule::Message& message : *messages)
@@ -109,7 +108,8 @@ TEST_CASE("derived: how far back causes reach") {
   }
 }
 
-/// Runs the schedule by rows. Whether every half found its causes met when its row came.
+/// Runs the schedule row by row. Returns whether the causes of every half were met when its row
+/// ran.
 bool runs_by_rows(const Schedule& schedule) {
   Progress<Schedule, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
@@ -142,7 +142,7 @@ bool runs_by_rows(const Schedule& schedule) {
   return true;
 }
 
-TEST_CASE("derived: a lockstep schedule runs row by row, receive halves before send halves") {
+TEST_CASE("derived: a lockstep schedule can run row by row, receive halves before send halves") {
   size_t lockstep = 0;
   for (const Named& of : all_schedules()) {
     if (!of.schedule->extent().lockstep)
@@ -154,8 +154,8 @@ TEST_CASE("derived: a lockstep schedule runs row by row, receive halves before s
   CHECK(lockstep > 400);  // most of them are
 }
 
-/// How far behind the last step that its channel began a step lies that a cause still names: the
-/// largest such distance. The run lets `favoured` go ahead whenever it can.
+/// The largest distance from a step that a cause names back from the last step that its channel
+/// began. The run prefers the channels of `favoured` whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
   Progress<Schedule, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
@@ -184,7 +184,7 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
   return needed;
 }
 
-TEST_CASE("derived: no cause names a step further behind its channel than the window") {
+TEST_CASE("derived: causes name steps within the window only") {
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
     for (uint32_t n = 0; n < of.schedule->extent().nodes; ++n)

@@ -31,9 +31,9 @@ TEST_CASE("direct all-to-all: part q of rank r goes to rank q as its part r") {
     const DirectAllToAllSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == exchanged(inputs, part));
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
     RC_ASSERT(schedule.extent().lockstep);
   });
 }
@@ -45,9 +45,9 @@ TEST_CASE("pairwise all-to-all: part q of rank r goes to rank q as its part r") 
     const PairwiseSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == exchanged(inputs, part));
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
     RC_ASSERT(schedule.extent().lockstep);
   });
 }
@@ -87,13 +87,13 @@ TEST_CASE("direct permute: destinations get their source's elements, others zero
     }
     const auto schedule = direct_permute(nodes, count, pairs, any_transport());
     const test::Moved moved = test::move_data(*schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     RC_ASSERT(moved.outputs == expected);
-    RC_ASSERT(test::fault_in_form(*schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(*schedule, seed) == "");
   });
 }
 
-TEST_CASE("direct permute: a shift without its last pair leaves one rank idle at each end") {
+TEST_CASE("direct permute: a shift without its last pair leaves the end ranks half idle") {
   // Rank 0 only sends, rank 2 only receives, and rank 1 does both.
   const auto schedule = direct_permute(3, 4, {{Node(0), Node(1)}, {Node(1), Node(2)}}, {});
   CHECK(schedule->steps(Node(0), Channel(0)) == 1);

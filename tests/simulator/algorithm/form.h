@@ -1,7 +1,7 @@
 #pragma once
 
-// What every computed schedule must be: what walkers rely on without asking. Each function returns
-// what is wrong, or nothing.
+// What walkers require of every computed schedule and do not check. Each function returns what is
+// wrong, or an empty text.
 
 #include <cstdint>
 #include <string>
@@ -25,11 +25,11 @@ void for_each_step(const Schedule& schedule, Visit&& visit) {
         visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
 }
 
-/// The two ends of a message name each other and move as much, and slots are taken over as they are
-/// in a stored copy.
-inline std::string fault_in_messages(const Schedule& schedule) {
+/// The two ends of a message name each other and have the same length, and slots are reused as in a
+/// stored copy of the schedule.
+inline std::string error_in_messages(const Schedule& schedule) {
   const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
-  std::string fault;
+  std::string error;
   for_each_step(schedule, [&](StepRef ref, const Step& step) {
     const std::string place =
         fmt::format(" at ({}, {}, {})", ref.node.index(), ref.channel.index(), ref.index);
@@ -37,22 +37,22 @@ inline std::string fault_in_messages(const Schedule& schedule) {
       const StepRef peer = schedule.peer(ref, Half::Send);
       if (peer.node != *step.to || schedule.step(peer).from != ref.node ||
           schedule.peer(peer, Half::Receive) != ref)
-        fault = "ends" + place;
+        error = "ends" + place;
       else if (schedule.step(peer).count() != step.count())
-        fault = "size" + place;
+        error = "size" + place;
       if (schedule.takes_slot_of(ref) != stored.takes_slot_of(ref))
-        fault = "slot" + place;
+        error = "slot" + place;
     }
   });
-  return fault;
+  return error;
 }
 
-/// A schedule that says `lockstep` has no cause that a walk row by row, receive halves first, has
-/// not met.
-inline std::string fault_in_lockstep(const Schedule& schedule) {
-  std::string fault;
+/// In a schedule that states `lockstep`, a walk row by row, receive halves first, meets every cause
+/// in time.
+inline std::string error_in_lockstep(const Schedule& schedule) {
+  std::string error;
   if (!schedule.extent().lockstep)
-    return fault;
+    return error;
   for_each_step(schedule, [&](StepRef ref, const Step& step) {
     for (const Half half : {Half::Receive, Half::Send}) {
       for_each_cause(schedule, schedule.extent(), ref, half, step, [&](const Cause& cause) {
@@ -60,18 +60,18 @@ inline std::string fault_in_lockstep(const Schedule& schedule) {
         const bool same_row =
             cause.step.index == ref.index && half == Half::Send && cause.half == Half::Receive;
         if (cause.kind != CauseKind::Enter && !earlier && !same_row)
-          fault = fmt::format("({}, {}, {}) needs row {}", ref.node.index(), ref.channel.index(),
+          error = fmt::format("({}, {}, {}) needs row {}", ref.node.index(), ref.channel.index(),
                               ref.index, cause.step.index);
         return true;
       });
     }
   });
-  return fault;
+  return error;
 }
 
-/// Runs ready halves in random order. No cause and no message under way names a step further back
-/// of where its channel is, or further on, than the window; all halves run, once each.
-inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
+/// Runs ready halves in random order. Causes and messages under way name only steps within the
+/// window of their channel, and every half runs once.
+inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   struct Watch {
     Watch(const Schedule& of, uint64_t seed)
         : schedule(of), extent(of.extent()), progress(of), random(seed) {}
@@ -79,9 +79,9 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
     void see(HalfRef half) {
       for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
                      [&](const Cause& cause) {
-                       const uint32_t at = begun[place(cause.step)];
+                       const uint32_t at = begun[index_of(cause.step)];
                        if (cause.kind != CauseKind::Enter && cause.step.index + extent.window < at)
-                         fault = fmt::format("step {} is {} behind", cause.step.index,
+                         error = fmt::format("step {} is {} behind", cause.step.index,
                                              at - cause.step.index);
                        return true;
                      });
@@ -97,18 +97,18 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
         ready[pick] = ready.back();
         ready.pop_back();
         see(half);
-        begun[place(half.step)] = half.step.index;
+        begun[index_of(half.step)] = half.step.index;
         if (half.half == Half::Send && schedule.step(half.step).to) {
           const StepRef receiver = schedule.peer(half.step, Half::Send);
-          if (receiver.index > begun[place(receiver)] + extent.window)
-            fault =
-                fmt::format("a message waits {} steps on", receiver.index - begun[place(receiver)]);
+          if (receiver.index > begun[index_of(receiver)] + extent.window)
+            error = fmt::format("a message waits {} steps on",
+                                receiver.index - begun[index_of(receiver)]);
         }
         progress.retire(half, push);
         ++halves;
       }
     }
-    size_t place(StepRef ref) const {
+    size_t index_of(StepRef ref) const {
       return size_t{ref.node.index()} * extent.channels + ref.channel.index();
     }
 
@@ -118,25 +118,25 @@ inline std::string fault_in_window(const Schedule& schedule, uint64_t seed) {
     Random random;
     std::vector<uint32_t> begun = std::vector<uint32_t>(size_t{extent.nodes} * extent.channels);
     uint64_t halves = 0;
-    std::string fault;
+    std::string error;
   };
   Watch watch(schedule, seed);
   watch.run();
   uint64_t all = 0;
   for_each_step(schedule, [&](StepRef, const Step&) { all += 2; });
-  if (watch.fault.empty() && watch.halves != all)
+  if (watch.error.empty() && watch.halves != all)
     return fmt::format("{} halves of {} ran", watch.halves, all);
-  return watch.fault;
+  return watch.error;
 }
 
-/// The first of the faults above.
-inline std::string fault_in_form(const Schedule& schedule, uint64_t seed) {
-  std::string fault = fault_in_messages(schedule);
-  if (fault.empty())
-    fault = fault_in_lockstep(schedule);
-  if (fault.empty())
-    fault = fault_in_window(schedule, seed);
-  return fault;
+/// The first of the errors above.
+inline std::string error_in_form(const Schedule& schedule, uint64_t seed) {
+  std::string error = error_in_messages(schedule);
+  if (error.empty())
+    error = error_in_lockstep(schedule);
+  if (error.empty())
+    error = error_in_window(schedule, seed);
+  return error;
 }
 
 }  // namespace orrery::test

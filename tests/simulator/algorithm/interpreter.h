@@ -1,7 +1,7 @@
 #pragma once
 
-// The least that makes a schedule's steps into numbers: int64 areas, walked without time. A test's
-// oracle for the schedules, and nothing that the product uses.
+// A minimal interpreter of a schedule's steps on int64 areas, without time: the tests' oracle for
+// schedules. The product does not use it.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Moved {
   std::vector<Parked> parked;
   std::vector<uint32_t> sent;                                 // messages, per node
   std::map<std::pair<uint32_t, uint32_t>, int64_t> elements;  // per (from, to)
-  std::string fault;  // a step read or wrote outside its area, or met a message of another size
+  std::string error;  // a step read or wrote outside its area, or met a message of another size
 };
 
 /// Output elements that no step writes stay at this, unless the schedule asks for zeros.
@@ -50,7 +50,7 @@ class Interpreter {
     if (step.from) {
       payload = std::move(messages_[ref]);
       if (static_cast<int64_t>(payload.size()) != step.count())
-        moved_.fault = "a message of another size";
+        moved_.error = "a message of another size";
     } else if (step.combine != Combine::None) {
       payload = read(ref.node, *step.target);
     } else if (step.source) {
@@ -84,7 +84,7 @@ class Interpreter {
     const auto size = static_cast<int64_t>(area.size());
     if (slice.area == Area::Scratch || slice.first < 0 || slice.count < 0 ||
         slice.first + slice.count > size)
-      moved_.fault = "a slice outside its area";
+      moved_.error = "a slice outside its area";
     return area;
   }
   Elements read(Node node, const Slice& slice) {
@@ -108,7 +108,7 @@ Moved move_data(const S& schedule, std::vector<Elements> inputs) {
   return Interpreter<S>(schedule, std::move(inputs)).run();
 }
 
-/// Elements below 2^40 that differ by rank and place, so that a sum tells what it is made of.
+/// Elements below 2^40, different for each rank and index, so that a sum shows its terms.
 inline std::vector<Elements> inputs(uint32_t nodes, int64_t count) {
   std::vector<Elements> result(nodes);
   for (uint32_t r = 0; r < nodes; ++r)

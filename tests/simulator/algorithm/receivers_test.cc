@@ -1,4 +1,4 @@
-// What computed schedules say of their receivers is what going through their steps gives.
+// The receivers that computed schedules state are those that their steps send to.
 
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace orrery::test {
 namespace {
 
-TEST_CASE("receivers: those of every algorithm are what its steps send") {
+TEST_CASE("receivers: for_each_receiver gives what the steps send") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const OpKind kind : algorithm.kinds) {
       for (uint32_t nodes = 1; nodes <= 9; ++nodes) {
@@ -21,7 +21,7 @@ TEST_CASE("receivers: those of every algorithm are what its steps send") {
           const Op op = some_op(kind, nodes);
           Transport transport;
           transport.channels = channels;
-          // Parts that are not all of one size.
+          // Parts of unequal size.
           const bool even =
               kind == OpKind::AllToAll || kind == OpKind::Pswapaxes || kind == OpKind::PsumScatter;
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;

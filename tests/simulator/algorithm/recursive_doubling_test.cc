@@ -12,24 +12,24 @@ namespace {
 
 using test::any_transport;
 
-TEST_CASE("recursive doubling: every rank gets the sum, whatever the number of ranks") {
+TEST_CASE("recursive doubling: every rank gets the sum, for any number of ranks") {
   test::holds_for_all("sum", [] {
     const auto nodes = *rc::gen::inRange(1U, 18U);
     const auto count = *rc::gen::inRange<int64_t>(0, 201);
     const RecursiveDoublingSchedule schedule(nodes, count, Combine::Add, any_transport());
     const auto inputs = test::inputs(nodes, count);
     const test::Moved moved = test::move_data(schedule, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const test::Elements& output : moved.outputs)
       RC_ASSERT(output == test::sum(inputs));
   });
 }
 
-TEST_CASE("recursive doubling: messages, lockstep and window are as walkers rely on") {
+TEST_CASE("recursive doubling: messages, lockstep and window meet what walkers require") {
   test::holds_for_all("form", [](uint64_t seed) {
     const auto nodes = *rc::gen::inRange(1U, 18U);
     const RecursiveDoublingSchedule schedule(nodes, 40, Combine::Max, any_transport());
-    RC_ASSERT(test::fault_in_form(schedule, seed) == "");
+    RC_ASSERT(test::error_in_form(schedule, seed) == "");
   });
 }
 
@@ -40,8 +40,7 @@ TEST_CASE("recursive doubling: only a power of two runs in lockstep") {
     CHECK_FALSE(RecursiveDoublingSchedule(nodes, 1, Combine::Add, {}).extent().lockstep);
 }
 
-TEST_CASE(
-    "recursive doubling: a core rank sends once a round, a surplus rank once, each all it has") {
+TEST_CASE("recursive doubling: a core rank sends all its data once a round, a surplus rank once") {
   // n = 6: p = 4, two rounds; ranks 0 and 1 hand the result to ranks 4 and 5.
   const RecursiveDoublingSchedule schedule(6, 10, Combine::Add, {});
   const test::Moved moved = test::move_data(schedule, test::inputs(6, 10));

@@ -39,7 +39,7 @@ TEST_CASE("ring all-reduce: every rank gets the sum") {
     const RingSchedule ring(Form::AllReduce, c.nodes, c.count, Combine::Add, c.transport);
     const auto inputs = test::inputs(c.nodes, c.count);
     const test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const Elements& output : moved.outputs)
       RC_ASSERT(output == test::sum(inputs));
   });
@@ -51,7 +51,7 @@ TEST_CASE("ring reduce-scatter: rank r gets chunk r of the sum") {
     const RingSchedule ring(Form::ReduceScatter, c.nodes, c.count, Combine::Add, c.transport);
     const auto inputs = test::inputs(c.nodes, c.count);
     test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (uint32_t r = 0; r < c.nodes; ++r) {
       const Elements expected = part_of(test::sum(inputs), c.nodes, r);
       moved.outputs[r].resize(expected.size());  // smaller chunks leave one element unwritten
@@ -71,23 +71,23 @@ TEST_CASE("ring all-gather: every rank gets all chunks in rank order") {
       inputs.back().resize(static_cast<size_t>(ring.extent().input));
     }
     const test::Moved moved = test::move_data(ring, inputs);
-    RC_ASSERT(moved.fault.empty());
+    RC_ASSERT(moved.error.empty());
     for (const Elements& output : moved.outputs)
       RC_ASSERT(output == whole);
   });
 }
 
-TEST_CASE("ring: messages, lockstep and window are as walkers rely on") {
+TEST_CASE("ring: messages, lockstep and window meet what walkers require") {
   test::holds_for_all("form", [](uint64_t seed) {
     const Case c = any_case();
     const auto form = *rc::gen::element(Form::AllGather, Form::ReduceScatter, Form::AllReduce);
     const Combine combine = form == Form::AllGather ? Combine::None : Combine::Add;
     const RingSchedule ring(form, c.nodes, c.count, combine, c.transport);
-    RC_ASSERT(test::fault_in_form(ring, seed) == "");
+    RC_ASSERT(test::error_in_form(ring, seed) == "");
   });
 }
 
-TEST_CASE("ring all-reduce: a link carries all chunks twice, but for the two that end behind it") {
+TEST_CASE("ring all-reduce: a link carries every chunk twice, except two that it carries once") {
   // Rank r sends chunks r, r-1, ..., that is r - i for i = 0..2n-3: those with i + n <= 2n-3 again
   // at i + n, so only i = n-2 and i = n-1, chunks r+2 and r+1, once.
   for (uint32_t n = 2; n <= 9; ++n) {
@@ -107,10 +107,10 @@ TEST_CASE("ring all-reduce: a link carries all chunks twice, but for the two tha
   }
 }
 
-TEST_CASE("ring: with one slot, forwarding without storing waits in a circle") {
-  // Step 1 of a reduction over three ranks or more keeps its message's slot until it has sent, for
-  // which it needs the slot that step 1 of the next rank keeps. A gather stores, and two ranks have
-  // no step that forwards without storing.
+TEST_CASE("ring: with one slot, forwarding without storing deadlocks") {
+  // Over three ranks or more, step 1 of a reduction keeps its message's slot until it has sent. To
+  // send it needs the slot that step 1 of the next rank keeps. A gather stores, and with two ranks
+  // no step forwards without storing.
   Transport one;
   one.slots = 1;
   for (uint32_t n = 1; n <= 6; ++n) {
@@ -122,7 +122,7 @@ TEST_CASE("ring: with one slot, forwarding without storing waits in a circle") {
       CHECK(ring.extent().lockstep == moved.parked.empty());
       if (form == Form::AllGather || n <= 2) {
         CHECK(moved.parked.empty());
-        CHECK(test::fault_in_form(ring, 1) == "");
+        CHECK(test::error_in_form(ring, 1) == "");
       } else {
         REQUIRE(moved.parked.size() == n);
         for (const Parked& parked : moved.parked) {
@@ -136,7 +136,8 @@ TEST_CASE("ring: with one slot, forwarding without storing waits in a circle") {
   }
 }
 
-/// Ends of halves when every link takes `latency` plus 1 ps an element, by the causes alone.
+/// When halves end if every link takes `latency` plus 1 ps an element: derived from the causes
+/// alone.
 struct MaxPlus {
   const RingSchedule& ring;
   int64_t latency;
@@ -172,7 +173,8 @@ TEST_CASE("ring all-reduce: ends after 2(n-1) hops of the largest chunk") {
         walk(ring, time);
         CAPTURE(n);
         CAPTURE(count);
-        // No message waits: each hop is a latency of 7 and the transfer of ceil(count / n).
+        // No message waits for another: each hop takes a latency of 7 and the transfer of
+        // ceil(count / n).
         CHECK(time.last == 2 * (n - 1) * (7 + (count + n - 1) / n));
       }
     }

@@ -21,7 +21,7 @@ const Thread kThread{"t", {LogicalId(2), LogicalId(5)}, {}};
 
 }  // namespace
 
-TEST_CASE("exposure of a sync collective: all of it, with its launch") {
+TEST_CASE("exposure of a sync collective: its whole time, launch included") {
   const Exposure found =
       exposure(kThread, completion({{span(0, 10, 30), span(5, 15, 45)}}), Issue::Sync, OpId(0), {});
   CHECK(found.device == LogicalId(5));  // 30 long, the other 20
@@ -30,7 +30,7 @@ TEST_CASE("exposure of a sync collective: all of it, with its launch") {
   CHECK(found.hidden == Duration(0));
 }
 
-TEST_CASE("exposure of a started collective: what its done waits") {
+TEST_CASE("exposure of a started collective: the wait at its done") {
   const Completion times = completion({{span(0, 0, 30), span(0, 0, 30)},  // equal: device 2 counts
                                        {span(20, 20, 30), span(5, 5, 30)}});
   const Exposure found = exposure(kThread, times, Issue::Start, OpId(0), OpId(1));

@@ -25,9 +25,9 @@ struct Timed {
             "arrays": {{"a": {{"shape": [2000], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
             "programs": {}}})",
                                                 launch, programs))) {
-    Diagnostics faults("test.json");
-    const Lowered lowered = lower(scenario.program, scenario.cluster, faults);
-    faults.throw_if_any();
+    Diagnostics diagnostics("test.json");
+    const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+    diagnostics.throw_if_any();
     completion = run_time(scenario.program, lowered, scenario.cluster.fabric);
     path = critical_path(scenario.program, lowered, completion);
   }
@@ -78,20 +78,20 @@ TEST_CASE("critical path: ops that follow each other") {
         "c@0 0-1000, r@0 1000-7000, e@0 7000-9000");
 }
 
-TEST_CASE("critical path: leads through the device that entered last") {
+TEST_CASE("critical path: goes through the device that entered last") {
   const std::string site = R"(, "site": "s")";
   CHECK(Timed(two(compute("c", 1) + "," + psum("r", site),
                   compute("late", 3) + "," + psum("q", site)))
             .text() == "late@1 0-3000, q@1 3000-9000");
 }
 
-TEST_CASE("critical path: a collective that computation hides is not on it") {
+TEST_CASE("critical path: a collective hidden behind computation is not on it") {
   const std::string program =
       psum("r", R"(, "stream": 0)") + "," + compute("c", 10) + "," + done("d", "r");
   CHECK(Timed(everywhere(program)).text() == "c@0 0-10000");
 }
 
-TEST_CASE("critical path: computation that a collective hides is not on it") {
+TEST_CASE("critical path: computation hidden behind a collective is not on it") {
   const std::string program = psum("r", R"(, "stream": 0)") + "," + compute("c", 2) + "," +
                               done("d", "r") + "," + compute("e", 1);
   CHECK(Timed(everywhere(program)).text() == "r@0 0-6000, e@0 6000-7000");
@@ -110,7 +110,7 @@ TEST_CASE("critical path: launches belong to their entries, which are contiguous
   CHECK(timed.text() == "c@0 0-1500, r@0 1500-8000, e@0 8000-10500");
 }
 
-TEST_CASE("critical path: a collective that is never done can be its end") {
+TEST_CASE("critical path: can end with a collective that is never done") {
   CHECK(Timed(everywhere(psum("r", R"(, "stream": 0)") + "," + compute("c", 2))).text() ==
         "r@0 0-6000");
 }

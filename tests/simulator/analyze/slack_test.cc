@@ -26,7 +26,7 @@ struct Swept {
   std::vector<std::optional<Duration>> slacks;
 };
 
-/// Empty where the sweep does not time the program.
+/// Empty where the sweep cannot time the program.
 std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
                            const std::vector<Instant>& device_start = {}) {
   std::variant<Completion, std::string> result;
@@ -57,7 +57,7 @@ TEST_CASE("slack: none on the critical path") {
   CHECK(slack(sketch, after) == Duration());
 }
 
-TEST_CASE("slack: a hidden collective has what computation takes longer") {
+TEST_CASE("slack: a hidden collective may take as long as the computation that hides it") {
   Sketch sketch(2);
   const OpId started = sketch.start(psum(sketch));
   const OpId computed = sketch.local(10'000'000);
@@ -67,7 +67,7 @@ TEST_CASE("slack: a hidden collective has what computation takes longer") {
   CHECK(slack(sketch, done) == Duration());
 }
 
-TEST_CASE("slack: computation behind an exposed collective has what that takes longer") {
+TEST_CASE("slack: computation behind an exposed collective may take as long as the collective") {
   Sketch sketch(2);
   const OpId started = sketch.start(psum(sketch));
   const OpId computed = sketch.local(3'000'000);
@@ -76,11 +76,11 @@ TEST_CASE("slack: computation behind an exposed collective has what that takes l
   CHECK(slack(sketch, computed) == Duration(1'000'000));
 }
 
-TEST_CASE("slack: a device that enters early may enter as late as its messages are needed") {
-  // Device 1 enters at 5 us: its first message arrives at 7, device 0 answers until 8, device 1 has
-  // the answer at 9. That is the end. Device 1's own answer is sent from 6 to 7 us, and would be in
-  // time from 7 to 8, since it is taken, 1 us later, by the last step of device 0. It answers
-  // device 0's first message, which takes 2 us: device 0 may enter at 5 us.
+TEST_CASE("slack: a device may enter until its messages are needed") {
+  // Device 1 enters at 5 us. Its first message arrives at 7, and device 0 answers until 8. Device 1
+  // has the answer at 9, which is the end. Device 1's own answer is sent from 6 to 7 us. It would
+  // be in time from 7 to 8, since device 0's last step receives it 1 us later. It answers device
+  // 0's first message, which takes 2 us. So device 0 may enter at 5 us.
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
@@ -95,7 +95,7 @@ TEST_CASE("slack: a device that enters early may enter as late as its messages a
   CHECK(slack(sketch, early) == Duration(5'000'000));
 }
 
-TEST_CASE("slack: of an op that ends the program early, up to the makespan") {
+TEST_CASE("slack: an op that ends before the program may last to the makespan") {
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
@@ -115,7 +115,8 @@ Instant makespan_with(Sketch& sketch, const RandomProgram& program, OpId op, Dur
   return std::get<Completion>(result).makespan;
 }
 
-TEST_CASE("slack: a local op may last so much longer and no picosecond more, 300 random programs") {
+TEST_CASE(
+    "slack: a local op may last that much longer and no picosecond more, 300 random programs") {
   Random random(11);
   int ops = 0;
   int with_slack = 0;

@@ -42,7 +42,7 @@ std::string why_text(const Sketch& sketch, OpId op, uint32_t device) {
   return text(why(sketch.program, sketch.lowered, on, completion, op, LogicalId(device)));
 }
 
-TEST_CASE("why: through the messages to the member that came last, and through its list") {
+TEST_CASE("why: from the op through messages to the member that entered last, and down its list") {
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
@@ -57,7 +57,7 @@ TEST_CASE("why: through the messages to the member that came last, and through i
         "send@0 7-8 message, flight@0 8-9 sent");
 }
 
-TEST_CASE("why: a launch, and what a compute stream waited for") {
+TEST_CASE("why: a launch, and the cause of a wait on the compute stream") {
   Sketch sketch(2);
   sketch.lowered.launch = Duration(3'000'000);
   sketch.sync(sketch.site(all_reduce()));

@@ -31,8 +31,8 @@ struct Site {
     Groupings groupings(fabric);
     const auto picked =
         pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);
-    if (const auto* fault = std::get_if<TypeFault>(&picked))
-      return fault->parameter + ": " + fault->message;
+    if (const auto* error = std::get_if<TypeError>(&picked))
+      return error->parameter + ": " + error->message;
     return std::string(std::get<Pick>(picked).algorithm->name) + ": " +
            std::get<Pick>(picked).because;
   }
@@ -79,7 +79,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("choice: where no two messages meet, the times are those of the closed forms") {
+TEST_CASE("choice: where no two messages share a link, the times are those of the closed forms") {
   for (uint32_t ranks = 2; ranks <= 20; ++ranks) {
     for (const int64_t elements : {1, 7, 1'000, 100'000, 400'001}) {
       const std::string text = pick(OpKind::Psum, ranks, elements);
@@ -92,7 +92,7 @@ TEST_CASE("choice: where no two messages meet, the times are those of the closed
   }
 }
 
-TEST_CASE("choice: of the two the one that takes less time") {
+TEST_CASE("choice: the algorithm that takes less time") {
   // 4 MiB over 8 ranks. Ring: 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us.
   // Recursive doubling: 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
   CHECK(pick(OpKind::Psum, 8, 1 << 20) ==
@@ -102,7 +102,7 @@ TEST_CASE("choice: of the two the one that takes less time") {
         "recursive_doubling: recursive_doubling 3.00192 us < ring 14.00112 us (model)");
 }
 
-TEST_CASE("choice: messages that share links are timed as they share them") {
+TEST_CASE("choice: messages that share links are timed with the sharing") {
   // On a ring of 8 devices, ranks 2 apart are 2 links apart and share each link in twos, ranks 4
   // apart 4 links and in fours. 32 B are 640 ps at the full rate: doubling takes (1 + 2 + 4) us and
   // (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s = 80 ps).
@@ -110,14 +110,15 @@ TEST_CASE("choice: messages that share links are timed as they share them") {
         "recursive_doubling: recursive_doubling 7.00448 us < ring 14.00112 us (model)");
 }
 
-TEST_CASE("choice: an exchange at once shares each device's link, one in turns waits each time") {
+TEST_CASE(
+    "choice: an exchange at once shares each device's link, one in turns pays every latency") {
   // 4 ranks under a switch: 2 us away. Each sends 3 parts of 400,000 B, 8 us at the full rate: at
   // once 2 us + 3 x 8 us, in turns 3 (2 us + 8 us).
   CHECK(Site(OpKind::AllToAll, switch_fabric(4, kLink), 400'000).pick() ==
         "direct: direct 26 us < pairwise 30 us (model)");
 }
 
-TEST_CASE("choice: groups of more than 64 ranks are extended from two sizes, along the steps") {
+TEST_CASE("choice: groups of more than 64 ranks are extrapolated from two sizes, by their steps") {
   const Duration latency = kLink.latency * 2;
   for (const uint32_t ranks : {128U, 160U, 1024U}) {
     const int64_t elements = int64_t{ranks} * 50;  // whole chunks
@@ -156,7 +157,7 @@ TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
 }
 
-TEST_CASE("choice: of groups that lie alike one is timed, unless their links differ") {
+TEST_CASE("choice: of groups with the same shape one is timed, unless their links differ") {
   std::vector<Link> links;
   for (uint32_t d = 0; d < 40; d += 2) {
     const BytesPerSecond bandwidth(d < 38 ? 50'000'000'000 : 5'000'000'000);
@@ -172,7 +173,7 @@ TEST_CASE("choice: of groups that lie alike one is timed, unless their links dif
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 81 us < ring 82 us (model)");
 }
 
-TEST_CASE("choice: groups of many shapes are not all timed, and the reason says so") {
+TEST_CASE("choice: of groups of many shapes some are timed, and the reason says so") {
   Site site(OpKind::Psum, ring_fabric(60, kLink), 8);
   site.groups.clear();
   for (uint32_t shape = 1; shape <= 10; ++shape)
@@ -180,21 +181,21 @@ TEST_CASE("choice: groups of many shapes are not all timed, and the reason says 
   CHECK(site.pick().find("(model, 8 of 10 shapes of groups timed)") != std::string::npos);
 }
 
-TEST_CASE("choice: an algorithm that cannot run there is not taken") {
-  // One-way links to the next rank only: doubling sends back too, over all the others, and a way in
-  // one direction round the ring is a way. Without the last link there is none.
+TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
+  // One-way links to the next rank only. Doubling also sends back, which goes over all the other
+  // links: a route around the ring exists. Without the last link there is none.
   std::vector<Link> onward;
   for (uint32_t d = 0; d < 3; ++d)
     onward.push_back({VertexId(d), VertexId(d + 1), kLink.bandwidth, kLink.latency});
   Site chain(OpKind::Psum, Fabric(4, {}, onward), 8);
   CHECK(chain.pick() == "ring: the first that fits");
-  // With one slot, the ranks of a ring that forward without storing wait for each other.
+  // With one slot, the ranks of a ring that forwards without storing deadlock.
   Site narrow(OpKind::Psum, 4, 8);
   narrow.request.transport.slots = 1;
   CHECK(narrow.pick() == "recursive_doubling: ring would hang");
 }
 
-TEST_CASE("choice: the scenario's word stands") {
+TEST_CASE("choice: an algorithm that the scenario names is taken") {
   Site asked(OpKind::Psum, 8, 8);
   asked.asked_for = "ring";
   CHECK(asked.pick() == "ring: asked for by the scenario");
@@ -215,7 +216,7 @@ TEST_CASE("choice: where there is one algorithm, that is the reason") {
         "pairwise: the only algorithm that fits for all_to_all");
 }
 
-TEST_CASE("choice: what does not fit says so") {
+TEST_CASE("choice: the message for an algorithm that does not fit") {
   Site asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
   asked.asked_for = "direct";
   CHECK(asked.pick() == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
@@ -237,7 +238,7 @@ TEST_CASE("choice: a group of one copies") {
   CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
 }
 
-TEST_CASE("algorithms: a kind has no two of one name, and every kind has one") {
+TEST_CASE("algorithms: names are unique within a kind, and every kind has one") {
   for (const OpRules& of : all_rules()) {
     if (of.family != Family::Collective)
       continue;

@@ -57,7 +57,7 @@ TEST_CASE("local cost: a dot multiplies and adds, and reads and writes each arra
   CHECK(rig.local("c") == Duration(1'200'000));
 }
 
-TEST_CASE("local cost: renaming is free, moving is not") {
+TEST_CASE("local cost: renaming is free, moving data is not") {
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.argument("a", Dtype::F32, Shape{1000})
@@ -68,23 +68,23 @@ TEST_CASE("local cost: renaming is free, moving is not") {
   CHECK(rig.local("t") == Duration(1'000'000 + 8000));  // 4 kB read and 4 kB written at 1 TB/s
 }
 
-TEST_CASE("local cost: flops without a rate are a fault where an op is about them") {
+TEST_CASE("local cost: flops without a rate are an error for ops that are mainly flops") {
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.op("compute", "c", {}, work(1, 0, Dtype::BF16));
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/c: compute: expected a peak rate for bf16 under the cluster's "
         "\"flops\", got only f32");
 }
 
-TEST_CASE("local cost: no flops need no rate") {
+TEST_CASE("local cost: an op without flops needs no rate") {
   LowerRig rig(1);
   rig.op("compute", "c", {}, work(0, 0, Dtype::BF16));
   rig.lower();
   CHECK(rig.local("c") == Duration(0));
 }
 
-TEST_CASE("local cost: elementwise ops without a rate are charged for bytes, and labelled") {
+TEST_CASE("local cost: elementwise ops without a rate cost their bytes only, and are labelled") {
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.argument("a", Dtype::S32, Shape{1000}).op("add", "s", {"a", "a"});
@@ -94,7 +94,7 @@ TEST_CASE("local cost: elementwise ops without a rate are charged for bytes, and
                                           "reductions are charged for bytes only"});
 }
 
-TEST_CASE("local cost: without a memory bandwidth flops alone are charged, and labelled") {
+TEST_CASE("local cost: without a memory bandwidth ops cost their flops only, and are labelled") {
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.cluster.device.memory_bandwidth = std::nullopt;

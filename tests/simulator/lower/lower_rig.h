@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs in a few words, lowered onto a cluster that a test may change.
+// Short ways to write programs, lowered onto a cluster that a test may change.
 
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ class LowerRig {
       : cluster{"rig",
                 fully_connected_fabric(devices, {BytesPerSecond(1'000'000'000), Duration(1000)}),
                 {}},
-        builder_(Mesh({{"x", devices}}), Checks::Shapes, faults_) {}
+        builder_(Mesh({{"x", devices}}), Checks::Shapes, diagnostics_) {}
 
   LowerRig& argument(const std::string& name, Dtype dtype, Shape shape) {
     builder_.argument(name, dtype, std::move(shape), {"x"});
@@ -49,26 +49,26 @@ class LowerRig {
     request.issue = named.issue;
     request.operands = std::move(operands);
     request.site = std::move(site);
-    request.origin = Origin{"/program/" + name, TextPlace{7, 1}};
+    request.origin = Origin{"/program/" + name, TextPosition{7, 1}};
     for (const auto& [key, value] : parameters)
       request.attributes.set(key, value);
     builder_.op(std::move(request));
     return *this;
   }
 
-  /// Ends the program and lowers it. Fails the test where there is a fault.
+  /// Ends the program and lowers it. Fails the test where there is an error.
   const Lowered& lower() {
     build();
-    lowered = orrery::lower(program, cluster, faults_);
-    faults_.throw_if_any();
+    lowered = orrery::lower(program, cluster, diagnostics_);
+    diagnostics_.throw_if_any();
     return lowered;
   }
-  /// Ends the program, lowers it, and returns what was wrong.
-  std::string fault() {
+  /// Ends the program, lowers it, and returns the error.
+  std::string error() {
     build();
-    orrery::lower(program, cluster, faults_);
+    orrery::lower(program, cluster, diagnostics_);
     try {
-      faults_.throw_if_any();
+      diagnostics_.throw_if_any();
     } catch (const InputError& error) {
       return error.what();
     }
@@ -90,10 +90,10 @@ class LowerRig {
  private:
   void build() {
     program = builder_.finish();
-    faults_.throw_if_any();
+    diagnostics_.throw_if_any();
   }
 
-  Diagnostics faults_{"rig.json"};
+  Diagnostics diagnostics_{"rig.json"};
   ProgramBuilder builder_;
   size_t threads_ = 0;
 };

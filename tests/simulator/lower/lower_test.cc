@@ -46,7 +46,7 @@ TEST_CASE("lower: a sync collective enters and waits, a started one waits at its
         "enter s/s on 3, local b, enter p/p on 0, wait p/p on 0, wait d/s on 3");
 }
 
-TEST_CASE("lower: work elements move, and what no tensor can hold of them is scratch") {
+TEST_CASE("lower: work elements move, and those that no tensor can hold need scratch") {
   const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
   LowerRig rig(2);
   rig.argument("p", Dtype::Pred, Shape{8})
@@ -55,11 +55,11 @@ TEST_CASE("lower: work elements move, and what no tensor can hold of them is scr
       .op("pmean", "mean", {"h"}, ring)
       .op("pargmax", "rank", {"h"}, ring);
   const Lowered& lowered = rig.lower();
-  // A ring needs no scratch of its own. The pred of the operand are not the s32 counts, which take
+  // A ring needs no scratch of its own. The operand's pred elements become s32 counts, which need
   // 32 bytes; their sum fits the result.
   CHECK(itemsize(lowered.collectives[0].work) == Bytes(4));
   CHECK(lowered.collectives[0].scratch == Bytes(32));
-  // Sums of f16 are what operand and result hold.
+  // Sums of f16 fit the operand and the result.
   CHECK(itemsize(lowered.collectives[1].work) == Bytes(2));
   CHECK(lowered.collectives[1].scratch == Bytes(0));
   // An f16 and its rank are 6 bytes: neither the f16 operand nor the s32 result has room for them.
@@ -67,7 +67,7 @@ TEST_CASE("lower: work elements move, and what no tensor can hold of them is scr
   CHECK(lowered.collectives[2].scratch == Bytes(96));
 }
 
-TEST_CASE("lower: each group of a site is a collective, and equal groups share a schedule") {
+TEST_CASE("lower: each group of a site is one collective, and equal groups share a schedule") {
   LowerRig rig(5);
   rig.argument("a", Dtype::F32, Shape{8})
       .op("psum", "p", {"a"},
@@ -78,7 +78,7 @@ TEST_CASE("lower: each group of a site is a collective, and equal groups share a
   CHECK(lowered.collectives[0].schedule == lowered.collectives[2].schedule);
   CHECK(lowered.collectives[1].schedule->extent().nodes == 1);
   CHECK(lowered.collectives[2].members == Group{LogicalId(3), LogicalId(1)});
-  CHECK(lowered.collectives[2].places == std::vector<VertexId>{VertexId(3), VertexId(1)});
+  CHECK(lowered.collectives[2].vertices == std::vector<VertexId>{VertexId(3), VertexId(1)});
   CHECK(lowered.choices.size() == 1);
   const SiteMembers& members = lowered.members[0];
   CHECK(members.find(LogicalId(1))->collective == CollectiveId(2));
@@ -86,7 +86,7 @@ TEST_CASE("lower: each group of a site is a collective, and equal groups share a
   CHECK(members.find(LogicalId(4))->collective == CollectiveId(1));
 }
 
-TEST_CASE("lower: layers that become the same share schedules, groups and views") {
+TEST_CASE("lower: layers with equal collectives share schedules, groups and views") {
   const Groups pairs = {{0, 1}, {3, 2}};
   const test::Parameters in_pairs = {{"axis_name", Names{"x"}}, {"axis_index_groups", pairs}};
   test::Parameters on_stream = in_pairs;
@@ -111,14 +111,14 @@ TEST_CASE("lower: layers that become the same share schedules, groups and views"
   CHECK(all[6].schedule->extent().input == 9);
   for (size_t c = 2; c < all.size(); ++c) {
     CHECK(all[c].members.begin() == all[c - 2].members.begin());
-    CHECK(all[c].places.begin() == all[c - 2].places.begin());
+    CHECK(all[c].vertices.begin() == all[c - 2].vertices.begin());
   }
   CHECK(all[2].input.dims.begin() == all[0].input.dims.begin());
   CHECK(all[2].stream == StreamId(1));
   CHECK(lowered.members[4].find(LogicalId(2))->collective == CollectiveId(9));
 }
 
-TEST_CASE("lower: permutations share a schedule only where they are the same") {
+TEST_CASE("lower: permutations share a schedule only where they are equal") {
   LowerRig rig(2);
   const auto permute = [&](const std::string& name, const Groups& perm) {
     rig.op("ppermute", name, {"a"}, {{"axis_name", Names{"x"}}, {"perm", perm}});
@@ -139,7 +139,7 @@ TEST_CASE("lower: permutations share a schedule only where they are the same") {
   CHECK(lowered.collectives[5].schedule == lowered.collectives[3].schedule);
 }
 
-TEST_CASE("lower: devices outside the threads that meet take no part") {
+TEST_CASE("lower: devices outside the meeting threads take no part") {
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8})
       .thread({LogicalId(0), LogicalId(1)})
@@ -195,7 +195,7 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
   CHECK(lowered.choices[0].because == "asked for by the scenario");
 }
 
-TEST_CASE("lower: a choice goes by the cluster's links") {
+TEST_CASE("lower: the choice depends on the cluster's links") {
   // 1 GB/s and 1 ns: 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns, and
   // doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency it is 6048 ns against 2064 ns.
   LowerRig rig(4);
@@ -220,7 +220,7 @@ TEST_CASE("lower: ppermute over no axes keeps the operand, over an axis of one i
   CHECK(dropped.lower().collectives[0].schedule->extent().zero_output);
 }
 
-TEST_CASE("lower: what the cluster does not give is labelled where it matters") {
+TEST_CASE("lower: figures that the cluster does not give are labelled where they matter") {
   LowerRig gathers(2);
   gathers.argument("a", Dtype::F32, Shape{8})
       .op("all_gather", "g", {"a"}, {{"axis_name", Names{"x"}}});
@@ -239,7 +239,7 @@ TEST_CASE("lower: what the cluster does not give is labelled where it matters") 
   CHECK(given.lowered.rates.reduce == BytesPerSecond(7));
 }
 
-TEST_CASE("lower: operands that are packed and results that leave are copied at the copy rate") {
+TEST_CASE("lower: packing and unpacking at the ends take the copy rate") {
   LowerRig rig(4);
   rig.cluster.device.copy_rate = BytesPerSecond(1'000'000'000);  // a byte takes 1 ns
   const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
@@ -285,7 +285,7 @@ TEST_CASE("lower: copies take their time before the first step, in the steps and
   CHECK(takes("psum_scatter", "scatter_dimension") == Instant(16'000 + 9'000));
 }
 
-TEST_CASE("lower: a copy rate that is not given is labelled where a device copies") {
+TEST_CASE("lower: a missing copy rate is labelled where a device copies") {
   const auto labels = [](const std::string& op, const test::Parameters& parameters) {
     LowerRig rig(2);
     rig.cluster.device.launch = Duration(0);
@@ -302,29 +302,29 @@ TEST_CASE("lower: a copy rate that is not given is labelled where a device copie
   CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
 
-TEST_CASE("lower: an algorithm that is none is a fault at its parameter") {
+TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
   LowerRig rig(2);
   rig.argument("a", Dtype::F32, Shape{8})
       .op("psum_start", "p", {"a"},
           {{"axis_name", Names{"x"}}, {"algorithm", std::string("rings")}})
       .op("done", "d", {"p"});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/p/algorithm: psum_start: expected one of ring, "
         "recursive_doubling, got \"rings\"; did you mean \"ring\"?");
 }
 
-TEST_CASE("lower: members without a way to each other are a fault") {
+TEST_CASE("lower: members without a route to each other are an error") {
   LowerRig rig(3);
   const Link onward = {VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)};
   const Link back = {VertexId(1), VertexId(0), BytesPerSecond(1), Duration(0)};
   rig.cluster.fabric = Fabric(3, {}, {onward, back});
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json:7:1: /program/p: psum: expected a route from device 1 to device 2, where ring "
         "sends, got none over the cluster's links");
 }
 
-TEST_CASE("lower: a way in one direction is enough where nothing is sent back") {
+TEST_CASE("lower: a route in one direction is enough where nothing is sent back") {
   LowerRig rig(2);
   rig.cluster.fabric = Fabric(2, {}, {{VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)}});
   rig.argument("a", Dtype::F32, Shape{8})
@@ -334,16 +334,16 @@ TEST_CASE("lower: a way in one direction is enough where nothing is sent back") 
   back.cluster.fabric = rig.cluster.fabric;
   back.argument("a", Dtype::F32, Shape{8})
       .op("ppermute", "p", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Groups{{1, 0}}}});
-  CHECK(back.fault() ==
+  CHECK(back.error() ==
         "rig.json:7:1: /program/p: ppermute: expected a route from device 1 to device 0, where "
         "direct sends, got none over the cluster's links");
 }
 
-TEST_CASE("lower: a mesh larger than the cluster is a fault") {
+TEST_CASE("lower: a mesh larger than the cluster is an error") {
   LowerRig rig(4);
   rig.cluster.fabric = ring_fabric(3, {BytesPerSecond(1), Duration(0)});
   rig.argument("a", Dtype::F32, Shape{8}).thread({LogicalId(0)}).op("add", "b", {"a", "a"});
-  CHECK(rig.fault() ==
+  CHECK(rig.error() ==
         "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
 }
 

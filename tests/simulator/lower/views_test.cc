@@ -34,21 +34,20 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Through the views: which element of whose operand lies at each place of rank p's result, when
-/// canonical elements move as the collective says. `from(i)`: whose canonical element becomes p's
-/// i.
+/// Applies the views: for each offset of rank p's result, which element of whose operand it gets.
+/// `from(i)` is the source of p's canonical element i, as the collective moves them.
 template <class From>
 std::vector<Source> through(const CollectiveViews& views, From&& from) {
   std::vector<Source> result(static_cast<size_t>(views.output.elements()));
   for (int64_t i = 0; i < views.output.elements(); ++i) {
     const Source source = from(i);
-    result[static_cast<size_t>(views.output.place(i))] = {source.rank,
-                                                          views.input.place(source.element)};
+    result[static_cast<size_t>(views.output.offset(i))] = {source.rank,
+                                                           views.input.offset(source.element)};
   }
   return result;
 }
 
-/// By the definition: `at(index)` is the source of the result element of that index.
+/// Applies the definition: `at(index)` is the source of the result element of that index.
 template <class At>
 std::vector<Source> defined(const Shape& result, At&& at) {
   std::vector<Source> sources;
@@ -180,7 +179,7 @@ TEST_CASE("views: psum, pmax and ppermute see whole tensors") {
   }
 }
 
-TEST_CASE("views: over no axes, parameters that name no dimension do not matter") {
+TEST_CASE("views: over no axes, parameters that name a dimension have no effect") {
   Op op = collective(OpKind::AllToAll, false);
   op.attributes.set("split_axis", int64_t{7});
   op.attributes.set("concat_axis", int64_t{9});

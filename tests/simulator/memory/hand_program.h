@@ -1,19 +1,20 @@
 #pragma once
 
-// Programs written down by hand, in bytes: each value is u8[bytes] in a buffer of its own, unless
-// it aliases. No rule is checked, so that a test states just what the ledger looks at.
+// Programs written by hand, in bytes. Each value is u8[bytes] in a buffer of its own, unless it
+// aliases another. No type rule is checked, so that a test states only what memory depends on.
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "models/program/op_needs.h"
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery::test {
 
-/// Nothing but scratch.
+/// A collective with nothing but scratch.
 class ScratchSchedule final : public Schedule {
  public:
   ScratchSchedule(uint32_t nodes, int64_t scratch) {
@@ -57,18 +58,36 @@ class HandProgram {
                 int64_t bytes) {
     return issue(kind, Issue::Start, name, std::move(operands), fresh(name, bytes));
   }
-  /// A reshape or a done: the result is in the operand's buffer.
+  /// A reshape or a done: the result shares the operand's buffer.
   ValueId alias(OpKind kind, const std::string& name, ValueId operand) {
-    const BufferId buffer = program.value(operand).buffer;
+    return part(kind, name, operand, 0, program.value(operand).type.size().count());
+  }
+  /// The result is so many bytes of the operand, from `offset` on.
+  ValueId part(OpKind kind, const std::string& name, ValueId operand, int64_t offset,
+               int64_t bytes) {
+    const Value& whole = program.value(operand);
+    const Location at = locate_result(program, {Alias::Operand, 0, Bytes(offset)}, Bytes(bytes),
+                                      std::vector{operand});
     const ValueId value(program.values.size());
-    program.values.push_back({name, program.value(operand).type, buffer, Bytes()});
+    program.values.push_back(
+        {name, {Dtype::U8, Shape{bytes}, {}, whole.type.future}, at.buffer, at.offset});
     return issue(kind, Issue::Sync, name, {operand}, value);
+  }
+  /// The last op has one more result, of a buffer of its own.
+  ValueId and_result(const std::string& name, int64_t bytes) {
+    const ValueId value = fresh(name, bytes);
+    program.ops.back().results.push_back(value);
+    return value;
+  }
+  /// The last op, a compute, needs so much beside its operands and results.
+  void declare_scratch(int64_t bytes) {
+    program.ops.back().attributes.set("scratch", Bytes(bytes));
   }
 
   /// The last op takes the storage of `value`.
   void donate(ValueId value) { program.ops.back().donated.push_back(value); }
 
-  /// The last op is a collective in which the given groups of devices each need so much scratch.
+  /// Makes the last op a collective whose groups need this much scratch each.
   struct GroupScratch {
     Group group;
     int64_t bytes = 0;
@@ -109,7 +128,7 @@ class HandProgram {
       lowered.tapes.push_back(tape_of(program, each));
     return orrery::profile(program, lowered, policy);
   }
-  /// What a thread holds.
+  /// The bytes that a thread holds at each position.
   ThreadMemory memory(size_t thread = 0) { return profile().threads[thread]; }
   /// The same, as plain numbers per position.
   std::vector<int64_t> live(size_t thread = 0) {

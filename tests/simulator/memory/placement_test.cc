@@ -1,4 +1,4 @@
-// Best fit, by hand and against a model that looks at every byte.
+// Best fit, by hand and against a model that tracks every byte.
 
 #include "simulator/memory/placement.h"
 
@@ -60,7 +60,7 @@ TEST_CASE("placement: a gap that touches another is one with it") {
   CHECK(allocate(placement, 30) == 0);
 }
 
-TEST_CASE("placement: the gap without end is taken last, and begins after the last allocation") {
+TEST_CASE("placement: memory beyond the last allocation is used only if no gap fits") {
   Placement placement;
   for (const int64_t size : {10, 1, 10})
     allocate(placement, size);
@@ -72,14 +72,14 @@ TEST_CASE("placement: the gap without end is taken last, and begins after the la
   CHECK(placement.high_water() == Bytes(23));
 }
 
-TEST_CASE("placement: nothing takes no room") {
+TEST_CASE("placement: an empty allocation takes no space") {
   Placement placement;
   CHECK(allocate(placement, 0) == 0);
   release(placement, 0, 0);
   CHECK(allocate(placement, 5) == 0);
 }
 
-/// What best fit says, byte by byte.
+/// Best fit, byte by byte.
 class Model {
  public:
   int64_t allocate(int64_t size) {

@@ -1,5 +1,5 @@
-// The memory profile of programs that were worked out by hand, to the byte. Sizes are not rounded
-// unless a case says so.
+// The memory profile of programs worked out by hand, to the byte. Sizes are rounded only where a
+// case says so.
 
 #include "simulator/memory/profile.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Live = std::vector<int64_t>;
 
-TEST_CASE("memory: an unused result is held at its own position only") {
+TEST_CASE("memory: an unused result is held only at the op that makes it") {
   HandProgram p;
   const ValueId a = p.argument("a", 100);
   p.op(OpKind::Full, "x", {}, 50);
@@ -23,7 +23,7 @@ TEST_CASE("memory: an unused result is held at its own position only") {
   CHECK(p.peak_at() == "x");
 }
 
-TEST_CASE("memory: a value is freed after its last use, while its reader's result is held") {
+TEST_CASE("memory: a value is held during its last use, and freed after it") {
   HandProgram p;
   p.op(OpKind::Full, "a", {}, 10);
   const ValueId b = p.op(OpKind::Transpose, "b", {ValueId(0)}, 20);
@@ -58,7 +58,7 @@ TEST_CASE("memory: an async collective holds operand and result from start to do
   CHECK(memory.scratch == Bytes());
 }
 
-TEST_CASE("memory: what a collective that is never done holds, it holds to the end") {
+TEST_CASE("memory: a collective that is never done holds its buffers to the end") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 10);
   p.start(OpKind::Psum, "s", {t}, 10);
@@ -136,7 +136,7 @@ TEST_CASE("memory: the scratch of an async collective is held to its done") {
   CHECK(p.live() == Live{264, 265, 264, 210});
 }
 
-TEST_CASE("memory: groups that need different scratch count as the one that needs most") {
+TEST_CASE("memory: of groups that need different scratch the largest counts") {
   HandProgram p(3);
   const ValueId a = p.argument("a", 8);
   p.op(OpKind::Psum, "s", {a}, 8);
@@ -145,7 +145,7 @@ TEST_CASE("memory: groups that need different scratch count as the one that need
   CHECK(p.live() == Live{22});
 }
 
-TEST_CASE("memory: each thread has its own list, and every argument") {
+TEST_CASE("memory: each thread has its own values, and every argument") {
   HandProgram p(2);
   p.program.threads[0].devices = {LogicalId(0)};
   const ValueId a = p.argument("a", 10);
@@ -163,7 +163,7 @@ TEST_CASE("memory: each thread has its own list, and every argument") {
   CHECK(p.peak_at(1) == "v");
 }
 
-TEST_CASE("memory: a reshape takes no room, and its buffer lives while either value is used") {
+TEST_CASE("memory: a reshape takes no memory, and its buffer lives while either value is used") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);
   const ValueId r = p.alias(OpKind::Reshape, "r", t);
@@ -173,6 +173,73 @@ TEST_CASE("memory: a reshape takes no room, and its buffer lives while either va
   // t | t | t + x | t + y | z
   CHECK(p.live() == Live{100, 100, 107, 105, 1});
   CHECK(p.memory().live_at_peak.front() == Held{"t", Bytes(100), HeldAs::Temporary});
+}
+
+TEST_CASE("memory: a part takes no room, and keeps the whole buffer") {
+  HandProgram p;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId q = p.part(OpKind::Reshape, "q", t, 20, 80);
+  const ValueId r = p.part(OpKind::Reshape, "r", q, 70, 10);
+  p.op(OpKind::Slice, "y", {r}, 5);
+  p.op(OpKind::Full, "z", {}, 1);
+  CHECK(p.program.value(r).offset == Bytes(90));
+  // t | t | t | t + y | z
+  CHECK(p.live() == Live{100, 100, 100, 105, 1});
+}
+
+TEST_CASE("memory: each result is held from its op to its own last use") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  const ValueId s = p.op(OpKind::Split, "s", {a}, 30);
+  const ValueId t = p.and_result("t", 60);
+  p.and_result("u", 10);
+  p.op(OpKind::Slice, "x", {s}, 1);
+  p.op(OpKind::Slice, "y", {t}, 2);
+  p.output(t);
+  // a + s + t + u | u is not used: a + s + t + x | a + t + y
+  CHECK(p.live() == Live{200, 191, 162});
+  // y lies where s was: a 0-100, s -130, t -190, u -200, x -191
+  CHECK(p.memory().arena == Bytes(200));
+}
+
+TEST_CASE("memory: declared scratch is held while the op runs, and only then") {
+  HandProgram p;
+  p.policy.alignment = Bytes(16);
+  const ValueId a = p.argument("a", 100);  // 112
+  const ValueId c = p.op(OpKind::Compute, "c", {a}, 32);
+  p.declare_scratch(33);  // 48
+  p.op(OpKind::Compute, "d", {c}, 16);
+  p.declare_scratch(0);
+  // a + c + 48 | a + c + d
+  CHECK(p.live() == Live{112 + 32 + 48, 112 + 32 + 16});
+  const ThreadMemory memory = p.memory();
+  CHECK(memory.peak == Bytes(192));
+  CHECK(memory.scratch == Bytes(48));
+  CHECK(memory.live_at_peak[1] == Held{"c", Bytes(48), HeldAs::Scratch});
+  // d lies where the scratch was.
+  CHECK(memory.arena == Bytes(192));
+}
+
+TEST_CASE("memory: reuse gives each of several results a dying operand of its own") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId u = p.op(OpKind::Full, "u", {}, 100);
+  p.op(OpKind::Add, "x", {t, u}, 100);
+  p.and_result("y", 100);
+  p.and_result("z", 100);
+  // t | t + u | x in t, y in u, and z
+  CHECK(p.live() == Live{100, 200, 300});
+  CHECK(p.memory().arena == Bytes(300));
+}
+
+TEST_CASE("memory: reuse takes no buffer of which the operand is a part") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId half = p.part(OpKind::Reshape, "half", t, 50, 50);
+  p.op(OpKind::ConvertElementType, "wide", {half}, 100);
+  CHECK(p.live() == Live{100, 100, 200});
 }
 
 TEST_CASE("memory: reuse gives a dying operand's storage to an elementwise result") {
@@ -194,7 +261,7 @@ TEST_CASE("memory: without reuse every result has storage of its own") {
   CHECK(p.live() == Live{100, 200});
 }
 
-TEST_CASE("memory: reuse takes nothing from an operand that lives on or is of another size") {
+TEST_CASE("memory: reuse takes no operand that is still needed or has another size") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;
   const ValueId a = p.argument("a", 100);
@@ -229,7 +296,7 @@ TEST_CASE("memory: sizes are rounded up to the alignment") {
                                                      {"s", Bytes(256), HeldAs::Scratch}});
 }
 
-TEST_CASE("memory: what is reserved counts towards the peak, not as live") {
+TEST_CASE("memory: the reserved size counts towards the peak, not as live") {
   HandProgram p;
   p.policy.reserved = Bytes(1000);
   p.op(OpKind::Full, "t", {}, 24);
@@ -250,7 +317,8 @@ TEST_CASE("memory: a thread without ops holds its arguments, and peaks at no op"
   CHECK(memory.arena == Bytes(10));
 }
 
-TEST_CASE("memory: a thread counts the arguments that all its devices have, a device its own too") {
+TEST_CASE(
+    "memory: a thread counts the arguments that all its devices have, a device also its own") {
   HandProgram p(3);
   const ValueId a = p.argument("a", 100);
   p.argument("b", 10);
@@ -275,7 +343,7 @@ TEST_CASE("memory: a thread counts the arguments that all its devices have, a de
   CHECK(profile.largest_peak() == Bytes(1106));
 }
 
-TEST_CASE("memory: of several lists on a device the peaks add up, what all keep counts once") {
+TEST_CASE("memory: a device of several lists adds their peaks, and counts shared arguments once") {
   HandProgram p(2);
   const ValueId a = p.argument("a", 100);
   const ValueId b = p.argument("b", 10);
@@ -289,7 +357,7 @@ TEST_CASE("memory: of several lists on a device the peaks add up, what all keep 
   CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
   CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 10 + 5));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
-  // a once; b in both, since the first list gives it up and the second does not.
+  // a once; b in both lists, since the first donates it and the second does not.
   const DeviceMemory& both = profile.of(LogicalId(1));
   CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
   CHECK(both.peak == Bytes(1000 + 100 + 2 * 10 + 20 + 5));
@@ -314,7 +382,7 @@ TEST_CASE("memory: the peak is at the first op that attains it") {
   CHECK(p.peak_at() == "t");
 }
 
-TEST_CASE("memory: the arena can exceed the peak, by what fits in no gap") {
+TEST_CASE("memory: fragmentation can make the arena larger than the peak") {
   HandProgram p;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);
   const ValueId u = p.op(OpKind::Slice, "u", {t}, 50);
@@ -326,7 +394,7 @@ TEST_CASE("memory: the arena can exceed the peak, by what fits in no gap") {
   CHECK(p.memory().arena == Bytes(251));
 }
 
-TEST_CASE("memory: storage that was taken over is not free until its last holder ends") {
+TEST_CASE("memory: storage that was taken over is freed after its last user") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;
   const ValueId t = p.op(OpKind::Full, "t", {}, 100);

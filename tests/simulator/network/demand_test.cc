@@ -40,7 +40,7 @@ TEST_CASE("demand: a ring all-reduce carries 2(n-1)/n of the buffer over each li
   CHECK(used == 4);
 }
 
-TEST_CASE("demand: a message counts on every link of its way") {
+TEST_CASE("demand: a message counts on every link of its route") {
   Sketch sketch(3);
   sketch.sync(sketch.site(flows(3, {{0, 2, 100}, {1, 2, 30}})));
   const Fabric line(3, {},
@@ -93,8 +93,8 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
             if (!step.to)
               continue;
             ++messages[i];
-            const VertexId from = collective.places[n];
-            const Route route = *program.fabric.route(from, collective.places[step.to->index()]);
+            const VertexId from = collective.vertices[n];
+            const Route route = *program.fabric.route(from, collective.vertices[step.to->index()]);
             int64_t peak = extent.peak_rate ? extent.peak_rate->count() : INT64_MAX;
             for (const LinkId link : route)
               peak = std::min(peak, program.fabric.link(link).bandwidth.count());

@@ -12,7 +12,7 @@
 namespace orrery::test {
 namespace {
 
-/// Links in a row, by bandwidth.
+/// A chain of links with these bandwidths.
 std::vector<Link> links(const std::vector<int64_t>& bandwidths) {
   std::vector<Link> result;
   for (size_t l = 0; l < bandwidths.size(); ++l)
@@ -35,7 +35,7 @@ TEST_CASE("max-min: up to twelve flows share a link without a remainder") {
   }
 }
 
-TEST_CASE("max-min: a share is rounded down, and the remainder is left") {
+TEST_CASE("max-min: a share is rounded down, and the remainder stays unused") {
   // 13 flows on 1 B/s: 27,720 / 13 = 2,132.3 units each.
   const auto all = links({1});
   const Route route = {LinkId(0)};
@@ -48,7 +48,7 @@ TEST_CASE("max-min: a share is rounded down, and the remainder is left") {
     CHECK(network.rate_of(flow) == Rate(2'132));
 }
 
-TEST_CASE("max-min: what a flow cannot use elsewhere goes to the others") {
+TEST_CASE("max-min: what a flow cannot use on another link goes to the others") {
   // The long flow shares the first link of 2 with another: 1 each. On the second, of 10, the third
   // flow gets the 9 that are left.
   const auto all = links({2, 10});
@@ -65,7 +65,7 @@ TEST_CASE("max-min: what a flow cannot use elsewhere goes to the others") {
   CHECK(network.rate_of(c) == rate(BytesPerSecond(9)));
 }
 
-TEST_CASE("max-min: a cap limits its flow and nobody else") {
+TEST_CASE("max-min: a cap limits only its own flow") {
   const auto all = links({10});
   const Route route = {LinkId(0)};
   MaxMin network(all);
@@ -79,8 +79,8 @@ TEST_CASE("max-min: a cap limits its flow and nobody else") {
   CHECK(network.rate_of(capped) == rate(BytesPerSecond(2)));
 }
 
-TEST_CASE("max-min: only flows with a new rate are told of") {
-  // The second link's flow is not joined to the first link's.
+TEST_CASE("max-min: only flows whose rate changed are reported") {
+  // The flow on the second link shares nothing with the first link's.
   const auto all = links({10, 10});
   const Route first = {LinkId(0)};
   const Route second = {LinkId(1)};
@@ -100,7 +100,7 @@ struct Wanted {
   std::optional<Rate> cap;
 };
 
-/// Progressive filling as max_min.h states it, over all flows and links at once.
+/// Progressive filling as max_min.h defines it, over all flows and links at once.
 std::map<FlowId, Rate> filled(const std::vector<Link>& links,
                               const std::map<FlowId, Wanted>& flows) {
   struct Limit {
@@ -139,7 +139,8 @@ std::map<FlowId, Rate> filled(const std::vector<Link>& links,
   return rates;
 }
 
-TEST_CASE("max-min: solving what changed gives what filling all would, and tells what changed") {
+TEST_CASE(
+    "max-min: solving after a change gives the same rates as solving all, and reports changes") {
   Random random(5);
   for (int trial = 0; trial < 1'000; ++trial) {
     // Bandwidths and caps of few values give ties; of many, remainders.
@@ -148,7 +149,7 @@ TEST_CASE("max-min: solving what changed gives what filling all would, and tells
     for (int l = 0; l < 7; ++l)
       bandwidths.push_back(random.between(1, most));
     const auto all = links(bandwidths);
-    // Few routes, so that flows often have the same; more of them than links have room for.
+    // Few routes, so that flows often share one; more of them than fit the links.
     std::vector<Route> routes;
     for (int r = 0; r < 12; ++r) {
       Route route;

@@ -1,5 +1,5 @@
-// What each form of a step does, against a second statement of it: the small machine that a step is
-// described by in the literature (MSCCL's instructions).
+// The actions of every form of a step, compared with a second statement: the instruction set of the
+// literature (MSCCL).
 
 #include "simulator/schedule/actions.h"
 
@@ -37,7 +37,7 @@ struct Case {
   std::string_view send;
 };
 
-TEST_CASE("actions: of MSCCL's instructions") {
+TEST_CASE("actions: those of MSCCL's instructions") {
   const std::vector<Case> cases = {
       {"nop", {}, "", ""},
       {"s", {false, true, true, false, false}, "", "read source, emit"},
@@ -94,13 +94,13 @@ TEST_CASE("actions: every form takes and frees its message once, and sends its m
   }
 }
 
-TEST_CASE("actions: a half moves data where one of its actions touches a payload") {
+TEST_CASE("actions: a half moves data where an action touches a payload") {
   for (const StepForm& form : forms())
     for (const Half half : {Half::Receive, Half::Send})
       CHECK(moves_data(form, half) == (actions(form, half).count > 0));
 }
 
-TEST_CASE("actions: what takes time") {
+TEST_CASE("actions: which halves take time") {
   const auto work = [](StepForm form, Half half) {
     const HalfWork of = work_of(form, half);
     return std::string(of.combines ? "combines " : "") + (of.copies ? "copies " : "") +
@@ -110,7 +110,7 @@ TEST_CASE("actions: what takes time") {
   CHECK(work({true, true, true, true, true}, Half::Send) == "sends");
   CHECK(work({false, false, true, true, false}, Half::Receive) == "copies ");
   CHECK(work({false, false, true, true, true}, Half::Receive) == "combines ");
-  CHECK(work({true, false, false, true, false}, Half::Receive).empty());  // it lands where it goes
+  CHECK(work({true, false, false, true, false}, Half::Receive).empty());  // arrives in its target
 }
 
 TEST_CASE("actions: a packed step unpacks to the same") {

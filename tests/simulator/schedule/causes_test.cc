@@ -61,7 +61,7 @@ TEST_CASE("causes: every half of a ring all-reduce over three ranks") {
   }
 }
 
-TEST_CASE("causes: a rendezvous waits for the receiver's entry, and for nothing more than that") {
+TEST_CASE("causes: with rendezvous a send waits for the receiver's entry, and nothing else") {
   Transport transport;
   transport.entry = Entry::Rendezvous;
   const RingSchedule ring(RingSchedule::Form::AllGather, 2, 2, Combine::None, transport);
@@ -69,7 +69,7 @@ TEST_CASE("causes: a rendezvous waits for the receiver's entry, and for nothing 
   CHECK(causes(ring, {Node(1), Channel(0), 1}, Half::Send) == "order 1.0.1R");
 }
 
-TEST_CASE("causes: a step may wait for a step of another channel to have ended") {
+TEST_CASE("causes: a step may wait for the end of a step on another channel") {
   Step copy;
   copy.source = Slice{Area::Input, 0, 1};
   copy.target = Slice{Area::Output, 0, 1};
@@ -79,7 +79,7 @@ TEST_CASE("causes: a step may wait for a step of another channel to have ended")
   CHECK(causes(stored, {Node(0), Channel(1), 1}, Half::Receive) == "order 0.1.0S, after 0.0.0S");
 }
 
-TEST_CASE("causes: visiting stops where the visitor says so") {
+TEST_CASE("causes: the enumeration stops where the visitor says so") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {});
   const StepRef ref{Node(0), Channel(0), 3};
   int seen = 0;

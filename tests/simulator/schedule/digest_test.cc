@@ -32,7 +32,7 @@ TEST_CASE("digest: every part of a half matters") {
   CHECK_FALSE(digest == of(0, ref, Half::Receive, 4));
 }
 
-TEST_CASE("digest: the order of halves does not matter, their number does") {
+TEST_CASE("digest: independent of the order of halves, dependent on their number") {
   const StepRef a{Node(0), Channel(0), 0};
   const StepRef b{Node(1), Channel(0), 0};
   Digest ab = of(0, a, Half::Send, 4);
@@ -44,11 +44,11 @@ TEST_CASE("digest: the order of halves does not matter, their number does") {
   CHECK_FALSE(ab == ba);
 }
 
-TEST_CASE("digest: a schedule that lacks a step, or moves less, has another") {
+TEST_CASE("digest: a schedule with a step or bytes missing has another one") {
   const RingSchedule ring(RingSchedule::Form::AllGather, 3, 6, Combine::None, {});
   const StoredSteps steps = stored_steps(ring);
   const auto digest_of = [](const StoredSteps& all) {
-    StoredSteps silent = all;  // without messages: the digest sees steps only
+    StoredSteps silent = all;  // without messages: the digest reads only steps
     for (auto& channels : silent)
       for (Step& step : channels[0])
         step.from = step.to = std::nullopt;
@@ -62,7 +62,7 @@ TEST_CASE("digest: a schedule that lacks a step, or moves less, has another") {
   CHECK_FALSE(digest_of(steps) == digest_of(smaller));
 }
 
-TEST_CASE("digest: a send half that sends nothing is charged no bytes") {
+TEST_CASE("digest: a send half that sends nothing counts no bytes") {
   Step step;
   step.source = Slice{Area::Input, 0, 3};
   step.target = Slice{Area::Output, 0, 3};

@@ -28,7 +28,7 @@ TEST_CASE("durations: without a rate, reductions and copies take no time") {
   CHECK(copy_duration(Bytes(3), rates) == Duration(6'000));
 }
 
-TEST_CASE("durations: a message goes as fast as its slowest link and its cap allow") {
+TEST_CASE("durations: a message moves at the rate of its slowest link or its cap") {
   CHECK(most(kGiga, std::nullopt) == kGiga);
   CHECK(most(kGiga, kHalf) == kHalf);
   CHECK(most(kHalf, kGiga) == kHalf);
@@ -36,7 +36,7 @@ TEST_CASE("durations: a message goes as fast as its slowest link and its cap all
   CHECK(message_duration(Bytes(3), std::nullopt) == Duration(0));
 }
 
-TEST_CASE("durations: a half takes what its actions take") {
+TEST_CASE("durations: a half takes the sum of its actions") {
   const PayloadDurations payload = {Duration(1), Duration(10), Duration(100)};
   StepForm form;
   form.source = form.target = form.to = true;  // it copies what it reads, and sends it

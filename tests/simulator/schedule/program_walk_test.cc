@@ -12,8 +12,9 @@
 namespace orrery {
 namespace {
 
-/// A lowered program by hand: every collective is an all-gather over all devices, of which step 1
-/// ends each. A thread's tape is a text: "a" is a local op, "+s" enters site s, "-s" waits for it.
+/// A lowered program written by hand. Every collective is an all-gather over all devices, and step
+/// 1 of each channel ends it. A tape is a text: "a" is a local op, "+s" enters site s, "-s" waits
+/// for it.
 struct Scene {
   explicit Scene(uint32_t devices, uint32_t sites) {
     program.mesh = Mesh({{"x", devices}});
@@ -23,7 +24,7 @@ struct Scene {
       Op op;
       op.kind = OpKind::AllGather;
       op.site = SiteId(s);
-      program.ops.push_back(op);  // op s starts site s, in whichever thread
+      program.ops.push_back(op);  // op s starts site s, in any thread
       program.sites.push_back({});
       Collective collective;
       collective.site = SiteId(s);
@@ -81,7 +82,7 @@ struct Log {
   std::vector<std::string> lines;
 };
 
-TEST_CASE("program walk: a device runs on between start and done, and stops at done") {
+TEST_CASE("program walk: a device runs on after a start, and stops at the done") {
   Scene scene(2, 1);
   scene.thread({LogicalId(0), LogicalId(1)}, "a+0a-0a");
   Log log;
@@ -127,14 +128,14 @@ TEST_CASE("program walk: threads that enter two sites in different orders hang")
   for (const uint32_t c : {0U, 1U}) {
     CHECK(stop.collectives[c].id == CollectiveId(c));
     CHECK(stop.collectives[c].not_entered == std::vector<Node>{Node(1 - c)});
-    // The one that entered has sent, and waits for the message of the one that has not.
+    // The device that entered has sent, and waits for a message of the one that has not.
     REQUIRE(stop.collectives[c].parked.size() == 1);
     CHECK(stop.collectives[c].parked[0].half.step == StepRef{Node(c), Channel(0), 1});
     CHECK(stop.collectives[c].parked[0].cause.kind == CauseKind::Message);
   }
 }
 
-TEST_CASE("program walk: the same two orders, started on streams of their own, do not hang") {
+TEST_CASE("program walk: the same two orders on streams of their own do not hang") {
   Scene scene(2, 2);
   scene.on_stream(1, 1);
   scene.thread({LogicalId(0)}, "+0+1-0-1");
@@ -143,7 +144,7 @@ TEST_CASE("program walk: the same two orders, started on streams of their own, d
   CHECK(walk(scene.program, scene.lowered, log).finished());
 }
 
-TEST_CASE("program walk: started in different orders on one stream, they hang") {
+TEST_CASE("program walk: different orders of starts on one stream hang") {
   Scene scene(2, 2);
   scene.thread({LogicalId(0)}, "+0+1-0-1");
   scene.thread({LogicalId(1)}, "+1+0-1-0");
@@ -154,7 +155,7 @@ TEST_CASE("program walk: started in different orders on one stream, they hang") 
   CHECK(stop.progress.next(ListId(1)) == 2);
 }
 
-TEST_CASE("program walk: a collective that is never waited for and cannot end is reported") {
+TEST_CASE("program walk: a collective that cannot end is reported even if nothing waits for it") {
   Scene scene(2, 1);
   scene.thread({LogicalId(0)}, "+0");
   scene.thread({LogicalId(1)}, "a");
@@ -165,7 +166,7 @@ TEST_CASE("program walk: a collective that is never waited for and cannot end is
   CHECK(stop.collectives[0].not_entered == std::vector<Node>{Node(1)});
 }
 
-TEST_CASE("program walk: devices of no thread take no part") {
+TEST_CASE("program walk: devices without a thread take no part") {
   Scene scene(2, 0);
   scene.thread({LogicalId(1)}, "a");
   Log log;

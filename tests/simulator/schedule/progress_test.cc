@@ -12,7 +12,7 @@ namespace {
 
 using Form = RingSchedule::Form;
 
-/// A schedule's halves by hand: which became ready, and what to do with them.
+/// Retires a schedule's halves one by one, in the order that the test gives.
 template <Arrival kArrival>
 struct Hand {
   explicit Hand(const Schedule& schedule) : progress(schedule) {}
@@ -24,7 +24,7 @@ struct Hand {
   void arrive(uint32_t node, uint32_t step) {
     progress.arrive({Node(node), Channel(0), step}, collect());
   }
-  /// What became ready since it was last asked.
+  /// The halves that became ready since the last call.
   std::vector<std::string> ready() { return std::exchange(ready_, {}); }
 
   Progress<Schedule, kArrival> progress;
@@ -41,7 +41,7 @@ struct Hand {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("progress: a message that comes with its send wakes the receiver parked on it") {
+TEST_CASE("progress: retiring a send wakes the receiver that is parked on it") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
   Hand<Arrival::WithSend> hand(ring);
   hand.enter(0);
@@ -57,7 +57,8 @@ TEST_CASE("progress: a message that comes with its send wakes the receiver parke
   CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next, then who waited for it
 }
 
-TEST_CASE("progress: a message that is told may arrive before or after its receiver waits") {
+TEST_CASE(
+    "progress: with separate arrivals a message may come before or after its receiver waits") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
   Hand<Arrival::Told> hand(ring);
   for (const uint32_t node : {0U, 1U}) {
@@ -66,7 +67,7 @@ TEST_CASE("progress: a message that is told may arrive before or after its recei
     hand.ready();
   }
   hand.retire(0, 0, Half::Send);
-  CHECK(hand.ready() == Names{});  // on its way to 1.1R; 0.1R waits for 1's message
+  CHECK(hand.ready() == Names{});  // to 1.1R it is under way; 0.1R waits for 1's message
   hand.arrive(1, 1);
   CHECK(hand.ready() == Names{});  // 1.0S has not ended
   hand.retire(1, 0, Half::Send);
@@ -75,7 +76,7 @@ TEST_CASE("progress: a message that is told may arrive before or after its recei
   CHECK(hand.ready() == Names{"0.1R"});
 }
 
-TEST_CASE("progress: a node has ended when the last of its channels has") {
+TEST_CASE("progress: a node has ended when its last channel has") {
   Transport two;
   two.channels = 2;
   const RingSchedule copy(Form::AllReduce, 1, 2, Combine::Add, two);
@@ -85,7 +86,7 @@ TEST_CASE("progress: a node has ended when the last of its channels has") {
   CHECK_FALSE(progress.ended(Node(0)));
   progress.enter(Node(0), push);
   REQUIRE(ready.size() == 2);
-  for (size_t i = 0; i < ready.size(); ++i) {  // retiring adds the send half behind
+  for (size_t i = 0; i < ready.size(); ++i) {  // retiring appends the send half
     CHECK_FALSE(progress.ended(Node(0)));
     progress.retire(HalfRef(ready[i]), push);
   }
@@ -105,9 +106,9 @@ TEST_CASE("progress: with rendezvous a send is parked until its receiver enters"
   CHECK(hand.ready() == Names{"1.0R", "0.0S"});
 }
 
-TEST_CASE("progress: eagerly, a sender runs ahead of a peer that has not entered by its slots") {
-  // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters: of 0's sends the first two find a
-  // slot, the third is parked on the credit of what 1 would take in its step 1.
+TEST_CASE("progress: an eager sender runs ahead of a peer that has not entered by its slots") {
+  // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters. 0's first two sends find a slot.
+  // The third is parked on the credit of the message that 1 would take in its step 1.
   const RingSchedule ring(Form::AllReduce, 3, 3, Combine::Add, {});
   Hand<Arrival::Told> hand(ring);
   hand.enter(0);
@@ -125,7 +126,7 @@ TEST_CASE("progress: eagerly, a sender runs ahead of a peer that has not entered
   CHECK(parked[0].cause.step == StepRef{Node(1), Channel(0), 1});
 }
 
-TEST_CASE("progress: halves that retire out of order are a bug, and reported as one") {
+TEST_CASE("progress: halves that retire out of order are reported as a bug") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
   Hand<Arrival::WithSend> hand(ring);
   hand.enter(0);

@@ -5,7 +5,9 @@
 namespace orrery {
 namespace {
 
-TEST_CASE("step table: the step a channel is at and the window before it are kept apart") {
+TEST_CASE(
+    "step table: the current step of a channel and the window before it have entries of their "
+    "own") {
   for (uint32_t window = 0; window <= 9; ++window) {
     Extent extent;
     extent.nodes = 2;
@@ -28,7 +30,7 @@ TEST_CASE("step table: the step a channel is at and the window before it are kep
   }
 }
 
-TEST_CASE("step table: an empty extent has room for nothing, and none is needed") {
+TEST_CASE("step table: an empty extent needs no entries") {
   const StepTable<int> table(Extent{}, 0);
   static_cast<void>(table);
 }

@@ -25,7 +25,7 @@ Step receive_from(uint32_t node) {
   return step;
 }
 
-TEST_CASE("stored schedule: a copy answers as the original does") {
+TEST_CASE("stored schedule: a copy gives the same answers as the original") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 4, 9, Combine::Add, {});
   const StoredSchedule stored(ring.extent(), stored_steps(ring), stored_messages(ring));
   CHECK(stored.extent().nodes == 4);
@@ -51,8 +51,8 @@ TEST_CASE("stored schedule: slots are counted per connection, not per sender or 
   const StoredSteps steps = {{{send_to(1), send_to(2), send_to(1)}},
                              {{receive_from(0), receive_from(0)}},
                              {{receive_from(0)}}};
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   Extent extent;
   extent.slots = 1;
@@ -62,22 +62,22 @@ TEST_CASE("stored schedule: slots are counted per connection, not per sender or 
   CHECK(stored.takes_slot_of({Node(0), Channel(0), 2}) == StepRef{Node(1), Channel(0), 0});
 }
 
-TEST_CASE("stored schedule: channels a node lacks are empty") {
+TEST_CASE("stored schedule: a node may lack channels, which are then empty") {
   const StoredSchedule stored({}, {{{send_to(1)}, {}}, {{receive_from(0)}}},
                               {{{Node(0), Channel(0), 0}, {Node(1), Channel(0), 0}}});
   CHECK(stored.extent().channels == 2);
   CHECK(stored.steps(Node(1), Channel(1)) == 0);
 }
 
-TEST_CASE("stored schedule: a message without its other end is refused") {
+TEST_CASE("stored schedule: a message with one end is refused") {
   const StoredSteps steps = {{{send_to(1)}}, {{receive_from(0)}}};
   CHECK_THROWS_AS(StoredSchedule({}, steps, {}), InternalError);
 }
 
-TEST_CASE("match by channel: what has one end only is named") {
+TEST_CASE("match by channel: a message with one end is named") {
   struct Row {
     StoredSteps steps;
-    const char* fault;
+    const char* error;
   };
   Step longer = receive_from(0);
   longer.target->count = 3;
@@ -92,16 +92,16 @@ TEST_CASE("match by channel: what has one end only is named") {
        "node 0 channel 0 step 0 sends 2 elements, but node 1 channel 0 step 0 receives 3"},
   };
   for (const Row& row : table) {
-    std::string fault;
-    CHECK_FALSE(match_by_channel(row.steps, fault));
-    CHECK(fault == row.fault);
+    std::string error;
+    CHECK_FALSE(match_by_channel(row.steps, error));
+    CHECK(error == row.error);
   }
 }
 
 TEST_CASE("match by channel: messages of one channel pair up in order") {
   const StoredSteps steps = {{{send_to(1), send_to(1)}}, {{receive_from(0), receive_from(0)}}};
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   REQUIRE(messages->size() == 2);
   for (const uint32_t m : {0U, 1U}) {

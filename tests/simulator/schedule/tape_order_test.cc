@@ -1,4 +1,4 @@
-// When a device goes on: the causes of every moment of a tape, and a list's progress by them.
+// When a device goes on: the causes of every moment of a tape, and the progress of a list.
 
 #include "simulator/schedule/tape_order.h"
 
@@ -66,7 +66,7 @@ TEST_CASE("tape order: a collective is entered after the one before it on its st
   CHECK(causes(order, MomentKind::Ended, 3) == "entered 3");
 }
 
-TEST_CASE("tape order: an enumeration stops where it is told to") {
+TEST_CASE("tape order: the enumeration stops where the visitor says so") {
   const Tape tape = example();
   uint32_t visits = 0;
   CHECK_FALSE(for_each_cause(TapeOrder(tape), {MomentKind::Passed, 5}, [&](Moment) {
@@ -76,12 +76,12 @@ TEST_CASE("tape order: an enumeration stops where it is told to") {
   CHECK(visits == 1);
 }
 
-TEST_CASE("tape order: which instructions belong together") {
+TEST_CASE("tape order: finds the instructions of one collective") {
   const Tape tape = example();
   const TapeOrder order(tape);
   CHECK(order.streams() == 2);
   CHECK(order.enters(0).size() == 2);
-  CHECK(order.place_on_stream(3) == 1);
+  CHECK(order.index_on_stream(3) == 1);
   CHECK(order.stream_of(2) == 1);
   CHECK(order.enter_of(5) == 0);
   CHECK(order.waits_for(0).size() == 1);

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// Canonical element i by its coordinates, counted one by one.
+/// The offset of each canonical element, counted one by one over the coordinates.
 std::vector<int64_t> places(const View& view) {
   std::vector<int64_t> coordinate(view.dims.size(), 0);
   std::vector<int64_t> result;
@@ -69,7 +69,7 @@ TEST_CASE("view: its runs are its elements, one by one") {
   });
 }
 
-TEST_CASE("view: it is contiguous exactly where element i lies at place i") {
+TEST_CASE("view: contiguous exactly where element i lies at offset i") {
   test::holds_for_all("contiguous", [] {
     const View view = any_view();
     const std::vector<int64_t> all = places(view);

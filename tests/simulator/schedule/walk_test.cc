@@ -25,7 +25,7 @@ struct Counting {
   Digest digest;
 };
 
-TEST_CASE("walk: every half once, and the digest is the schedule's own") {
+TEST_CASE("walk: runs every half once, with the schedule's own digest") {
   Transport transport;
   transport.channels = 2;
   const RingSchedule ring(RingSchedule::Form::AllReduce, 5, 23, Combine::Add, transport);
@@ -39,7 +39,7 @@ TEST_CASE("walk: every half once, and the digest is the schedule's own") {
   CHECK(counting.digest == own);
 }
 
-TEST_CASE("walk: what it walks as a Schedule it walks as the class itself") {
+TEST_CASE("walk: a schedule by its interface and by its class give the same walk") {
   const PairwiseSchedule pairwise(6, 3, {});
   Counting concrete;
   Counting abstract;
@@ -48,7 +48,7 @@ TEST_CASE("walk: what it walks as a Schedule it walks as the class itself") {
   CHECK(concrete.digest == abstract.digest);
 }
 
-TEST_CASE("walk: a message is taken before its sender runs on") {
+TEST_CASE("walk: a message is taken before its sender continues") {
   // On the two-rank exchange the receive of a message directly follows the send that completes its
   // causes: 0 runs until it waits, 1 sends, and 0's receive comes before 1 goes on.
   struct Order {
@@ -63,7 +63,7 @@ TEST_CASE("walk: a message is taken before its sender runs on") {
   CHECK(order.order == Seen{{1, 0}, {0, 0}, {1, 1}, {0, 1}});
 }
 
-TEST_CASE("walk: channels that wait for each other are handed back, with what each waits for") {
+TEST_CASE("walk: deadlocked channels are returned, with what each waits for") {
   // Two ranks that both receive first.
   Step receive;
   receive.target = Slice{Area::Output, 0, 1};
@@ -75,8 +75,8 @@ TEST_CASE("walk: channels that wait for each other are handed back, with what ea
     send.to = Node(1 - n);
     steps[n] = {{receive, send}};
   }
-  std::string fault;
-  const auto messages = match_by_channel(steps, fault);
+  std::string error;
+  const auto messages = match_by_channel(steps, error);
   REQUIRE(messages);
   const StoredSchedule stored({}, steps, *messages);
   Counting counting;

@@ -1,5 +1,5 @@
-// The sweep and the event engine are each other's oracle; and the engine's answer does not depend
-// on the order in which it happens to do things.
+// Sweep and event engine check each other. The engine's results do not depend on the order in which
+// it handles simultaneous events.
 
 #include <string>
 
@@ -20,7 +20,7 @@ Digest whole(const Lowered& lowered) {
   return digest;
 }
 
-/// Everything but who says so, compared.
+/// Compares everything except which executor it was.
 bool same(const Completion& a, const Completion& b) {
   return a.spans == b.spans && a.held_up_by == b.held_up_by && a.makespan == b.makespan &&
          a.messages == b.messages && a.digest == b.digest;
@@ -29,7 +29,7 @@ bool same(const Completion& a, const Completion& b) {
 TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
   Random random(1);
   int compared = 0;
-  int stuck = 0;  // the sweep takes whole collectives, and gives up where two wait for each other
+  int stuck = 0;  // the sweep runs whole collectives, and refuses where two wait for each other
   int messages = 0;
   while (compared < 2'000) {
     const RandomProgram program = random_program(random, {random.below(2) == 0});
@@ -44,7 +44,7 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
     }
     EngineOptions options;
     options.device_start = program.device_start;
-    options.share_all_links = true;  // or the sweep's condition would decide both
+    options.share_all_links = true;  // otherwise the engine would share nothing here
     const Completion simulated = simulate(sketch.program, sketch.lowered, program.fabric, options);
     CAPTURE(compared);
     REQUIRE(std::get<Completion>(swept).spans == simulated.spans);
@@ -54,7 +54,7 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
     messages += static_cast<int>(simulated.messages);
     ++compared;
   }
-  CHECK(messages > 20 * compared);  // the programs do something
+  CHECK(messages > 20 * compared);  // the programs are not trivial
   CHECK(stuck < compared / 10);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE(
     REQUIRE(same(std::get<Completion>(swept), simulated));
     ++compared;
   }
-  CHECK(refused > 100);  // sharing really happens in others
+  CHECK(refused > 100);  // and in many others links are really shared
 }
 
 TEST_CASE(
@@ -117,7 +117,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sweep: says so where two collectives wait for each other's ends") {
+TEST_CASE("sweep: refuses where two collectives wait for each other's ends") {
   // Device 0 sends to 1 in the first collective and to 1 in the second. On device 1's thread the
   // second comes first: it ends without the first having ended on device 0 only as a whole.
   const Fabric fabric = ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(0)});

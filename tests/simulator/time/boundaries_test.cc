@@ -85,7 +85,7 @@ TEST_CASE("credit: message m waits until the slot of message m - k is free") {
 }
 
 TEST_CASE("rendezvous: a sender waits until its peer has entered") {
-  // Sent 10-11, 11-12, 12-13: the third's slot, the first's, is free since 11.5. It arrives
+  // Sent 10-11, 11-12, 12-13: the third uses the first's slot, which is free since 11.5. It arrives
   // at 13.5.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(3, 2, Combine::None, Entry::Rendezvous)));
@@ -96,8 +96,8 @@ TEST_CASE("rendezvous: a sender waits until its peer has entered") {
 }
 
 TEST_CASE("reduction: a receiving step takes bytes / reduce rate, rounded up") {
-  // 1,000 bytes at 3 GB/s: 333,333.3 ps. Sent 0-1 and 1-2, arrived 1.5 and 2.5, each reduced at
-  // once, since a reduction is over before the next message is there.
+  // 1,000 bytes at 3 GB/s: 333,333.3 ps. Sent 0-1 and 1-2, arrived 1.5 and 2.5. Each is reduced at
+  // once, since the first reduction ends before the second message arrives.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 2, Combine::Add)));
   sketch.lowered.rates.reduce = BytesPerSecond(3'000'000'000);
@@ -149,7 +149,7 @@ TEST_CASE("streams: on two, collectives run side by side and share links") {
   CHECK(result[1] == each);
 }
 
-TEST_CASE("async: compute between start and done hides the collective") {
+TEST_CASE("async: computation between start and done hides the collective") {
   SUBCASE("a long one wholly: done takes no time") {
     Sketch sketch(2);
     const OpId start = sketch.start(sketch.site(train(1, 2)));
@@ -198,7 +198,7 @@ TEST_CASE("held_up_by: the node whose entry began the chain of last causes") {
   CHECK(even.held_up_by[0] == std::vector<Node>{Node(0), Node(0)});
 }
 
-TEST_CASE("run_time: says why it used the executor it used") {
+TEST_CASE("run_time: reports why it used the executor it used") {
   SUBCASE("the sweep") {
     Sketch sketch(2);
     sketch.sync(sketch.site(train(1, 2)));

@@ -1,5 +1,5 @@
-// Whether messages fit a link at all times: exact boundaries, and a second statement of it that
-// looks at every instant.
+// Whether the messages on a link exceed its capacity at any time: exact boundaries, and a slow
+// check that looks at every instant.
 
 #include "simulator/time/capacity.h"
 
@@ -40,25 +40,25 @@ bool fits(const std::vector<Use>& uses) {
   return check.holds();
 }
 
-TEST_CASE("capacity: messages one after the other fit, and one picosecond of overlap does not") {
+TEST_CASE("capacity: messages one after another fit, an overlap of one picosecond does not") {
   CHECK(fits({{0, 10, kCapacity}, {10, 20, kCapacity}}));
   CHECK_FALSE(fits({{0, 10, kCapacity}, {9, 20, kCapacity}}));
   CHECK(fits({{10, 20, kCapacity}, {0, 10, kCapacity}}));
   CHECK_FALSE(fits({{10, 20, kCapacity}, {0, 11, kCapacity}}));
 }
 
-TEST_CASE("capacity: rates add up to what the link has, and to one byte per second more") {
+TEST_CASE("capacity: rates may add up to the capacity, and not to one byte per second more") {
   CHECK(fits({{0, 10, kCapacity / 2}, {5, 15, kCapacity / 2}}));
   CHECK_FALSE(fits({{0, 10, kCapacity / 2}, {5, 15, kCapacity / 2 + 1}}));
   CHECK(fits({{0, 10, kCapacity - 1}, {0, 10, 1}}));
   CHECK_FALSE(fits({{0, 10, kCapacity - 1}, {0, 10, 1}, {9, 10, 1}}));
 }
 
-TEST_CASE("capacity: a message that takes no time asks for nothing") {
+TEST_CASE("capacity: a message that takes no time uses no capacity") {
   CHECK(fits({{0, 10, kCapacity}, {5, 5, kCapacity}}));
 }
 
-TEST_CASE("capacity: only links that may be asked for too much are looked at") {
+TEST_CASE("capacity: only links whose possible demand exceeds their capacity are checked") {
   const Fabric fabric = gigabyte_fabric(2);
   Demands demands;
   demands.links = {{Int128{kCapacity}, 1, 0}, {Int128{kCapacity} + 1, 2, 0}};
@@ -68,7 +68,7 @@ TEST_CASE("capacity: only links that may be asked for too much are looked at") {
   CHECK(check.looks_at(LinkId(1)));
 }
 
-TEST_CASE("capacity: random uses in random order, against a look at every instant") {
+TEST_CASE("capacity: random uses in random order, against a check of every instant") {
   Random random(5);
   int held = 0;
   for (int round = 0; round < 2'000; ++round) {
@@ -92,7 +92,7 @@ TEST_CASE("capacity: random uses in random order, against a look at every instan
   CHECK(held < 1'800);
 }
 
-TEST_CASE("capacity: what is too long ago to be remembered counts as too much") {
+TEST_CASE("capacity: use of times that are forgotten counts as too much") {
   // More stretches than are remembered of a link, with gaps between them.
   std::vector<Use> uses;
   for (int64_t u = 0; u < 2'000'000; ++u)

@@ -11,7 +11,7 @@
 namespace orrery::test {
 namespace {
 
-TEST_CASE("event queue: comes out as a set of (time, sequence number) would") {
+TEST_CASE("event queue: pops in the order of (time, sequence number)") {
   // A number is a push, some picoseconds to some minutes after the last time taken out, so that all
   // tiers of the queue are used and refilled; none is a pop.
   holds_for_all("order", [](const std::vector<rc::Maybe<uint8_t>>& moves) {

@@ -1,5 +1,5 @@
-// The engine's whole rates and whole picoseconds against the exact fluid: the same flows with
-// rational rates and times.
+// The engine's rounded rates and times against the exact fluid model: the same flows with rational
+// rates and times.
 
 #include <algorithm>
 #include <vector>
@@ -84,7 +84,7 @@ void run_fluid(const Fabric& fabric, std::vector<FluidFlow>& flows) {
 TEST_CASE("engine: within 2 ps of the exact fluid on 200 random contended cases") {
   Random random(3);
   for (int trial = 0; trial < 200; ++trial) {
-    // Every node sends at most one flow, so that the sender's end is the flow's.
+    // Every node sends at most one flow, so the sender's end is the end of the flow.
     const uint32_t devices = static_cast<uint32_t>(random.below(5)) + 3;
     std::vector<Link> links;
     for (uint32_t d = 0; d < devices; ++d) {

@@ -1,4 +1,4 @@
-// What the executors of time hold at once, counted at the allocator.
+// The peak memory of the timing executors, counted at the allocator.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace {
 size_t held = 0;
 size_t most_held = 0;
 
-/// Room before each block, in which its size lies.
+/// Space before each block that stores its size.
 constexpr size_t kHeader = alignof(std::max_align_t);
 
 }  // namespace
@@ -53,7 +53,8 @@ void operator delete(void* pointer, size_t /*size*/) noexcept {
 namespace orrery::test {
 namespace {
 
-/// The most that sweeping a ring all-gather of so many ranks holds, beyond what was held before.
+/// The peak memory of sweeping a ring all-gather of so many ranks, beyond what was allocated
+/// before.
 size_t peak(uint32_t ranks) {
   const Fabric fabric = ring_fabric(ranks, {BytesPerSecond(50'000'000'000), Duration(1'000'000)});
   Sketch sketch(ranks);
@@ -66,16 +67,16 @@ size_t peak(uint32_t ranks) {
   return most_held - before;
 }
 
-TEST_CASE("sweep: memory grows with ranks, not with their square or with steps") {
-  // 16 times the ranks, 256 times the messages: 16 times the memory, but for vectors that have
-  // grown to the next power of two.
+TEST_CASE("sweep: memory grows with ranks, not with their square or with the steps") {
+  // 16 times the ranks, 256 times the messages: 16 times the memory, apart from vectors that round
+  // up to a power of two.
   const size_t few = peak(256);
   const size_t many = peak(4'096);
   CHECK(many <= 17 * few);
   CHECK(many <= size_t{4'096} * 1'024);  // a kilobyte a rank
 }
 
-TEST_CASE("engine: all-to-all at once holds some 190 bytes a message in flight") {
+TEST_CASE("engine: all-to-all at once takes about 190 bytes for each message in flight") {
   // All messages are under way at once, each on a channel and a route of its own. 128 x 127
   // messages just fit the powers of two that vectors grow to.
   constexpr uint32_t kRanks = 128;

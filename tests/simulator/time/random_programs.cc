@@ -79,8 +79,8 @@ std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) 
       steps[to[n]][0].push_back(receive);
     }
   }
-  std::string fault;
-  auto messages = match_by_channel(steps, fault);
+  std::string error;
+  auto messages = match_by_channel(steps, error);
   return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(*messages));
 }
 

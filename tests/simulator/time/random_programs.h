@@ -1,7 +1,7 @@
 #pragma once
 
 // Random small programs over random small fabrics: several collectives over groups, sync and
-// started, on two streams, of one or two threads, between local ops.
+// started, on two streams, of one or two threads, with local ops between them.
 
 #include <cstdint>
 #include <vector>
@@ -18,13 +18,13 @@ struct RandomProgram {
   std::vector<Instant> device_start;
 };
 
-/// `capped`: collectives declare small caps more often, so that links carry several chains at once.
+/// `capped`: collectives declare small caps more often, so that several chains fit one link.
 struct RandomKind {
   bool capped = false;
 };
 RandomProgram random_program(Random& random, RandomKind kind);
 
-/// Whether the program ends, by the walk without time.
+/// Whether the program ends, found by the walk without time.
 bool ends(const Sketch& sketch);
 
 }  // namespace orrery::test

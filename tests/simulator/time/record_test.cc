@@ -1,4 +1,4 @@
-// What the executors record of each half: sweep and engine are each other's oracle here too.
+// The instants that the executors record of each half. Sweep and engine check each other here too.
 
 #include <algorithm>
 #include <tuple>
@@ -95,7 +95,7 @@ TEST_CASE("recording: a message, its reduction and its way") {
                                at(6'000'000)});
 }
 
-TEST_CASE("recording: what is recorded again is what was timed, by both executors") {
+TEST_CASE("recording: a second run with an event log has the same times, by both executors") {
   Random random(8);
   int by_sweep = 0;
   int by_engine = 0;

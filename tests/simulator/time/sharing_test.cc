@@ -70,8 +70,8 @@ TEST_CASE("sharing is not monotone: less traffic on one link can delay a flow on
   }
 }
 
-/// When Z ends, which is when device 1, its sender, ends: Y1 and Y2 have device 3 as receiver, past
-/// the link a, over a link of their own.
+/// Z's end is the end of device 1, which sends it. Y1 and Y2 go on past link a to device 3, over a
+/// link of their own.
 int64_t z_ends(int64_t y_bytes) {
   const Fabric fabric(4, {},
                       {{VertexId(0), VertexId(1), k50GBps, Duration(0)},
@@ -88,7 +88,7 @@ TEST_CASE("sharing is not monotone: shrinking Y1 and Y2 delays Z from 30 to 40 u
   CHECK(z_ends(1) == 39'999'980);  // 20 ps under 40 us: as worked out above
 }
 
-TEST_CASE("a declared cap is a link of the flow's own") {
+TEST_CASE("a declared cap acts as a link of the flow's own") {
   // Caps of 10 GB/s leave the link idle: each 1 MB takes 100 us, although three share 50 GB/s.
   const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
   Sketch sketch(4);

@@ -60,13 +60,13 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
     collective.schedule = schedule.get();
     collective.stream = StreamId(stream);
     Group members;
-    std::vector<VertexId> places;
+    std::vector<VertexId> vertices;
     for (const uint32_t device : group) {
       members.emplace_back(device);
-      places.emplace_back(device);
+      vertices.emplace_back(device);
     }
     collective.members = members;
-    collective.places = std::move(places);
+    collective.vertices = std::move(vertices);
     site.groups.push_back(std::move(members));
     lowered.collectives.push_back(std::move(collective));
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs for tests of time, put together in lowered form: what counts here is when things happen,
-// so there are no values, and every schedule is given as it is.
+// Programs for tests of time, written in lowered form. Only times matter here, so there are no
+// values, and every schedule is given as it is.
 
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace orrery::test {
 
-/// Every device with a link of 1 GB/s and 1 us to every other.
+/// Every two devices have a link of 1 GB/s and 1 us each way.
 Fabric gigabyte_fabric(uint32_t devices);
 
 class Sketch {
@@ -30,7 +30,7 @@ class Sketch {
 
   OpId local(int64_t picoseconds);
 
-  /// A place to meet, with one group of devices per entry; rank order is the order given.
+  /// A site with one group of devices per entry; ranks are in the order given.
   SiteId site(std::vector<std::vector<uint32_t>> groups, std::unique_ptr<const Schedule> schedule,
               uint32_t stream = 0, Dtype dtype = Dtype::U8);
   /// Of all devices.
@@ -58,7 +58,7 @@ struct Flow {
 };
 std::unique_ptr<const Schedule> flows(uint32_t nodes, const std::vector<Flow>& flows);
 
-/// The schedule, step by step, with what `change` makes of its extent.
+/// The schedule from its steps; `change` may modify its extent.
 template <class Change>
 std::unique_ptr<const Schedule> stored(const Schedule& schedule, Change&& change) {
   Extent extent = schedule.extent();

@@ -39,7 +39,7 @@ class BytesPerLink {
 
   void count(const Collective& collective, Node from, Node to, int64_t elements) {
     const Path& path =
-        paths_.between(collective.places[from.index()], collective.places[to.index()]);
+        paths_.between(collective.vertices[from.index()], collective.vertices[to.index()]);
     for (const LinkId link : path.links)
       bytes_[link.index()] += itemsize(collective.work) * elements;
   }

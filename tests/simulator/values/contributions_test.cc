@@ -13,22 +13,22 @@ namespace orrery::test {
 
 namespace {
 
-TEST_CASE("contributions: neighbouring ranks of one source become one run") {
+TEST_CASE("contributions: adjacent ranks of one source become one run") {
   CHECK(sum({{Rank(0), 2, 7, 1}}, {{Rank(2), 3, 7, 1}}) == Contributions{{Rank(0), 5, 7, 1}});
 }
 
-TEST_CASE("contributions: ranks that are apart stay two runs") {
+TEST_CASE("contributions: ranks that are not adjacent stay two runs") {
   CHECK(sum({{Rank(3), 1, 0, 1}}, {{Rank(0), 2, 0, 1}}) ==
         Contributions{{Rank(0), 2, 0, 1}, {Rank(3), 1, 0, 1}});
 }
 
-TEST_CASE("contributions: times add where runs overlap") {
+TEST_CASE("contributions: where runs overlap, the times add") {
   // ranks 0 1 2 3 once, 2 3 4 once more
   CHECK(sum({{Rank(0), 4, 0, 1}}, {{Rank(2), 3, 0, 1}}) ==
         Contributions{{Rank(0), 2, 0, 1}, {Rank(2), 2, 0, 2}, {Rank(4), 1, 0, 1}});
 }
 
-TEST_CASE("contributions: runs that come to the same times are joined") {
+TEST_CASE("contributions: adjacent runs of equal times are joined") {
   // 0: 2, 1: 1  with  1: 1, 2: 2
   CHECK(sum({{Rank(0), 1, 0, 2}, {Rank(1), 1, 0, 1}}, {{Rank(1), 1, 0, 1}, {Rank(2), 1, 0, 2}}) ==
         Contributions{{Rank(0), 3, 0, 2}});
@@ -39,12 +39,12 @@ TEST_CASE("contributions: elements of different sources stay apart") {
         Contributions{{Rank(0), 2, 5, 1}, {Rank(0), 2, 6, 1}});
 }
 
-TEST_CASE("contributions: nothing adds nothing") {
+TEST_CASE("contributions: adding nothing changes nothing") {
   CHECK(sum({}, {}).empty());
   CHECK(sum({{Rank(1), 1, 2, 3}}, {}) == Contributions{{Rank(1), 1, 2, 3}});
 }
 
-TEST_CASE("contributions: times are held at the largest number instead of wrapping") {
+TEST_CASE("contributions: times saturate instead of wrapping") {
   constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
   CHECK(sum({{Rank(0), 1, 0, kMost}}, {{Rank(0), 1, 0, 2}}) ==
         Contributions{{Rank(0), 1, 0, kMost}});

@@ -16,7 +16,7 @@ namespace orrery::test {
 
 namespace {
 
-TEST_CASE("folds: equal folds are one, wherever their elements lie") {
+TEST_CASE("folds: equal folds are stored once, wherever their elements lie") {
   FoldTable folds;
   const FoldAt a = folds.combine(Combine::Add, folds.input(Rank(0), 3), folds.input(Rank(1), 5));
   const size_t size = folds.size();
@@ -26,7 +26,7 @@ TEST_CASE("folds: equal folds are one, wherever their elements lie") {
   CHECK(folds.size() == size);
 }
 
-TEST_CASE("folds: order, operation and distance tell folds apart") {
+TEST_CASE("folds: order, operation and distance distinguish folds") {
   FoldTable folds;
   const FoldAt left = folds.input(Rank(0), 0);
   const FoldAt right = folds.input(Rank(1), 0);
@@ -45,7 +45,7 @@ TEST_CASE("folds: contributions are those of both sides, counted from the origin
         Contributions{{Rank(0), 1, 109, 1}, {Rank(1), 2, 107, 1}});
 }
 
-TEST_CASE("folds: zeros contribute nothing and have no origin, and what is undefined stays so") {
+TEST_CASE("folds: zeros contribute nothing and have no origin, and undefined stays undefined") {
   FoldTable folds;
   const FoldAt input = folds.input(Rank(0), 4);
   const FoldAt sum = folds.combine(Combine::Add, FoldTable::zero(), input);
@@ -56,8 +56,8 @@ TEST_CASE("folds: zeros contribute nothing and have no origin, and what is undef
   CHECK(folds.combine(Combine::Max, FoldTable::zero(), FoldTable::zero()) == FoldTable::zero());
 }
 
-TEST_CASE("folds: a value is worked out in the order of its fold") {
-  // 2^24 + 1 rounds to 2^24, so only one of the orders keeps the 1.
+TEST_CASE("folds: a value is computed in the order of its fold") {
+  // 2^24 + 1 rounds to 2^24, so the order decides whether the 1 survives.
   const float big = 0x1p24F;
   const std::vector<std::vector<float>> data = {{0, big}, {0, 1}, {0, -big}};
   std::vector<const std::byte*> operands;
@@ -78,7 +78,7 @@ TEST_CASE("folds: a value is worked out in the order of its fold") {
 }
 
 TEST_CASE("folds: a ring holds each of its partial sums once") {
-  // Chunk c begins at rank c and meets one rank after the other: n inputs and n (n - 1) sums.
+  // Chunk c begins at rank c and passes every other rank: n inputs and n (n - 1) sums.
   for (const uint32_t n : {2U, 5U, 8U}) {
     const RingSchedule ring(RingSchedule::Form::AllReduce, n, 64, Combine::Add, {});
     const ProvenanceRun run = provenance(ring, whole_areas(ring.extent()), CollectiveId(0), kItem);
@@ -124,7 +124,7 @@ TEST_CASE("folds: the values of a psum, evaluated fold by fold, are the executor
       }
 }
 
-TEST_CASE("folds: each chunk of a ring is another fold of the same contributions") {
+TEST_CASE("folds: each chunk of a ring folds the same contributions in another order") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 3, Combine::Add, {});
   const ProvenanceRun run = provenance(ring, whole_areas(ring.extent()), CollectiveId(0), kItem);
   // Each of the three chunks begins at another rank.

@@ -206,7 +206,7 @@ TEST_CASE("host: done gives what the sync collective would, and the future has n
   CHECK(run.digest == rig.digest());
 }
 
-TEST_CASE("host: collectives in flight on two streams do not disturb each other") {
+TEST_CASE("host: collectives in flight on two streams do not affect each other") {
   HostRig rig({{"x", 2}});
   rig.argument("a", kTwo);
   rig.op("psum_start", "s", {"a"}, {{"axis_name", kOverX}, {"stream", int64_t{0}}});
@@ -218,7 +218,7 @@ TEST_CASE("host: collectives in flight on two streams do not disturb each other"
   CHECK(rig.values(run, "gd") == Table{{1, 2, 3, 4}, {1, 2, 3, 4}});
 }
 
-TEST_CASE("host: the operand is as it was") {
+TEST_CASE("host: the operand is unchanged") {
   HostRig rig({{"x", 2}});
   rig.argument("a", kTwo);
   rig.op("psum", "s", {"a"}, {{"axis_name", kOverX}});
@@ -241,7 +241,7 @@ TEST_CASE("host: two threads meet in one collective") {
   CHECK(!run.values.at(rig.value("s"), LogicalId(1)));
 }
 
-TEST_CASE("host: threads that meet in different orders stop, with what came before") {
+TEST_CASE("host: threads that meet in different orders stop, with the values made until then") {
   HostRig rig({{"x", 2}});
   rig.argument("a", kTwo);
   rig.thread("left", {LogicalId(0)});
@@ -296,7 +296,7 @@ TEST_CASE("host: local ops of one operand") {
   CHECK(local("cos", {zero}) == f32({1}, {1}));
 }
 
-TEST_CASE("host: local choices") {
+TEST_CASE("host: selections and comparisons") {
   const Tensor a = f32({3}, {1, 2, 3});
   const Tensor b = f32({3}, {3, 2, 1});
   CHECK(local("div", {a, b}) == f32({3}, {1.0F / 3, 1, 3}));
@@ -350,7 +350,7 @@ TEST_CASE("host: local sources") {
                {"shape", Integers{2}}}) == f32({2}, {0, 0}));
 }
 
-TEST_CASE("host: a compute passes on a first operand of its result's type") {
+TEST_CASE("host: a compute returns its first operand where that has its result's type") {
   const Given given{
       {"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}, {"shape", Integers{2}}};
   CHECK(local("compute", {f32({2}, {3, 4}), f32({2}, {5, 6})}, given) == f32({2}, {3, 4}));

@@ -49,6 +49,17 @@ void HostRig::thread(const std::string& name, std::vector<LogicalId> devices) {
 void HostRig::op(const std::string& op, const std::string& name, Names operands,
                  const std::vector<std::pair<std::string, Attribute>>& attributes,
                  std::string site) {
+  add(op, {name}, std::move(operands), attributes, std::move(site));
+}
+
+void HostRig::op(const std::string& op, const Names& results, Names operands,
+                 const std::vector<std::pair<std::string, Attribute>>& attributes) {
+  add(op, results, std::move(operands), attributes, {});
+}
+
+void HostRig::add(const std::string& op, const Names& results, Names operands,
+                  const std::vector<std::pair<std::string, Attribute>>& attributes,
+                  std::string site) {
   if (!in_thread_) {
     std::vector<LogicalId> all;
     for (uint32_t d = 0; d < Mesh(axes_).devices(); ++d)
@@ -57,7 +68,8 @@ void HostRig::op(const std::string& op, const std::string& name, Names operands,
   }
   const OpName kind = op_named(op).value();
   OpRequest request;
-  request.name = name;
+  request.name = results.front();
+  request.other_results.assign(results.begin() + 1, results.end());
   request.kind = kind.kind;
   request.issue = kind.issue;
   request.operands = std::move(operands);

@@ -1,7 +1,6 @@
 #pragma once
 
-// Programs over a mesh whose devices are all joined to each other, written in a few words, lowered
-// and run by the host executor.
+// Short ways to write programs over a fully connected mesh, lowered and run by the host executor.
 
 #include <memory>
 #include <string>
@@ -39,16 +38,19 @@ class HostRig {
   void op(const std::string& op, const std::string& name, Names operands,
           const std::vector<std::pair<std::string, Attribute>>& attributes = {},
           std::string site = {});
+  /// With several results: their names.
+  void op(const std::string& op, const Names& results, Names operands,
+          const std::vector<std::pair<std::string, Attribute>>& attributes = {});
 
-  /// Ends the program and lowers it. Fails the test where that finds a fault.
+  /// Ends the program and lowers it. Fails the test where that finds an error.
   void lower();
   /// Lowers if that has not been done, and runs.
   HostRun run();
 
-  /// What `run` has of a value, on each device.
+  /// The value on each device, after `run`.
   std::vector<Numbers> values(const HostRun& run, const std::string& name) const;
   ValueId value(const std::string& name) const;
-  /// Of every half of every collective's schedule once.
+  /// The digest of every half of every collective's schedule, once each.
   WalkDigest digest() const;
 
   Program program;
@@ -56,6 +58,9 @@ class HostRig {
   DeviceValues arguments;
 
  private:
+  void add(const std::string& op, const Names& results, Names operands,
+           const std::vector<std::pair<std::string, Attribute>>& attributes, std::string site);
+
   std::vector<Axis> axes_;
   Diagnostics diagnostics_{"rig"};
   ProgramBuilder builder_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces by what they are made of, whatever the order of the folds.
+// Pieces written as the contributions they are made of, whatever the order of the folds.
 
 #include <vector>
 
@@ -19,7 +19,7 @@ struct MadePiece {
 
 using MadePieces = std::vector<MadePiece>;
 
-/// Neighbours that are made alike are one.
+/// Adjacent pieces of the same folds are joined.
 inline MadePieces made(const FoldTable& folds, const Pieces& pieces) {
   MadePieces result;
   for (const Piece& piece : pieces) {

@@ -30,13 +30,13 @@ TEST_CASE("pieces: a slice counts from its own first element") {
   CHECK(map.read(4, 5) == Pieces{{0, 5, of(3, 4)}});
 }
 
-TEST_CASE("pieces: writing in the middle leaves both sides as they were") {
+TEST_CASE("pieces: writing in the middle leaves both sides unchanged") {
   PieceMap map(10, of(0, 0));
   map.write(4, {{0, 2, of(1, 0)}});
   CHECK(map.pieces() == Pieces{{0, 4, of(0, 0)}, {4, 2, of(1, 0)}, {6, 4, of(0, 6)}});
 }
 
-TEST_CASE("pieces: neighbours that are made alike become one") {
+TEST_CASE("pieces: adjacent pieces of the same fold are joined") {
   PieceMap map(6, kUndefined);
   map.write(0, {{0, 2, of(1, 10)}});
   map.write(4, {{0, 2, of(1, 14)}});
@@ -44,13 +44,13 @@ TEST_CASE("pieces: neighbours that are made alike become one") {
   CHECK(map.pieces() == Pieces{{0, 6, of(1, 10)}});
 }
 
-TEST_CASE("pieces: sums of the same elements in another order are not alike") {
+TEST_CASE("pieces: sums of the same elements in another order are different folds") {
   PieceMap map(4, sum_of(of(0, 0), of(1, 0)));
   map.write(2, {{0, 2, sum_of(of(1, 2), of(0, 2))}});
   CHECK(map.pieces().size() == 2);
 }
 
-TEST_CASE("pieces: zeros and what was never written are not alike") {
+TEST_CASE("pieces: zeros and unwritten elements differ") {
   PieceMap map(4, kUndefined);
   map.write(0, {{0, 2, kZero}});
   CHECK(map.pieces() == Pieces{{0, 2, kZero}, {2, 2, kUndefined}});
@@ -62,7 +62,7 @@ TEST_CASE("pieces: an area without elements has none") {
   CHECK(map.pieces().empty());
 }
 
-TEST_CASE("pieces: what combines with something undefined is undefined") {
+TEST_CASE("pieces: combining with something undefined is undefined") {
   const Pieces left{{0, 2, of(0, 0)}, {2, 2, kUndefined}};
   const Pieces right{{0, 4, of(1, 8)}};
   CHECK(combined(folds(), Combine::Add, left, right) ==
@@ -106,7 +106,7 @@ TEST_CASE("pieces: random copies and sums agree with a table of elements") {
       std::copy(moved.begin(), moved.end(), model.begin() + to);
       RC_ASSERT(elements(map.pieces()) == model);
     }
-    // Pieces are as few as can be: no two neighbours are made alike.
+    // As few pieces as possible: no two adjacent ones could be joined.
     const Pieces pieces = map.pieces();
     for (size_t i = 0; i + 1 < pieces.size(); ++i)
       RC_ASSERT(pieces[i].made.moved(pieces[i].count) != pieces[i + 1].made);
@@ -120,7 +120,7 @@ TEST_CASE("pieces: areas of thousands of pieces agree with a table of elements")
     PieceMap map(kSize, kUndefined);
     Elements model = elements(map.pieces());
     for (int i = 0; i < 1200; ++i) {
-      // Mostly single elements, which no neighbour continues; at times a stretch over many of them.
+      // Mostly single elements that continue no neighbour, sometimes a long stretch.
       const int64_t count = random.below(40) == 0 ? random.between(1, 400) : 1;
       const int64_t to = random.between(0, kSize - count);
       const Pieces payload = random.below(4) == 0

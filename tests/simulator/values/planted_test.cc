@@ -1,6 +1,6 @@
-// Planted faults, and which guard catches them. The digest compares what a walker did with what the
-// schedule says; provenance compares what a schedule says with what the collective means; values
-// show either, but for one input only.
+// Planted errors, and which check catches them. The digest compares the steps that a walker ran
+// with the schedule. Provenance compares the schedule with the definition of the collective. Values
+// catch both kinds, but for one input only.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace orrery::test {
 
 namespace {
 
-/// A psum of s32[8] over 4 ranks; element e of rank r is 100 (r + 1) + e, so no two are alike.
+/// A psum of s32[8] over 4 ranks. Element e of rank r is 100 (r + 1) + e, so all elements differ.
 class Sum : public HostRig {
  public:
   Sum() : HostRig({{"x", 4}}) {
@@ -43,7 +43,7 @@ class Sum : public HostRig {
   }
 };
 
-/// Which guards say that something is wrong.
+/// Which checks fail.
 struct Caught {
   bool by_digest = false;
   bool by_provenance = false;
@@ -68,11 +68,12 @@ Caught caught(const StoredSchedule& mutant) {
   return {!(run.digest.halves == of_the_others), !proved, !rig.right(run.values)};
 }
 
-TEST_CASE("planted schedule: the ring without fault passes every guard") {
+TEST_CASE("planted schedule: the ring without errors passes every check") {
   CHECK(caught(right_ring()) == Caught{false, false, false});
 }
 
-TEST_CASE("planted schedule: one in place passes every guard, and leaves the operand as it was") {
+TEST_CASE(
+    "planted schedule: the in-place ring passes every check and leaves the operand unchanged") {
   CHECK(caught(ring_in_place()) == Caught{false, false, false});
   Sum rig;
   const StoredSchedule in_place = ring_in_place();
@@ -104,7 +105,7 @@ TEST_CASE("planted schedule: a wrong reduction is caught by provenance and value
   CHECK(caught(wrong_reduction()) == Caught{false, true, true});
 }
 
-TEST_CASE("planted schedule: equal inputs hide a shift from the values, not from the proof") {
+TEST_CASE("planted schedule: equal inputs hide a shift from the values, but not from the proof") {
   Sum rig;
   const StoredSchedule mutant = shifted_source();
   rig.lowered.collectives[0].schedule = &mutant;
@@ -118,26 +119,26 @@ TEST_CASE("planted schedule: equal inputs hide a shift from the values, not from
         MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
 }
 
-/// An executor with a fault of its own: `Fault` says what it does with a half instead.
-template <class Fault>
-class Faulty {
+/// An executor with a planted error: `Error` is called for every half instead of running it.
+template <class Error>
+class Planted {
  public:
-  Faulty(HostVisitor& right, Fault fault) : right_(right), fault_(std::move(fault)) {}
+  Planted(HostVisitor& right, Error error) : right_(right), error_(std::move(error)) {}
 
   void local(OpId op, LogicalId device) { right_.local(op, device); }
   void enter(CollectiveId id, Node node, OpId op) { right_.enter(id, node, op); }
   void exit(CollectiveId id, Node node, OpId op) { right_.exit(id, node, op); }
   void receive(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Receive, step,
+    error_(ref, Half::Receive, step,
            [&](StepRef at, const Step& does) { right_.receive(id, at, does); });
   }
   void send(CollectiveId id, StepRef ref, const Step& step) {
-    fault_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
+    error_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
   }
 
  private:
   HostVisitor& right_;
-  Fault fault_;
+  Error error_;
 };
 
 struct Outcome {
@@ -146,11 +147,11 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-template <class Fault>
-Outcome with_executor(Fault fault) {
+template <class Error>
+Outcome with_executor(Error error) {
   Sum rig;
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
-  Faulty<Fault> visitor(right, std::move(fault));
+  Planted<Error> visitor(right, std::move(error));
   REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   return {right.digest() == rig.digest(), rig.right(rig.arguments)};
 }
@@ -178,7 +179,7 @@ TEST_CASE("planted executor: one that repeats a send is caught by the digest, no
   CHECK(with_executor(repeat) == Outcome{false, true});
 }
 
-/// An executor that does `other` in the place of a step of rank 1.
+/// An executor that runs `other` instead of a step of rank 1.
 template <class Change>
 auto changed(uint32_t index, Change change) {
   return [=](StepRef ref, Half, Step step, auto go_on) {
@@ -188,13 +189,13 @@ auto changed(uint32_t index, Change change) {
   };
 }
 
-TEST_CASE("planted executor: one that takes a message and does not store it is caught") {
+TEST_CASE("planted executor: one that takes a message without storing it is caught") {
   CHECK(with_executor(changed(6, [](Step& step) { step.target.reset(); })) ==
         Outcome{false, false});
 }
 
-TEST_CASE("planted executor: one that stores elsewhere is caught") {
-  // Into chunk 0, not chunk 3. Its send half would send what lies there.
+TEST_CASE("planted executor: one that stores to another chunk is caught") {
+  // Into chunk 0 instead of chunk 3. Its send half would then send the old contents.
   CHECK(with_executor(changed(6, [](Step& step) { step.target->first = 0; })) ==
         Outcome{false, false});
 }
@@ -206,7 +207,7 @@ TEST_CASE(
   for (uint32_t d = 0; d < 4; ++d)
     rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
-  Faulty visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
+  Planted visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
   REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   CHECK(numbers(rig.arguments.at(rig.value("s"), LogicalId(0)).value()) == Numbers(8, 4));
   CHECK(right.digest().halves == rig.digest().halves);

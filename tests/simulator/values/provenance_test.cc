@@ -1,4 +1,4 @@
-// What each element is made of: of the computed algorithms exactly, and of schedules with a fault.
+// The folds of each element: exact for the computed algorithms, and for schedules with an error.
 
 #include "simulator/values/provenance.h"
 
@@ -29,7 +29,7 @@ std::vector<MadePieces> outputs(const ProvenanceRun& run) {
   return outputs;
 }
 
-/// Ended, with nothing undefined read, and the schedule's own digest.
+/// Ended, read nothing undefined, and has the schedule's own digest.
 void check_sound(const Schedule& schedule, const ProvenanceRun& run) {
   CHECK(run.stuck.empty());
   CHECK(!run.misread);
@@ -98,7 +98,7 @@ TEST_CASE("provenance: all-to-all gives rank r part r of every rank") {
   check(PairwiseSchedule(3, 2, {}));
 }
 
-TEST_CASE("provenance: a rank that nobody sends to has zeros after a permute") {
+TEST_CASE("provenance: a rank that receives nothing has zeros after a permute") {
   const auto permute = direct_permute(3, 5, {{Node(0), Node(2)}, {Node(1), Node(1)}}, {});
   const ProvenanceRun run = prove(*permute);
   check_sound(*permute, run);
@@ -107,7 +107,7 @@ TEST_CASE("provenance: a rank that nobody sends to has zeros after a permute") {
   CHECK(made(run.folds, run.outputs[2]) == MadePieces{{0, 5, false, {{Rank(0), 1, 0, 1}}}});
 }
 
-TEST_CASE("provenance: says by which reductions the contributions were combined") {
+TEST_CASE("provenance: reports the reductions that combined the contributions") {
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 3, Combine::Max, {});
   // Rank 0 sends first, and adds in its second step.
   CHECK(prove(ring).combines ==
@@ -142,7 +142,7 @@ TEST_CASE("provenance: an output that nothing writes is undefined") {
   CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 3, true, {}}});
 }
 
-TEST_CASE("provenance: a step that reads what nothing wrote is named, with the elements") {
+TEST_CASE("provenance: a step that reads unwritten elements is named, with the elements") {
   Extent extent;
   extent.input = 4;
   extent.output = 4;
@@ -180,7 +180,7 @@ TEST_CASE("provenance: a step that writes beyond its area is named") {
         "node 0, channel 0, step 0 writes output[0, 3), but its output has 2 elements");
 }
 
-TEST_CASE("provenance: source and target of a step must be equally long") {
+TEST_CASE("provenance: source and target of a step must have the same length") {
   Extent extent;
   extent.input = 4;
   extent.output = 4;
@@ -205,7 +205,7 @@ TEST_CASE("provenance: a local reduction has the target on its left") {
   CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 1, false, {{Rank(0), 1, 1, 2}}}});
 }
 
-TEST_CASE("provenance: a message of another length than its receiver's is a fault") {
+TEST_CASE("provenance: a message whose length differs from its receiver's is an error") {
   Extent extent;
   extent.input = 4;
   extent.output = 4;
@@ -220,7 +220,7 @@ TEST_CASE("provenance: a message of another length than its receiver's is a faul
   CHECK(prove(schedule).misread == "node 1, channel 0, step 0 takes 4 elements of a message of 3");
 }
 
-TEST_CASE("provenance: channels that cannot go on are named") {
+TEST_CASE("provenance: deadlocked channels are named") {
   // Two nodes that each wait for the other's message before they send.
   Extent extent;
   extent.input = 1;
@@ -243,18 +243,18 @@ TEST_CASE("provenance: channels that cannot go on are named") {
   CHECK(run.stuck[0].cause.step == StepRef{Node(1), Channel(0), 1});
 }
 
-// Faults planted in a ring all-reduce of 4 ranks and 8 elements.
+// Errors planted in a ring all-reduce of 4 ranks and 8 elements.
 
 TEST_CASE("provenance: a dropped contribution is missing") {
   const ProvenanceRun run = prove(dropped_contribution());
-  // Chunk 0 goes round as rank 0's, then rank 1 passes it on without its own.
+  // Chunk 0 begins with rank 0's part; rank 1 passes it on without adding its own.
   for (const MadePieces& pieces : outputs(run))
     CHECK(pieces.front() == MadePiece{0, 2, false, {{Rank(0), 1, 0, 1}, {Rank(2), 2, 0, 1}}});
 }
 
 TEST_CASE("provenance: a repeated contribution counts twice") {
   const ProvenanceRun run = prove(repeated_contribution());
-  // Chunk 3 ends its sum in rank 2, which adds its own once more before passing it on.
+  // Rank 2 completes the sum of chunk 3, and adds its own part again before passing it on.
   for (const MadePieces& pieces : outputs(run))
     CHECK(pieces.back() ==
           MadePiece{6, 2, false, {{Rank(0), 2, 6, 1}, {Rank(2), 1, 6, 2}, {Rank(3), 1, 6, 1}}});

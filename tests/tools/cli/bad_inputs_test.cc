@@ -1,5 +1,5 @@
 // One bad input of each kind, as a user meets it: the whole message on stderr, nothing on stdout,
-// exit code 2. (tests/models/scenario/faults_test.cc has more of what the reader says.)
+// exit code 2. (tests/models/scenario/faults_test.cc has more errors of the reader.)
 
 #include <span>
 #include <string>
@@ -84,13 +84,13 @@ std::string gather_with(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_CASE("bad input: what these vary is right") {
+TEST_CASE("bad input: the unchanged inputs are accepted") {
   const Place place;
   CHECK(ran({"run", "small.json"}).outcome == Outcome::Holds);
   CHECK(ran({"prove", "small.xml"}).outcome == Outcome::Holds);
 }
 
-TEST_CASE("bad input: text that is no JSON") {
+TEST_CASE("bad input: text that is not JSON") {
   const Wrong wrong[] = {
       {"an empty file", "", "bad.json:1:1: expected a value, got the end of the file"},
       {"a comma left out", R"({"orrery": 1 "name": "n"})",
@@ -441,7 +441,8 @@ TEST_CASE("bad input: loops and several programs") {
        "f32[4,2] from \"y\" (in l[0])"},
       {"a loop of more ops than the limit",
        Small{.program =
-                 R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "body": []}])"}
+                 R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647,
+"carry": {"p": "a", "q": "b"}, "body": [], "yield": {"p": "q", "q": "p"}}])"}
            .text(),
        "bad.json:5:13: /program/0: expected at most 262144 ops, got 262145 (--limit ops=N "
        "allows more)"},
@@ -478,7 +479,7 @@ TEST_CASE("bad input: loops and several programs") {
   refuse_all(wrong, "run", "bad.json");
 }
 
-TEST_CASE("bad input: faults and expectations") {
+TEST_CASE("bad input: errors and expectations") {
   const Wrong wrong[] = {
       {"a fault that there is not", Small{.more = R"("faults": [{"slow_devise": 0}])"}.text(),
        "bad.json:6:13: /faults/0/slow_devise: unknown key \"slow_devise\"; did you mean "

@@ -1,8 +1,7 @@
 #pragma once
 
 // Reads a Chrome trace by its format alone (the Trace Event Format document): complete events,
-// metadata, counters and flows. Knows the names that a trace shows to its reader, and nothing else
-// of Orrery.
+// metadata, counters and flows. Of Orrery it knows only the names that the trace shows.
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// orrery diff on real runs: the first place is where the difference comes from.
+// orrery diff on real runs: the first difference named is the cause of the others.
 
 #include <doctest/doctest.h>
 
@@ -57,7 +57,7 @@ TEST_CASE("diff: a slow device: the computation that takes longer, on it") {
   const Ran differ =
       ran({"diff", in_tree("scenarios/quickstart.json"), in_tree("scenarios/slow-device.json")});
   CHECK(differ.outcome == Outcome::Fails);
-  // 20 GFLOP and 1.5 times as long, both after nothing.
+  // 20 GFLOP and 1.5 times as long, both starting at 0.
   CHECK(differ.out.find("FIRST     time: \"c\" on device 3, end: ") != std::string::npos);
   CHECK(differ.out.find("Device 3 is slow: its local ops take 1.5 times as long.") !=
         std::string::npos);
@@ -70,7 +70,7 @@ TEST_CASE("diff: JSON has the first difference first") {
   const std::string b = folder.file("b.json", sum_scenario("ring", "s32"));
   const Ran differ = ran({"diff", a, b, "--format", "json"});
   CHECK(differ.outcome == Outcome::Fails);
-  // The array's type comes before all; its numbers are the same.
+  // The array's type is compared first; its numbers are equal.
   CHECK(differ.out.find(R"("differences": [
     {
       "aspect": "type",
@@ -91,7 +91,7 @@ TEST_CASE("diff: JSON has the first difference first") {
   CHECK(text_of(file) == differ.out);
 }
 
-TEST_CASE("diff: what cannot be read is wrong input") {
+TEST_CASE("diff: a file that cannot be read is wrong input") {
   const TemporaryFolder folder;
   const std::string good = folder.file("good.json", sum_scenario("ring"));
   const auto refused = [&](const std::string& text) {

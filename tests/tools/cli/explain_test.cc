@@ -1,5 +1,5 @@
-// Why an op ran then, why a value lives then, and what the makespan is made of: as the user sees
-// it.
+// Why an op ran when it did, why a value lives as long as it does, and what makes up the makespan:
+// as the user sees it.
 
 #include <string>
 
@@ -38,7 +38,7 @@ Json explained(const std::string& file, const std::string& id) {
   return Json::parse(run.out)["explanation"];
 }
 
-TEST_CASE("explain: the causes of an op, back to the beginning") {
+TEST_CASE("explain: the causes of an op, back to the start of the run") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", scenario(kPlain));
   const Json why = explained(file, "sum");
@@ -61,7 +61,7 @@ TEST_CASE("explain: the causes of an op, back to the beginning") {
         std::string::npos);
 }
 
-TEST_CASE("explain: why a value lives from when to when") {
+TEST_CASE("explain: why a value is held from when to when") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", scenario(kPlain));
   const auto sentence = [&](const std::string& id) {
@@ -94,7 +94,20 @@ TEST_CASE("explain: an operand in flight lives to the done, and taken-over stora
   CHECK(explained(file, "end")["value"][0]["together"] == Json({"start"}));
 }
 
-TEST_CASE("explain: what there is not, with the near miss; one scenario") {
+TEST_CASE("explain: each of several results, with the op that makes it") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("split.json", scenario(R"(
+    {"id": ["p", "q"], "op": "split", "of": "alpha", "sizes": [400, 100]},
+    {"id": "total", "op": "neg", "of": "q"})"));
+  for (const char* const id : {"p", "q"}) {
+    const Json explanation = explained(file, id);
+    CHECK(explanation["chain"].back()["op"] == "p");
+    CHECK(explanation["value"][0]["from"] == "p");
+  }
+  CHECK(explained(file, "q")["value"][0]["to"] == "total");
+}
+
+TEST_CASE("explain: an unknown name, with the near miss; one scenario only") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", scenario(kPlain));
   const Ran unknown = ran({"run", file, "--explain", "totl"});
@@ -113,7 +126,7 @@ TEST_CASE("explain: a program that hangs has no instants, and says so") {
         std::string::npos);
 }
 
-TEST_CASE("show critical-path: what the makespan is made of, and the slack of the others") {
+TEST_CASE("show critical-path: what makes up the makespan, and the slack of the other ops") {
   const Ran shown = ran({"show", "critical-path", in_tree("scenarios/quickstart.json")});
   CHECK(shown.outcome == Outcome::Holds);
   CHECK(shown.out == R"(psum_scatter then all_gather is psum

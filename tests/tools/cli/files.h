@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that exist for as long as a test.
+// Files that are deleted after a test.
 
 #include <filesystem>
 #include <fstream>

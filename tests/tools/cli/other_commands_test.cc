@@ -28,7 +28,7 @@ TEST_CASE("command line: every command has help with an example") {
   }
 }
 
-TEST_CASE("command line: what it does not understand is the user's to mend") {
+TEST_CASE("command line: errors are wrong input, exit 2") {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
                                              {"fly"},
@@ -56,7 +56,7 @@ TEST_CASE("prove: a public algorithm, whole") {
   CHECK(proof.out == text_of(in_tree("tests/tools/cli/golden/r48ll.txt")));
 }
 
-TEST_CASE("prove: 1 where it hangs, with who waits for whom") {
+TEST_CASE("prove: 1 where it hangs, with the ranks that wait for each other") {
   const TemporaryFolder folder;
   const std::string file = folder.file("ring.xml", three_ring().text());
   const Ran stalls = ran({"prove", file, "--slots", "1"});
@@ -65,7 +65,7 @@ TEST_CASE("prove: 1 where it hangs, with who waits for whom") {
   CHECK(ran({"prove", file, "--slots", "2"}).outcome == Outcome::Holds);
 }
 
-TEST_CASE("prove: 2 where the file, the cluster or the size is wrong") {
+TEST_CASE("prove: 2 where the file, the cluster or the size is invalid") {
   const std::string ring = in_tree("tests/data/msccl/r48ll.xml");
   CHECK(ran({"prove", in_tree("README.md")}).outcome == Outcome::WrongInput);
   const Ran near = ran({"prove", ring, "--cluster", "a100-sxm8"});
@@ -80,7 +80,7 @@ TEST_CASE("show: the catalog's figures have their sources") {
   CHECK(ran({"show", "catalog", "h100"}).outcome == Outcome::WrongInput);
 }
 
-TEST_CASE("show: ops and algorithms are the tables that the program goes by") {
+TEST_CASE("show: ops and algorithms come from the program's own tables") {
   const std::string ops = ran({"show", "ops"}).out;
   CHECK(ops.find("psum_scatter[_start]") != std::string::npos);
   CHECK(ops.find("dot_general") != std::string::npos);

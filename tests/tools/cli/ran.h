@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a command in this process and keeps what it wrote.
+// Runs a command in this process and captures its output.
 
 #include <sstream>
 #include <string>

@@ -32,7 +32,7 @@ TEST_CASE("run: 0 when all holds, 1 when a verdict fails, 2 when the input is wr
   CHECK(ran({"run", wrong}).outcome == Outcome::WrongInput);
 }
 
-TEST_CASE("run: of several files the worst outcome counts, and each has its line") {
+TEST_CASE("run: of several files the worst outcome counts, and each has a line") {
   const TemporaryFolder folder;
   folder.file("below/b.json", small_scenario(kTooLong));
   folder.file("a.json", small_scenario());
@@ -59,7 +59,7 @@ TEST_CASE("run: several JSON reports are one document") {
   CHECK(both.out.find("], \"holds\": true}\n") != std::string::npos);
 }
 
-TEST_CASE("run: a scenario that is refused has its place among the JSON reports") {
+TEST_CASE("run: a refused scenario keeps its position among the JSON reports") {
   const TemporaryFolder folder;
   const std::string good = folder.file("good.json", small_scenario());
   const std::string wrong = folder.file("wrong.json", "[]");
@@ -126,7 +126,7 @@ TEST_CASE("run: values by name, in the order asked") {
 })") != std::string::npos);
 }
 
-TEST_CASE("run: a value that the program has not, with the near miss") {
+TEST_CASE("run: an unknown value, with the near miss") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());
   const Ran unknown = ran({"run", file, "--format", "json", "--values", "totl"});
@@ -134,7 +134,7 @@ TEST_CASE("run: a value that the program has not, with the near miss") {
   CHECK(unknown.err.find("has no value \"totl\"; did you mean \"total\"?") != std::string::npos);
 }
 
-TEST_CASE("run: a program that hangs has no values to show") {
+TEST_CASE("run: a program that hangs has no values to print") {
   const std::string file = in_tree("scenarios/two-programs-hang.json");
   const Ran all = ran({"run", file, "--format", "json", "--values", "all"});
   CHECK(all.outcome == Outcome::Fails);
@@ -143,7 +143,7 @@ TEST_CASE("run: a program that hangs has no values to show") {
   CHECK(one.out.find("\"per_device\": [null,null,null,null]") != std::string::npos);
 }
 
-TEST_CASE("run: values want JSON, and data") {
+TEST_CASE("run: printing values needs JSON, and data") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());
   CHECK(ran({"run", file, "--values", "all"}).outcome == Outcome::WrongInput);
@@ -173,26 +173,27 @@ TEST_CASE("run: the report of the quickstart, as text, whole") {
   CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/quickstart.txt")));
 }
 
-TEST_CASE("run: the README's picture is of the report as it is; tools/update_pictures draws it") {
+TEST_CASE("run: the README's picture shows the current report; tools/update_pictures draws it") {
   // The picture's file has the text in it.
   const std::string report = text_of(in_tree("tests/tools/cli/golden/quickstart.txt"));
   CHECK(text_of(in_tree("docs/report.png")).find(report) != std::string::npos);
   CHECK(text_of(in_tree("README.md")).find("](docs/report.png)") != std::string::npos);
 }
 
-TEST_CASE("run: twice the same bytes, in one process") {
+TEST_CASE("run: two runs in one process give the same bytes") {
   const std::string file = in_tree("scenarios/quickstart.json");
   const std::vector<std::string> arguments = {"run", file, "--format", "json", "--values", "all"};
   CHECK(ran(arguments).out == ran(arguments).out);
 }
 
-TEST_CASE("run: the capacity that does not fit fails with the op, the device and the live set") {
+TEST_CASE("run: a program over the capacity fails with the op, the device and the live set") {
   const Ran twin = ran({"run", in_tree("scenarios/fsdp-two-layers-too-small.json")});
   CHECK(twin.outcome == Outcome::Fails);
   CHECK(twin.out.find("MEMORY.CAPACITY") != std::string::npos);
 }
 
-TEST_CASE("run: a block in real ops is close to a single device's, and says which sums differ") {
+TEST_CASE(
+    "run: a layer in real ops is close to a single device's, and the differing sums are named") {
   const std::string file = in_tree("scenarios/llama3-small-block-against-single.json");
   const Ran block = ran({"run", file, "--format", "json"});
   CHECK(block.outcome == Outcome::Holds);
@@ -206,7 +207,7 @@ TEST_CASE("run: a device that is cut off fails with the collective, the devices 
         std::string::npos);
 }
 
-TEST_CASE("the binary: exit codes reach the shell") {
+TEST_CASE("the executable: exit codes reach the shell") {
   const auto exit_code = [](const std::string& arguments) {
     const std::string command = std::string(ORRERY_BINARY) + " " + arguments + " >/dev/null 2>&1";
     return WEXITSTATUS(std::system(command.c_str()));

@@ -1,5 +1,5 @@
-// The trace, looked at from outside: all that the report says of time, links and memory can be
-// rebuilt from the file by someone who knows the format alone.
+// The trace, read by someone who knows only its format. Everything that the report says of time,
+// links and memory can be rebuilt from it.
 
 #include <algorithm>
 #include <filesystem>
@@ -97,7 +97,7 @@ TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and p
                    fmt::format("communication [{}]", stream["stream"].get<int64_t>()),
                    "collective") == stream["busy_ps"].get<int64_t>());
       const std::vector<int64_t>& live = trace.counters.at({process, "live"});
-      // Of several programs the report has a bound, which this one attains: both peak at once.
+      // For several programs the report has a bound. This one attains it: both peak at once.
       CHECK(*std::max_element(live.begin(), live.end()) == device["peak_bytes"].get<int64_t>());
       if (!device["capacity_bytes"].is_null())
         CHECK(trace.counters.at({process, "capacity"}).front() ==
@@ -111,7 +111,7 @@ TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and p
   }
 }
 
-TEST_CASE("trace: slices of a thread do not overlap, and each arrow has two ends") {
+TEST_CASE("trace: slices of one row do not overlap, and each arrow has two ends") {
   for (const Traced& run : all_traced()) {
     CAPTURE(run.report["scenario"].get<std::string>());
     ChromeTrace trace(run.text);
@@ -144,12 +144,12 @@ TEST_CASE("trace: the critical path is one row, without gaps, from 0 to the make
   CHECK(at == run.report["time"]["makespan_ps"].get<int64_t>());
 }
 
-TEST_CASE("trace: twice the same bytes") {
+TEST_CASE("trace: two runs give the same bytes") {
   const std::string file = in_tree("scenarios/quickstart.json");
   CHECK(traced(file).text == traced(file).text);
 }
 
-TEST_CASE("trace: collectives whose messages would be too many are written without them") {
+TEST_CASE("trace: collectives with too many messages are written without them") {
   // The quickstart has 24, 24 and 48 messages: 50 are room for the first two.
   const std::string file = in_tree("scenarios/quickstart.json");
   const ChromeTrace trace(traced(file, {"--trace-messages", "50"}).text);

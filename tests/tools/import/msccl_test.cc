@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-std::string faults(const std::string& xml) {
+std::string errors(const std::string& xml) {
   try {
     read_msccl(xml, "a.xml");
   } catch (const InputError& error) {
@@ -35,7 +35,7 @@ TEST_CASE("MSCCL: the header") {
   CHECK(algorithm.in_place);
 }
 
-TEST_CASE("MSCCL: a gpu's k-th send to a peer meets the peer's k-th receive from it") {
+TEST_CASE("MSCCL: a gpu's k-th send to a peer pairs with the peer's k-th receive from it") {
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   REQUIRE(algorithm.messages.size() == 2);
   CHECK(algorithm.messages[0].send == StepRef{Node(0), Channel(0), 0});
@@ -53,7 +53,7 @@ TEST_CASE("MSCCL: in place, an all-gather's input is the gpu's part of the one b
   CHECK(algorithm.steps[1][0][0].source == Slice{Area::Input, 1, 1});
 }
 
-TEST_CASE("MSCCL: what each type of step does") {
+TEST_CASE("MSCCL: the step that each type becomes") {
   struct Row {
     const char* type;
     bool from, source, target, to;
@@ -92,7 +92,7 @@ TEST_CASE("MSCCL: a dependency names a step of another thread block of the gpu")
   CHECK(algorithm.thread_blocks[0] == std::vector<int64_t>{0, 7});
 }
 
-TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block says nothing new") {
+TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds nothing") {
   const std::string xml =
       with(two_gather().text(), "dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"",
            "dstoff=\"1\" cnt=\"1\" depid=\"0\" deps=\"0\"");
@@ -109,46 +109,46 @@ TEST_CASE("MSCCL: chunks become elements") {
                   Overflow);
 }
 
-TEST_CASE("MSCCL: faults name their place") {
+TEST_CASE("MSCCL: errors name their position") {
   const std::string good = two_gather().text();
-  CHECK(faults(good) == "none");
-  CHECK(faults("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");
-  CHECK(faults("<xml/>") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>");
-  CHECK(faults(with(good, "coll=\"allgather\"", "coll=\"custom\"")) ==
+  CHECK(errors(good) == "none");
+  CHECK(errors("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");
+  CHECK(errors("<xml/>") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>");
+  CHECK(errors(with(good, "coll=\"allgather\"", "coll=\"custom\"")) ==
         "a.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall or reduce_scatter, got "
         "\"custom\"");
-  CHECK(faults(with(good, "inplace", "inplce")) ==
+  CHECK(errors(with(good, "inplace", "inplce")) ==
         "a.xml:1:1: /algo/inplce: unknown attribute; did you mean \"inplace\"?\n"
         "a.xml:1:1: /algo: attribute \"inplace\" is missing");
-  CHECK(faults(with(good, "ngpus=\"2\"", "ngpus=\"3\"")) ==
+  CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"3\"")) ==
         "a.xml:1:1: /algo/nchunksperloop: 2 chunks do not divide into 3 equal parts");
-  CHECK(faults(with(good, "o_chunks=\"2\"", "o_chunks=\"3\"")) ==
+  CHECK(errors(with(good, "o_chunks=\"2\"", "o_chunks=\"3\"")) ==
         "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 for an allgather of 2 chunks over 2 gpus, got "
         "3");
-  CHECK(faults(with(good, "send=\"1\"", "send=\"5\"")) ==
+  CHECK(errors(with(good, "send=\"1\"", "send=\"5\"")) ==
         "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"\n"
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer");
-  CHECK(faults(with(good, "type=\"r\"", "type=\"rx\"")) ==
+  CHECK(errors(with(good, "type=\"r\"", "type=\"rx\"")) ==
         "a.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or "
         "nop, "
         "got \"rx\"");
   CHECK(
-      faults(with(good, "dstoff=\"1\"", "dstoff=\"2\"")) ==
+      errors(with(good, "dstoff=\"1\"", "dstoff=\"2\"")) ==
       "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunks 2 to 2 lie outside buffer o, which has 2");
-  CHECK(faults(with(good, "depid=\"-1\"", "depid=\"4\"")) ==
+  CHECK(errors(with(good, "depid=\"-1\"", "depid=\"4\"")) ==
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4");
-  CHECK(faults(with(good, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"1\"")) ==
+  CHECK(errors(with(good, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"1\"")) ==
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/deps: a step cannot wait for itself or a later step of "
         "its thread block");
-  CHECK(faults(with(good, "type=\"r\"", "type=\"nop\"")) ==
+  CHECK(errors(with(good, "type=\"r\"", "type=\"nop\"")) ==
         "a.xml:10:1: /algo/gpu/1/tb/0/step/0: on channel 0, gpu 1 sends 1 messages to gpu 0, which "
         "receives 0");
 }
 
-TEST_CASE("MSCCL: every fault of a file is reported") {
+TEST_CASE("MSCCL: every error of a file is reported") {
   std::string xml = with(two_gather().text(), "type=\"r\"", "type=\"rx\"");
   xml = with(xml, "<gpu id=\"1\"", "<gpu id=\"3\"");
-  CHECK(faults(xml) ==
+  CHECK(errors(xml) ==
         "a.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or "
         "nop, "
         "got \"rx\"\n"

@@ -32,7 +32,7 @@ const Check& check(const AlgorithmProof& proof, const std::string& name) {
 }
 
 TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with one slot or two") {
-  // r48ll too: around its ring of eight go two chunks at a time, so a slot is always free.
+  // r48ll as well: only two chunks at a time go around its ring of eight, so a slot is always free.
   for (const char* const name : {"a2a2ll.xml", "ag-1k-512k.xml", "ag_hier_4_LL.xml",
                                  "ar_hier_12_Simple.xml", "ar_tree_12_LL.xml", "r48ll.xml"}) {
     for (const uint32_t slots : {1U, 2U}) {
@@ -46,10 +46,9 @@ TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with on
   }
 }
 
-TEST_CASE("public MSCCL algorithms: a hand-over between thread blocks left out is a race") {
-  // A step that reads what a step of another thread block has written, and no longer waits for it.
-  // (Dependencies that guard a write are often redundant: the message comes back only after the
-  // read.)
+TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread blocks gives a race") {
+  // The reading step no longer waits for the step of another thread block that wrote. (Dependencies
+  // that guard a write are often redundant: the message comes back only after the read.)
   MscclAlgorithm tree = public_algorithm("ar_tree_12_LL.xml");
   size_t left_out = 0;
   for (std::vector<std::vector<Step>>& gpu : tree.steps) {
@@ -109,7 +108,7 @@ TEST_CASE("prove: two gpus that both receive first hang with any number of slots
   CHECK(proof.checks[0].message.find("no number is enough") != std::string::npos);
 }
 
-TEST_CASE("prove: a chunk that lands in the wrong place is named") {
+TEST_CASE("prove: a chunk stored in the wrong place is named") {
   AlgoText algo = two_gather();
   // Gpu 0 stores gpu 1's chunk over its own.
   algo.gpus[0] =
@@ -120,7 +119,7 @@ TEST_CASE("prove: a chunk that lands in the wrong place is named") {
   CHECK(check(proof, "SCHEDULE.PROVED").message == "element 0 of rank 0 lacks element 0 of rank 0");
 }
 
-TEST_CASE("prove: an addend that arrives twice is named") {
+TEST_CASE("prove: a contribution that is added twice is named") {
   // Each of two gpus adds what the other sent; gpu 0 adds its own a second time.
   AlgoText algo;
   algo.coll = "allreduce";
@@ -139,7 +138,7 @@ TEST_CASE("prove: an addend that arrives twice is named") {
         "element 0 of rank 0 has 2 times element 0 of rank 0");
 }
 
-TEST_CASE("prove: in place, a reduce-scatter answers for each gpu's own part") {
+TEST_CASE("prove: in place, a reduce-scatter must give each gpu only its own part") {
   // Gpu 0 keeps chunk 0 and sends chunk 1; gpu 1 the other way around.
   AlgoText algo;
   algo.coll = "reduce_scatter";
@@ -158,7 +157,7 @@ TEST_CASE("prove: in place, a reduce-scatter answers for each gpu's own part") {
   CHECK_FALSE(check(prove_algorithm(read(algo), {}), "SCHEDULE.PROVED").holds);
 }
 
-TEST_CASE("prove: two thread blocks that touch a chunk in no order are a race") {
+TEST_CASE("prove: two unordered thread blocks that touch the same chunk are a race") {
   // Gpu 0's second block copies chunk 1 while its first one receives into it.
   AlgoText algo = two_gather();
   algo.scratch = 1;
@@ -177,7 +176,7 @@ TEST_CASE("prove: two thread blocks that touch a chunk in no order are a race") 
         "nothing orders the two");
 }
 
-TEST_CASE("prove: the time on a cluster is the schedule's") {
+TEST_CASE("prove: the time on a cluster is that of the schedule") {
   // Half of 100,000 B over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
   const Cluster cluster{
       "ring of 2", ring_fabric(2, {BytesPerSecond(50'000'000'000), Duration(1'000'000)}), {}};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Small MSCCL files made in a line or two.
+// Short ways to write small MSCCL files.
 
 #include <string>
 #include <vector>

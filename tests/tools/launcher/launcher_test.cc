@@ -1,4 +1,4 @@
-// ./orrery on a small project of its own: it starts a current build at once, and never a stale one.
+// ./orrery on a small project: a current build starts at once, and a stale one is never started.
 
 #include <array>
 #include <cstdio>
@@ -104,21 +104,21 @@ TEST_CASE("launcher: the first run builds, the second starts the program without
   CHECK(project().launch_without_ninja("one") == Launched{1, project().line("first")});
 }
 
-TEST_CASE("launcher: a changed header is built") {
+TEST_CASE("launcher: after a header changed, it builds") {
   project().says("second");
   CHECK(project().launch() == Launched{0, project().line("second")});
   project().says("first");
   CHECK(project().launch() == Launched{0, project().line("first")});
 }
 
-TEST_CASE("launcher: a file that is put in place with an old time is not overlooked") {
+TEST_CASE("launcher: a file replaced by one with an older time is noticed") {
   project().launch();
   shell("cd " + project().path("models") + " && cp -p said.h new.h && mv new.h said.h");
   CHECK(project().launch_without_ninja().status == 3);
   project().launch();
 }
 
-TEST_CASE("launcher: a file that changes while the build goes on is built the next time") {
+TEST_CASE("launcher: a file changed during a build is built the next time") {
   project().launch();
   const std::string ninja = shell("command -v ninja").said;
   project().file("late/ninja", "#!/bin/sh\n" + ninja.substr(0, ninja.size() - 1) +
@@ -151,7 +151,7 @@ TEST_CASE("launcher: a changed option of the build is used") {
   CHECK(project().launch() == Launched{0, project().line("first")});
 }
 
-TEST_CASE("launcher: ninja is asked after a file was added, and again after it was removed") {
+TEST_CASE("launcher: asks ninja after a file was added, and again after it was removed") {
   project().launch();
   project().file("models/more.h", "");
   CHECK(project().launch_without_ninja().status == 3);
@@ -162,7 +162,7 @@ TEST_CASE("launcher: ninja is asked after a file was added, and again after it w
   project().launch();
 }
 
-TEST_CASE("launcher: a build that fails is not run, however often") {
+TEST_CASE("launcher: a failed build is not run, however often it is tried") {
   project().launch();
   project().file("models/said.h", "this is no C++\n");
   for (int i = 0; i < 2; ++i) {
@@ -181,7 +181,7 @@ TEST_CASE("launcher: the version names a new commit") {
   CHECK(project().launch() == Launched{0, project().line("first")});
 }
 
-TEST_CASE("launcher: a system header that changed is seen") {
+TEST_CASE("launcher: a changed system header is noticed") {
   project().launch();
   // The list has what the compiler read; one more stands in for a header outside the tree.
   const std::string header = project().path("off/system.h");
@@ -192,7 +192,7 @@ TEST_CASE("launcher: a system header that changed is seen") {
   project().launch();
 }
 
-TEST_CASE("launcher: two at once after a change both run the new program") {
+TEST_CASE("launcher: two started at once after a change both run the new program") {
   project().launch();
   project().says("fifth");
   const std::string launcher = project().path("orrery");
@@ -202,7 +202,7 @@ TEST_CASE("launcher: two at once after a change both run the new program") {
   project().launch();
 }
 
-TEST_CASE("launcher: it is found through a link and from any folder") {
+TEST_CASE("launcher: works through a link and from any folder") {
   project().launch();
   std::filesystem::create_symlink(project().path("orrery"), project().path("off/link"));
   for (const std::string& command : std::vector<std::string>{

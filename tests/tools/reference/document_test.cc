@@ -21,11 +21,11 @@ TEST_CASE("docs/scenario.md: every example is read, runs and holds") {
   }
 }
 
-TEST_CASE("docs/ops.md: is what the rules say; tools/update_golden writes it") {
+TEST_CASE("docs/ops.md: matches the rules; tools/update_golden writes it") {
   CHECK(text_of("docs/ops.md") == op_reference());
 }
 
-TEST_CASE("op reference: every parameter has its sentence") {
+TEST_CASE("op reference: every parameter is described") {
   for (const OpRules& op : all_rules())
     for (const Parameter& parameter : op.parameters) {
       CAPTURE(parameter.name);

@@ -20,8 +20,8 @@ Json json_of(const std::string& text);
 /// Every scenario below scenarios/, by its path.
 std::vector<std::string> scenario_paths();
 
-/// The document's examples as whole scenarios. One that is not whole lends its keys to the first,
-/// whose outputs and expectations it has not.
+/// The document's examples as whole scenarios. An example that is not a whole scenario is merged
+/// into the first one, without its outputs and expectations.
 std::vector<Json> document_examples();
 
 }  // namespace orrery::test

@@ -1,4 +1,4 @@
-// The schemas against what they describe: the reader of scenarios, and the reports.
+// The schemas against the reader of scenarios and the reports that they describe.
 
 #include "tools/reference/schema.h"
 
@@ -18,8 +18,8 @@
 namespace orrery::test {
 namespace {
 
-/// A schema, and which of its parts may speak of a place in a document: through references, choices
-/// and conditions, whichever of these hold.
+/// A schema, and the parts of it that apply at one place of a document: through references, choices
+/// and conditions, whether or not these hold.
 class Places {
  public:
   explicit Places(const Json& schema) : root_(schema) {}
@@ -51,7 +51,7 @@ class Places {
     return with_parts(found);
   }
 
-  /// Whether one of the parts names the key, or takes any.
+  /// Whether one of the parts has the key, or allows any.
   static bool take(const std::vector<const Json*>& parts, const std::string& key) {
     return std::any_of(parts.begin(), parts.end(), [&](const Json* part) {
       return has_property(*part, key) || (part->contains("additionalProperties") &&
@@ -65,7 +65,7 @@ class Places {
   }
 
   std::vector<const Json*> with_parts(std::vector<const Json*> found) const {
-    for (size_t i = 0; i < found.size(); ++i) {  // it grows
+    for (size_t i = 0; i < found.size(); ++i) {  // `found` grows meanwhile
       const Json& schema = *found[i];
       if (schema.contains("$ref"))
         found.push_back(&root_.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))));
@@ -83,7 +83,7 @@ class Places {
   const Json& root_;
 };
 
-/// Calls `visit` with every object of the document, its pointer and the parts that speak of it.
+/// Calls `visit` with every object of the document, its pointer and the parts that apply to it.
 template <class Visit>
 void for_each_object(const Places& places, const std::vector<const Json*>& parts,
                      const Json& document, const Json::json_pointer& at, const Visit& visit) {
@@ -104,7 +104,8 @@ void for_each_object(const Json& schema, const Json& document, const Visit& visi
   for_each_object(places, places.top(), document, Json::json_pointer(), visit);
 }
 
-/// The keys that the reader knows in the object there, in its own words; none where any key goes.
+/// The keys that the reader knows at that object, taken from its error message; none where any key
+/// is allowed.
 std::vector<std::string> reader_keys(Json scenario, const Json::json_pointer& at) {
   const std::string strange = "qqqqqqqqqqqqqqqq";
   scenario[at][strange] = nullptr;
@@ -136,14 +137,14 @@ TEST_CASE("docs/schema: is what `orrery show schema` prints; tools/update_golden
   CHECK(text_of("docs/schema/report.schema.json") == report_schema());
 }
 
-TEST_CASE("scenario schema: takes every scenario of the project, and every example") {
+TEST_CASE("scenario schema: accepts every scenario of the project, and every example") {
   const Json schema = scenario_schema_json();
   for (const std::string& path : scenario_paths()) {
     CAPTURE(path);
-    CHECK(schema_fault(schema, json_of(text_of(path))) == "");
+    CHECK(schema_error(schema, json_of(text_of(path))) == "");
   }
   for (const Json& example : document_examples())
-    CHECK(schema_fault(schema, example) == "");
+    CHECK(schema_error(schema, example) == "");
 }
 
 TEST_CASE("scenario schema: has every key that the reader knows") {
@@ -160,7 +161,7 @@ TEST_CASE("scenario schema: has every key that the reader knows") {
         });
 }
 
-TEST_CASE("scenario schema: every key that it has stands in an example of the document") {
+TEST_CASE("scenario schema: every key of it is in an example of the document") {
   const Json schema = scenario_schema_json();
   std::set<std::pair<const Json*, std::string>> shown;
   for (const Json& example : document_examples())
@@ -198,7 +199,7 @@ TEST_CASE("scenario schema: every key that it has stands in an example of the do
 TEST_CASE("scenario schema: refuses what the reader refuses") {
   const Json schema = scenario_schema_json();
   const Json good = document_examples().front();
-  REQUIRE(schema_fault(schema, good) == "");
+  REQUIRE(schema_error(schema, good) == "");
   const std::vector<std::pair<std::string, Json>> changes = {
       {"/orrery", 2},
       {"/surprise", 1},
@@ -224,15 +225,15 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
     Json bad = good;
     bad[Json::json_pointer(change.first)] = change.second;
     CAPTURE(change.first);
-    CHECK(schema_fault(schema, bad) != "");
+    CHECK(schema_error(schema, bad) != "");
     CHECK_THROWS_AS((void)read_scenario("f", bad.dump()), InputError);
   }
   Json without = good;
   without["program"][0].erase("axis_name");
-  CHECK(schema_fault(schema, without) != "");
+  CHECK(schema_error(schema, without) != "");
 }
 
-/// Reports of all kinds: one that holds, one that fails, one that hangs, one with faults and
+/// Reports of all kinds: one that holds, one that fails, one that hangs, one with errors and
 /// values, one of a wrong input.
 std::vector<Json> reports() {
   std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
@@ -254,11 +255,11 @@ std::vector<Json> reports() {
   return reports;
 }
 
-TEST_CASE("report schema: takes every kind of report, and has every key of it") {
+TEST_CASE("report schema: accepts every kind of report, and every key of it occurs") {
   const Json schema = Json::parse(report_schema());
   for (const Json& report : reports()) {
     CAPTURE(report);
-    CHECK(schema_fault(schema, report) == "");
+    CHECK(schema_error(schema, report) == "");
     for_each_object(schema, report,
                     [&](const Json& object, const Json::json_pointer& at,
                         const std::vector<const Json*>& parts) {
@@ -271,20 +272,20 @@ TEST_CASE("report schema: takes every kind of report, and has every key of it") 
   }
 }
 
-TEST_CASE("report schema: refuses what is no report") {
+TEST_CASE("report schema: refuses what is not a report") {
   const Json schema = Json::parse(report_schema());
   const Json good = Json::parse(text_of("tests/tools/cli/golden/quickstart.json"));
   const Json several = {{"reports", Json::array({good, good})}, {"holds", true}};
-  CHECK(schema_fault(schema, several) == "");
+  CHECK(schema_error(schema, several) == "");
   for (const char* const key : {"report", "holds", "fingerprint", "ops", "checks"}) {
     Json bad = good;
     bad.erase(key);
     CAPTURE(key);
-    CHECK(schema_fault(schema, bad) != "");
+    CHECK(schema_error(schema, bad) != "");
   }
   Json bad = good;
   bad["time"]["makespan_ps"] = "35 us";
-  CHECK(schema_fault(schema, bad) != "");
+  CHECK(schema_error(schema, bad) != "");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace orrery::test {
 
-std::string schema_fault(const nlohmann::ordered_json& schema,
+std::string schema_error(const nlohmann::ordered_json& schema,
                          const nlohmann::ordered_json& document) {
   const auto schema_json = nlohmann::json::parse(schema.dump());
   const auto document_json = nlohmann::json::parse(document.dump());

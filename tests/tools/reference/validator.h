@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON Schema as an independent library has it (valijson).
+// JSON Schema as an independent library (valijson) implements it.
 
 #include <string>
 
@@ -8,8 +8,9 @@
 
 namespace orrery::test {
 
-/// What the schema refuses in the document, the place first; empty where it takes it.
-std::string schema_fault(const nlohmann::ordered_json& schema,
+/// The first error that the schema finds in the document, its location first; empty where it is
+/// valid.
+std::string schema_error(const nlohmann::ordered_json& schema,
                          const nlohmann::ordered_json& document);
 
 }  // namespace orrery::test

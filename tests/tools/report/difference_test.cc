@@ -1,4 +1,5 @@
-// Planted differences of each kind: each is found, at its first place, and nothing else is.
+// Planted differences of each kind: each is found at its first location, and nothing else is
+// reported.
 
 #include "tools/report/difference.h"
 
@@ -97,10 +98,9 @@ TEST_CASE("diff: a value's element, with the device and the distance") {
   CHECK(finding.places == Names{"q"});
 }
 
-TEST_CASE(
-    "diff: the first value is the one that came to be first, whatever its place in the list") {
+TEST_CASE("diff: the first value is the one made first, whatever its position in the list") {
   RunRecord a = record();
-  // The list of one program stands before that of another, but "q" ends first.
+  // One program's list comes before the other's, but "q" ends first.
   a.ops = {op("p", 100, 100), op("q", 20, 30)};
   RunRecord b = a;
   b.values[1].per_device[0] = floats(9, 9);
@@ -111,12 +111,12 @@ TEST_CASE(
   CHECK(finding.first.device == LogicalId(0));  // at 20, and on device 1 at 30
   CHECK(finding.first.what == "element 1");
   CHECK(finding.places == Names{"p", "q"});
-  // An array is there before all.
+  // Arrays come before everything else.
   b.values[0].per_device[1] = floats(9, 4);
   CHECK(only(a, b).first.at == "a");
 }
 
-TEST_CASE("diff: a type, and the numbers all the same") {
+TEST_CASE("diff: another dtype with the same numbers") {
   RunRecord b = record();
   for (std::optional<Tensor>& tensor : b.values[1].per_device) {
     Tensor narrow(Dtype::BF16, Shape{2});
@@ -131,7 +131,7 @@ TEST_CASE("diff: a type, and the numbers all the same") {
   CHECK(finding.first.b == "bf16[2]");
 }
 
-TEST_CASE("diff: arrays and ops that differ are all told, arrays first") {
+TEST_CASE("diff: all arrays and ops that differ are named, arrays first") {
   RunRecord b = record();
   for (RecordedValue& value : b.values)
     for (std::optional<Tensor>& tensor : value.per_device)
@@ -139,7 +139,8 @@ TEST_CASE("diff: arrays and ops that differ are all told, arrays first") {
   CHECK(only(record(), b).places == Names{"a", "p", "q"});
 }
 
-TEST_CASE("diff: another shape is another type, and its elements are not compared") {
+TEST_CASE(
+    "diff: values of different shapes are different types, and their elements are not compared") {
   RunRecord b = record();
   b.values[1].shape = Shape{1};
   for (std::optional<Tensor>& tensor : b.values[1].per_device)
@@ -164,7 +165,7 @@ TEST_CASE("diff: a time, on its device; start before end") {
   CHECK(finding.first.b == "5 ps");
 }
 
-TEST_CASE("diff: a saved report tells times over all devices") {
+TEST_CASE("diff: a saved report has times over all devices") {
   RunRecord b = record();
   for (RecordedOp& op : b.ops)
     op.by_device.clear();
@@ -193,7 +194,7 @@ TEST_CASE("diff: memory, at its device") {
   CHECK(finding.first.b == "513 B");
 }
 
-TEST_CASE("diff: a verdict, with what it says where it does not hold") {
+TEST_CASE("diff: a verdict, with its message where it does not hold") {
   RunRecord b = record();
   b.checks[1].holds = false;
   b.checks[1].message = "they are not";
@@ -205,7 +206,7 @@ TEST_CASE("diff: a verdict, with what it says where it does not hold") {
   CHECK(finding.first.note == "they are not");
 }
 
-TEST_CASE("diff: a check that only one run makes counts where it does not hold") {
+TEST_CASE("diff: a check of only one run counts where it does not hold") {
   RunRecord b = record();
   b.checks.push_back({"ROUTE.LEFT", "/faults", true, "all have a way"});
   CHECK(compare(record(), b).same());
@@ -214,7 +215,7 @@ TEST_CASE("diff: a check that only one run makes counts where it does not hold")
   CHECK(only(b, record()).first.b == "not checked");
 }
 
-TEST_CASE("diff: where one op differs in several, the likelier reason comes first") {
+TEST_CASE("diff: where an op differs in several ways, the likelier cause comes first") {
   RunRecord b = record();
   b.checks[0].holds = false;
   b.devices[0].peak = Bytes(256);
@@ -241,7 +242,7 @@ TEST_CASE("diff: ops of one run alone") {
   CHECK_FALSE(comparison.same());
 }
 
-TEST_CASE("diff: what one record does not have is told, and is no difference") {
+TEST_CASE("diff: parts that one record lacks are named, and are no difference") {
   RunRecord b = record();
   b.values.clear();
   RunComparison comparison = compare(record(), b);
@@ -258,14 +259,14 @@ TEST_CASE("diff: what one record does not have is told, and is no difference") {
         Names{"Devices: A has 2, B has 1; those of both are compared."});
 }
 
-TEST_CASE("diff: other fingerprints are a difference, though nothing else tells") {
+TEST_CASE("diff: different fingerprints are a difference, even if nothing else differs") {
   RunRecord b = record();
   b.fingerprint = "01";
   CHECK_FALSE(compare(record(), b).same());
   CHECK(compare(record(), b).unexplained);
 }
 
-TEST_CASE("diff: a program that does not end is taken in issue order") {
+TEST_CASE("diff: a program that does not end is compared in issue order") {
   RunRecord a = record();
   for (RecordedOp& op : a.ops) {
     op.span.reset();

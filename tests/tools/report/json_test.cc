@@ -8,9 +8,9 @@
 namespace orrery::test {
 namespace {
 
-TEST_CASE("JSON report: the whole of it") {
+TEST_CASE("JSON report: the whole text") {
   const Report sample = sample_report();
-  // What does not apply is null; the values come last, one line a device. 0.1 as f32 is the double
+  // What does not apply is null. Values come last, one line a device. 0.1 as f32 is the double
   // 0.10000000149011612; a negative zero keeps its sign.
   CHECK(json_text(sample, {sample.scenario->program.outputs, Encoding::Values}) == R"json({
   "report": 1,
@@ -144,7 +144,7 @@ TEST_CASE("JSON report: bit patterns") {
   CHECK(text.find("[2147483648,2143289344]\n") != std::string::npos);
 }
 
-TEST_CASE("JSON report: integers of 64 bits are written whole") {
+TEST_CASE("JSON report: integers of 64 bits are written exactly") {
   Report sample = sample_report();
   const ValueId value = sample.scenario->program.outputs[0];
   const auto text = [&](Dtype dtype, uint64_t bits) {
@@ -159,7 +159,7 @@ TEST_CASE("JSON report: integers of 64 bits are written whole") {
   CHECK(text(Dtype::S64, 0x20000000000001U).find("[9007199254740993],\n") != std::string::npos);
 }
 
-TEST_CASE("JSON report: the digest of the only executor, where one ran") {
+TEST_CASE("JSON report: with one executor, only its digest") {
   Report sample = sample_report();
   CHECK(json_text(sample, {}).find("\"digest\"") == std::string::npos);
   sample.digest = 0xabc;
@@ -174,14 +174,14 @@ TEST_CASE("JSON report: a program that hangs has no times") {
   CHECK(text.find("\"start_ps\": null") != std::string::npos);
 }
 
-TEST_CASE("JSON report: a witness that has a key twice has a list") {
+TEST_CASE("JSON report: a key that a witness has twice becomes a list") {
   Report sample = failing_report();
   sample.checks.back().witness = {{"waits", "a"}, {"order", "b"}, {"waits", "c"}, {"waits", "d"}};
   const std::string text = json_text(sample, {});
   CHECK(text.find("\"waits\": [\"a\",\"c\",\"d\"],\n") != std::string::npos);
 }
 
-TEST_CASE("JSON list: the reports under one verdict") {
+TEST_CASE("JSON list: the reports and their common verdict") {
   CHECK(json_list({"{\n}\n", "{\n}\n"}, false) ==
         "{\"reports\": [\n{\n},\n{\n}\n], \"holds\": false}\n");
 }

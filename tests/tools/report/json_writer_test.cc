@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The layout, stated over a whole tree: numbers however many, or a small object, are one line.
+/// The layout, defined over a whole tree: a list of numbers of any length, or a small object, is
+/// one line.
 bool fits_a_line(const Json& json) {
   if (!json.is_structured())
     return true;
@@ -104,7 +105,7 @@ Json tree(int depth) {
   return json;
 }
 
-TEST_CASE("JSON writer: the layout is that of the whole tree") {
+TEST_CASE("JSON writer: the layout is the one defined over the whole tree") {
   const bool holds = rc::check("any tree", [] {
     const Json json = tree(4);
     RC_ASSERT(written(json) == laid_out(json, 0));
@@ -112,7 +113,7 @@ TEST_CASE("JSON writer: the layout is that of the whole tree") {
   CHECK(holds);
 }
 
-TEST_CASE("JSON writer: every character at every place of a string") {
+TEST_CASE("JSON writer: every character at every position of a string") {
   for (int c = 0; c < 256; ++c)
     for (size_t place = 0; place < 17; ++place) {
       std::string text(17, 'a');
@@ -139,7 +140,8 @@ TEST_CASE("JSON writer: six members are one line, seven are seven") {
         "  \"g\": 6\n}");
 }
 
-TEST_CASE("JSON writer: an empty array does not split what it stands in, one with an item does") {
+TEST_CASE(
+    "JSON writer: an empty array does not break its object into lines, one with an item does") {
   const auto outer = [](int inner) {
     std::string text;
     JsonWriter json(text);
@@ -156,7 +158,7 @@ TEST_CASE("JSON writer: an empty array does not split what it stands in, one wit
   CHECK(outer(1) == "[\n  \"first\",\n  [0]\n]");
 }
 
-TEST_CASE("JSON writer: the extremes of integers, and what may be absent") {
+TEST_CASE("JSON writer: the extremes of integers, and absent optionals") {
   std::string text;
   JsonWriter json(text);
   json.array([&] {

@@ -1,13 +1,13 @@
 #pragma once
 
-// A small report made by hand, for what renders reports.
+// A small report made by hand, for tests of rendering.
 
 #include "verifier/report.h"
 
 namespace orrery::test {
 
-/// Two devices, one psum_scatter started before a computation and done after it. Its figures are
-/// round, not simulated: what is tested is how they are written.
+/// Two devices, one psum_scatter started before a computation and done after it. The figures are
+/// round, not simulated: only their rendering is tested.
 Report sample_report();
 
 /// The same where a check fails.

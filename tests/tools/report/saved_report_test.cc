@@ -10,11 +10,11 @@ namespace orrery::test {
 namespace {
 
 RunRecord read(const std::string& text) {
-  Diagnostics faults("r.json");
-  const Document document(text, faults);
+  Diagnostics diagnostics("r.json");
+  const Document document(text, diagnostics);
   REQUIRE(document.root());
   REQUIRE(is_report(*document.root()));
-  return read_saved_report(*document.root(), faults);
+  return read_saved_report(*document.root(), diagnostics);
 }
 
 std::string refusal(const std::string& text) {
@@ -26,7 +26,7 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-/// A report with nothing in it but what is given in the place of `key`.
+/// A report that lacks everything except the given text for `key`.
 std::string with(const std::string& key, const std::string& value) {
   std::string text = "{";
   const std::pair<std::string, std::string> members[] = {
@@ -37,7 +37,7 @@ std::string with(const std::string& key, const std::string& value) {
   return text + "}";
 }
 
-TEST_CASE("saved report: what is written reads back as the same run, in both encodings") {
+TEST_CASE("saved report: a written report reads back as the same run, in both encodings") {
   for (const Encoding encoding : {Encoding::Values, Encoding::Bits}) {
     const Report sample = sample_report();
     const std::string text = json_text(sample, {sample.scenario->program.outputs, encoding});
@@ -64,13 +64,13 @@ TEST_CASE("saved report: a program that does not end, and a value that a device 
   CHECK(record.values[0].per_device[1]);
 }
 
-TEST_CASE("saved report: keys of later versions are passed over") {
+TEST_CASE("saved report: unknown keys of later versions are ignored") {
   CHECK(refusal(with("checks",
                      R"([{"name": "N", "of": "", "holds": true, "message": "m", "new": {}}])")) ==
         "");
 }
 
-TEST_CASE("saved report: what is wrong with one") {
+TEST_CASE("saved report: errors") {
   struct Case {
     std::string key, value, refused;
   };
@@ -106,7 +106,7 @@ TEST_CASE("saved report: what is wrong with one") {
   CHECK(refusal("{\"report\": 1}").find("missing key \"fingerprint\"") != std::string::npos);
 }
 
-TEST_CASE("saved report: the reports of several runs are not one") {
+TEST_CASE("saved report: a list of several reports is refused") {
   CHECK(refusal(R"({"reports": [], "holds": true})") ==
         "r.json:1:2: /reports: expected the report of one run, got a list of several (`run` of one "
         "file writes one)");

@@ -9,7 +9,7 @@ const Style kPlain;
 const Style kAscii(Colours::Plain, Letters::Ascii);
 const Style kColoured(Colours::Ansi, Letters::Unicode);
 
-TEST_CASE("columns: a letter outside ASCII is one, a colour none") {
+TEST_CASE("columns: a letter outside ASCII counts one, a colour code none") {
   CHECK(columns("µs") == 2);
   CHECK(columns(kColoured.good("✓")) == 1);
 }
@@ -19,7 +19,7 @@ TEST_CASE("style: colours only where they were asked for") {
   CHECK(kColoured.bad("x") == "\033[1;31mx\033[0m");
 }
 
-TEST_CASE("bar: full columns are rounded down, but something is never nothing") {
+TEST_CASE("bar: full columns are rounded down, but a value above zero shows something") {
   CHECK(kAscii.bar(0, 100, 4) == "....");
   CHECK(kAscii.bar(1, 100, 4) == "#...");
   CHECK(kAscii.bar(74, 100, 4) == "##..");
@@ -45,7 +45,7 @@ TEST_CASE("shortened: cut to the width, ellipsis included") {
   CHECK(shortened("µµµµµµµ", 6, kAscii) == "µµµ...");
 }
 
-TEST_CASE("wrapped words: no line is wider than asked, but for a word that is") {
+TEST_CASE("wrapped words: no line is wider than asked, except for a longer word") {
   CHECK(wrapped_words({"aa", "bb", "cccccc"}, 5, 2) == "aa bb\n  cccccc");
 }
 

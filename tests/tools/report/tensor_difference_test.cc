@@ -66,7 +66,7 @@ TEST_CASE("tensor difference: the first element, how many, and the most ulps") {
       first_difference(of(Dtype::F32, {"1", "NaN"}), of(Dtype::F32, {"2", "1"}))->most_ulps);
 }
 
-TEST_CASE("tensor difference: other dtypes are compared by the numbers they stand for") {
+TEST_CASE("tensor difference: different dtypes are compared by their numbers") {
   CHECK_FALSE(first_difference(of(Dtype::F32, {"0.5", "-3"}), of(Dtype::BF16, {"0.5", "-3"})));
   CHECK_FALSE(first_difference(of(Dtype::S32, {"7"}), of(Dtype::F64, {"7"})));
   CHECK_FALSE(first_difference(of(Dtype::Pred, {"true"}), of(Dtype::U8, {"1"})));

@@ -7,7 +7,7 @@
 namespace orrery::test {
 namespace {
 
-TEST_CASE("text report: the whole of it, for a reader without colours") {
+TEST_CASE("text report: the whole text, without colours") {
   const Report sample = sample_report();
   CHECK(report_text(sample, Style()) == R"text(✓ a scatter behind a computation  HOLDS
   ring of 2 · 2 devices · mesh x=2 · 3 ops
@@ -56,7 +56,7 @@ TEST_CASE("text report: the digest of the only executor stands last") {
   CHECK(text.substr(text.size() - last.size()) == last);
 }
 
-TEST_CASE("text report: faults stand before what they changed") {
+TEST_CASE("text report: faults are listed before their effects") {
   Report sample = sample_report();
   sample.faults = {"Device 1 starts late, at 5 us."};
   CHECK(report_text(sample, Style()).find(R"text( 3 ops
@@ -67,7 +67,7 @@ FAULTS
 TIME )text") != std::string::npos);
 }
 
-TEST_CASE("text report: plain letters for a terminal that has no others") {
+TEST_CASE("text report: plain letters for terminals without Unicode") {
   const Report sample = sample_report();
   const std::string text = report_text(sample, Style(Colours::Plain, Letters::Ascii));
   for (const char c : text)
@@ -81,7 +81,7 @@ TEST_CASE("text report: no line of a usual report is wider than 100 columns") {
     CHECK(columns(text.substr(at, text.find('\n', at) - at)) <= 100);
 }
 
-TEST_CASE("text report: what fails is named, with its witness, in red") {
+TEST_CASE("text report: failures are named with their witness, in red") {
   const Report sample = failing_report();
   const std::string text = report_text(sample, Style(Colours::Ansi, Letters::Unicode));
   CHECK(text.find("\033[1;31mDOES NOT HOLD\033[0m") != std::string::npos);

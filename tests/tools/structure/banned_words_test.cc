@@ -1,4 +1,4 @@
-// What breaks the promise that the same input gives the same bytes is not in the code at all.
+// Nothing in the code may break the promise that the same input gives the same bytes.
 
 #include <algorithm>
 #include <regex>
@@ -18,7 +18,7 @@ bool begins_with_any(const std::string& path, const std::vector<std::string>& pr
   });
 }
 
-/// Files whose code (not comments, not literals) has a match, each with it.
+/// Files with a match in their code (comments and literals excluded), each with the match.
 std::string uses(const std::string& pattern, const std::vector<std::string>& within,
                  const std::vector<std::string>& but = {}) {
   const std::regex regex(pattern);
@@ -44,7 +44,7 @@ TEST_CASE("banned words: the scan skips comments and literals, and nothing else"
   CHECK(uses("TEST_CASE\\(", {"tests/tools/structure/banned_words_test.cc"}) != "");
 }
 
-TEST_CASE("banned words: randomness comes from the seeded generator alone") {
+TEST_CASE("banned words: randomness comes only from the seeded generator") {
   CHECK(uses("\\b(rand|srand|drand48)\\s*\\(|random_device|mt19937|std::shuffle|random_shuffle",
              kEverywhere) == "");
 }
@@ -56,7 +56,7 @@ TEST_CASE("banned words: no clock is read") {
              kProduct, {"tools/bench/"}) == "");
 }
 
-TEST_CASE("banned words: no order comes from hashes") {
+TEST_CASE("banned words: no order depends on hashes") {
   CHECK(uses("unordered_(map|set|multimap|multiset)", kProduct) == "");
 }
 
@@ -65,17 +65,17 @@ TEST_CASE("banned words: simulated time is whole numbers") {
              {"simulator/time/", "simulator/network/", "simulator/schedule/"}) == "");
 }
 
-TEST_CASE("banned words: the environment is read by the terminal alone") {
+TEST_CASE("banned words: only the terminal reads the environment") {
   CHECK(uses("\\bgetenv\\b", kProduct, {"tools/cli/terminal.cc"}) == "");
 }
 
-TEST_CASE("banned words: nobody below tools prints") {
+TEST_CASE("banned words: nothing below tools prints") {
   CHECK(uses("std::(cout|cerr|clog)|\\b(printf|puts|fputs|fprintf)\\b|fmt::print",
              {"models/", "simulator/", "verifier/"}) == "");
 }
 
-TEST_CASE("banned words: nothing is left for later") {
-  // In comments, where it would stand.
+TEST_CASE("banned words: no postponed work") {
+  // In comments, where such notes stand.
   std::string found;
   const std::regex later(
       "\\b(TO"

@@ -1,5 +1,5 @@
-// Folders are the architecture: who may include whom follows from the order in which the
-// meson.build files enter them.
+// Folders are the architecture: which folder may include which follows from the order of subdir()
+// in the meson.build files.
 
 #include <algorithm>
 #include <map>
@@ -75,7 +75,7 @@ std::string included_elsewhere(const std::string& header, const std::vector<std:
   return wrong;
 }
 
-TEST_CASE("include arrows: the scan sees the tree") {
+TEST_CASE("include arrows: the scan finds the tree") {
   // Guards the tests below: a scan that finds nothing would let everything pass.
   CHECK(includes().size() > 300);
   const std::vector<std::string> top = subdirs("meson.build");
@@ -108,7 +108,7 @@ TEST_CASE("include arrows: CUDA is seen in its folder only") {
   CHECK(included_elsewhere("cuda", {"simulator/values/cuda/"}) == "");
 }
 
-TEST_CASE("include arrows: each library is seen by the part that it serves") {
+TEST_CASE("include arrows: each library is included only by the part that it serves") {
   CHECK(included_elsewhere("CLI/", {"tools/cli/parse.cc"}) == "");
   CHECK(included_elsewhere("nlohmann/", {"models/scenario/", "tools/reference/", "tools/report/",
                                          "tests/"}) == "");

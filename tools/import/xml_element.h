@@ -1,6 +1,6 @@
 #pragma once
 
-// Where in an XML text a node stands, and reading its attributes with every fault collected.
+// Elements of an XML text with their positions and attributes. Every error is collected.
 
 #include <cstdint>
 #include <limits>
@@ -21,8 +21,8 @@ struct WholeRange {
   int64_t most = std::numeric_limits<int32_t>::max();
 };
 
-/// One element of a document that is being read. Getters add a fault and return an empty optional
-/// where the attribute is missing or not of the form asked for.
+/// One element of a document that is being read. A getter adds an error and returns an empty
+/// optional where the attribute is missing or invalid.
 class XmlElement {
  public:
   /// `lines` and `diagnostics` must outlive the element; `pointer` is its path: "/algo/gpu/0".
@@ -33,15 +33,15 @@ class XmlElement {
   std::optional<std::string> word(const char* attribute) const;
   std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
 
-  /// The children, each of which must be called `name`; others are faults.
+  /// The children, each of which must be called `name`; others add an error.
   std::vector<XmlElement> children(const char* name) const;
 
-  /// Attributes that are not among `known` are faults, with the near miss named.
+  /// Attributes that are not in `known` add an error that names the near miss.
   void allow(const std::vector<std::string_view>& known) const;
 
-  /// A fault of the element, or of one of its attributes.
-  void fault(std::string message) const { add(pointer_, std::move(message)); }
-  void fault(const char* attribute, std::string message) const {
+  /// Adds an error at the element, or at one of its attributes.
+  void add_error(std::string message) const { add(pointer_, std::move(message)); }
+  void add_error(const char* attribute, std::string message) const {
     add(pointer_ + "/" + attribute, std::move(message));
   }
 

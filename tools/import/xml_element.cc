@@ -1,4 +1,4 @@
-#include "tools/import/xml_place.h"
+#include "tools/import/xml_element.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,12 +12,12 @@ namespace orrery {
 std::optional<std::string> XmlElement::word(const char* attribute) const {
   const pugi::xml_attribute found = node_.attribute(attribute);
   if (!found) {
-    fault(fmt::format("attribute \"{}\" is missing", attribute));
+    add_error(fmt::format("attribute \"{}\" is missing", attribute));
     return std::nullopt;
   }
   std::string value = found.value();
   if (has_control_character(value)) {
-    fault(attribute, "expected printable characters, got a control character");
+    add_error(attribute, "expected printable characters, got a control character");
     return std::nullopt;
   }
   return value;
@@ -31,8 +31,8 @@ std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range
   const char* const end = text->data() + text->size();
   const std::from_chars_result read = std::from_chars(text->data(), end, value);
   if (read.ec != std::errc() || read.ptr != end || value < range.least || value > range.most) {
-    fault(attribute, fmt::format("expected a whole number from {} to {}, got \"{}\"", range.least,
-                                 range.most, *text));
+    add_error(attribute, fmt::format("expected a whole number from {} to {}, got \"{}\"",
+                                     range.least, range.most, *text));
     return std::nullopt;
   }
   return value;
@@ -48,7 +48,7 @@ std::vector<XmlElement> XmlElement::children(const char* name) const {
     if (std::string_view(child.name()) == name)
       found.push_back(std::move(element));
     else
-      element.fault(fmt::format("expected <{}>, got <{}>", name, child.name()));
+      element.add_error(fmt::format("expected <{}>, got <{}>", name, child.name()));
   }
   return found;
 }
@@ -59,14 +59,15 @@ void XmlElement::allow(const std::vector<std::string_view>& known) const {
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
     const std::string_view near = near_miss(name, known);
-    fault(attribute.name(), near.empty()
-                                ? std::string("unknown attribute")
-                                : fmt::format("unknown attribute; did you mean \"{}\"?", near));
+    add_error(attribute.name(), near.empty()
+                                    ? std::string("unknown attribute")
+                                    : fmt::format("unknown attribute; did you mean \"{}\"?", near));
   }
 }
 
 void XmlElement::add(std::string pointer, std::string message) const {
-  // pugixml counts from the first letter of the name; the element begins at the "<" before it.
+  // pugixml's offset is that of the first letter of the name; the element begins at the "<" before
+  // it.
   const std::ptrdiff_t offset = node_.offset_debug();
   const size_t begin = offset > 0 ? static_cast<size_t>(offset) - 1 : 0;
   diagnostics_->add({std::move(pointer), lines_->at(begin)}, std::move(message));

@@ -1,0 +1,34 @@
+#pragma once
+
+// Where an op's results lie in memory, and the scratch that it needs.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/base/quantity.h"
+
+namespace orrery {
+
+enum class Alias : uint8_t {
+  Fresh,         // in a buffer of its own
+  DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
+                 // policy asks for it: no element is read after the same one has been written
+  Operand,       // in the storage of an operand, which is not changed
+};
+
+/// Where one result lies.
+struct ResultMemory {
+  Alias alias = Alias::Fresh;
+  size_t operand = 0;  // of Alias::Operand: which one
+  Bytes offset = {};   // of Alias::Operand: where in it the result begins
+  friend bool operator==(const ResultMemory&, const ResultMemory&) = default;
+};
+
+struct OpMemory {
+  std::vector<ResultMemory> results;  // one for each result
+  Bytes scratch = {};                 // held while the op runs, beside its operands and results
+  friend bool operator==(const OpMemory&, const OpMemory&) = default;
+};
+
+}  // namespace orrery

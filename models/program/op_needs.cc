@@ -1,0 +1,42 @@
+#include "models/program/op_needs.h"
+
+#include <vector>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+std::vector<ValueType> types(const Program& program, std::span<const ValueId> values) {
+  std::vector<ValueType> types;
+  for (const ValueId value : values)
+    types.push_back(program.value(value).type);
+  return types;
+}
+
+}  // namespace
+
+Cost cost_of(const Program& program, const Op& op) {
+  return rules(op.kind).cost(op.attributes, types(program, op.operands),
+                             types(program, op.results));
+}
+
+OpMemory memory_of(const Program& program, const Op& op) {
+  return rules(op.kind).memory(op.attributes, types(program, op.operands),
+                               types(program, op.results));
+}
+
+Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
+                       std::span<const ValueId> operands) {
+  if (memory.alias != Alias::Operand) {
+    program.buffers.push_back({size, MemorySpace::Device});
+    return {BufferId(program.buffers.size() - 1), Bytes()};
+  }
+  const Value& operand = program.value(operands[memory.operand]);
+  ORRERY_CHECK(memory.offset >= Bytes() && memory.offset + size <= operand.type.size(),
+               "a result in an operand's storage fits there");
+  return {operand.buffer, operand.offset + memory.offset};
+}
+
+}  // namespace orrery

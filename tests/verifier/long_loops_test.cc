@@ -1,0 +1,279 @@
+// A program that leaves out iterations of its loops is timed and charged for memory as the one that
+// has them all.
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "models/program/loops.h"
+#include "models/scenario/reader.h"
+#include "simulator/analyze/device_times.h"
+#include "verifier/stages.h"
+
+namespace orrery {
+namespace {
+
+std::string scenario_text(const std::string& cluster, const std::string& program) {
+  return R"({"orrery": 1, "cluster": {"devices": 4, )" + cluster + R"(},
+    "mesh": {"x": 2, "y": 2},
+    "arrays": {"a": {"shape": [4096], "dtype": "f32", "spec": [["x", "y"]]}},
+    "check_types": false, )" +
+         program + "}";
+}
+
+/// One program with its stages.
+struct Timed {
+  Scenario scenario;
+  Diagnostics diagnostics{"f"};
+  Stages stages;
+
+  Timed(const std::string& text, LongLoops long_loops, std::vector<Error> diagnostics)
+      : scenario(read_scenario("f", text, {}, long_loops)),
+        stages(scenario.program, scenario.cluster, options(std::move(diagnostics)), diagnostics) {}
+
+  static StageOptions options(std::vector<Error> diagnostics) {
+    StageOptions options;
+    options.slack_budget = 0;
+    options.diagnostics = std::move(diagnostics);
+    return options;
+  }
+};
+
+Error slow(uint32_t device, int64_t times, int64_t by) {
+  return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
+}
+
+std::vector<int64_t> bytes_of(const Demands& demands) {
+  std::vector<int64_t> bytes;
+  for (const Demand& link : demands.links)
+    bytes.push_back(static_cast<int64_t>(link.bytes));
+  return bytes;
+}
+
+struct Outcome {
+  bool left_out = false;
+  uint64_t added = 0;
+  TimedBy by = TimedBy::Sweep;
+};
+
+/// Compares the two forms in everything that both know.
+Outcome check_same(const std::string& text, const std::vector<Error>& diagnostics = {}) {
+  CAPTURE(text);
+  Timed few(text, LongLoops::LeftOut, diagnostics);
+  Timed all(text, LongLoops::WrittenOut, diagnostics);
+  REQUIRE(few.diagnostics.empty());
+  REQUIRE(all.diagnostics.empty());
+  const std::optional<Completion>& ours = few.stages.times();
+  const std::optional<Completion>& theirs = all.stages.times();
+  REQUIRE(ours.has_value() == theirs.has_value());
+  CHECK(few.stages.steps() == all.stages.steps());
+  CHECK(bytes_of(few.stages.demands()) == bytes_of(all.stages.demands()));
+  for (size_t t = 0; t < few.scenario.program.threads.size(); ++t)
+    CHECK(few.stages.memory().threads[t].peak == all.stages.memory().threads[t].peak);
+  if (!ours)
+    return {};
+  CHECK(ours->makespan == theirs->makespan);
+  CHECK(ours->messages == theirs->messages);
+  CHECK(device_times(few.scenario.program, few.stages.lowered(), *ours) ==
+        device_times(all.scenario.program, all.stages.lowered(), *theirs));
+  std::map<std::string, size_t> by_name;
+  for (size_t op = 0; op < all.scenario.program.ops.size(); ++op)
+    by_name.emplace(all.scenario.program.ops[op].name, op);
+  for (size_t op = 0; op < few.scenario.program.ops.size(); ++op) {
+    CAPTURE(few.scenario.program.ops[op].name);
+    REQUIRE(ours->spans[op] == theirs->spans[by_name.at(few.scenario.program.ops[op].name)]);
+  }
+  Outcome outcome{leaves_out_iterations(few.scenario.program), 0, ours->by};
+  for (const AddedIterations& each : ours->added)
+    outcome.added += each.count;
+  return outcome;
+}
+
+const std::string kSwitch =
+    R"("topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us", "launch": "1 us",
+       "memory_bandwidth": "1 TB/s")";
+/// Both directions of a ring carry messages of several collectives at once.
+const std::string kRing =
+    R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns", "launch": "100 ns",
+       "memory_bandwidth": "100 GB/s")";
+
+std::string loop(const std::string& id, int64_t trips, const std::string& carry,
+                 const std::string& body, const std::string& yield) {
+  return fmt::format(R"({{"id": "{}", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{{}}},
+                         "body": [{}], "yield": {{{}}}}})",
+                     id, trips, carry, body, yield);
+}
+
+TEST_CASE("long loops: one iteration after the other is added up at once") {
+  const std::string body = R"({"id": "s", "op": "psum", "of": "h", "axis_name": ["x", "y"]},
+                              {"id": "y", "op": "add", "of": ["h", "s"]})";
+  const auto program = [&](int64_t trips) {
+    return R"("program": [)" + loop("l", trips, R"("h": "a")", body, R"("h": "y")") +
+           R"(, {"id": "z", "op": "psum", "of": "l", "axis_name": "x"}])";
+  };
+  for (const int64_t trips : {4, 5, 6, 7, 30}) {
+    const Outcome outcome = check_same(scenario_text(kSwitch, program(trips)));
+    CHECK(outcome.left_out == (trips > 5));
+  }
+  // 10^9 iterations: 2 ops written for each of 5, and all but a few added.
+  Timed many(scenario_text(kSwitch, program(1'000'000'000)), LongLoops::LeftOut, {});
+  Timed ten(scenario_text(kSwitch, program(10)), LongLoops::LeftOut, {});
+  Timed eleven(scenario_text(kSwitch, program(11)), LongLoops::LeftOut, {});
+  CHECK(many.scenario.program.ops.size() == ten.scenario.program.ops.size());
+  const Duration each = eleven.stages.times()->makespan - ten.stages.times()->makespan;
+  CHECK(many.stages.times()->makespan == ten.stages.times()->makespan + each * 999'999'990);
+  CHECK(many.stages.times()->added[0].count > 999'999'900);
+  CHECK(many.stages.times()->added[0].later == each);
+}
+
+TEST_CASE("long loops: a slower device, and a collective carried in flight") {
+  const std::string program =
+      R"("program": [{"id": "f0", "op": "psum_start", "of": "a", "axis_name": "x"},)" +
+      loop("l", 50, R"("h": "a", "f": "f0")",
+           R"({"id": "d", "op": "done", "of": "f"},
+              {"id": "f1", "op": "psum_start", "of": "h", "axis_name": "x"},
+              {"id": "y", "op": "add", "of": ["h", "d"]},
+              {"id": "p", "op": "ppermute", "of": "y", "axis_name": "y", "perm": [[0, 1]]})",
+           R"("h": "y", "f": "f1")") +
+      R"(, {"id": "z", "op": "done", "of": "l.f"}])";
+  CHECK(check_same(scenario_text(kSwitch, program)).added > 30);
+  CHECK(check_same(scenario_text(kSwitch, program), {slow(2, 7, 3)}).added > 30);
+}
+
+TEST_CASE("long loops: devices that never meet have no common period, and run every iteration") {
+  const std::string program = R"("program": [)" +
+                              loop("l", 40, R"("h": "a")",
+                                   R"({"id": "y", "op": "add", "of": ["h", "a"]},
+              {"id": "s", "op": "psum", "of": "y", "axis_name": "y"})",
+                                   R"("h": "s")") +
+                              R"(, {"id": "z", "op": "psum", "of": "l", "axis_name": "x"}])";
+  const Outcome outcome = check_same(scenario_text(kSwitch, program), {slow(0, 2, 1)});
+  CHECK(outcome.left_out);
+  CHECK(outcome.added == 0);
+}
+
+TEST_CASE("long loops: threads whose loops meet at sites run in step") {
+  const auto body = [](const std::string& more) {
+    return loop("l", 25, R"("h": "a")",
+                more + R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x", "site": "meet"},
+                          {"id": "y", "op": "add", "of": ["s", "a"]})",
+                R"("h": "y")");
+  };
+  const auto programs = [&](const std::string& first, const std::string& second) {
+    return R"("programs": [{"on": {"x": 0}, "do": [)" + first + R"(]}, {"on": {"x": 1}, "do": [)" +
+           second + "]}]";
+  };
+  std::string other = body(R"({"id": "w", "op": "exp", "of": "h"},)");
+  for (const std::string_view id : {"\"l\"", "\"w\"", "\"s\"", "\"y\""})
+    for (size_t at = other.find(id); at != std::string::npos; at = other.find(id, at + 2))
+      other.insert(at + 1, "o");
+  CHECK(check_same(scenario_text(kSwitch, programs(body(""), other))).added > 10);
+}
+
+TEST_CASE("long loops: loops in loops") {
+  const std::string inner = loop(
+      "m", 12, R"("g": "h")",
+      R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"}, {"id": "u", "op": "add", "of": ["t", "a"]})",
+      R"("g": "u")");
+  const std::string program =
+      R"("program": [)" +
+      loop("l", 9, R"("h": "a")",
+           inner + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"},)" +
+               loop("n", 8, R"("g": "v")", R"({"id": "w", "op": "neg", "of": "g"})", R"("g": "w")"),
+           R"("h": "n")") +
+      "]";
+  CHECK(check_same(scenario_text(kSwitch, program)).added > 0);
+}
+
+/// Random bodies: sync and started collectives over both axes and on two streams, local ops, and
+/// carries of depth one and two.
+std::string random_program(Random& random) {
+  std::vector<std::string> body;
+  std::string last = "h";
+  std::vector<std::string> futures;
+  const auto axis = [&] {
+    return std::array{R"("x")", R"("y")", R"(["x", "y"])"}[random.below(3)];
+  };
+  const size_t ops = 2 + random.below(4);
+  for (size_t i = 0; i < ops; ++i) {
+    const std::string id = fmt::format("o{}", i);
+    switch (random.below(4)) {
+      case 0:
+        body.push_back(fmt::format(R"({{"id": "{}", "op": "psum", "of": "{}", "axis_name": {}}})",
+                                   id, last, axis()));
+        last = id;
+        break;
+      case 1:
+        body.push_back(fmt::format(
+            R"({{"id": "{}", "op": "psum_start", "of": "{}", "axis_name": {}, "stream": {}}})", id,
+            last, axis(), random.below(2)));
+        futures.push_back(id);
+        break;
+      case 2:
+        body.push_back(fmt::format(
+            R"({{"id": "{}", "op": "all_to_all", "of": "{}", "axis_name": "x", "split_axis": 0,
+                 "concat_axis": 0, "tiled": true}})",
+            id, last));
+        last = id;
+        break;
+      default:
+        body.push_back(fmt::format(R"({{"id": "{}", "op": "add", "of": ["{}", "g"]}})", id, last));
+        last = id;
+    }
+  }
+  // One future may be carried; the others are done where the body ends.
+  std::string carry = R"("h": "a", "g": "a")";
+  std::string yield = fmt::format(R"("h": "{}", "g": "h")", last);
+  std::string before;
+  std::string after;
+  for (size_t f = 0; f < futures.size(); ++f) {
+    const bool carried = f == 0 && random.below(2) == 0;
+    if (!carried) {
+      body.push_back(fmt::format(R"({{"id": "d{}", "op": "done", "of": "{}"}})", f, futures[f]));
+      continue;
+    }
+    before = R"({"id": "f0", "op": "psum_start", "of": "a", "axis_name": "x"},)";
+    carry += R"(, "f": "f0")";
+    yield += fmt::format(R"(, "f": "{}")", futures[f]);
+    body.insert(body.begin() + static_cast<ptrdiff_t>(random.below(2)),
+                R"({"id": "df", "op": "done", "of": "f"})");
+    after = R"(, {"id": "zf", "op": "done", "of": "l.f"})";
+  }
+  return R"("program": [)" + before +
+         loop("l", 5 + static_cast<int64_t>(random.below(25)), carry,
+              fmt::format("{}", fmt::join(body, ",")), yield) +
+         after + R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}])";
+}
+
+TEST_CASE("long loops: random bodies, where links are shared too") {
+  Random random(20261122);
+  size_t left_out = 0;
+  size_t by_engine = 0;
+  size_t added = 0;
+  constexpr size_t kPrograms = 150;
+  for (size_t i = 0; i < kPrograms; ++i) {
+    const std::string program = random_program(random);
+    std::vector<Error> diagnostics;
+    if (random.below(3) == 0)
+      diagnostics.push_back(slow(static_cast<uint32_t>(random.below(4)), 5, 2));
+    const Outcome outcome =
+        check_same(scenario_text(random.below(2) == 0 ? kSwitch : kRing, program), diagnostics);
+    left_out += outcome.left_out ? 1 : 0;
+    by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
+    added += outcome.added > 0 ? 1 : 0;
+  }
+  MESSAGE("of " << kPrograms << " programs, " << left_out << " left out iterations, " << added
+                << " added some up, " << by_engine << " were run by the engine");
+  CHECK(left_out > kPrograms / 2);
+  CHECK(added > kPrograms / 8);
+  CHECK(by_engine > 5);
+}
+
+}  // namespace
+}  // namespace orrery
