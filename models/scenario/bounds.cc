@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/base/int128.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -16,23 +17,28 @@ constexpr int64_t kOffsets = std::numeric_limits<uint32_t>::max() - 1;
 constexpr int64_t kIds = int64_t{1} << 30;
 constexpr int64_t kCounts = int64_t{1} << 60;
 
-// Memory: what runs without data were seen to take for each, and some more; of data, what they take
-// with it. tests/tools/cli/memory_test.cc holds runs to these figures. Steps take no memory
-// but state, nesting and texts none but the file's.
+/// Of a run of next to nothing.
+constexpr int64_t kLeastMemory = int64_t{16} << 20;
+/// Slack and proofs look at each step only up to these budgets (StageOptions).
+constexpr int64_t kStepsLookedAt = 1'000'000;
+
+// Memory: what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc holds
+// them to it. 0: it takes none of its own, or only with data, or only where an algorithm is
+// imported.
 constexpr std::array<LimitInfo, 13> kLimits = {{
     {"file", &Limits::file, "in a file", true, 4, kOffsets},
     {"nesting", &Limits::nesting, "levels of nesting", false, 0, kOffsets},
-    {"values", &Limits::values, "values in a file", false, 160, kOffsets},
+    {"values", &Limits::values, "values in a file", false, 100, kOffsets},
     {"text", &Limits::text, "in a text", true, 0, kOffsets},
-    {"devices", &Limits::devices, "devices", false, 1280, kIds},
-    {"links", &Limits::links, "links", false, 200, kIds},
-    {"ops", &Limits::ops, "ops", false, 2048, kIds},
-    {"places", &Limits::places, "ops over all devices", false, 128, kCounts},
-    {"steps", &Limits::steps, "steps of collectives", false, 0, kCounts},
+    {"devices", &Limits::devices, "devices", false, 800, kIds},
+    {"links", &Limits::links, "links", false, 160, kIds},
+    {"ops", &Limits::ops, "ops", false, 1200, kIds},
+    {"places", &Limits::places, "ops over all devices", false, 104, kCounts},
+    {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},
     {"state", &Limits::state, "of memory for collectives at work", true, 1, kCounts},
-    {"data", &Limits::data, "of values in all when data is moved", true, 4, kCounts},
-    {"blocks", &Limits::blocks, "thread blocks", false, 2048, kIds},
-    {"clocks", &Limits::clocks, "thread blocks times steps", false, 128, kCounts},
+    {"data", &Limits::data, "of values in all when data is moved", true, 0, kCounts},
+    {"blocks", &Limits::blocks, "thread blocks", false, 0, kIds},
+    {"clocks", &Limits::clocks, "thread blocks times steps", false, 0, kCounts},
 }};
 
 std::string count_text(const LimitInfo& limit, int64_t count) {
@@ -51,6 +57,16 @@ const LimitInfo& info(int64_t Limits::*limit) {
 
 std::span<const LimitInfo> all_limits() {
   return kLimits;
+}
+
+int64_t most_memory(const Limits& limits) {
+  Int128 bytes = kLeastMemory;
+  for (const LimitInfo& limit : kLimits) {
+    const int64_t counted = limits.*limit.value;
+    bytes += Int128{limit.memory} *
+             (limit.value == &Limits::steps ? std::min(counted, kStepsLookedAt) : counted);
+  }
+  return checked_narrow(bytes);
 }
 
 std::string limit_text(const LimitInfo& limit, const Limits& limits) {

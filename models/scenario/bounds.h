@@ -34,12 +34,15 @@ struct LimitInfo {
   int64_t Limits::*value;
   std::string_view of;  // as in "at most 64 ...": "levels of nesting"
   bool bytes = false;   // whether it counts bytes
-  int64_t memory = 0;   // bytes that a run takes at most for each of what it counts
+  int64_t memory = 0;   // bytes that a run without data takes at most for each that it counts
   int64_t most = 0;     // what it may be set to: what our ids and offsets can number
 };
 
 /// In the order of Limits.
 std::span<const LimitInfo> all_limits();
+
+/// Bytes of memory that a run without data takes at most when its input reaches all these limits.
+int64_t most_memory(const Limits& limits);
 
 /// The limit as a user writes it: "64 MiB", "1048576".
 std::string limit_text(const LimitInfo& limit, const Limits& limits);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/chunked_array.h"
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/shared_list.h"
@@ -19,6 +20,19 @@ TEST_CASE("id: orders by its index") {
   CHECK(DeviceId(2) == DeviceId(2));
   CHECK(DeviceId(2).index() == 2);
   CHECK(DeviceId() == DeviceId(0));
+}
+
+TEST_CASE("chunked_array: what is in it stays where it is while it grows") {
+  ChunkedArray<int> array;
+  array.push_back(0);
+  const int* const first = &array[0];
+  for (int i = 1; i < 5'000; ++i)
+    array.push_back(i);
+  CHECK(&array[0] == first);
+  CHECK(array.size() == 5'000);
+  array[1'024] = -1;
+  for (size_t i = 0; i < array.size(); ++i)
+    REQUIRE(array[i] == (i == 1'024 ? -1 : static_cast<int>(i)));
 }
 
 TEST_CASE("function_ref: calls what it was given, by reference") {

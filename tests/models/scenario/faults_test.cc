@@ -294,7 +294,7 @@ TEST_CASE("errors: more ops on more devices than a program may have") {
     s.program += ",0";
   s.program += "]";
   CHECK(refusal(s.text()) ==
-        "f:5:12: /program: expected at most 134217728 ops over all devices, got 135266304 on "
+        "f:5:12: /program: expected at most 33554432 ops over all devices, got 135266304 on "
         "1048576 devices (--limit places=N allows more)");
 }
 

@@ -27,7 +27,7 @@ struct Site {
   std::string pick() const {
     Paths paths(fabric);
     const Reach reach(fabric);
-    QuietTimer timer(paths, reach, rates, uint64_t{1} << 32U);
+    QuietTimer timer(paths, reach, rates, Limits());
     Groupings groupings(fabric);
     const auto picked =
         pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);

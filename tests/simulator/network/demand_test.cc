@@ -52,6 +52,29 @@ TEST_CASE("demand: a message counts on every link of its route") {
   CHECK(found.messages == std::vector<uint64_t>{2});
 }
 
+TEST_CASE(
+    "demand: a collective that comes three times asks for three times the bytes, once a time") {
+  const auto sends = [] { return flows(3, {{0, 2, 100}, {1, 2, 30}}); };
+  Sketch once(3);
+  once.sync(once.site(sends()));
+  Sketch thrice(3);
+  const SiteId site = thrice.site(sends());
+  thrice.sync(site);
+  for (int i = 0; i < 2; ++i) {  // the same schedule and places
+    Collective again = thrice.lowered.collectives.front();
+    thrice.lowered.collectives.push_back(again);
+  }
+  const Fabric fabric = ring_fabric(3, kLink);
+  const Demands one = asked(once.lowered, fabric);
+  const Demands three = asked(thrice.lowered, fabric);
+  CHECK(three.messages == std::vector<uint64_t>{2, 2, 2});
+  for (size_t l = 0; l < one.links.size(); ++l) {
+    CHECK(three.links[l].bytes == 3 * one.links[l].bytes);
+    CHECK(three.links[l].peak == one.links[l].peak);  // one after the other on its stream
+    CHECK(three.links[l].chains == one.links[l].chains);
+  }
+}
+
 TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   Random random(21);
   for (int trial = 0; trial < 500; ++trial) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <string>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -11,6 +13,7 @@
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/time/engine.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/sketch.h"
 
@@ -73,7 +76,7 @@ TEST_CASE("sweep: memory grows with ranks, not with their square or with the ste
   CHECK(many <= size_t{4'096} * 1'024);  // a kilobyte a rank
 }
 
-TEST_CASE("engine: all-to-all at once takes about 250 bytes for each message in flight") {
+TEST_CASE("engine: all-to-all at once takes about 190 bytes for each message in flight") {
   // All messages are under way at once, each on a channel and a route of its own. 128 x 127
   // messages just fit the powers of two that vectors grow to.
   constexpr uint32_t kRanks = 128;
@@ -85,7 +88,65 @@ TEST_CASE("engine: all-to-all at once takes about 250 bytes for each message in 
   CHECK(simulate(sketch.program, sketch.lowered, fabric).messages == kRanks * (kRanks - 1));
   const size_t a_message = (most_held - before) / (kRanks * (kRanks - 1));
   CHECK(a_message >= 150);
-  CHECK(a_message <= 270);
+  CHECK(a_message <= 210);
+}
+
+TEST_CASE("sweep: an all-to-all that asks its links for too much at once takes no table of steps") {
+  constexpr uint32_t kRanks = 128;
+  const Fabric fabric = switch_fabric(kRanks, {BytesPerSecond(50'000'000'000), Duration(250'000)});
+  Sketch sketch(kRanks);
+  sketch.sync(sketch.site(std::make_unique<DirectAllToAllSchedule>(kRanks, 16, Transport{})));
+  Paths paths(fabric);
+  const Demands asked = demands(sketch.lowered, paths);
+  SweepOptions options;
+  options.check_capacity = &asked;
+  const size_t before = held;
+  most_held = held;
+  CHECK(std::holds_alternative<std::string>(sweep(sketch.program, sketch.lowered, paths, options)));
+  CHECK(most_held - before < size_t{8} * kRanks * kRanks);  // a step alone is 32 bytes
+}
+
+TEST_CASE("state: what is refused by a byte less is swept and simulated within the limit") {
+  const Fabric fabric = ring_fabric(64, {BytesPerSecond(50'000'000'000), Duration(1'000'000)});
+  Sketch sketch(64);
+  sketch.sync(sketch.site(std::make_unique<RingSchedule>(
+      RingSchedule::Form::AllReduce, 64, 640, Combine::Add, Transport{1, 100, Entry::Eager})));
+  Paths paths(fabric);
+  const Demands asked = demands(sketch.lowered, paths);
+  const auto swept = [&](int64_t most) {
+    SweepOptions options;
+    options.most_state = most;
+    return sweep(sketch.program, sketch.lowered, paths, options);
+  };
+  const auto simulated = [&](int64_t most) {
+    EngineOptions options;
+    options.most_state = most;
+    return simulate(sketch.program, sketch.lowered, paths, asked, options);
+  };
+  const auto least_for = [](auto run) {  // by bisection
+    int64_t refused = 0;
+    int64_t enough = int64_t{1} << 30;
+    while (enough - refused > 1) {
+      const int64_t most = refused + (enough - refused) / 2;
+      try {
+        (void)run(most);
+        enough = most;
+      } catch (const TooMuchState& error) {
+        CHECK(std::string(error.what()).find("--limit state=") != std::string::npos);
+        refused = most;
+      }
+    }
+    return enough;
+  };
+  // 100 slots: 128 steps of each rank are remembered.
+  for (const int64_t least : {least_for(swept), least_for(simulated)}) {
+    CHECK(least >= 64 * 128 * 16);
+    CHECK(least <= 64 * 128 * 40);
+  }
+  const size_t before = held;
+  most_held = held;
+  (void)simulated(least_for(simulated));
+  CHECK(static_cast<int64_t>(most_held - before) <= least_for(simulated) + 100'000);
 }
 
 }  // namespace
