@@ -178,12 +178,12 @@ TEST_CASE("long loops: threads whose loops meet at sites run in step") {
 
 TEST_CASE("long loops: loops in loops") {
   const std::string inner = loop(
-      "m", 12, R"("g": "h")",
+      "m", 40, R"("g": "h")",
       R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"}, {"id": "u", "op": "add", "of": ["t", "a"]})",
       R"("g": "u")");
   const std::string program =
       R"("program": [)" +
-      loop("l", 9, R"("h": "a")",
+      loop("l", 30, R"("h": "a")",
            inner + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"},)" +
                loop("n", 8, R"("g": "v")", R"({"id": "w", "op": "neg", "of": "g"})", R"("g": "w")"),
            R"("h": "n")") +
@@ -246,7 +246,7 @@ std::string random_program(Random& random) {
     after = R"(, {"id": "zf", "op": "done", "of": "l.f"})";
   }
   return R"("program": [)" + before +
-         loop("l", 5 + static_cast<int64_t>(random.below(25)), carry,
+         loop("l", 10 + static_cast<int64_t>(random.below(80)), carry,
               fmt::format("{}", fmt::join(body, ",")), yield) +
          after + R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}])";
 }
