@@ -38,6 +38,15 @@ void* operator new(size_t size) {
   return static_cast<std::byte*>(block) + kHeader;
 }
 
+/// std::stable_sort asks for its buffer with this one.
+void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* pointer) noexcept {
   if (pointer == nullptr)
     return;
