@@ -80,6 +80,9 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
       if (group[m] == l)
         members.push_back(m);
   }
+  // A loop comes after those inside it, so its group's last one comes after all of theirs.
+  std::sort(groups.begin(), groups.end(),
+            [](const LoopGroup& a, const LoopGroup& b) { return a.back() < b.back(); });
   return groups;
 }
 

@@ -21,7 +21,7 @@ std::vector<uint64_t> repetitions(const Program& program);
 
 /// Loops that leave out iterations, grouped with those that they meet at sites. The loops of a
 /// group have the same iterations, so they run in step. Each group lists its loops in the order of
-/// Program::loops; inner ones come before those they are in.
+/// Program::loops. Groups of inner loops come before those they are in.
 using LoopGroup = std::vector<size_t>;
 
 /// Empty if loops that meet have different iterations: such a program cannot leave any out.

@@ -52,11 +52,12 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck lo
       group.trips = group.left = loop.left_out();
       group.window = loop.window;
     }
-    const Part& part = group.parts.front();
-    const IdRange& ops = program.loops[part.loop].last().ops;
-    for (size_t g = 0; g + 1 < groups_.size(); ++g)
-      if (ops.has(program.loops[groups_[g].parts.front().loop].last().ops.begin))
+    for (size_t g = 0; g + 1 < groups_.size(); ++g) {
+      const OpId inside(program.loops[groups_[g].parts.front().loop].last().ops.begin);
+      if (std::any_of(loops.begin(), loops.end(),
+                      [&](size_t l) { return program.loops[l].last().ops.has(inside.index()); }))
         group.inner.push_back(g);
+    }
   }
   for (const Group& group : groups_)
     hold(group);

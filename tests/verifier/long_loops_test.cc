@@ -176,6 +176,22 @@ TEST_CASE("long loops: threads whose loops meet at sites run in step") {
   CHECK(check_same(scenario_text(kSwitch, programs(body(""), other))).added > 10);
 }
 
+TEST_CASE("long loops: loops run in step, and the body of the second program ends with one") {
+  const auto outer = [](const std::string& id, const std::string& inside, const std::string& next) {
+    return loop(id, 20, R"("h": "a")",
+                fmt::format(R"({{"id": "s{0}", "op": "psum", "of": "h", "axis_name": "x",
+                                 "site": "meet"}}, {1})",
+                            id, inside),
+                fmt::format(R"("h": "{}")", next));
+  };
+  const std::string add = R"({"id": "y", "op": "add", "of": ["sl", "a"]})";
+  const std::string inner =
+      loop("m", 12, R"("g": "sk")", R"({"id": "u", "op": "neg", "of": "g"})", R"("g": "u")");
+  check_same(scenario_text(kSwitch, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                                        outer("l", add, "y") + R"(]}, {"on": {"x": 1}, "do": [)" +
+                                        outer("k", inner, "m") + "]}]"));
+}
+
 TEST_CASE("long loops: loops in loops") {
   const std::string inner = loop(
       "m", 40, R"("g": "h")",
