@@ -86,6 +86,35 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
   return groups;
 }
 
+std::vector<LoopGroup> outer_loop_groups(const Program& program) {
+  const auto repeated_with_another = [&](size_t l) {
+    const uint32_t inside = program.loops[l].last().ops.begin;
+    for (size_t outer = 0; outer < program.loops.size(); ++outer) {
+      const Loop& loop = program.loops[outer];
+      if (outer == l || loop.left_out() == 0)
+        continue;
+      for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
+        if (loop.written[w].ops.has(inside))
+          return true;
+    }
+    return false;
+  };
+  std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
+  std::erase_if(outer, [&](const LoopGroup& group) {
+    return std::any_of(group.begin(), group.end(), repeated_with_another);
+  });
+  return outer;
+}
+
+Program with_trips(Program program, const LoopGroup& group, uint64_t trips) {
+  for (const size_t l : group) {
+    Loop& loop = program.loops[l];
+    ORRERY_CHECK(trips >= loop.written.size(), "what is written runs");
+    loop.upper = static_cast<int64_t>(static_cast<uint64_t>(loop.lower) + trips);
+  }
+  return program;
+}
+
 namespace {
 
 /// `text` with its first `old` replaced; as it is where there is none.
@@ -120,7 +149,7 @@ class WritingOut {
       to_.outputs.push_back(values_[output.index()]);
     for (const auto& [name, value] : from_.other_names)
       to_.other_names.emplace(name, values_[value.index()]);
-    return {std::move(to_), std::move(copy_of_)};
+    return {std::move(to_), std::move(copy_of_), std::move(ops_)};
   }
 
  private:
@@ -367,15 +396,19 @@ class WritingOut {
 }  // namespace
 
 WrittenOut written_out(const Program& program) {
-  WrittenOut result{program, {}};
+  WrittenOut result{program, {}, {}};
   for (size_t op = 0; op < program.ops.size(); ++op)
     result.copy_of.emplace_back(op);
+  result.op_of = result.copy_of;
   while (leaves_out_iterations(result.program)) {
     const auto groups = loop_groups(result.program);
     ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
     WrittenOut next = WritingOut(result.program, groups->front()).run();
     for (OpId& op : next.copy_of)
       op = result.copy_of[op.index()];
+    for (OpId& op : result.op_of)
+      op = next.op_of[op.index()];
+    next.op_of = std::move(result.op_of);
     result = std::move(next);
   }
   return result;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/base/check.h"
@@ -38,6 +39,11 @@ class ProgramLists {
   const TapeOrder& tape(ListId id) const { return tapes_[lists_[id.index()].thread.index()]; }
   const TapeOrder& tape(ThreadId id) const { return tapes_[id.index()]; }
 
+  /// The lists of a thread, in the order of its devices.
+  std::span<const ListId> lists_of(ThreadId thread) const {
+    return lists_of_thread_[thread.index()];
+  }
+
   /// The op's instruction in the tape of its thread; for a collective its Enter.
   uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
 
@@ -70,6 +76,8 @@ class ProgramLists {
   /// Per site of several ops, filled on first use: the op of each device, ascending.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
+
+class RelativeState;
 
 /// Calls the host, in an order that respects the causes. The host must not call back:
 ///   passed(ListId, uint32_t instruction)
@@ -125,6 +133,17 @@ class ListProgress {
     return tape.index_on_stream(moment.instruction) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
+
+  uint32_t entered(ListId list, uint32_t stream) const {
+    return streams_[first_stream_[list.index()] + stream].entered;
+  }
+  uint32_t ended(ListId list, uint32_t stream) const {
+    return streams_[first_stream_[list.index()] + stream].ended;
+  }
+
+  /// Where the list is, and each of its streams: the first Enter that has not happened, and the
+  /// first that has not ended. No list is held: loops have all their iterations.
+  void append_state(ListId list, RelativeState& state) const;
 
   /// The next instruction that the list will pass; the length of the tape at its end.
   uint32_t next(ListId list) const { return next_[list.index()]; }
