@@ -1,0 +1,222 @@
+// Loops whose messages share links: the times with fewer iterations run, and the rest added, are
+// those of a run of all of them.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "tests/verifier/long_loops_rig.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr uint32_t kDevices = 8;
+
+/// Eight devices in pairs, each at a switch of its own; these at one more.
+std::string tree(int64_t up) {
+  std::vector<std::string> links;
+  const auto both = [&](const std::string& a, const std::string& b, int64_t bandwidth) {
+    for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)})
+      links.push_back(
+          fmt::format(R"({{"from": {}, "to": {}, "bandwidth": "{} GB/s"}})", from, to, bandwidth));
+  };
+  for (uint32_t d = 0; d < kDevices; ++d)
+    both(std::to_string(d), fmt::format("\"s{}\"", d / 2), 10);
+  for (uint32_t s = 0; s < kDevices / 2; ++s)
+    both(fmt::format("\"s{}\"", s), "\"top\"", up);
+  return fmt::format(R"("topology": "links", "switches": ["s0", "s1", "s2", "s3", "top"],
+                        "latency": "300 ns", "links": [{}])",
+                     fmt::join(links, ", "));
+}
+
+std::string fabric(Random& random) {
+  const std::string wires =
+      random.below(2) == 0 ? R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns")"
+                           : tree(7 + static_cast<int64_t>(random.below(6)));
+  const std::string rates =
+      random.below(2) == 0 ? "" : R"(, "reduce_rate": "37 GB/s", "copy_rate": "91 GB/s")";
+  return wires + R"(, "launch": "100 ns", "memory_bandwidth": "100 GB/s",
+                      "flops": {"f32": "1 TFLOP/s"})" +
+         rates;
+}
+
+std::string scenario(const std::string& fabric, const std::string& programs) {
+  return fmt::format(R"({{"orrery": 1, "cluster": {{"devices": {}, {}}}, "mesh": {{"x": 2, "y": 4}},
+    "arrays": {{"a": {{"shape": [32768], "dtype": "f32", "spec": [["x", "y"]]}}}},
+    "check_types": false, {}}})",
+                     kDevices, fabric, programs);
+}
+
+/// A body that two programs can have too: then what crosses "x" meets at sites.
+class Body {
+ public:
+  explicit Body(Random& random) : random_(random) {
+    const size_t ops = 2 + random.below(5);
+    for (size_t i = 0; i < ops; ++i)
+      kinds_.push_back({random.below(8), random.below(4), random.below(2), random.below(40)});
+    carried_ = random.below(2) == 0;
+  }
+
+  /// The loop, in a program whose names begin with `prefix`; it carries on from the value `from`.
+  std::string loop(const std::string& prefix, int64_t trips, const std::string& from, bool at_sites,
+                   bool slower) const {
+    std::vector<std::string> body;
+    std::vector<std::string> futures;
+    std::string last = prefix + "h";
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      const auto [kind, axis, stream, size] = kinds_[i];
+      const std::string id = fmt::format("{}o{}", prefix, i);
+      const std::string axes = std::array{R"("x")", R"("y")", R"("y")", R"(["x", "y"])"}[axis];
+      const std::string site = at_sites && axes.find('x') != std::string::npos
+                                   ? fmt::format(R"(, "site": "{}m{}")", prefix.substr(1), i)
+                                   : "";
+      const bool starts = kind == 2 || kind == 3;
+      std::string op;
+      if (kind <= 2)
+        op = fmt::format(R"("psum{}", "axis_name": {}, "algorithm": "{}")", starts ? "_start" : "",
+                         axes, stream == 0 ? "recursive_doubling" : "ring");
+      else if (kind <= 4)
+        op = fmt::format(R"("all_to_all{}", "axis_name": {}, "split_axis": 0, "concat_axis": 0,
+                            "tiled": true, "algorithm": "{}")",
+                         starts ? "_start" : "", axes, stream == 0 ? "direct" : "pairwise");
+      else if (kind == 5)
+        op = R"("ppermute", "axis_name": "y", "perm": [[0, 1], [1, 2], [3, 0]])";
+      else
+        op = fmt::format(R"("compute", "flops": "{} MFLOP", "bytes": "{} KiB", "dtype": "f32",
+                            "shape": [4096])",
+                         size, slower ? 3 * size : size);
+      body.push_back(fmt::format(R"({{"id": "{}", "of": "{}"{}{}, "op": {}}})", id, last,
+                                 kind == 5 ? "" : (kind > 5 ? "" : site),
+                                 starts ? fmt::format(R"(, "stream": {})", stream) : "", op));
+      if (starts)
+        futures.push_back(id);
+      else
+        last = id;
+    }
+    std::string carry = fmt::format(R"("{}h": "{}")", prefix, from);
+    std::string yield = fmt::format(R"("{}h": "{}")", prefix, last);
+    std::string before;
+    std::string after;
+    for (size_t f = 0; f < futures.size(); ++f) {
+      if (!carried_ || f > 0) {
+        body.push_back(
+            fmt::format(R"({{"id": "{}d{}", "op": "done", "of": "{}"}})", prefix, f, futures[f]));
+        continue;
+      }
+      before = fmt::format(
+          R"({{"id": "{0}f0", "op": "psum_start", "of": "a", "axis_name": "y"}}, )", prefix);
+      carry += fmt::format(R"(, "{0}f": "{0}f0")", prefix);
+      yield += fmt::format(R"(, "{}f": "{}")", prefix, futures[f]);
+      body.insert(body.begin(),
+                  fmt::format(R"({{"id": "{0}df", "op": "done", "of": "{0}f"}})", prefix));
+      after = fmt::format(R"(, {{"id": "{0}zf", "op": "done", "of": "{0}l.{0}f"}})", prefix);
+    }
+    return before +
+           test::loop(prefix + "l", trips, carry, fmt::format("{}", fmt::join(body, ", ")), yield) +
+           after;
+  }
+
+ private:
+  struct Kind {
+    uint64_t kind, axis, stream, size;
+  };
+  Random& random_;
+  std::vector<Kind> kinds_;
+  bool carried_ = false;
+};
+
+std::vector<Fault> faults(Random& random) {
+  std::vector<Fault> faults;
+  if (random.below(3) == 0)
+    faults.push_back(slow(static_cast<uint32_t>(random.below(kDevices)),
+                          3 + static_cast<int64_t>(random.below(7)), 2));
+  if (random.below(3) == 0)
+    faults.emplace_back(LateStart{LogicalId(random.below(kDevices)),
+                                  Duration(static_cast<int64_t>(random.below(50'000'000)))});
+  return faults;
+}
+
+struct Tally {
+  size_t programs = 0;
+  size_t by_engine = 0;
+  size_t added = 0;
+  size_t longer_periods = 0;
+
+  void add(const Outcome& outcome) {
+    ++programs;
+    if (outcome.by != TimedBy::Engine)
+      return;
+    ++by_engine;
+    added += outcome.added > 0 ? 1 : 0;
+    longer_periods += outcome.longest_period > 1 ? 1 : 0;
+  }
+  void show() const {
+    MESSAGE("of " << programs << " programs, the engine ran " << by_engine << ", and " << added
+                  << " with iterations added, " << longer_periods << " in periods of several");
+  }
+};
+
+int64_t some_trips(Random& random) {
+  return 80 + static_cast<int64_t>(random.below(240));
+}
+
+TEST_CASE("shared loops: one program") {
+  Random random(1);
+  Tally tally;
+  for (size_t i = 0; i < 120; ++i) {
+    const Body body(random);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires, R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) +
+                            R"(, {"id": "z", "op": "psum", "of": "pl.ph", "axis_name": "x"}])"),
+        faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 40);
+  CHECK(tally.added > tally.by_engine / 2);
+}
+
+TEST_CASE("shared loops: two programs, whose loops meet or not") {
+  Random random(2);
+  Tally tally;
+  for (size_t i = 0; i < 120; ++i) {
+    const Body body(random);
+    const std::string wires = fabric(random);
+    const int64_t trips = some_trips(random);
+    tally.add(check_same(scenario(wires, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                                             body.loop("p", trips, "a", true, false) +
+                                             R"(]}, {"on": {"x": 1}, "do": [)" +
+                                             body.loop("q", trips, "a", true, true) + "]}]"),
+                         faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 40);
+  CHECK(tally.added > tally.by_engine / 3);
+}
+
+TEST_CASE("shared loops: one after the other") {
+  Random random(3);
+  Tally tally;
+  for (size_t i = 0; i < 60; ++i) {
+    const Body first(random);
+    const Body second(random);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires, R"("program": [)" + first.loop("p", some_trips(random), "a", false, false) +
+                            ", " + second.loop("q", some_trips(random), "pl.ph", false, false) +
+                            R"(, {"id": "z", "op": "psum", "of": "ql.qh", "axis_name": "x"}])"),
+        faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 30);
+  CHECK(tally.added > tally.by_engine / 2);
+}
+
+}  // namespace
+}  // namespace orrery::test
