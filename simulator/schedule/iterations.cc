@@ -51,12 +51,12 @@ std::optional<Iterations> Iterations::find(const Program& program, const Lowered
     found.parts_.push_back(part);
   }
   if (found.parts_.empty() || !found.same_instructions(lowered, lists) ||
-      !found.place_collectives(program, lowered, lists))
+      !found.find_collectives(program, lowered, lists))
     return std::nullopt;
   return found;
 }
 
-Place Iterations::place(ThreadId thread, uint32_t instruction) const {
+LoopPosition Iterations::position(ThreadId thread, uint32_t instruction) const {
   for (const Part& part : parts_)
     if (part.thread == thread && instruction >= part.begin &&
         instruction - part.begin < part.count * part.length) {
@@ -87,11 +87,11 @@ bool Iterations::same_instructions(const Lowered& lowered, const ProgramLists& l
 }
 
 /// Whether the collectives of all iterations are those of the first; says which they are.
-bool Iterations::place_collectives(const Program& program, const Lowered& lowered,
-                                   const ProgramLists& lists) {
+bool Iterations::find_collectives(const Program& program, const Lowered& lowered,
+                                  const ProgramLists& lists) {
   const std::vector<ThreadId> threads = threads_of_ops(program);
-  const auto place_of = [&](OpId op) {
-    return place(threads[op.index()], lists.instruction_of(op));
+  const auto position_of = [&](OpId op) {
+    return position(threads[op.index()], lists.instruction_of(op));
   };
   std::vector<uint32_t> begin(program.sites.size() + 1);  // per site: its first collective
   for (const Collective& collective : lowered.collectives)
@@ -101,8 +101,8 @@ bool Iterations::place_collectives(const Program& program, const Lowered& lowere
   collectives_.resize(lowered.collectives.size());
   for (size_t s = 0; s < program.sites.size(); ++s) {
     const std::vector<OpId>& ops = program.sites[s].ops;
-    const Place where = place_of(ops.front());
-    // Of the first iteration, the site at the same place.
+    const LoopPosition where = position_of(ops.front());
+    // The one of iteration 0 that corresponds to it.
     const SiteId like =
         where.repeated ? *program.op(lists.tape(threads[ops.front().index()])[where.index].op).site
                        : SiteId(s);
@@ -111,10 +111,10 @@ bool Iterations::place_collectives(const Program& program, const Lowered& lowere
         begin[s + 1] - begin[s] != begin[like.index() + 1] - begin[like.index()])
       return false;
     for (size_t i = 0; i < ops.size(); ++i) {
-      const Place mine = place_of(ops[i]);
+      const LoopPosition mine = position_of(ops[i]);
       if (mine.repeated != where.repeated || mine.iteration != where.iteration ||
           (mine.repeated && (threads[ops[i].index()] != threads[like_ops[i].index()] ||
-                             mine.index != place_of(like_ops[i]).index)))
+                             mine.index != position_of(like_ops[i]).index)))
         return false;
     }
     for (uint32_t c = begin[s]; c < begin[s + 1]; ++c) {

@@ -16,13 +16,13 @@
 
 namespace orrery {
 
-/// Where an instruction or a collective is. Those at the same place of two iterations differ only
-/// in `iteration`.
-struct Place {
+/// Where an instruction or a collective is. Those that correspond in two iterations differ only in
+/// `iteration`.
+struct LoopPosition {
   bool repeated = false;  // it is in one of the iterations
   int64_t iteration = 0;  // which one, if repeated
   uint32_t index = 0;     // if repeated, of its like in iteration 0; else its own
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const LoopPosition&, const LoopPosition&) = default;
 };
 
 class Iterations {
@@ -47,15 +47,15 @@ class Iterations {
   std::span<const Part> parts() const { return parts_; }
   uint64_t count() const { return parts_.front().count; }
 
-  Place place(ThreadId thread, uint32_t instruction) const;
-  Place place(CollectiveId collective) const { return collectives_[collective.index()]; }
+  LoopPosition position(ThreadId thread, uint32_t instruction) const;
+  LoopPosition position(CollectiveId collective) const { return collectives_[collective.index()]; }
 
  private:
   bool same_instructions(const Lowered& lowered, const ProgramLists& lists) const;
-  bool place_collectives(const Program& program, const Lowered& lowered, const ProgramLists& lists);
+  bool find_collectives(const Program& program, const Lowered& lowered, const ProgramLists& lists);
 
   std::vector<Part> parts_;
-  std::vector<Place> collectives_;
+  std::vector<LoopPosition> collectives_;
 };
 
 }  // namespace orrery

@@ -21,10 +21,10 @@ class RelativeState {
       : iterations_(iterations), iteration_(static_cast<int64_t>(iteration)), now_(now) {}
 
   void add(uint64_t word) { words_.push_back(word); }
-  void add(const Place& place) {
-    add(place.repeated ? 1 : 0);
-    add(static_cast<uint64_t>(place.iteration));
-    add(uint64_t{place.index});
+  void add(const LoopPosition& position) {
+    add(position.repeated ? 1 : 0);
+    add(static_cast<uint64_t>(position.iteration));
+    add(uint64_t{position.index});
   }
   /// How far ahead the instant is; 0 if it is not. For one that is compared only with later ones.
   void add_ahead(Instant at) { add(ahead(at)); }
@@ -33,20 +33,22 @@ class RelativeState {
   }
 
   /// Counted from this iteration.
-  Place place(ThreadId thread, uint32_t instruction) const {
-    return from_here(iterations_.place(thread, instruction));
+  LoopPosition position(ThreadId thread, uint32_t instruction) const {
+    return from_here(iterations_.position(thread, instruction));
   }
-  Place place(CollectiveId collective) const { return from_here(iterations_.place(collective)); }
+  LoopPosition position(CollectiveId collective) const {
+    return from_here(iterations_.position(collective));
+  }
 
   Instant now() const { return now_; }
   const std::vector<uint64_t>& words() const { return words_; }
   std::vector<uint64_t> take_words() && { return std::move(words_); }
 
  private:
-  Place from_here(Place place) const {
-    if (place.repeated)
-      place.iteration -= iteration_;
-    return place;
+  LoopPosition from_here(LoopPosition position) const {
+    if (position.repeated)
+      position.iteration -= iteration_;
+    return position;
   }
 
   const Iterations& iterations_;

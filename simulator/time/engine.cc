@@ -174,33 +174,33 @@ class Engine {
   /// of flows (max_min.h), and so does each later one. Messages and digest are sums over what runs.
   void append_state(RelativeState& state) const {
     tapes_.append_state(state);
-    std::vector<std::pair<Place, const RunningCollective*>> at_work;
+    std::vector<std::pair<LoopPosition, const RunningCollective*>> at_work;
     for (size_t c = 0; c < running_.size(); ++c)
       if (running_[c])
-        at_work.emplace_back(state.place(CollectiveId(c)), running_[c].get());
+        at_work.emplace_back(state.position(CollectiveId(c)), running_[c].get());
     std::sort(at_work.begin(), at_work.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     state.add(at_work.size());
-    for (const auto& [place, running] : at_work) {
-      state.add(place);
+    for (const auto& [position, running] : at_work) {
+      state.add(position);
       running->append_state(state);
     }
     using Words = std::array<uint64_t, 4>;
-    std::vector<std::pair<Place, Words>> pending;
+    std::vector<std::pair<LoopPosition, Words>> pending;
     events_.for_each([&](Instant at, const Event& event) {
       if (event.kind != Event::Kind::FlowSent)
-        pending.push_back({state.place(CollectiveId(event.subject)),
+        pending.push_back({state.position(CollectiveId(event.subject)),
                            {state.ahead(at), static_cast<uint64_t>(event.kind),
                             uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
                             event.step.index}});
     });
     append(std::move(pending), state);
-    std::vector<std::pair<Place, Words>> sending;
+    std::vector<std::pair<LoopPosition, Words>> sending;
     network_.for_each_flow([&](FlowId flow) {
       const Transfer& transfer = transfers_[flow.index()];
       const Rate rate = network_.rate_of(flow);
       const auto left = static_cast<UInt128>(transfer.left_at(now_, rate));
-      sending.push_back({state.place(transfer.collective),
+      sending.push_back({state.position(transfer.collective),
                          {transfer.channel, static_cast<uint64_t>(rate.count()),
                           static_cast<uint64_t>(left), static_cast<uint64_t>(left >> 64U)}});
     });
@@ -211,8 +211,8 @@ class Engine {
   static void append(Items items, RelativeState& state) {
     std::sort(items.begin(), items.end());
     state.add(items.size());
-    for (const auto& [place, words] : items) {
-      state.add(place);
+    for (const auto& [position, words] : items) {
+      state.add(position);
       for (const uint64_t word : words)
         state.add(word);
     }

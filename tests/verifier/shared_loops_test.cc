@@ -56,10 +56,13 @@ std::string scenario(const std::string& fabric, const std::string& programs) {
 /// A body that two programs can have too: then what crosses "x" meets at sites.
 class Body {
  public:
-  explicit Body(Random& random) : random_(random) {
+  /// `starts`: all collectives are started ones.
+  explicit Body(Random& random, bool starts = false) {
     const size_t ops = 2 + random.below(5);
-    for (size_t i = 0; i < ops; ++i)
-      kinds_.push_back({random.below(8), random.below(4), random.below(2), random.below(40)});
+    for (size_t i = 0; i < ops; ++i) {
+      const uint64_t kind = starts ? std::array{2, 3, 6}[random.below(3)] : random.below(8);
+      kinds_.push_back({kind, random.below(4), random.below(2), random.below(40)});
+    }
     carried_ = random.below(2) == 0;
   }
 
@@ -126,7 +129,6 @@ class Body {
   struct Kind {
     uint64_t kind, axis, stream, size;
   };
-  Random& random_;
   std::vector<Kind> kinds_;
   bool carried_ = false;
 };
@@ -139,6 +141,19 @@ std::vector<Fault> faults(Random& random) {
   if (random.below(3) == 0)
     faults.emplace_back(LateStart{LogicalId(random.below(kDevices)),
                                   Duration(static_cast<int64_t>(random.below(50'000'000)))});
+  return faults;
+}
+
+/// Devices of slightly different speeds, some of which begin later: those ahead lead by less and
+/// less for many iterations, until they have to wait.
+std::vector<Fault> drift(Random& random) {
+  std::vector<Fault> faults;
+  for (uint32_t d = 0; d < kDevices; ++d) {
+    faults.push_back(slow(d, 1000 + static_cast<int64_t>(random.below(3)) * 20, 1000));
+    if (random.below(2) == 0)
+      faults.emplace_back(
+          LateStart{LogicalId(d), Duration(static_cast<int64_t>(random.below(20'000'000)))});
+  }
   return faults;
 }
 
@@ -197,6 +212,22 @@ TEST_CASE("shared loops: two programs, whose loops meet or not") {
   }
   tally.show();
   CHECK(tally.by_engine > 40);
+  CHECK(tally.added > tally.by_engine / 3);
+}
+
+TEST_CASE("shared loops: devices that drift apart until they wait for each other") {
+  Random random(4);
+  Tally tally;
+  for (size_t i = 0; i < 150; ++i) {
+    const Body body(random, true);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires,
+                 R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) + "]"),
+        drift(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 50);
   CHECK(tally.added > tally.by_engine / 3);
 }
 
