@@ -249,5 +249,81 @@ TEST_CASE("shared loops: one after the other") {
   CHECK(tally.added > tally.by_engine / 2);
 }
 
+/// A body whose messages share links, whatever its trip count.
+std::string crowded(const std::string& id, int64_t trips, const std::string& from) {
+  return loop(
+      id, trips, fmt::format(R"("{}h": "{}")", id, from),
+      fmt::format(R"({{"id": "{0}s", "of": "{0}h", "op": "all_to_all", "axis_name": ["x", "y"],
+                               "split_axis": 0, "concat_axis": 0, "tiled": true,
+                               "algorithm": "direct"}})",
+                  id),
+      fmt::format(R"("{0}h": "{0}s")", id));
+}
+
+const std::string kWires = R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns",
+  "launch": "100 ns", "memory_bandwidth": "100 GB/s", "flops": {"f32": "1 TFLOP/s"})";
+
+TEST_CASE("shared loops: a million iterations, of which few are run") {
+  const auto program = [&](int64_t trips) {
+    return scenario(kWires, R"("program": [)" + crowded("l", trips, "a") + "]");
+  };
+  const auto makespan = [&](int64_t trips) {
+    Timed timed(program(trips), LongLoops::LeftOut, {});
+    return timed.stages.times().value().makespan;
+  };
+  Timed many(program(1'000'000), LongLoops::LeftOut, {});
+  const Completion& times = many.stages.times().value();
+  CHECK(times.by == TimedBy::Engine);
+  CHECK(times.added[0].count > 999'900);
+  CHECK(times.added[0].every == 1);
+  const Duration each = makespan(11) - makespan(10);
+  CHECK(times.added[0].later == each);
+  CHECK(times.makespan == makespan(10) + each * 999'990);
+  CHECK(times.messages == 1'000'000 * 56);
+}
+
+TEST_CASE("shared loops: iterations that take different times are all run") {
+  const std::string compute =
+      R"({"id": "c", "of": "lh", "op": "compute", "flops": "1 MFLOP", "bytes": "1 KiB",
+          "dtype": "f32", "shape": [4096]},
+         {"id": "s", "of": "c", "op": "all_to_all", "axis_name": ["x", "y"], "split_axis": 0,
+          "concat_axis": 0, "tiled": true, "algorithm": "direct"})";
+  const auto program = [&](int64_t trips) {
+    return scenario(kWires, R"("program": [)" +
+                                loop("l", trips, R"("lh": "a")", compute, R"("lh": "s")") + "]");
+  };
+  CHECK(check_same(program(150)).added > 0);
+  const Fault jitter = Jitter{Duration(5'000'000), Duration()};
+  CHECK(check_same(program(150), {jitter}).added == 0);
+  Timed many(program(1'000'000), LongLoops::LeftOut, {jitter});
+  CHECK_FALSE(many.stages.times());
+  CHECK_THROWS_WITH_AS(
+      many.diagnostics.throw_if_any(),
+      doctest::Contains("all iterations are run where they are not seen to repeat: expected at "
+                        "most 262144 ops, got 2000000"),
+      InputError);
+}
+
+TEST_CASE("shared loops: loops in loops, and two programs that run at the same time") {
+  const std::string inner = crowded("m", 12, "lh");
+  CHECK(check_same(scenario(kWires, R"("program": [)" +
+                                        loop("l", 90, R"("lh": "a")", inner, R"("lh": "m")") + "]"))
+            .added > 0);
+  const auto over_y = [](const std::string& id, const std::string& op) {
+    return loop(id, 90, fmt::format(R"("{}h": "a")", id),
+                fmt::format(R"({{"id": "{0}s", "of": "{0}h", "axis_name": "y", {1}}})", id, op),
+                fmt::format(R"("{0}h": "{0}s")", id));
+  };
+  // The first program's iterations and the second's go on at once, each at a pace of its own.
+  const Outcome both = check_same(
+      scenario(kWires, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                           over_y("l", R"("op": "psum", "algorithm": "recursive_doubling")") +
+                           R"(]}, {"on": {"x": 1}, "do": [)" +
+                           over_y("k", R"("op": "all_to_all", "split_axis": 0, "concat_axis": 0,
+                                 "tiled": true, "algorithm": "direct")") +
+                           "]}]"));
+  CHECK(both.by == TimedBy::Engine);
+}
+
 }  // namespace
 }  // namespace orrery::test
