@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/futures.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
 #include "models/program/op_needs.h"
@@ -350,10 +351,7 @@ class Run {
   }
 
   void describe_ops() {
-    std::map<ValueId, OpId> done_of;
-    for (size_t i = 0; i < program_.ops.size(); ++i)
-      if (program_.ops[i].kind == OpKind::Done)
-        done_of.emplace(program_.ops[i].operands.front(), OpId(i));
+    const Futures futures(program_);
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered().collectives.size(); ++c)
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
@@ -372,9 +370,9 @@ class Run {
           described.slack = stages_.slacks()[id.index()];
         if (op.site) {
           described.messages = messages[op.site->index()];
-          const auto done = op.results.empty() ? done_of.end() : done_of.find(op.results.front());
+          const auto dones = futures.dones(op.results.front());
           describe_collective(described, thread,
-                              done == done_of.end() ? std::nullopt : std::optional(done->second));
+                              dones.empty() ? std::nullopt : std::optional(dones.front()));
         } else {
           described.bytes = bytes_touched(op);
         }

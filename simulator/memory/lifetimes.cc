@@ -80,7 +80,7 @@ class Ledger {
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
   /// The position up to which each op keeps its operands and results: its own, or for a collective
-  /// that of the last op that waits for its end.
+  /// that of the op that first waits for its end.
   std::vector<int64_t> ends() const {
     // Each op is one instruction, a sync collective two: its Wait has no position of its own.
     std::vector<int64_t> position(tape_.size());
@@ -93,8 +93,8 @@ class Ledger {
     for (uint32_t i = 0; i < tape_.size(); ++i) {
       if (tape_[i].kind != Instruction::Kind::Enter)
         continue;
-      const std::span<const uint32_t> waits = tape_.waits_for(i);
-      ends[static_cast<size_t>(position[i])] = waits.empty() ? end_ : position[waits.back()];
+      const std::optional<uint32_t> end = tape_.end_of_flight(i);
+      ends[static_cast<size_t>(position[i])] = end ? position[*end] : end_;
     }
     return ends;
   }
