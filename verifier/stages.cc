@@ -209,8 +209,9 @@ TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
     return result;
   if (const std::optional<Completion>& times = stages.times())
     result.makespan = times->makespan - Instant();
-  for (const ThreadMemory& thread : stages.memory().threads)
-    result.peaks.push_back(thread.peak);
+  const MemoryProfile& memory = stages.memory();
+  for (const std::optional<size_t>& kind : memory.kind_of)
+    result.peaks.push_back(kind ? memory.kinds[*kind].peak : Bytes());
   return result;
 }
 

@@ -130,7 +130,7 @@ class Stages {
 /// often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty: the program does not end
-  std::vector<Bytes> peaks;          // per thread: of each of its devices
+  std::vector<Bytes> peaks;          // per device; 0 where it runs nothing
 };
 
 /// Adds to `diagnostics` what cannot be lowered; then the result is empty.

@@ -58,7 +58,7 @@ class Lowering {
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     find_threads();
     lowered_.launch = cluster_.device.launch.value_or(Duration());
-    lowered_.rates = {cluster_.device.reduce_rate, cluster_.device.copy_rate};
+    lowered_.rates = data_rates(cluster_.device);
     label();
     return std::move(lowered_);
   }
@@ -125,9 +125,9 @@ class Lowering {
                                       plan.input,
                                       plan.output,
                                       stream_of(op),
-                                      group.scratch,
-                                      group.pack,
-                                      group.leave,
+                                      group.costs.scratch,
+                                      group.costs.pack,
+                                      group.costs.leave,
                                       repetitions_[program_.site(site).ops.front().index()],
                                       {}});
     }

@@ -311,7 +311,10 @@ class Trace {
     if (!other) {
       if (event.begin < event.end)
         file_.event(R"({},"args":{{{}}})",
-                    complete(row, "step", "\"reduce\"", {event.begin, event.end}), what);
+                    complete(row, "step",
+                             work_of(step.form(), event.half).combines ? "\"reduce\"" : "\"copy\"",
+                             {event.begin, event.end}),
+                    what);
       return;
     }
     const bool receives = event.half == Half::Receive;
