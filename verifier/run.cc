@@ -27,6 +27,7 @@
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/event/recording.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -166,11 +167,8 @@ class Run {
     label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
-    // Figures that a maker states or a tool reports need no warning; fitted ones do.
-    for (const FigureSource& figure : scenario_.cluster.sources)
-      if (figure.label == "calibrated" || figure.label == "extrapolated")
-        label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
-                          figure.date));
+    for (std::string& figure : fitted_figures(scenario_.cluster))
+      label(std::move(figure));
   }
 
   /// What a run that leaves out iterations does not say, and what it added up.
@@ -220,7 +218,7 @@ class Run {
   void check_end() {
     const std::span<const Link> links = stages_.fabric().links();
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }))
-      check(routes_left(program_, lowered(), scenario_.cluster.fabric, stages_.paths()));
+      check(routes_left(program_, lowered(), stages_.healthy_paths(), stages_.paths()));
     if (report_.completion)
       return check(deadlock_free());
     const Check ends = deadlock_free(program_, stages_.stop());
@@ -284,13 +282,18 @@ class Run {
         WalkDigest{report_.completion->digest, {}});
     if (!leaves_out_)
       report_.critical_path = stages_.critical_path();
-    if (leaves_out_)
-      label("slack: not computed (iterations are left out)");
-    else if (stages_.steps() > options_.slack_budget)
-      label(fmt::format("slack: not computed ({} steps, and the budget is {})", stages_.steps(),
-                        options_.slack_budget));
-    else if (report_.completion->by == TimedBy::Engine)
-      label("slack: modelled (messages that share a link keep the time they took)");
+    switch (stages_.slack_state()) {
+      case SlackState::IterationsLeftOut:
+        label("slack: not computed (iterations are left out)");
+        break;
+      case SlackState::OverBudget:
+        label(fmt::format("slack: not computed ({} steps, and the budget is {})", lowered().steps,
+                          options_.slack_budget));
+        break;
+      case SlackState::Computed:
+        if (report_.completion->by == TimedBy::Engine)
+          label("slack: modelled (messages that share a link keep the time they took)");
+    }
   }
 
   /// Two walkers are compared with each other and with the schedules. A single walker's digest
@@ -304,16 +307,18 @@ class Run {
 
   void prove_schedules() {
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      if (auto proof = stages_.prover().prove_site(SiteId(s)))
-        check(std::move(*proof));
+      auto proof = stages_.prover().prove_site(SiteId(s));
+      if (auto* verdict = std::get_if<Check>(&proof))
+        check(std::move(*verdict));
       else
-        label_unproved(SiteId(s), stages_.prover().steps(SiteId(s)));
+        label_unproved(SiteId(s), std::get<NotProved>(proof));
     }
   }
 
-  void label_unproved(SiteId site, uint64_t steps) {
+  void label_unproved(SiteId site, NotProved because) {
     const std::string& name = program_.op(program_.site(site).ops.front()).name;
-    if (steps > options_.proof_budget)
+    const uint64_t steps = stages_.prover().steps(site);
+    if (because == NotProved::TooManySteps)
       label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,
                         options_.proof_budget));
     else

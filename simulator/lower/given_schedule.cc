@@ -4,6 +4,7 @@
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/views.h"
 #include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/tape_order.h"
@@ -49,6 +50,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   const MemberCosts costs = member_costs(
       op.kind, schedule->extent(),
       {collective.work, operand.dtype, result.dtype, collective.input, collective.output}, rates);
+  const InsideDevices inside = {rules(op.kind).form.combine != Combine::None, costs.copies};
   collective.scratch = costs.scratch;
   collective.pack = costs.pack;
   collective.leave = costs.leave;
@@ -60,6 +62,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   Lowered lowered = lowered_alone(program, std::move(collective), rates);
   lowered.schedules.push_back(std::move(schedule));
   lowered.choices = {{std::move(algorithm), "it was given"}};
+  lowered.labels = missing_figures(device, inside);
   lowered.launch = device.launch.value_or(Duration());
   return lowered;
 }

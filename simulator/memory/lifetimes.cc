@@ -128,6 +128,7 @@ class Ledger {
       const Use& use = use_of(value);
       Lifetime& lifetime = lifetimes_.emplace_back();
       lifetime.name = program_.value(value).name;
+      lifetime.buffer = buffer_of(value);
       const bool output = output_[buffer_of(value).index()];
       lifetime.role = role == Lifetime::Role::Temporary && output ? Lifetime::Role::Output : role;
       lifetime.size = align_up(buffer.size, policy_.alignment);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "simulator/algorithm/concrete.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -86,7 +87,9 @@ WalkDigest whole_digest(const Lowered& lowered) {
   Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    add_all(halves, &moves, CollectiveId(c), *collective.schedule, itemsize(collective.work));
+    with_concrete(*collective.schedule, [&](const auto& schedule) {
+      add_all(halves, &moves, CollectiveId(c), schedule, itemsize(collective.work));
+    });
   }
   return {halves, moves};
 }

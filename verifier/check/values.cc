@@ -41,19 +41,13 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
       lowered_(lowered),
       values_(values),
       result_of_(program.ops.size()),
-      thread_of_(program.ops.size()),
+      thread_of_(issued_by(program)),
       collectives_of_(program.sites.size()) {
   const Futures futures(program);
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    for (const OpId id : program.threads[t].issue_order) {
-      const Op& op = program.op(id);
-      thread_of_[id.index()] = ThreadId(t);
-      if (!op.site)
-        continue;
+  for (size_t i = 0; i < program.ops.size(); ++i)
+    if (const Op& op = program.ops[i]; op.site)
       if (const std::vector<ValueId> results = futures.results(op); !results.empty())
-        result_of_[id.index()] = results.back();
-    }
-  }
+        result_of_[i] = results.back();
   for (size_t c = 0; c < lowered.collectives.size(); ++c)
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }
