@@ -428,7 +428,7 @@ class Run {
     if (report_.completion)
       times = device_times(program_, lowered(), *report_.completion);
     for (uint32_t d = 0; d < threads_of.size(); ++d)
-      if (!threads_of[d].empty())
+      if (report_.memory.kind_of[d])
         report_.devices.push_back(
             {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
