@@ -7,6 +7,7 @@
 
 #include "models/base/int128.h"
 #include "models/program/op_needs.h"
+#include "models/program/op_overflow.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery {
@@ -41,11 +42,13 @@ class Ledger {
     allocate(arguments_of(program_, thread_), Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
       const OpId id = id_at(p);
-      const Op& op = program_.op(id);
-      const OpMemory memory = memory_of(program_, op);
-      allocate(op.results, Lifetime::Role::Temporary, p);
-      reuse(p, memory);
-      allocate_scratch(p, op.site ? scratch_of_collective(id) : memory.scratch);
+      on_behalf_of(id, [&] {
+        const Op& op = program_.op(id);
+        const OpMemory memory = memory_of(program_, op);
+        allocate(op.results, Lifetime::Role::Temporary, p);
+        reuse(p, memory);
+        allocate_scratch(p, op.site ? scratch_of_collective(id) : memory.scratch);
+      });
     }
     add_leaks();
     return std::move(lifetimes_);
