@@ -10,7 +10,7 @@
 #include "models/base/check.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
-#include "simulator/schedule/iterations.h"
+#include "simulator/schedule/loop_iterations.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/loop_watch.h"
 #include "simulator/time/state_budget.h"
@@ -20,8 +20,8 @@ namespace orrery {
 
 namespace {
 
-// Iterations that are run to find out how they repeat: first so many besides those that a program
-// has in any case, then times as many, up to a limit.
+// LoopIterations that are run to find out how they repeat: first so many besides those that a
+// program has in any case, then times as many, up to a limit.
 constexpr uint64_t kFirstTried = 16;
 constexpr uint64_t kTimesAsMany = 4;
 constexpr uint64_t kMostTried = 4096;
@@ -222,8 +222,8 @@ class ByRepetition {
       const Loop& loop = program_.loops[group.loops.front()];
       // From here on, all iterations that one names are copies too.
       const size_t first = loop.window_begin() + loop.window - 1;
-      if (std::optional<Iterations> iterations =
-              Iterations::find(whole, written.stages.lowered(), lists, loops, first))
+      if (std::optional<LoopIterations> iterations =
+              LoopIterations::find(whole, written.stages.lowered(), lists, loops, first))
         watches.push_back(&group.watch.emplace(std::move(*iterations), loop.window));
     }
     return watches;

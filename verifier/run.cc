@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/futures.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
 #include "models/program/op_needs.h"
@@ -26,6 +27,7 @@
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/event/recording.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -165,11 +167,8 @@ class Run {
     label_several_lists();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
-    // Figures that a maker states or a tool reports need no warning; fitted ones do.
-    for (const FigureSource& figure : scenario_.cluster.sources)
-      if (figure.label == "calibrated" || figure.label == "extrapolated")
-        label(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source,
-                          figure.date));
+    for (std::string& figure : fitted_figures(scenario_.cluster))
+      label(std::move(figure));
   }
 
   /// What a run that leaves out iterations does not say, and what it added up.
@@ -219,7 +218,7 @@ class Run {
   void check_end() {
     const std::span<const Link> links = stages_.fabric().links();
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }))
-      check(routes_left(program_, lowered(), scenario_.cluster.fabric, stages_.paths()));
+      check(routes_left(program_, lowered(), stages_.healthy_paths(), stages_.paths()));
     if (report_.completion)
       return check(deadlock_free());
     const Check ends = deadlock_free(program_, stages_.stop());
@@ -283,13 +282,18 @@ class Run {
         WalkDigest{report_.completion->digest, {}});
     if (!leaves_out_)
       report_.critical_path = stages_.critical_path();
-    if (leaves_out_)
-      label("slack: not computed (iterations are left out)");
-    else if (stages_.steps() > options_.slack_budget)
-      label(fmt::format("slack: not computed ({} steps, and the budget is {})", stages_.steps(),
-                        options_.slack_budget));
-    else if (report_.completion->by == TimedBy::Engine)
-      label("slack: modelled (messages that share a link keep the time they took)");
+    switch (stages_.slack_state()) {
+      case SlackState::IterationsLeftOut:
+        label("slack: not computed (iterations are left out)");
+        break;
+      case SlackState::OverBudget:
+        label(fmt::format("slack: not computed ({} steps, and the budget is {})", lowered().steps,
+                          options_.slack_budget));
+        break;
+      case SlackState::Computed:
+        if (report_.completion->by == TimedBy::Engine)
+          label("slack: modelled (messages that share a link keep the time they took)");
+    }
   }
 
   /// Two walkers are compared with each other and with the schedules. A single walker's digest
@@ -303,16 +307,18 @@ class Run {
 
   void prove_schedules() {
     for (size_t s = 0; s < program_.sites.size(); ++s) {
-      if (auto proof = stages_.prover().prove_site(SiteId(s)))
-        check(std::move(*proof));
+      auto proof = stages_.prover().prove_site(SiteId(s));
+      if (auto* verdict = std::get_if<Check>(&proof))
+        check(std::move(*verdict));
       else
-        label_unproved(SiteId(s), stages_.prover().steps(SiteId(s)));
+        label_unproved(SiteId(s), std::get<NotProved>(proof));
     }
   }
 
-  void label_unproved(SiteId site, uint64_t steps) {
+  void label_unproved(SiteId site, NotProved because) {
     const std::string& name = program_.op(program_.site(site).ops.front()).name;
-    if (steps > options_.proof_budget)
+    const uint64_t steps = stages_.prover().steps(site);
+    if (because == NotProved::TooManySteps)
       label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,
                         options_.proof_budget));
     else
@@ -350,10 +356,7 @@ class Run {
   }
 
   void describe_ops() {
-    std::map<ValueId, OpId> done_of;
-    for (size_t i = 0; i < program_.ops.size(); ++i)
-      if (program_.ops[i].kind == OpKind::Done)
-        done_of.emplace(program_.ops[i].operands.front(), OpId(i));
+    const Futures futures(program_);
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered().collectives.size(); ++c)
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
@@ -372,9 +375,9 @@ class Run {
           described.slack = stages_.slacks()[id.index()];
         if (op.site) {
           described.messages = messages[op.site->index()];
-          const auto done = op.results.empty() ? done_of.end() : done_of.find(op.results.front());
+          const auto dones = futures.dones(op.results.front());
           describe_collective(described, thread,
-                              done == done_of.end() ? std::nullopt : std::optional(done->second));
+                              dones.empty() ? std::nullopt : std::optional(dones.front()));
         } else {
           described.bytes = bytes_touched(op);
         }
@@ -425,7 +428,7 @@ class Run {
     if (report_.completion)
       times = device_times(program_, lowered(), *report_.completion);
     for (uint32_t d = 0; d < threads_of.size(); ++d)
-      if (!threads_of[d].empty())
+      if (report_.memory.kind_of[d])
         report_.devices.push_back(
             {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
@@ -450,30 +453,10 @@ std::string too_large(const Overflow& overflow) {
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 
-namespace {
-
-/// The scenario with all iterations, where its values are asked for or there are few of them.
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const RunOptions& options) {
-  const Program& program = scenario->program;
-  if (!leaves_out_iterations(program) ||
-      (options.data != Data::On && places_with_all_iterations(program) > options.iterations_budget))
-    return scenario;
-  if (const std::string beyond = beyond_limits(program, options.limits); !beyond.empty()) {
-    if (options.data == Data::On)
-      throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    return scenario;
-  }
-  Scenario whole = *scenario;
-  whole.program = written_out(program).program;
-  return std::make_shared<const Scenario>(std::move(whole));
-}
-
-}  // namespace
-
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
-  const std::shared_ptr<const Scenario> scenario = with_iterations(std::move(given), options);
+  const Iterations iterations = {options.iterations_budget, options.data == Data::On};
+  const std::shared_ptr<const Scenario> scenario =
+      with_iterations(std::move(given), options.limits, iterations);
   try {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {

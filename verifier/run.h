@@ -24,7 +24,7 @@ struct RunOptions {
   /// The same limit in pieces (ProofBudget::pieces), above those of usual schedules.
   uint64_t proof_piece_budget = 16'000'000;
   /// Steps of the whole program up to which the slack of its ops is computed.
-  uint64_t slack_budget = 1'000'000;
+  uint64_t slack_budget = kStepsLookedAt;
   /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
   /// Beyond, iterations stay left out (models/program/loop.h), and values, slack and the critical
   /// path are not worked out.

@@ -77,8 +77,8 @@ const std::optional<Completion>& Stages::times() {
       TimeOptions options;
       options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
-      if (has_slacks()) {
-        history_.halves.reserve(2 * steps());
+      if (slack_state() == SlackState::Computed) {
+        history_.halves.reserve(2 * lowered_.steps);
         options.history = &history_;
       }
       *times_ = leaves_out_ ? time_long_loops()
@@ -110,23 +110,16 @@ const Stop& Stages::stop() {
   return *stop_;
 }
 
-uint64_t Stages::steps() {
-  if (!steps_) {
-    steps_ = 0;
-    for (const Collective& collective : lowered_.collectives)
-      *steps_ += count_steps(*collective.schedule) * collective.times;
-  }
-  return *steps_;
-}
-
-bool Stages::has_slacks() {
-  return !leaves_out_ && steps() <= options_.slack_budget;
+SlackState Stages::slack_state() const {
+  if (leaves_out_)
+    return SlackState::IterationsLeftOut;
+  return lowered_.steps > options_.slack_budget ? SlackState::OverBudget : SlackState::Computed;
 }
 
 const std::vector<std::optional<Duration>>& Stages::slacks() {
   if (!slacks_) {
     slacks_.emplace();
-    if (times() && has_slacks())
+    if (times() && slack_state() == SlackState::Computed)
       *slacks_ = orrery::slacks(program_, lowered_, **times_, history_);
     history_ = {};
   }
@@ -156,8 +149,9 @@ TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
     return result;
   if (const std::optional<Completion>& times = stages.times())
     result.makespan = times->makespan - Instant();
-  for (const ThreadMemory& thread : stages.memory().threads)
-    result.peaks.push_back(thread.peak);
+  const MemoryProfile& memory = stages.memory();
+  for (const std::optional<size_t>& kind : memory.kind_of)
+    result.peaks.push_back(kind ? memory.kinds[*kind].peak : Bytes());
   return result;
 }
 

@@ -39,9 +39,12 @@ struct StageOptions {
   std::vector<Fault> faults;  // of the hardware
   MemoryPolicy memory;
   /// Steps of the whole program up to which slack is computed.
-  uint64_t slack_budget = 1'000'000;
+  uint64_t slack_budget = kStepsLookedAt;
   ProofBudget proof;
 };
+
+/// Whether slack is computed, or why not.
+enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
 class Stages {
  public:
@@ -59,6 +62,7 @@ class Stages {
   const Fabric& fabric() const {
     return fault_effects_.fabric ? *fault_effects_.fabric : cluster_.fabric;
   }
+  Paths& healthy_paths() { return healthy_paths_; }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
 
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
@@ -78,13 +82,9 @@ class Stages {
   /// over the steps gives the times and whether the program ends.
   const Stop& stop();
 
-  /// Of all collectives, each time they run.
-  uint64_t steps();
+  SlackState slack_state() const;
 
-  /// Whether slack can be had: the program has all iterations, and no more steps than the budget.
-  bool has_slacks();
-
-  /// Per op; empty without times, and where !has_slacks().
+  /// Per op; empty without times, and where slack is not computed.
   const std::vector<std::optional<Duration>>& slacks();
 
   /// Requires times, and a program with all iterations.
@@ -120,7 +120,6 @@ class Stages {
   std::optional<std::optional<Completion>> times_;
   History history_;  // of the timed run, within the slack budget
   std::optional<Stop> stop_;
-  std::optional<uint64_t> steps_;
   std::optional<std::vector<std::optional<Duration>>> slacks_;
   std::optional<Prover> prover_;
 };
@@ -129,7 +128,7 @@ class Stages {
 /// often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty: the program does not end
-  std::vector<Bytes> peaks;          // per thread: of each of its devices
+  std::vector<Bytes> peaks;          // per device; 0 where it holds nothing
 };
 
 /// Adds to `diagnostics` what cannot be lowered; then the result is empty.

@@ -1,7 +1,6 @@
 #include "models/fabric/fabric.h"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -85,38 +84,6 @@ Fabric::Fabric(const Fabric& other)
 Fabric& Fabric::operator=(const Fabric& other) {
   *this = Fabric(other);
   return *this;
-}
-
-// Breadth-first search. Vertices leave the queue by distance, and within one distance in the order
-// of their routes; each follows its links in id order. So every vertex is first reached over its
-// lowest route. The search ends at the first vertex with a link to the goal, before that vertex's
-// neighbours are visited.
-std::optional<Route> Fabric::route(VertexId from, VertexId to) const {
-  if (from == to)
-    return Route{};
-  std::map<uint32_t, uint32_t> met_over;  // vertex -> the link of its route that enters it
-  std::deque<uint32_t> queue = {from.index()};
-  while (!queue.empty()) {
-    const uint32_t vertex = queue.front();
-    queue.pop_front();
-    if (const auto last = graph_->direct(links_, VertexId(vertex), to); !last.empty()) {
-      Route route = {LinkId(last.front())};
-      for (uint32_t at = vertex; at != from.index();) {
-        const uint32_t link = met_over.at(at);
-        route.push_back(LinkId(link));
-        at = links_[link].from.index();
-      }
-      std::reverse(route.begin(), route.end());
-      return route;
-    }
-    const auto [begin, end] = boost::out_edges(vertex, graph_->graph);
-    for (auto edge = begin; edge != end; ++edge) {
-      const auto next = static_cast<uint32_t>(boost::target(*edge, graph_->graph));
-      if (next != from.index() && met_over.emplace(next, graph_->graph[*edge].link).second)
-        queue.push_back(next);
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<LinkId> Fabric::direct_link(VertexId from, VertexId to) const {

@@ -26,9 +26,6 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// The links of a message's route, in order. Empty only from a vertex to itself.
-using Route = std::vector<LinkId>;
-
 /// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph, and immutable.
 class Fabric {
  public:
@@ -44,12 +41,6 @@ class Fabric {
   std::span<const std::string> switches() const { return switches_; }
   std::span<const Link> links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
-
-  /// The route with the fewest links; among those, the one whose links have the lowest ids,
-  /// compared in order. Empty if there is none. Every vertex forwards, devices included: a message
-  /// on a ring passes through the devices between. Searches only vertices nearer than `to`, so a
-  /// neighbour is found at once in a fabric of any size.
-  std::optional<Route> route(VertexId from, VertexId to) const;
 
   /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
   /// search among the links out of `from`.

@@ -16,6 +16,14 @@ bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
          std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
 }
 
+std::vector<ThreadId> issued_by(const Program& program) {
+  std::vector<ThreadId> result(program.ops.size());
+  for (size_t t = 0; t < program.threads.size(); ++t)
+    for (const OpId op : program.threads[t].issue_order)
+      result[op.index()] = ThreadId(t);
+  return result;
+}
+
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program) {
   std::vector<std::vector<ThreadId>> threads(program.mesh.devices());
   for (size_t t = 0; t < program.threads.size(); ++t)

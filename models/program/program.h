@@ -75,4 +75,7 @@ bool all_have(const Argument& argument, std::span<const LogicalId> devices);
 /// The threads whose lists each device runs, ascending; by logical id.
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
 
+/// Per op, the thread that issues it.
+std::vector<ThreadId> issued_by(const Program& program);
+
 }  // namespace orrery

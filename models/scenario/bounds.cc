@@ -19,8 +19,6 @@ constexpr int64_t kCounts = int64_t{1} << 60;
 
 /// Of a run of next to nothing.
 constexpr int64_t kLeastMemory = int64_t{16} << 20;
-/// Slack and proofs look at each step only up to these budgets (StageOptions).
-constexpr int64_t kStepsLookedAt = 1'000'000;
 
 // Memory: what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc holds
 // them to it. 0: it takes none of its own, or only with data, or only where an algorithm is

@@ -29,6 +29,9 @@ struct Limits {
   int64_t clocks = int64_t{1} << 28;   // its thread blocks times its steps: what finds its races
 };
 
+/// Slack and proofs look at the steps of a program one by one only up to this many.
+inline constexpr int64_t kStepsLookedAt = 1'000'000;
+
 struct LimitInfo {
   std::string_view name;
   int64_t Limits::*value;

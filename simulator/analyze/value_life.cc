@@ -14,18 +14,14 @@ BufferId buffer_of(const Program& program, ValueId value) {
   return program.value(value).buffer;
 }
 
-/// The lifetime of the buffer, if the thread holds it. Lifetimes are named by a buffer's first
-/// value.
-std::optional<size_t> lifetime_of(const Program& program, const std::vector<Lifetime>& lifetimes,
-                                  BufferId buffer) {
-  for (size_t l = 0; l < lifetimes.size(); ++l) {
-    if (lifetimes[l].role == Lifetime::Role::Scratch)
-      continue;
-    for (const Value& value : program.values)
-      if (value.buffer == buffer && value.name == lifetimes[l].name)
-        return l;
-  }
-  return std::nullopt;
+/// The lifetime of the buffer, if the thread holds it.
+std::optional<size_t> lifetime_of(const std::vector<Lifetime>& lifetimes, BufferId buffer) {
+  const auto found =
+      std::find_if(lifetimes.begin(), lifetimes.end(),
+                   [&](const Lifetime& lifetime) { return lifetime.buffer == buffer; });
+  if (found == lifetimes.end())
+    return std::nullopt;
+  return static_cast<size_t>(found - lifetimes.begin());
 }
 
 /// The thread's other values in the buffer.
@@ -61,7 +57,7 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
   for (size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     const std::vector<Lifetime> all = lifetimes.of(ThreadId(t));
-    const std::optional<size_t> own = lifetime_of(program, all, buffer);
+    const std::optional<size_t> own = lifetime_of(all, buffer);
     if (!own)
       continue;
     const Lifetime& lifetime = all[*own];

@@ -82,7 +82,7 @@ class Inside {
     reason.what = What::Copy;
     reason.op = runs_.op(runs_.lists().enter_of(id_, node));
     reason.device = device(node);
-    reason.bytes = itemsize(collective_.work) * schedule_.extent().output;
+    reason.bytes = itemsize(collective_.work) * schedule_.extent().result();
     reason.begin = Instant(end.picoseconds() - collective_.leave.count());
     reason.end = end;
     reason.because = After::StepBefore;

@@ -4,10 +4,25 @@
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
-#include "simulator/lower/end_copies.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/views.h"
+#include "simulator/schedule/end_copies.h"
+#include "simulator/schedule/tape_order.h"
 
 namespace orrery {
+
+Lowered lowered_alone(const Program& program, Collective collective, const DataRates& rates) {
+  ORRERY_CHECK(program.ops.size() == 1 && program.threads.size() == 1,
+               "a program of one op of one thread");
+  Lowered lowered;
+  lowered.collectives.push_back(std::move(collective));
+  lowered.tapes = {tape_of(program, program.threads.front())};
+  lowered.choices.resize(1);
+  lowered.local.resize(1);
+  lowered.rates = rates;
+  lowered.members = members_by_site(lowered, 1);
+  return lowered;
+}
 
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device) {
@@ -31,27 +46,24 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
       collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
-  collective.scratch = itemsize(collective.work) * schedule->extent().scratch;
-  const DataRates rates = {device.reduce_rate, device.copy_rate};
-  const EndCopies copies = end_copies(op.kind, schedule->extent(), collective.work, operand.dtype,
-                                      collective.input, result.dtype, collective.output);
-  collective.pack = copy_duration(copies.packed, rates);
-  collective.leave = copy_duration(copies.unpacked, rates);
+  const DataRates rates = data_rates(device);
+  const MemberCosts costs = member_costs(
+      op.kind, schedule->extent(),
+      {collective.work, operand.dtype, result.dtype, collective.input, collective.output}, rates);
+  const InsideDevices inside = {rules(op.kind).form.combine != Combine::None, costs.copies};
+  collective.scratch = costs.scratch;
+  collective.pack = costs.pack;
+  collective.leave = costs.leave;
   std::vector<VertexId> vertices;
   for (const LogicalId member : group)
     vertices.emplace_back(member.index());
   collective.vertices = std::move(vertices);
 
-  Lowered lowered;
+  Lowered lowered = lowered_alone(program, std::move(collective), rates);
   lowered.schedules.push_back(std::move(schedule));
-  lowered.collectives.push_back(std::move(collective));
-  lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
-                    {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
   lowered.choices = {{std::move(algorithm), "it was given"}};
-  lowered.local.resize(1);
+  lowered.labels = missing_figures(device, inside);
   lowered.launch = device.launch.value_or(Duration());
-  lowered.rates = rates;
-  lowered.members = members_by_site(lowered, 1);
   return lowered;
 }
 

@@ -11,6 +11,10 @@
 
 namespace orrery {
 
+/// The rest of the lowered form of a program whose only op is a sync collective, issued by one
+/// thread and run by one group. The choices have no algorithm.
+Lowered lowered_alone(const Program& program, Collective collective, const DataRates& rates);
+
 /// The lowered form of a program whose only op is a sync collective of all devices of its mesh, in
 /// one group. Node r of the schedule is rank r; logical id d runs on device d. Requires a
 /// collective that works on its operand's elements as they are.

@@ -14,6 +14,7 @@
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/site_plan.h"
 #include "simulator/schedule/tape_order.h"
@@ -58,7 +59,8 @@ class Lowering {
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     find_threads();
     lowered_.launch = cluster_.device.launch.value_or(Duration());
-    lowered_.rates = {cluster_.device.reduce_rate, cluster_.device.copy_rate};
+    lowered_.rates = data_rates(cluster_.device);
+    lowered_.steps = steps_;
     label();
     return std::move(lowered_);
   }
@@ -81,7 +83,7 @@ class Lowering {
     }
     const SitePlan& plan = std::get<SitePlan>(outcome);
     lowered_.choices.push_back(plan.choice);
-    copies_ |= plan.copies;
+    inside_devices_.copies |= plan.copies;
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
@@ -93,18 +95,15 @@ class Lowering {
     if (std::none_of(threads_of.begin(), threads_of.end(),
                      [](const auto& threads) { return threads.size() > 1; }))
       return;
-    std::vector<ThreadId> issued_by(program_.ops.size());
-    for (size_t t = 0; t < program_.threads.size(); ++t)
-      for (const OpId op : program_.threads[t].issue_order)
-        issued_by[op.index()] = ThreadId(t);
+    const std::vector<ThreadId> thread_of = issued_by(program_);
     std::vector<ThreadId> at_site(threads_of.size());
     std::optional<SiteId> site;
     for (Collective& collective : lowered_.collectives) {
       if (site != collective.site) {
         site = collective.site;
         for (const OpId op : program_.site(*site).ops)
-          for (const LogicalId device : program_.thread(issued_by[op.index()]).devices)
-            at_site[device.index()] = issued_by[op.index()];
+          for (const LogicalId device : program_.thread(thread_of[op.index()]).devices)
+            at_site[device.index()] = thread_of[op.index()];
       }
       for (const LogicalId member : collective.members)
         collective.threads.push_back(at_site[member.index()]);
@@ -125,9 +124,9 @@ class Lowering {
                                       plan.input,
                                       plan.output,
                                       stream_of(op),
-                                      group.scratch,
-                                      group.pack,
-                                      group.leave,
+                                      group.costs.scratch,
+                                      group.costs.pack,
+                                      group.costs.leave,
                                       repetitions_[program_.site(site).ops.front().index()],
                                       {}});
     }
@@ -159,16 +158,12 @@ class Lowering {
   }
 
   void label() {
-    if (!cluster_.device.launch)
-      lowered_.labels.emplace_back("launch: 0 (not given)");
     const auto reduces = [](const Collective& collective) {
       return rules(collective.kind).form.combine != Combine::None;
     };
-    if (!cluster_.device.reduce_rate &&
-        std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces))
-      lowered_.labels.emplace_back("reduce_rate: infinite (not given)");
-    if (!cluster_.device.copy_rate && copies_)
-      lowered_.labels.emplace_back("copy_rate: infinite (not given)");
+    inside_devices_.reduces =
+        std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces);
+    lowered_.labels = missing_figures(cluster_.device, inside_devices_);
     for (std::string& label : costs_.labels())
       lowered_.labels.push_back(std::move(label));
   }
@@ -181,8 +176,8 @@ class Lowering {
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;
-  uint64_t steps_ = 0;   // of the collectives so far
-  bool copies_ = false;  // some device copies data in one of them
+  uint64_t steps_ = 0;  // of the collectives so far
+  InsideDevices inside_devices_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "models/base/int128.h"
 #include "models/program/op_overflow.h"
 #include "models/program/program.h"
+#include "simulator/lower/given_schedule.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
@@ -20,30 +21,27 @@ struct OneCollective {
   Program program;
   Lowered lowered;
 
-  OneCollective(const Schedule& schedule, WorkType work, std::span<const VertexId> vertices,
-                const DataRates& rates) {
+  OneCollective(OpKind kind, const Schedule& schedule, WorkType work,
+                std::span<const VertexId> vertices, const DataRates& rates) {
     Group all;
     for (size_t rank = 0; rank < vertices.size(); ++rank)
       all.emplace_back(rank);
     program.mesh = Mesh({{"rank", static_cast<int64_t>(vertices.size())}});
     Op& op = program.ops.emplace_back();
     op.name = "collective";
-    op.kind = OpKind::Psum;
+    op.kind = kind;
     op.site = SiteId(0);
+    op.attributes.set("stream", int64_t{0});
     program.threads = {{"all", all, {OpId(0)}}};
     program.sites = {{"site", {OpId(0)}, {all}}};
 
-    Collective& collective = lowered.collectives.emplace_back();
+    Collective collective;
+    collective.kind = kind;
     collective.work = work;
     collective.schedule = &schedule;
     collective.members = all;
     collective.vertices = std::vector<VertexId>(vertices.begin(), vertices.end());
-    lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
-                      {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-    lowered.choices.resize(1);
-    lowered.local.resize(1);
-    lowered.rates = rates;
-    lowered.members = members_by_site(lowered, 1);
+    lowered = lowered_alone(program, std::move(collective), rates);
   }
 };
 
@@ -101,7 +99,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
     return "has more steps than the limit allows";
   if (first_unrouted(*schedule, vertices, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(*schedule, work, vertices, rates_);
+  const OneCollective alone(request.kind, *schedule, work, vertices, rates_);
   try {
     TimeOptions options;
     options.most_state = limits_.state;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "simulator/lower/end_copies.h"
-
 namespace orrery {
 namespace {
 
@@ -13,19 +11,6 @@ Transport transport_of(const Op& op) {
   transport.slots = static_cast<uint32_t>(op.attributes.integer("slots"));
   transport.entry = op.attributes.text("entry") == "rendezvous" ? Entry::Rendezvous : Entry::Eager;
   return transport;
-}
-
-/// The memory of a member besides its operand and its result: the schedule's scratch, and each area
-/// whose work elements do not fit that tensor's memory. The input area is the operand, which stays
-/// unchanged; with `in_place` it lies where the result will be.
-Bytes scratch(const Extent& extent, WorkType work, Dtype operand, Dtype result) {
-  const Bytes item = itemsize(work);
-  int64_t elements = extent.scratch;
-  if (!extent.in_place && work != WorkType{operand, false})
-    elements += extent.input;
-  if (item > itemsize(result))
-    elements += extent.in_place ? extent.input : extent.output;
-  return item * elements;
 }
 
 }  // namespace
@@ -88,15 +73,11 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
 }
 
 GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
-  const Extent& extent = schedule.extent();
+  const MemberTensors tensors = {plan.work, key.operand, key.result, plan.input, plan.output};
   GroupPlan group;
   group.schedule = &schedule;
-  group.scratch = scratch(extent, plan.work, key.operand, key.result);
-  const EndCopies copies = end_copies(key.request.kind, extent, plan.work, key.operand, plan.input,
-                                      key.result, plan.output);
-  group.pack = copy_duration(copies.packed, rates_);
-  group.leave = copy_duration(copies.unpacked, rates_);
-  plan.copies |= extent.copies || copies.packed > Bytes() || copies.unpacked > Bytes();
+  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, rates_);
+  plan.copies |= group.costs.copies;
   return group;
 }
 

@@ -23,6 +23,7 @@
 #include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
 #include "simulator/network/paths.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -30,9 +31,7 @@ namespace orrery {
 /// For the groups of one size.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
-  Bytes scratch;  // this and the durations are those of Collective
-  Duration pack;
-  Duration leave;
+  MemberCosts costs;
 };
 
 struct SitePlan {
@@ -57,7 +56,7 @@ class SitePlans {
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
-        rates_{cluster.device.reduce_rate, cluster.device.copy_rate},
+        rates_(data_rates(cluster.device)),
         most_steps_(static_cast<uint64_t>(limits.steps)),
         reach_(cluster.fabric),
         timer_(paths, reach_, rates_, limits),

@@ -10,29 +10,12 @@
 namespace orrery {
 namespace {
 
-/// One device's part in a collective.
-struct Part {
-  CollectiveId collective;
-  Node node;
-};
-
-/// What the messages of a part queue on.
-struct Queue {
-  VertexId device;
-  ThreadId thread;
-  StreamId stream;
-  friend auto operator<=>(const Queue&, const Queue&) = default;
-};
-
-Queue queue_of(const Lowered& lowered, const Part& part) {
-  const Collective& collective = lowered.collective(part.collective);
-  const size_t node = part.node.index();
-  return {collective.vertices[node],
-          collective.threads.empty() ? ThreadId() : collective.threads[node], collective.stream};
+CommunicationStream stream_of(const Lowered& lowered, const Member& part) {
+  return stream_of(lowered.collective(part.collective), part.node);
 }
 
 /// In the order of devices, then lists, then streams, then collectives.
-std::vector<Part> parts(const Lowered& lowered) {
+std::vector<Member> parts(const Lowered& lowered) {
   // A counting sort by devices; the parts of one are mostly in order already.
   std::vector<size_t> first;  // per device, of its parts; and one before
   for (const Collective& collective : lowered.collectives)
@@ -42,15 +25,15 @@ std::vector<Part> parts(const Lowered& lowered) {
       ++first[device.index() + 1];
     }
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<Part> result(first.empty() ? 0 : first.back());
+  std::vector<Member> result(first.empty() ? 0 : first.back());
   std::vector<size_t> next = first;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     for (size_t n = 0; n < collective.vertices.size(); ++n)
       result[next[collective.vertices[n].index()]++] = {CollectiveId(c), Node(n)};
   }
-  const auto before = [&](const Part& a, const Part& b) {
-    return queue_of(lowered, a) < queue_of(lowered, b);
+  const auto before = [&](const Member& a, const Member& b) {
+    return stream_of(lowered, a) < stream_of(lowered, b);
   };
   for (size_t d = 0; d + 1 < first.size(); ++d) {
     const auto begin = result.begin() + static_cast<std::ptrdiff_t>(first[d]);
@@ -71,12 +54,12 @@ class Chains {
   }
 
   Demands add_up() {
-    const std::vector<Part> all = parts(lowered_);
+    const std::vector<Member> all = parts(lowered_);
     for (size_t first = 0; first < all.size();) {
       size_t end = first;
       uint32_t channels = 0;
-      const Queue queue = queue_of(lowered_, all[first]);
-      for (; end < all.size() && queue_of(lowered_, all[end]) == queue; ++end)
+      const CommunicationStream stream = stream_of(lowered_, all[first]);
+      for (; end < all.size() && stream_of(lowered_, all[end]) == stream; ++end)
         channels = std::max(channels, extent(all[end]).channels);
       for (uint32_t c = 0; c < channels; ++c) {
         ++chain_;
@@ -99,14 +82,14 @@ class Chains {
     BytesPerSecond peak;
   };
 
-  const Collective& collective(const Part& part) const {
+  const Collective& collective(const Member& part) const {
     return lowered_.collective(part.collective);
   }
-  const Extent& extent(const Part& part) const { return collective(part).schedule->extent(); }
+  const Extent& extent(const Member& part) const { return collective(part).schedule->extent(); }
 
   /// Behind the parts from `first` on, before `end`, that send the same as the first: layer by
   /// layer, most programs do the same again.
-  size_t alike(const std::vector<Part>& all, size_t first, size_t end) const {
+  size_t alike(const std::vector<Member>& all, size_t first, size_t end) const {
     const Collective& one = collective(all[first]);
     size_t next = first + 1;
     for (; next < end; ++next) {
@@ -119,11 +102,11 @@ class Chains {
   }
 
   /// Parts that are alike.
-  void add(std::span<const Part> parts, Channel channel) {
-    const Part& part = parts.front();
+  void add(std::span<const Member> parts, Channel channel) {
+    const Member& part = parts.front();
     const Collective& collective = this->collective(part);
     uint64_t times = 0;
-    for (const Part& same : parts)
+    for (const Member& same : parts)
       times += this->collective(same).times;
     const Int128 item = Int128{itemsize(collective.work).count()} * times;
     uint64_t messages = 0;
@@ -138,7 +121,7 @@ class Chains {
       for (const LinkId link : path.links)
         ask(link, peak, bytes);
     });
-    for (const Part& same : parts)
+    for (const Member& same : parts)
       demands_.messages[same.collective.index()] += messages * this->collective(same).times;
   }
 

@@ -1,9 +1,11 @@
 #pragma once
 
-// Routes with their figures, for a whole run. Lowering, demand, the timing executors and the trace
-// share one object.
+// Which links a message crosses, stated only here, with their figures. Lowering, demand, the timing
+// executors and the trace share one object.
 //
-// Fabric::route defines the routes. Most are found here without a search:
+// A route has the fewest links that are not cut; among those, the lowest ids, compared in order.
+// Every vertex forwards, devices included: a message on a ring passes through the devices between.
+// Most routes are found without a search:
 //  - a direct link is the route;
 //  - a vertex with exactly one link out (a device under a switch) has its neighbour's route;
 //  - a vertex with exactly one link in is reached through its neighbour.

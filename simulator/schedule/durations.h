@@ -36,6 +36,10 @@ struct DataRates {
   friend bool operator==(const DataRates&, const DataRates&) = default;
 };
 
+inline DataRates data_rates(const DeviceFigures& device) {
+  return {device.reduce_rate, device.copy_rate};
+}
+
 inline Duration at_rate(Bytes size, std::optional<BytesPerSecond> rate) {
   return rate ? transfer_time(size, *rate) : Duration();
 }

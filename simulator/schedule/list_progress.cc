@@ -11,7 +11,7 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
     : program_(&program),
       lowered_(&lowered),
       lists_of_thread_(program.threads.size()),
-      issued_by_(program.ops.size()),
+      issued_by_(issued_by(program)),
       instruction_of_(program.ops.size(), 0),
       ops_at_(program.sites.size()) {
   for (uint32_t t = 0; t < program.threads.size(); ++t) {
@@ -20,10 +20,8 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
       lists_.push_back({ThreadId(t), i, thread.devices[i]});
     const Tape& tape = lowered.tapes[t];
     tapes_.emplace_back(tape);
-    for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;) {
-      issued_by_[tape[i].op.index()] = ThreadId(t);
+    for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;)
       instruction_of_[tape[i].op.index()] = i;  // of a sync collective its Enter, which comes last
-    }
   }
   std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
     return std::tie(a.device, a.thread) < std::tie(b.device, b.thread);
@@ -35,12 +33,11 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
 }
 
 ListId ProgramLists::list_of(OpId op, LogicalId device) const {
-  const std::optional<ThreadId> thread = issued_by_[op.index()];
-  ORRERY_CHECK(thread.has_value(), "a thread issues the op");
-  const std::vector<LogicalId>& devices = program_->thread(*thread).devices;
+  const ThreadId thread = issued_by_[op.index()];
+  const std::vector<LogicalId>& devices = program_->thread(thread).devices;
   const auto at = std::lower_bound(devices.begin(), devices.end(), device);
   ORRERY_CHECK(at != devices.end() && *at == device, "the device is one of the op's thread");
-  return lists_of_thread_[thread->index()][static_cast<size_t>(at - devices.begin())];
+  return lists_of_thread_[thread.index()][static_cast<size_t>(at - devices.begin())];
 }
 
 EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
@@ -57,7 +54,7 @@ OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
   std::vector<DeviceOp>& known = ops_at_[site.index()];
   if (known.empty()) {
     for (const OpId op : ops)
-      for (const LogicalId one : program_->thread(*issued_by_[op.index()]).devices)
+      for (const LogicalId one : program_->thread(issued_by_[op.index()]).devices)
         known.push_back({one, op});
     std::stable_sort(known.begin(), known.end(),
                      [](const DeviceOp& a, const DeviceOp& b) { return a.device < b.device; });

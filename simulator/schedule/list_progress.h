@@ -71,7 +71,7 @@ class ProgramLists {
   std::vector<List> lists_;
   std::vector<TapeOrder> tapes_;                      // per thread
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
-  std::vector<std::optional<ThreadId>> issued_by_;    // per op
+  std::vector<ThreadId> issued_by_;                   // per op
   std::vector<uint32_t> instruction_of_;              // per op
   /// Per site of several ops, filled on first use: the op of each device, ascending.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;

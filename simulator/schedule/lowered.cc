@@ -4,6 +4,12 @@
 
 namespace orrery {
 
+CommunicationStream stream_of(const Collective& collective, Node node) {
+  const size_t n = node.index();
+  return {collective.vertices[n], collective.threads.empty() ? ThreadId() : collective.threads[n],
+          collective.stream};
+}
+
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
   std::vector<CollectiveId> first(sites);
   std::vector<std::vector<Group>> groups(sites);

@@ -67,6 +67,16 @@ struct Collective {
   std::vector<ThreadId> threads = {};
 };
 
+/// A communication stream of a device's list. The collectives of one run one after another there,
+/// in issue order (tape_order.h).
+struct CommunicationStream {
+  VertexId device;
+  ThreadId thread;  // of one list of several; else the first
+  StreamId stream;
+  friend auto operator<=>(const CommunicationStream&, const CommunicationStream&) = default;
+};
+CommunicationStream stream_of(const Collective& collective, Node node);
+
 /// How long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;
@@ -87,6 +97,7 @@ struct Lowered {
   Duration launch;               // of entering a collective
   DataRates rates;
   std::vector<SiteMembers> members;  // per site
+  uint64_t steps = 0;                // of all collectives, each as often as it runs
   /// The assumptions behind the durations, where the cluster lacks a figure: "launch: 0 (not
   /// given)".
   std::vector<std::string> labels;

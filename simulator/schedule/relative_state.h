@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "models/base/quantity.h"
-#include "simulator/schedule/iterations.h"
+#include "simulator/schedule/loop_iterations.h"
 
 namespace orrery {
 
 class RelativeState {
  public:
   /// The state at `now`. `iterations` must outlive this object.
-  RelativeState(const Iterations& iterations, uint64_t iteration, Instant now)
+  RelativeState(const LoopIterations& iterations, uint64_t iteration, Instant now)
       : iterations_(iterations), iteration_(static_cast<int64_t>(iteration)), now_(now) {}
 
   void add(uint64_t word) { words_.push_back(word); }
@@ -51,7 +51,7 @@ class RelativeState {
     return position;
   }
 
-  const Iterations& iterations_;
+  const LoopIterations& iterations_;
   int64_t iteration_;
   Instant now_;
   std::vector<uint64_t> words_;

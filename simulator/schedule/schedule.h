@@ -74,7 +74,7 @@ Step unpack(const PackedStep& packed, Node node);
 /// Whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
-/// What a walker must know before it starts.
+/// What a walker must know before it starts. Every node has the same.
 struct Extent {
   uint32_t nodes = 0;
   uint32_t channels = 0;  // the maximum over the nodes
@@ -97,6 +97,22 @@ struct Extent {
   bool zero_output = false;                 // the output area begins as zeros
   bool copies = false;                      // some step copies inside its device (HalfWork)
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
+
+  /// The area that holds what a slice names.
+  Area area(Area named) const { return named == Area::Output && in_place ? Area::Input : named; }
+  /// The elements of the area that holds what a slice names.
+  int64_t size(Area named) const {
+    switch (area(named)) {
+      case Area::Input:
+        return input;
+      case Area::Output:
+        return output;
+      case Area::Scratch:
+        break;
+    }
+    return scratch;
+  }
+  int64_t result() const { return size(Area::Output); }
 };
 
 /// Everything that one channel sends to one node.

@@ -50,26 +50,11 @@ TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
       const auto enter = enter_of_op.find(instruction.collective);
       ORRERY_CHECK(enter != enter_of_op.end(), "a Wait comes after the Enter of its collective");
       links_[i].enter = enter->second;
-      ++links_[enter->second].count_waits;
+      std::optional<uint32_t>& first = links_[enter->second].wait;
+      if (!first)
+        first = i;
     }
   }
-  uint32_t waits = 0;
-  for (Links& links : links_) {
-    links.first_wait = waits;
-    waits += links.count_waits;
-    links.count_waits = 0;
-  }
-  waits_.resize(waits);
-  for (uint32_t i = 0; i < size(); ++i) {
-    if (tape[i].kind != Instruction::Kind::Wait)
-      continue;
-    Links& enter = links_[links_[i].enter];
-    waits_[enter.first_wait + enter.count_waits++] = i;
-  }
-}
-
-std::span<const uint32_t> TapeOrder::waits_for(uint32_t enter) const {
-  return std::span(waits_).subspan(links_[enter].first_wait, links_[enter].count_waits);
 }
 
 }  // namespace orrery

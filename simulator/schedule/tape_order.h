@@ -43,8 +43,9 @@ class TapeOrder {
 
   /// Of a Wait: the Enter of the collective whose end it awaits.
   uint32_t enter_of(uint32_t wait) const { return links_[wait].enter; }
-  /// Of an Enter: the Waits for the end of its collective, ascending.
-  std::span<const uint32_t> waits_for(uint32_t enter) const;
+  /// Of an Enter: the first Wait for the end of its collective. Until then the collective uses its
+  /// operand and its result. Empty if nothing waits for it.
+  std::optional<uint32_t> end_of_flight(uint32_t enter) const { return links_[enter].wait; }
 
   /// The communication streams that the tape uses, numbered in the order of their first use.
   uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
@@ -56,17 +57,15 @@ class TapeOrder {
 
  private:
   struct Links {
-    uint32_t enter = 0;        // Wait
-    uint32_t stream = 0;       // Enter
-    uint32_t index = 0;        // Enter: in enters_[stream]
-    uint32_t first_wait = 0;   // Enter: in waits_
-    uint32_t count_waits = 0;  // Enter
+    uint32_t enter = 0;            // Wait
+    uint32_t stream = 0;           // Enter
+    uint32_t index = 0;            // Enter: in enters_[stream]
+    std::optional<uint32_t> wait;  // Enter: the first
   };
 
   const Tape* tape_;
   std::vector<Links> links_;                   // per instruction
   std::vector<std::vector<uint32_t>> enters_;  // per stream
-  std::vector<uint32_t> waits_;                // grouped by their Enter
 };
 
 /// Calls `visit(Moment)` for each moment of the same device that must come before this one, until

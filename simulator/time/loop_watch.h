@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/base/quantity.h"
-#include "simulator/schedule/iterations.h"
 #include "simulator/schedule/list_progress.h"
+#include "simulator/schedule/loop_iterations.h"
 #include "simulator/schedule/relative_state.h"
 
 namespace orrery {
@@ -27,9 +27,9 @@ struct LoopPeriod {
 class LoopWatch {
  public:
   /// Looks at iterations until a list has come to the last `window` ones.
-  LoopWatch(Iterations iterations, uint64_t window);
+  LoopWatch(LoopIterations iterations, uint64_t window);
 
-  const Iterations& iterations() const { return iterations_; }
+  const LoopIterations& iterations() const { return iterations_; }
 
   /// At the end of an instant: whether the first list has come to another iteration, and its state
   /// is to be added.
@@ -49,7 +49,7 @@ class LoopWatch {
     uint64_t hash = 0;
   };
 
-  Iterations iterations_;
+  LoopIterations iterations_;
   uint64_t window_;
   uint64_t iteration_ = 0;
   bool over_ = false;

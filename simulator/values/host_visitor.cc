@@ -35,12 +35,8 @@ HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceV
     : program_(program),
       lowered_(lowered),
       values_(values),
-      done_of_(program.values.size()),
-      running_(lowered.collectives.size()) {
-  for (const Op& op : program.ops)
-    if (op.kind == OpKind::Done)
-      done_of_[op.operands.front().index()].push_back(op.results.front());
-}
+      futures_(program),
+      running_(lowered.collectives.size()) {}
 
 void HostVisitor::local(OpId id, LogicalId device) {
   const Op& op = program_.op(id);
@@ -84,8 +80,10 @@ void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& 
   int64_t moved = 0;
   // While the input area is still the operand itself, the first write makes a copy for the member.
   // This must happen before anything reads the area's address.
-  if (half == Half::Receive && step.target)
-    at.own.write(*step.target);
+  for_each_action(step.form(), half, [&](Action action) {
+    if (action.kind == ActionKind::Store)
+      at.own.write(*step.slice(action.slice));
+  });
   for_each_action(step.form(), half, [&](Action action) {
     const Slice* slice = step.slice(action.slice);
     act(at, action.kind, slice, step.combine);
@@ -166,16 +164,11 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
   if (--running->members_left == 0)
     running.reset();
 
-  const Op& op = program_.op(op_id);
-  if (op.issue == Issue::Sync) {
-    values_.at(op.results.front(), device) = std::move(result);
-    return;
-  }
-  const std::vector<ValueId>& dones = done_of_[op.results.front().index()];
-  for (size_t i = 0; i + 1 < dones.size(); ++i)
-    values_.at(dones[i], device) = result;
-  if (!dones.empty())
-    values_.at(dones.back(), device) = std::move(result);
+  const std::vector<ValueId> results = futures_.results(program_.op(op_id));
+  for (size_t i = 0; i + 1 < results.size(); ++i)
+    values_.at(results[i], device) = result;
+  if (!results.empty())
+    values_.at(results.back(), device) = std::move(result);
 }
 
 HostVisitor::Payload& HostVisitor::held(CollectiveId id, StepRef ref) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/program/futures.h"
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
@@ -82,7 +83,7 @@ class HostVisitor {
   const Program& program_;
   const Lowered& lowered_;
   DeviceValues& values_;
-  std::vector<std::vector<ValueId>> done_of_;    // per future value: the results of its `done`s
+  const Futures futures_;
   std::vector<std::optional<Running>> running_;  // per collective
   Blocks blocks_;
   /// At most one: the message sent last. It is read from the sender's memory if its receive half

@@ -6,6 +6,7 @@
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/rules.h"
+#include "simulator/schedule/end_copies.h"
 
 namespace orrery {
 
@@ -36,15 +37,19 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
     : collective_(collective), result_(std::move(result)), itemsize_(itemsize(collective.work)) {
   const Extent& extent = collective.schedule->extent();
   ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
-                   result_.shape.elements() == (extent.in_place ? extent.input : extent.output),
+                   result_.shape.elements() == extent.result(),
                "a schedule's areas are as large as its operand and result");
-  if (collective.work != WorkType{operand.dtype(), false})
+  const EndCopies copies = end_copies(
+      collective.kind,
+      {collective.work, operand.dtype(), result_.dtype, collective.input, collective.output});
+  if (copies.converts_operand)
     input_ = enter(form_of(collective).entering, operand, Rank(node.index()));
-  if (!collective.input.contiguous())
+  if (copies.reorders_operand)
     input_ = rearranged(collective.input, Direction::ToCanonical, itemsize_,
                         input_ ? input_->data() : operand.bytes().data());
-  if (!input_)
+  if (!copies.packs())
     borrowed_ = &operand;
+  reorders_result_ = copies.reorders_result;
   if (!extent.in_place)
     output_ = Storage(static_cast<size_t>((itemsize_ * extent.output).count()));
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
@@ -52,13 +57,10 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
 
 Area MemberMemory::area_of(const Slice& slice) const {
   const Extent& extent = collective_.schedule->extent();
-  const Area area = slice.area == Area::Output && extent.in_place ? Area::Input : slice.area;
-  const int64_t size = area == Area::Input    ? extent.input
-                       : area == Area::Output ? extent.output
-                                              : extent.scratch;
-  ORRERY_CHECK(slice.first >= 0 && slice.count >= 0 && slice.first <= size - slice.count,
-               "a schedule's slices lie in its areas");
-  return area;
+  ORRERY_CHECK(
+      slice.first >= 0 && slice.count >= 0 && slice.first <= extent.size(slice.area) - slice.count,
+      "a schedule's slices lie in its areas");
+  return extent.area(slice.area);
 }
 
 const std::byte* MemberMemory::read(const Slice& slice) const {
@@ -98,7 +100,7 @@ Tensor MemberMemory::take_result() && {
     own_input();
     output_ = std::move(*input_);
   }
-  if (!collective_.output.contiguous())
+  if (reorders_result_)
     output_ = rearranged(collective_.output, Direction::FromCanonical, itemsize_, output_.data());
   return leave(form_of(collective_).leaving, collective_.work, std::move(output_), result_.dtype,
                std::move(result_.shape), static_cast<int64_t>(collective_.members.size()));

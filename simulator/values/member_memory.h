@@ -34,6 +34,7 @@ class MemberMemory {
   Bytes itemsize_;
   const Tensor* borrowed_ = nullptr;  // the input area, until something writes to it
   std::optional<Storage> input_;
+  bool reorders_result_ = false;
   Storage output_;
   Storage scratch_;
 };

@@ -149,10 +149,8 @@ class Visitor {
     return length(to);
   }
 
-  PieceMap& area(Node node, Area area) {
-    if (area == Area::Output && extent_.in_place)
-      area = Area::Input;
-    return areas_[size_t{node.index()} * 3 + static_cast<size_t>(area)];
+  PieceMap& area(Node node, Area named) {
+    return areas_[size_t{node.index()} * 3 + static_cast<size_t>(extent_.area(named))];
   }
 
   Pieces& held(StepRef ref) {
@@ -223,7 +221,7 @@ class Visitor {
 }  // namespace
 
 Buffers whole_areas(const Extent& extent) {
-  return {{0, extent.input}, {0, extent.in_place ? extent.input : extent.output}};
+  return {{0, extent.input}, {0, extent.result()}};
 }
 
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,

@@ -31,7 +31,7 @@ TEST_CASE("prover: sites with one schedule, the same views and the same op are p
   const Shared shared(50);
   Prover prover(shared.rig.program, shared.rig.lowered);
   for (size_t s = 0; s < 50; ++s) {
-    const Check check = prover.prove_site(SiteId(s)).value();
+    const Check check = std::get<Check>(prover.prove_site(SiteId(s)));
     CHECK(check.holds);
     CHECK(check.message == "\"r" + std::to_string(s) + "\" by ring is psum for all inputs.");
   }
@@ -48,8 +48,8 @@ TEST_CASE("prover: another op on the same schedule needs another proof of the sa
   for (Collective& collective : rig.lowered.collectives)
     collective.schedule = rig.lowered.collectives.front().schedule;
   Prover prover(rig.program, rig.lowered);
-  CHECK(prover.prove_site(SiteId(0))->holds);
-  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);  // a sum is not a maximum
+  CHECK(std::get<Check>(prover.prove_site(SiteId(0))).holds);
+  CHECK_FALSE(std::get<Check>(prover.prove_site(SiteId(1))).holds);  // a sum is not a maximum
   CHECK(prover.walks() == 1);
   CHECK(prover.proofs() == 2);
 }
@@ -58,8 +58,8 @@ TEST_CASE("prover: other views of the same schedule need another proof of the sa
   Shared shared(2);
   shared.rig.lowered.collectives[1].input = View{{2, 2}, {1, 2}};
   Prover prover(shared.rig.program, shared.rig.lowered);
-  CHECK(prover.prove_site(SiteId(0))->holds);
-  CHECK_FALSE(prover.prove_site(SiteId(1))->holds);
+  CHECK(std::get<Check>(prover.prove_site(SiteId(0))).holds);
+  CHECK_FALSE(std::get<Check>(prover.prove_site(SiteId(1))).holds);
   CHECK(prover.walks() == 1);
   CHECK(prover.proofs() == 2);
 }
@@ -72,7 +72,7 @@ TEST_CASE("prover: a proof stops one piece above the budget, and not before") {
   const uint64_t pieces = traced.run.pieces + 4 * 4;
   const auto proved_with = [&](uint64_t budget) {
     Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, budget});
-    return prover.prove_site(SiteId(0)).has_value();
+    return std::holds_alternative<Check>(prover.prove_site(SiteId(0)));
   };
   CHECK(proved_with(pieces));
   CHECK_FALSE(proved_with(pieces - 1));
@@ -83,8 +83,8 @@ TEST_CASE("prover: a proof stops one piece above the budget, and not before") {
 TEST_CASE("prover: a proof over the budget is not tried again") {
   const Shared shared(2);
   Prover prover(shared.rig.program, shared.rig.lowered, {kUnlimited, 3});
-  CHECK_FALSE(prover.prove_site(SiteId(0)).has_value());
-  CHECK_FALSE(prover.prove_site(SiteId(1)).has_value());
+  CHECK(std::get<NotProved>(prover.prove_site(SiteId(0))) == NotProved::TooManyPieces);
+  CHECK(std::get<NotProved>(prover.prove_site(SiteId(1))) == NotProved::TooManyPieces);
   CHECK(prover.walks() == 1);
   CHECK(prover.proofs() == 1);
 }

@@ -178,13 +178,13 @@ struct Tally {
 };
 
 int64_t some_trips(Random& random) {
-  return 80 + static_cast<int64_t>(random.below(240));
+  return 70 + static_cast<int64_t>(random.below(150));
 }
 
 TEST_CASE("shared loops: one program") {
   Random random(1);
   Tally tally;
-  for (size_t i = 0; i < 120; ++i) {
+  for (size_t i = 0; i < 60; ++i) {
     const Body body(random);
     const std::string wires = fabric(random);
     tally.add(check_same(
@@ -200,7 +200,7 @@ TEST_CASE("shared loops: one program") {
 TEST_CASE("shared loops: two programs, whose loops meet or not") {
   Random random(2);
   Tally tally;
-  for (size_t i = 0; i < 120; ++i) {
+  for (size_t i = 0; i < 60; ++i) {
     const Body body(random);
     const std::string wires = fabric(random);
     const int64_t trips = some_trips(random);
@@ -218,7 +218,7 @@ TEST_CASE("shared loops: two programs, whose loops meet or not") {
 TEST_CASE("shared loops: devices that drift apart until they wait for each other") {
   Random random(4);
   Tally tally;
-  for (size_t i = 0; i < 150; ++i) {
+  for (size_t i = 0; i < 80; ++i) {
     const Body body(random, true);
     const std::string wires = fabric(random);
     tally.add(check_same(
@@ -234,7 +234,7 @@ TEST_CASE("shared loops: devices that drift apart until they wait for each other
 TEST_CASE("shared loops: one after the other") {
   Random random(3);
   Tally tally;
-  for (size_t i = 0; i < 60; ++i) {
+  for (size_t i = 0; i < 30; ++i) {
     const Body first(random);
     const Body second(random);
     const std::string wires = fabric(random);
@@ -245,7 +245,7 @@ TEST_CASE("shared loops: one after the other") {
         faults(random)));
   }
   tally.show();
-  CHECK(tally.by_engine > 30);
+  CHECK(tally.by_engine > 20);
   CHECK(tally.added > tally.by_engine / 2);
 }
 

@@ -16,23 +16,10 @@
 namespace orrery {
 namespace {
 
-/// What the time assumes besides the cluster's figures.
-std::string assumed_text(const MscclAlgorithm& algorithm, const AlgorithmTime& time,
-                         const Cluster& cluster) {
+std::string assumed_text(const AlgorithmTime& time) {
   std::string text;
-  const auto add = [&](const std::string& line) { text += "    assumed: " + line + "\n"; };
-  if (!cluster.device.launch)
-    add("launch: 0 (not given)");
-  if (!cluster.device.reduce_rate)
-    add("reduce_rate: infinite (not given)");
-  if (!cluster.device.copy_rate && time.copies)
-    add("copy_rate: infinite (not given)");
-  for (const FigureSource& figure : cluster.sources)
-    if (figure.label == "calibrated" || figure.label == "extrapolated")
-      add(fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source, figure.date));
-  if (algorithm.protocol != "Simple")
-    add(fmt::format("the flags that protocol {} sends with the data are not counted",
-                    algorithm.protocol));
+  for (const std::string& label : time.labels)
+    text += "    assumed: " + label + "\n";
   return text;
 }
 
@@ -73,8 +60,7 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
                << checks_text(proof.checks, style);
   if (proof.time)
     terminal.out << "\n"
-                 << time_line(proof, *cluster, style)
-                 << style.dim(assumed_text(algorithm, *proof.time, *cluster));
+                 << time_line(proof, *cluster, style) << style.dim(assumed_text(*proof.time));
   else if (!cluster)
     terminal.out << "\n  " << style.dim("give --cluster NAME for its time") << "\n";
   return proof.holds ? Outcome::Holds : Outcome::Fails;

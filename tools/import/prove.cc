@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/program/builder.h"
+#include "simulator/lower/assumptions.h"
 #include "simulator/lower/given_schedule.h"
 #include "simulator/lower/views.h"
 #include "simulator/schedule/walk.h"
@@ -162,8 +163,12 @@ AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
                       const Program& program, std::unique_ptr<const Schedule> schedule,
                       Bytes size) {
   const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
-  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt,
-                     lowered.schedules.front()->extent().copies};
+  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt, lowered.labels};
+  for (std::string& figure : fitted_figures(cluster))
+    time.labels.push_back(std::move(figure));
+  if (algorithm.protocol != "Simple")
+    time.labels.push_back(fmt::format(
+        "the flags that protocol {} sends with the data are not counted", algorithm.protocol));
   const Duration took = time.completion.makespan - Instant();
   if (took.count() > 0)
     time.bandwidths = bandwidths(program.ops.front().kind, size, algorithm.gpus, took);

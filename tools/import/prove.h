@@ -24,7 +24,7 @@ struct ProofRequest {
 struct AlgorithmTime {
   Completion completion;
   std::optional<Bandwidths> bandwidths;  // empty where it takes no time
-  bool copies = false;                   // some step copies inside its device
+  std::vector<std::string> labels;       // what it assumes
 };
 
 struct AlgorithmProof {

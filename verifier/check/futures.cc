@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/futures.h"
 #include "simulator/schedule/tape_order.h"
 #include "verifier/check/names.h"
 
@@ -35,16 +36,6 @@ bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t pos
   return at == defined.end() || at->second < position;
 }
 
-/// Per future: the dones that end it, in issue order.
-std::map<ValueId, std::vector<OpId>> dones(const Program& program) {
-  std::map<ValueId, std::vector<OpId>> result;
-  for (const Thread& thread : program.threads)
-    for (const OpId id : thread.issue_order)
-      if (program.op(id).kind == OpKind::Done)
-        result[program.op(id).operands.front()].push_back(id);
-  return result;
-}
-
 /// The positions of a thread's list during which an op uses its operands: of a start, until its
 /// done.
 struct Flight {
@@ -64,9 +55,8 @@ std::vector<Flight> flights(const Program& program, const Thread& thread) {
   for (uint32_t i = 0; i < order.size(); ++i) {
     if (order[i].kind != Instruction::Kind::Enter)
       continue;
-    const std::span<const uint32_t> waits = order.waits_for(i);
-    result[position[order[i].op]].to =
-        waits.empty() ? result.size() : position[order[waits.front()].op];
+    const std::optional<uint32_t> end = order.end_of_flight(i);
+    result[position[order[i].op]].to = end ? position[order[*end].op] : result.size();
   }
   return result;
 }
@@ -116,9 +106,9 @@ std::string value_text(const Program& program, ValueId used, ValueId donated) {
 }  // namespace
 
 Check leak_free(const Program& program) {
-  const auto done = dones(program);
+  const Futures futures(program);
   for (const Op& op : program.ops)
-    if (starts(op) && done.find(op.results.front()) == done.end())
+    if (starts(op) && futures.dones(op.results.front()).empty())
       return failed(CheckKind::LeakFree, pointer_of(op),
                     fmt::format("{} starts a collective that is never done.", quoted(op.name)),
                     {{"start", op.name}});
@@ -126,12 +116,16 @@ Check leak_free(const Program& program) {
 }
 
 Check done_once(const Program& program) {
-  for (const auto& [future, ends] : dones(program)) {
-    if (ends.size() < 2)
+  const Futures futures(program);
+  for (const Op& op : program.ops) {
+    if (!starts(op))
       continue;
-    const Op& first = program.op(ends[0]);
-    const Op& second = program.op(ends[1]);
-    const std::string& start = program.value(future).name;
+    const std::span<const OpId> dones = futures.dones(op.results.front());
+    if (dones.size() < 2)
+      continue;
+    const Op& first = program.op(dones[0]);
+    const Op& second = program.op(dones[1]);
+    const std::string& start = program.value(op.results.front()).name;
     return failed(CheckKind::FutureDoneOnce, pointer_of(second),
                   fmt::format("{} ends {} again, which {} has ended.", quoted(second.name),
                               quoted(start), quoted(first.name)),

@@ -7,8 +7,7 @@
 
 namespace orrery {
 
-Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
-                  Paths& paths) {
+Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& paths) {
   const Fabric& cut = paths.fabric();
   const Reach reach(cut);
   for (const Collective& collective : lowered.collectives) {
@@ -17,12 +16,11 @@ Check routes_left(const Program& program, const Lowered& lowered, const Fabric& 
     if (!lost)
       continue;
     const Op& op = program.op(program.site(collective.site).ops.front());
-    const std::string sender = healthy.vertex_text(lost->sender);
-    const std::string receiver = healthy.vertex_text(lost->receiver);
+    const std::string sender = cut.vertex_text(lost->sender);
+    const std::string receiver = cut.vertex_text(lost->receiver);
     Witness witness = {{"collective", op.name}, {"from", sender}, {"to", receiver}};
     std::string links;
-    const std::optional<Route> way = healthy.route(lost->sender, lost->receiver);
-    for (const LinkId id : way.value_or(Route{})) {
+    for (const LinkId id : healthy.between(lost->sender, lost->receiver).links) {
       if (!cut.link(id).cut)
         continue;
       links += (links.empty() ? "" : ", ") + cut.link_text(id);

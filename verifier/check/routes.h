@@ -10,10 +10,9 @@
 
 namespace orrery {
 
-/// Every pair that exchanges a message has a route on `cut`, the paths of the fabric `healthy` with
-/// some links cut (ROUTE.LEFT). Otherwise names the first collective without one, the two devices,
-/// and the cut links of their former route.
-Check routes_left(const Program& program, const Lowered& lowered, const Fabric& healthy,
-                  Paths& cut);
+/// Every pair that exchanges a message has a route on `cut`, the paths of the fabric of `healthy`
+/// with some links cut (ROUTE.LEFT). Otherwise names the first collective without one, the two
+/// devices, and the cut links of their former route.
+Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& cut);
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/futures.h"
 #include "models/program/rules.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/compare.h"
@@ -40,21 +41,13 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
       lowered_(lowered),
       values_(values),
       result_of_(program.ops.size()),
-      thread_of_(program.ops.size()),
+      thread_of_(issued_by(program)),
       collectives_of_(program.sites.size()) {
-  std::vector<std::optional<ValueId>> done(program.values.size());  // per future
-  for (const Op& op : program.ops)
-    if (op.kind == OpKind::Done)
-      done[op.operands.front().index()] = op.results.front();
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    for (const OpId id : program.threads[t].issue_order) {
-      const Op& op = program.op(id);
-      thread_of_[id.index()] = ThreadId(t);
-      if (op.site)
-        result_of_[id.index()] = op.issue == Issue::Sync ? std::optional(op.results.front())
-                                                         : done[op.results.front().index()];
-    }
-  }
+  const Futures futures(program);
+  for (size_t i = 0; i < program.ops.size(); ++i)
+    if (const Op& op = program.ops[i]; op.site)
+      if (const std::vector<ValueId> results = futures.results(op); !results.empty())
+        result_of_[i] = results.back();
   for (size_t c = 0; c < lowered.collectives.size(); ++c)
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }

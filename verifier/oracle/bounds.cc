@@ -10,6 +10,7 @@
 #include "models/array/arith.h"
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/program/futures.h"
 #include "models/program/rules.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
@@ -62,15 +63,13 @@ bool holds_every(Dtype to, Dtype from) {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
-      : program_(program), lowered_(lowered), values_(values), bounds_(program) {
+      : program_(program), lowered_(lowered), values_(values), futures_(program), bounds_(program) {
     for (const Thread& thread : program.threads) {
       for (const OpId id : thread.issue_order) {
         const Op& op = program.op(id);
         if (op.site)
           for (const LogicalId device : thread.devices)
             op_at_.emplace(std::pair(*op.site, device), id);
-        if (op.kind == OpKind::Done)
-          ended_by_[op.operands.front()].push_back(op.results.front());
       }
     }
     for (const Argument& argument : program.arguments)
@@ -100,14 +99,13 @@ class Bounds {
   void receive(CollectiveId, StepRef, const Step&) {}
   void send(CollectiveId, StepRef, const Step&) {}
 
-  void exit(CollectiveId id, Node node, OpId) {
+  void exit(CollectiveId id, Node node, OpId op_id) {
     const Collective& collective = lowered_.collective(id);
     const LogicalId device = collective.members[node.index()];
-    const Op& op = op_at(collective.site, device);
-    const ValueId result = op.results.front();
-    const ValueType& type = program_.value(result).type;
+    const Op& op = program_.op(op_id);
+    const ValueType& type = program_.value(op.results.front()).type;
     if (!is_float(type.dtype)) {
-      set(result, device, Tensor(Dtype::F64, type.shape));
+      set(op, device, Tensor(Dtype::F64, type.shape));
       return;
     }
 
@@ -136,7 +134,7 @@ class Bounds {
                (mean ? format.half_smallest : 0);
       });
     }
-    set(result, device, std::move(bound));
+    set(op, device, std::move(bound));
   }
 
  private:
@@ -145,13 +143,11 @@ class Bounds {
     return program_.op(op_at_.at({site, device}));
   }
 
-  /// Sets the bound of a collective's result, and of what its done makes of it.
-  void set(ValueId result, LogicalId device, Tensor bound) {
-    const auto ended = ended_by_.find(result);
-    if (ended != ended_by_.end())
-      for (const ValueId value : ended->second)
-        bounds_.at(value, device) = bound;
-    bounds_.at(result, device) = std::move(bound);
+  /// Sets the bound of a collective's result.
+  void set(const Op& op, LogicalId device, Tensor bound) {
+    for (const ValueId value : futures_.results(op))
+      bounds_.at(value, device) = bound;
+    bounds_.at(op.results.front(), device) = std::move(bound);
   }
 
   /// The magnitudes of the operands of a group, in rank order; made once.
@@ -284,8 +280,8 @@ class Bounds {
   const Program& program_;
   const Lowered& lowered_;
   const DeviceValues& values_;
+  const Futures futures_;
   std::map<std::pair<SiteId, LogicalId>, OpId> op_at_;
-  std::map<ValueId, std::vector<ValueId>> ended_by_;  // the results of a future's dones
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
 };

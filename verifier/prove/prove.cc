@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "simulator/algorithm/concrete.h"
 #include "verifier/check/hang.h"
 #include "verifier/prove/canonical.h"
 
@@ -241,7 +242,9 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
   const Bytes itemsize(1);
   Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}};
   Digest moves;
-  add_all(traced.expected.halves, &moves, id, schedule, itemsize);
+  with_concrete(schedule, [&](const auto& concrete) {
+    add_all(traced.expected.halves, &moves, id, concrete, itemsize);
+  });
   traced.expected.moves = moves;
   return traced;
 }

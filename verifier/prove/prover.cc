@@ -34,15 +34,15 @@ uint64_t Prover::steps(SiteId site) {
   return steps;
 }
 
-std::optional<Check> Prover::prove_site(SiteId site) {
+std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
   if (steps(site) > budget_.steps)
-    return std::nullopt;
+    return NotProved::TooManySteps;
   const Op& op = program_.op(program_.site(site).ops.front());
   const std::string& algorithm = lowered_.choices[site.index()].algorithm;
   for (const Collective* collective : asked_by(site)) {
     const Proof& proof = this->proof(op, *collective);
     if (proof.over_budget)
-      return std::nullopt;
+      return NotProved::TooManyPieces;
     if (proof.holds)
       continue;
     auto witness = proof.witness;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <variant>
 #include <vector>
 
 #include "simulator/schedule/lowered.h"
@@ -22,14 +22,17 @@ struct ProofBudget {
   uint64_t pieces = kUnlimited;
 };
 
+/// Why a site is not proved.
+enum class NotProved : uint8_t { TooManySteps, TooManyPieces };
+
 /// Program and lowered must outlive the prover.
 class Prover {
  public:
   Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
 
-  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. Empty
+  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. None
   /// where the site's schedules have more steps than the budget, or one of them takes more pieces.
-  std::optional<Check> prove_site(SiteId site);
+  std::variant<Check, NotProved> prove_site(SiteId site);
 
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);

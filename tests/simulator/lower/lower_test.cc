@@ -67,6 +67,31 @@ TEST_CASE("lower: work elements move, and those that no tensor can hold need scr
   CHECK(lowered.collectives[2].scratch == Bytes(96));
 }
 
+TEST_CASE("lower: a tensor that is reordered needs a second place for its elements") {
+  const auto ring = [](int64_t axis) {
+    return test::Parameters{{"axis_name", Names{"x"}},
+                            {"algorithm", std::string("ring")},
+                            {"axis", axis},
+                            {"tiled", true}};
+  };
+  LowerRig rig(2);
+  rig.argument("a", Dtype::F32, Shape{4, 6})
+      .op("all_gather", "rows", {"a"}, ring(0))
+      .op("all_gather", "columns", {"a"}, ring(1))
+      .op("all_to_all", "exchanged", {"a"},
+          {{"axis_name", Names{"x"}},
+           {"split_axis", int64_t{1}},
+           {"concat_axis", int64_t{0}},
+           {"tiled", true}});
+  const Lowered& lowered = rig.lower();
+  // Gathered along the first axis, the parts lie in the result one after the other.
+  CHECK(lowered.collectives[0].scratch == Bytes(0));
+  // Along the second, the 48 gathered elements are interleaved into the result.
+  CHECK(lowered.collectives[1].scratch == Bytes(48 * 4));
+  // The halves of the rows are made contiguous before they are sent; what arrives is in order.
+  CHECK(lowered.collectives[2].scratch == Bytes(24 * 4));
+}
+
 TEST_CASE("lower: each group of a site is one collective, and equal groups share a schedule") {
   LowerRig rig(5);
   rig.argument("a", Dtype::F32, Shape{8})

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/ring.h"
+#include "tests/models/fabric/shortest_route.h"
 #include "tests/simulator/time/random_programs.h"
 #include "tests/simulator/time/sketch.h"
 
@@ -94,7 +95,8 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
               continue;
             ++messages[i];
             const VertexId from = collective.vertices[n];
-            const Route route = *program.fabric.route(from, collective.vertices[step.to->index()]);
+            const Route route =
+                *shortest_route(program.fabric, from, collective.vertices[step.to->index()]);
             int64_t peak = extent.peak_rate ? extent.peak_rate->count() : INT64_MAX;
             for (const LinkId link : route)
               peak = std::min(peak, program.fabric.link(link).bandwidth.count());

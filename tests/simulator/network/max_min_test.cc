@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
+#include "tests/models/fabric/shortest_route.h"
 
 namespace orrery::test {
 namespace {

@@ -140,7 +140,7 @@ TEST_CASE("progress: every entry, arrival and retirement changes the state") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
   Hand<Arrival::Told> hand(ring);
   std::set<std::vector<uint64_t>> states;
-  const Iterations none;
+  const LoopIterations none;
   const auto is_new = [&] {
     RelativeState state(none, 0, Instant());
     hand.progress.append_state(state);

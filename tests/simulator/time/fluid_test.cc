@@ -9,6 +9,7 @@
 
 #include "models/base/random.h"
 #include "simulator/time/engine.h"
+#include "tests/models/fabric/shortest_route.h"
 #include "tests/simulator/time/sketch.h"
 
 namespace orrery::test {
@@ -99,7 +100,7 @@ TEST_CASE("engine: within 2 ps of the exact fluid on 200 random contended cases"
       const uint32_t to = (d + hops) % devices;
       const int64_t bytes = random.between(1, 5'000'000);
       wanted.push_back({d, to, bytes});
-      fluid.push_back({*fabric.route(VertexId(d), VertexId(to)), bytes, 0, false, 0});
+      fluid.push_back({*shortest_route(fabric, VertexId(d), VertexId(to)), bytes, 0, false, 0});
     }
     run_fluid(fabric, fluid);
     Sketch sketch(devices);

@@ -29,11 +29,12 @@ class Loops {
     loop_.written.push_back(next);
   }
 
-  std::optional<Iterations> find(size_t first = 0) {
+  std::optional<LoopIterations> find(size_t first = 0) {
     loop_.upper = static_cast<int64_t>(loop_.written.size());
     sketch.program.loops = {loop_};
     const ProgramLists lists(sketch.program, sketch.lowered);
-    return Iterations::find(sketch.program, sketch.lowered, lists, std::vector<size_t>{0}, first);
+    return LoopIterations::find(sketch.program, sketch.lowered, lists, std::vector<size_t>{0},
+                                first);
   }
 
   Sketch sketch;
@@ -62,7 +63,7 @@ TEST_CASE("loop watch: iterations with messages that share a link repeat") {
     CHECK_FALSE(loops.find());
     for (Collective& collective : loops.sketch.lowered.collectives)
       collective.schedule = loops.sketch.lowered.schedules.front().get();
-    std::optional<Iterations> alike = loops.find();
+    std::optional<LoopIterations> alike = loops.find();
     REQUIRE(alike);
     CHECK(alike->count() == iterations);
     LoopWatch watch(std::move(*alike), 1);
@@ -117,7 +118,7 @@ std::vector<uint64_t> state_of(const Sketch& sketch, const std::vector<size_t>& 
   tapes.begin([](Entrance) {});
   for (const size_t c : ended)
     tapes.end(CollectiveId(c), Node(0), now, [](Entrance) {});
-  const Iterations none;
+  const LoopIterations none;
   RelativeState state(none, 0, now);
   tapes.append_state(state);
   return state.words();

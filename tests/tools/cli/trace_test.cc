@@ -82,6 +82,23 @@ std::map<std::string, int64_t> link_bytes(const ChromeTrace& trace) {
   return bytes;
 }
 
+TEST_CASE("trace: a copy inside a device is not called a reduction") {
+  const TemporaryFolder folder;
+  // Each rank of an all-gather by a ring first copies its own part to its result.
+  const std::string file = folder.file("gather.json", R"({"orrery": 1, "cluster": {"devices": 2,
+"topology": "ring", "bandwidth": "1 GB/s", "latency_us": 1, "copy_rate": "1 GB/s"}, "mesh": {"x": 2},
+"arrays": {"a": {"shape": [8], "dtype": "f32", "init": "ones"}},
+"program": [{"id": "r", "op": "all_gather", "of": "a", "axis_name": "x", "algorithm": "ring"}]})");
+  size_t copies = 0;
+  for (const Slice& slice : ChromeTrace(traced(file).text).slices) {
+    if (slice.category != "step")
+      continue;
+    CHECK(slice.name == "copy");
+    ++copies;
+  }
+  CHECK(copies == 2);
+}
+
 TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and peaks") {
   for (const Traced& run : all_traced()) {
     CAPTURE(run.report["scenario"].get<std::string>());

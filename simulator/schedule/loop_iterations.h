@@ -25,7 +25,7 @@ struct LoopPosition {
   friend auto operator<=>(const LoopPosition&, const LoopPosition&) = default;
 };
 
-class Iterations {
+class LoopIterations {
  public:
   /// The iterations of a thread: `length` instructions each, `count` times, from `begin` on.
   struct Part {
@@ -39,9 +39,9 @@ class Iterations {
   /// `first` is called 0 here. Empty unless they are alike in all that times depend on: the
   /// instructions and what they wait for, the local ops' durations, the collectives with their
   /// schedules and members.
-  static std::optional<Iterations> find(const Program& program, const Lowered& lowered,
-                                        const ProgramLists& lists, std::span<const size_t> loops,
-                                        size_t first);
+  static std::optional<LoopIterations> find(const Program& program, const Lowered& lowered,
+                                            const ProgramLists& lists,
+                                            std::span<const size_t> loops, size_t first);
 
   /// One of each thread that has a loop of the group; all have the same count.
   std::span<const Part> parts() const { return parts_; }

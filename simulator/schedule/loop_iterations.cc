@@ -1,4 +1,4 @@
-#include "simulator/schedule/iterations.h"
+#include "simulator/schedule/loop_iterations.h"
 
 #include <algorithm>
 
@@ -16,21 +16,12 @@ bool alike(const Collective& a, const Collective& b) {
          a.leave == b.leave && a.threads == b.threads;
 }
 
-/// Per op: its thread.
-std::vector<ThreadId> threads_of_ops(const Program& program) {
-  std::vector<ThreadId> threads(program.ops.size());
-  for (size_t t = 0; t < program.threads.size(); ++t)
-    for (const OpId op : program.threads[t].issue_order)
-      threads[op.index()] = ThreadId(t);
-  return threads;
-}
-
 }  // namespace
 
-std::optional<Iterations> Iterations::find(const Program& program, const Lowered& lowered,
-                                           const ProgramLists& lists, std::span<const size_t> loops,
-                                           size_t first) {
-  Iterations found;
+std::optional<LoopIterations> LoopIterations::find(const Program& program, const Lowered& lowered,
+                                                   const ProgramLists& lists,
+                                                   std::span<const size_t> loops, size_t first) {
+  LoopIterations found;
   for (const size_t l : loops) {
     const Loop& loop = program.loops[l];
     if (first + 2 > loop.written.size() || loop.written[first].ops.size() == 0)
@@ -56,7 +47,7 @@ std::optional<Iterations> Iterations::find(const Program& program, const Lowered
   return found;
 }
 
-LoopPosition Iterations::position(ThreadId thread, uint32_t instruction) const {
+LoopPosition LoopIterations::position(ThreadId thread, uint32_t instruction) const {
   for (const Part& part : parts_)
     if (part.thread == thread && instruction >= part.begin &&
         instruction - part.begin < part.count * part.length) {
@@ -67,7 +58,7 @@ LoopPosition Iterations::position(ThreadId thread, uint32_t instruction) const {
 }
 
 /// Whether the instructions of all iterations are those of the first.
-bool Iterations::same_instructions(const Lowered& lowered, const ProgramLists& lists) const {
+bool LoopIterations::same_instructions(const Lowered& lowered, const ProgramLists& lists) const {
   for (const Part& part : parts_) {
     const TapeOrder& tape = lists.tape(part.thread);
     for (uint32_t i = part.begin + part.length; i < part.begin + part.count * part.length; ++i) {
@@ -87,9 +78,9 @@ bool Iterations::same_instructions(const Lowered& lowered, const ProgramLists& l
 }
 
 /// Whether the collectives of all iterations are those of the first; says which they are.
-bool Iterations::find_collectives(const Program& program, const Lowered& lowered,
-                                  const ProgramLists& lists) {
-  const std::vector<ThreadId> threads = threads_of_ops(program);
+bool LoopIterations::find_collectives(const Program& program, const Lowered& lowered,
+                                      const ProgramLists& lists) {
+  const std::vector<ThreadId> threads = issued_by(program);
   const auto position_of = [&](OpId op) {
     return position(threads[op.index()], lists.instruction_of(op));
   };
