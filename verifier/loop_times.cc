@@ -20,7 +20,7 @@ namespace orrery {
 
 namespace {
 
-// LoopIterations that are run to find out how they repeat: first so many besides those that a
+// Iterations that are run to find out how they repeat: first so many besides those that a
 // program has in any case, then times as many, up to a limit.
 constexpr uint64_t kFirstTried = 16;
 constexpr uint64_t kTimesAsMany = 4;
@@ -283,8 +283,8 @@ std::optional<Completion> time_loops_by_engine(const Program& program, const Clu
     return std::nullopt;
   if (const std::string over = beyond_limits(program, options.limits); !over.empty()) {
     diagnostics.add(
-        "to time loops whose messages share links, all iterations are run where they are not seen "
-        "to repeat: " +
+        "to time loops whose messages share links and are not seen to repeat, all iterations are "
+        "run: " +
         over);
     return std::nullopt;
   }

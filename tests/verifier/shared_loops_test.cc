@@ -299,8 +299,8 @@ TEST_CASE("shared loops: iterations that take different times are all run") {
   CHECK_FALSE(many.stages.times());
   CHECK_THROWS_WITH_AS(
       many.diagnostics.throw_if_any(),
-      doctest::Contains("all iterations are run where they are not seen to repeat: expected at "
-                        "most 262144 ops, got 2000000"),
+      doctest::Contains("share links and are not seen to repeat, all iterations are run: "
+                        "expected at most 262144 ops, got 2000000"),
       InputError);
 }
 
