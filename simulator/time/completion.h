@@ -33,7 +33,7 @@ struct OpSpan {
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
-/// LoopIterations of a loop that were not run one by one: each is the one `every` before, `later`.
+/// Iterations of a loop that were not run one by one: each is the one `every` before, `later`.
 struct AddedIterations {
   uint64_t count = 0;
   uint64_t every = 1;
