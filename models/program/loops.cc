@@ -4,7 +4,6 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -20,22 +19,6 @@ constexpr uint64_t kMostRepetitions = std::numeric_limits<int64_t>::max();
 
 uint64_t product(uint64_t a, uint64_t b) {
   return a > kMostRepetitions / b ? kMostRepetitions : a * b;
-}
-
-/// Per op: the loops whose repeated iteration it is in, inner ones first.
-std::vector<std::vector<size_t>> repeated_in(const Program& program) {
-  std::vector<std::vector<size_t>> loops(program.ops.size());
-  for (size_t l = 0; l < program.loops.size(); ++l)
-    if (program.loops[l].left_out() > 0)
-      for (uint32_t op = program.loops[l].last().ops.begin; op < program.loops[l].last().ops.end;
-           ++op)
-        loops[op].push_back(l);
-  return loops;
-}
-
-bool same_iterations(const Loop& a, const Loop& b) {
-  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
-         a.written.size() == b.written.size();
 }
 
 }  // namespace
@@ -84,59 +67,6 @@ std::vector<uint64_t> repetitions(const Program& program) {
       for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
         times[op] = product(times[op], loop.left_out() + 1);
   return times;
-}
-
-std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
-  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
-  std::vector<size_t> group(program.loops.size());  // the least loop of each one's group
-  std::iota(group.begin(), group.end(), size_t{0});
-  for (const Site& site : program.sites) {
-    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
-    for (const OpId op : site.ops) {
-      const std::vector<size_t>& others = loops_of[op.index()];
-      if (others.size() != first.size())
-        return std::nullopt;
-      for (size_t i = 0; i < first.size(); ++i) {
-        if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
-          return std::nullopt;
-        const auto [low, high] = std::minmax(group[first[i]], group[others[i]]);
-        std::replace(group.begin(), group.end(), high, low);
-      }
-    }
-  }
-  std::vector<LoopGroup> groups;
-  for (size_t l = 0; l < program.loops.size(); ++l) {
-    if (program.loops[l].left_out() == 0 || group[l] != l)
-      continue;
-    LoopGroup& members = groups.emplace_back();
-    for (size_t m = l; m < program.loops.size(); ++m)
-      if (group[m] == l)
-        members.push_back(m);
-  }
-  // A loop comes after those inside it, so its group's last one comes after all of theirs.
-  std::sort(groups.begin(), groups.end(),
-            [](const LoopGroup& a, const LoopGroup& b) { return a.back() < b.back(); });
-  return groups;
-}
-
-std::vector<LoopGroup> outer_loop_groups(const Program& program) {
-  const auto repeated_with_another = [&](size_t l) {
-    const uint32_t inside = program.loops[l].last().ops.begin;
-    for (size_t outer = 0; outer < program.loops.size(); ++outer) {
-      const Loop& loop = program.loops[outer];
-      if (outer == l || loop.left_out() == 0)
-        continue;
-      for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
-        if (loop.written[w].ops.has(inside))
-          return true;
-    }
-    return false;
-  };
-  std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
-  std::erase_if(outer, [&](const LoopGroup& group) {
-    return std::any_of(group.begin(), group.end(), repeated_with_another);
-  });
-  return outer;
 }
 
 Program with_trips(Program program, const LoopGroup& group, uint64_t trips) {
