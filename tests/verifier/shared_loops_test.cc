@@ -60,7 +60,8 @@ class Body {
   explicit Body(Random& random, bool starts = false) {
     const size_t ops = 2 + random.below(5);
     for (size_t i = 0; i < ops; ++i) {
-      const uint64_t kind = starts ? std::array{2, 3, 6}[random.below(3)] : random.below(8);
+      const uint64_t kind =
+          starts ? std::array<uint64_t, 3>{2, 3, 6}[random.below(3)] : random.below(8);
       kinds_.push_back({kind, random.below(4), random.below(2), random.below(40)});
     }
     carried_ = random.below(2) == 0;
