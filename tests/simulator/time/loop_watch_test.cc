@@ -54,7 +54,7 @@ void two_messages(Loops& loops, int64_t before = 5'000'000) {
 TEST_CASE("loop watch: iterations with messages that share a link repeat") {
   constexpr BytesPerSecond k50GBps(50'000'000'000);
   const Fabric fabric = switch_fabric(3, {k50GBps, Duration(0)});
-  for (const size_t iterations : {3, 4, 5, 6, 12}) {
+  for (const size_t iterations : {3U, 4U, 5U, 6U, 12U}) {
     Loops loops(3);
     loops.sketch.local(7);
     // Each has a schedule of its own, and so they are not alike.
