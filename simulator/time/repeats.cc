@@ -1,6 +1,7 @@
 #include "simulator/time/repeats.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 #include "models/base/check.h"
 #include "models/base/hash.h"
@@ -21,16 +22,17 @@ uint32_t end_of(const Program& program, const ProgramLists& lists, OpId id) {
 
 }  // namespace
 
-Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck load,
+Repeats::Repeats(const Program& program, const ProgramLists& lists, LinkSets link_sets,
                  ListProgress& progress, std::vector<std::vector<OpSpan>>& spans)
     : program_(program),
       lists_(lists),
-      load_(load),
+      link_sets_(std::move(link_sets)),
       progress_(progress),
       spans_(spans),
       added_(program.loops.size()) {
   if (!leaves_out_iterations(program))
     return;
+  last_end_.resize(lists.size());
   left_out_.resize(program.ops.size());
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
@@ -59,14 +61,35 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck lo
         group.inner.push_back(g);
     }
   }
-  for (const Group& group : groups_)
+  for (Group& group : groups_) {
+    group.alone = is_alone(group);
     hold(group);
+  }
+}
+
+bool Repeats::is_alone(const Group& group) const {
+  if (!link_sets_)
+    return true;
+  std::set<ThreadId> own;
+  std::set<uint32_t> sets;
+  for (const Part& part : group.parts) {
+    own.insert(program_.loops[part.loop].thread);
+    sets.insert((*link_sets_)[program_.loops[part.loop].thread.index()]);
+  }
+  for (uint32_t t = 0; t < link_sets_->size(); ++t)
+    if (sets.count((*link_sets_)[t]) > 0 && own.count(ThreadId(t)) == 0)
+      return false;
+  return true;
 }
 
 std::vector<ListId> Repeats::at_rest() {
   for (Group& group : groups_) {
     if (group.left == 0 || !rests(group))
       continue;
+    if (group.left == group.trips)
+      for (const Part& part : group.parts)
+        for (const ListId list : part.lists)
+          group.others_end = std::max(group.others_end, last_end_[list.index()]);
     look_for_cycle(group);
     if (group.left > 0) {
       shift_window(group);
@@ -160,7 +183,7 @@ bool Repeats::repeats(const Group& group) const {
 /// How often the cycle must have repeated before cycles may be added, and how many must run after
 /// those.
 uint64_t Repeats::needed(const Group& group) const {
-  if (load_ == LoadCheck::No)
+  if (!link_sets_)
     return 0;
   // The messages of an iteration may be in flight during the next few.
   const auto [first, last] =
@@ -191,8 +214,7 @@ void Repeats::look_for_cycle(Group& group) {
   }
   ++group.cycle->seen;
   const uint64_t cycles = group.left / group.cycle->every;
-  const bool moves = load_ == LoadCheck::No || group.cycle->later > Duration();
-  if (moves && group.cycle->seen > needed(group)) {
+  if (may_add(group)) {
     if (cycles > needed(group))
       add(group, cycles - needed(group));
     group.added = true;
@@ -202,6 +224,18 @@ void Repeats::look_for_cycle(Group& group) {
   group.cycle->age = 0;
   group.cycle->window = window(group);
   group.cycle->left_out = left_out_;
+}
+
+/// Whether the messages of the next iterations meet no others than those of the cycle did. What the
+/// lists enter after the loop does not meet them, since the last iterations are run.
+bool Repeats::may_add(const Group& group) const {
+  if (!link_sets_)
+    return true;
+  if (!group.alone || group.cycle->later <= Duration() || group.cycle->seen <= needed(group))
+    return false;
+  const std::vector<OpSpan> now = window(group);
+  return std::all_of(now.begin(), now.end(),
+                     [&](const OpSpan& span) { return group.others_end <= span.start; });
 }
 
 void Repeats::add(Group& group, uint64_t cycles) {

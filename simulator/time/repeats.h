@@ -10,6 +10,7 @@
 // every later one, since all causes of an iteration lie in the window. The rest is then added at
 // once.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -21,15 +22,22 @@
 
 namespace orrery {
 
-/// Whether messages of different iterations may meet on a link whose load is checked. Then
-/// iterations are only added if enough of them before and after were run one by one.
-enum class LoadCheck : uint8_t { No, Yes };
+/// Where the load of links is checked: per thread its set of threads_by_shared_links(). Nobody
+/// checks the messages of iterations that are added. So they may only meet each other, as they do
+/// in iterations that are run, and enough are run before and after those added.
+using LinkSets = std::optional<std::vector<uint32_t>>;
 
 class Repeats {
  public:
   /// Holds the lists. All arguments must outlive this object.
-  Repeats(const Program& program, const ProgramLists& lists, LoadCheck load, ListProgress& progress,
-          std::vector<std::vector<OpSpan>>& spans);
+  Repeats(const Program& program, const ProgramLists& lists, LinkSets link_sets,
+          ListProgress& progress, std::vector<std::vector<OpSpan>>& spans);
+
+  /// A collective has ended on the device of the list.
+  void ended(ListId list, Instant at) {
+    if (!groups_.empty())
+      last_end_[list.index()] = std::max(last_end_[list.index()], at);
+  }
 
   /// When nothing more can happen: sends the lists of one group at the end of its iteration back,
   /// or lets them pass. Empty if there is no such group.
@@ -70,8 +78,13 @@ class Repeats {
     std::deque<Shape> shapes;  // of the last iterations, the newest first
     std::optional<Cycle> cycle;
     bool added = false;  // all that could be
+    /// Whether only its own threads use the links that they use.
+    bool alone = true;
+    /// When all that its lists entered before the first repetition has ended.
+    Instant others_end;
   };
 
+  bool is_alone(const Group& group) const;
   bool rests(const Group& group) const;
   void hold(const Group& group);
   Shape shape(const Group& group) const;
@@ -80,16 +93,18 @@ class Repeats {
   bool repeats(const Group& group) const;
   uint64_t needed(const Group& group) const;
   void look_for_cycle(Group& group);
+  bool may_add(const Group& group) const;
   void add(Group& group, uint64_t cycles);
   void shift_window(const Group& group);
   void send_back(Group& group);
 
   const Program& program_;
   const ProgramLists& lists_;
-  const LoadCheck load_;
+  const LinkSets link_sets_;
   ListProgress& progress_;
   std::vector<std::vector<OpSpan>>& spans_;
-  std::vector<Group> groups_;  // inner ones before those they are in
+  std::vector<Group> groups_;      // inner ones before those they are in
+  std::vector<Instant> last_end_;  // per list, of its collectives
   std::vector<AddedIterations> added_;
   std::vector<std::vector<OpTime>> left_out_;
 };
