@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
 #include "models/program/loops.h"
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 
@@ -34,6 +37,19 @@ int64_t at_most_63_bits(UInt128 count) {
   return static_cast<int64_t>(std::min(count, kMost));
 }
 
+/// The name of the loop in the scenario: "outer.l" of "outer[0].l".
+std::string without_indices(std::string_view name) {
+  std::string text;
+  size_t depth = 0;
+  for (const char c : name) {
+    depth += c == '[' ? 1 : 0;
+    if (depth == 0)
+      text += c;
+    depth -= c == ']' && depth > 0 ? 1 : 0;
+  }
+  return text;
+}
+
 }  // namespace
 
 uint64_t places_with_all_iterations(const Program& program) {
@@ -48,6 +64,32 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
     return beyond(limits, &Limits::places,
                   fmt::format("{} on {} devices", places, program.mesh.devices()));
   return {};
+}
+
+std::vector<std::string> added_labels(const Program& program,
+                                      const std::vector<AddedIterations>& added) {
+  constexpr size_t kMostLines = 8;
+  std::vector<size_t> first;  // of the copies of a loop
+  std::map<std::string, size_t> copies;
+  for (size_t l = 0; l < added.size(); ++l)
+    if (added[l].count > 0 && copies[without_indices(program.loops[l].name)]++ == 0)
+      first.push_back(l);
+  std::vector<std::string> lines;
+  for (const size_t l : first) {
+    if (lines.size() == kMostLines) {
+      lines.push_back(fmt::format("loops: iterations of {} others are added up too",
+                                  first.size() - kMostLines));
+      break;
+    }
+    const size_t others = copies.at(without_indices(program.loops[l].name)) - 1;
+    lines.push_back(fmt::format(
+        "\"{}\": {} iterations are added up, each as the one {}before, {} later{}",
+        program.loops[l].name, added[l].count,
+        added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
+        quantity_text(added[l].later),
+        others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
+  }
+  return lines;
 }
 
 }  // namespace orrery

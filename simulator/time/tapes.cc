@@ -10,7 +10,7 @@
 namespace orrery {
 
 Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
-             EventLog* log, LinkSets link_sets)
+             EventLog* log, RepeatOptions repeats)
     : program_(program),
       lowered_(lowered),
       lists_(program, lowered),
@@ -19,7 +19,7 @@ Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Ins
       start_(lists_.size()),
       entries_(lowered.collectives.size()),
       spans_(program.ops.size()),
-      repeats_(program, lists_, std::move(link_sets), progress_, spans_) {
+      repeats_(program, lists_, std::move(repeats), progress_, spans_) {
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
       spans_[op.index()].resize(thread.devices.size());
