@@ -65,6 +65,11 @@ void Repeats::find_groups() {
   }
 }
 
+/// Of the repeated iteration.
+OpId Repeats::first_op(const Group& group) const {
+  return OpId(program_.loops[group.parts.front().loop].last().ops.begin);
+}
+
 void Repeats::find_stops() {
   stops_.resize(program_.threads.size());
   for (size_t g = 0; g < groups_.size(); ++g)
@@ -296,7 +301,7 @@ void Repeats::look_for_cycle(Group& group) {
   if (may_add(group)) {
     const uint64_t cycles = group.left / search.cycle->every;
     if (cycles > needed(group))
-      add(group, cycles - needed(group));
+      on_behalf_of(first_op(group), [&] { add(group, cycles - needed(group)); });
     search.over = true;
     search.cycle.reset();
     return;
@@ -351,8 +356,7 @@ void Repeats::send_back(Group& group) {
   if (runs_ > options_.most_runs) {
     Limits limits;
     limits.runs = options_.most_runs;
-    throw TooManyRuns(OpId(program_.loops[group.parts.front().loop].last().ops.begin),
-                      beyond(limits, &Limits::runs, "more"));
+    throw TooManyRuns(first_op(group), beyond(limits, &Limits::runs, "more"));
   }
   --group.left;
   for (const Part& part : group.parts) {

@@ -122,6 +122,7 @@ class Repeats {
   bool rests(size_t group) const;
   void go_on(Group& group);
   void hold(ThreadId thread);
+  OpId first_op(const Group& group) const;
 
   template <class Visit>
   void for_each_op_of_window(const Group& group, Visit&& visit) const;
