@@ -142,7 +142,7 @@ bool Repeats::rests(size_t group) const {
 
 void Repeats::go_on(Group& group) {
   if (!group.search) {
-    group.search.emplace();
+    group.search = std::make_unique<Search>();
     group.search->over = !group.alone;
     for (const Part& part : group.parts)
       for (const ListId list : lists_of(part))

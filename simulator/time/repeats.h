@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -107,11 +108,11 @@ class Repeats {
   struct Group {
     std::vector<Part> parts;
     uint32_t window = 0;
-    uint64_t trips = 0;  // the number of iterations left out
-    uint64_t left = 0;   // of these, still to run; 0: the lists may pass
-    uint64_t runs = 0;   // of ops, in one iteration on all lists
-    bool alone = true;   // only its own threads use the links that they use
-    std::optional<Search> search;
+    uint64_t trips = 0;              // the number of iterations left out
+    uint64_t left = 0;               // of these, still to run; 0: the lists may pass
+    uint64_t runs = 0;               // of ops, in one iteration on all lists
+    bool alone = true;               // only its own threads use the links that they use
+    std::unique_ptr<Search> search;  // while it repeats
   };
 
   void find_groups();
