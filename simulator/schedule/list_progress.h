@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/base/check.h"
@@ -37,6 +38,11 @@ class ProgramLists {
   const List& operator[](ListId id) const { return lists_[id.index()]; }
   const TapeOrder& tape(ListId id) const { return tapes_[lists_[id.index()].thread.index()]; }
   const TapeOrder& tape(ThreadId id) const { return tapes_[id.index()]; }
+
+  /// The lists of a thread, in the order of its devices.
+  std::span<const ListId> lists_of(ThreadId thread) const {
+    return lists_of_thread_[thread.index()];
+  }
 
   /// The op's instruction in the tape of its thread; for a collective its Enter.
   uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
