@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "models/base/diagnostics.h"
 #include "models/base/int128.h"
 #include "models/program/loops.h"
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 
@@ -42,6 +45,19 @@ bool has_jitter_of_ops(const Scenario& scenario) {
 int64_t at_most_63_bits(UInt128 count) {
   constexpr auto kMost = static_cast<UInt128>(std::numeric_limits<int64_t>::max());
   return static_cast<int64_t>(std::min(count, kMost));
+}
+
+/// The name of the loop in the scenario: "outer.l" of "outer[0].l".
+std::string without_indices(std::string_view name) {
+  std::string text;
+  size_t depth = 0;
+  for (const char c : name) {
+    depth += c == '[' ? 1 : 0;
+    if (depth == 0)
+      text += c;
+    depth -= c == ']' && depth > 0 ? 1 : 0;
+  }
+  return text;
 }
 
 }  // namespace
@@ -79,6 +95,32 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
   Scenario whole = *scenario;
   whole.program = written_out(program).program;
   return std::make_shared<const Scenario>(std::move(whole));
+}
+
+std::vector<std::string> added_labels(const Program& program,
+                                      const std::vector<AddedIterations>& added) {
+  constexpr size_t kMostLines = 8;
+  std::vector<size_t> first;  // of the copies of a loop
+  std::map<std::string, size_t> copies;
+  for (size_t l = 0; l < added.size(); ++l)
+    if (added[l].count > 0 && copies[without_indices(program.loops[l].name)]++ == 0)
+      first.push_back(l);
+  std::vector<std::string> lines;
+  for (const size_t l : first) {
+    if (lines.size() == kMostLines) {
+      lines.push_back(fmt::format("loops: iterations of {} others are added up too",
+                                  first.size() - kMostLines));
+      break;
+    }
+    const size_t others = copies.at(without_indices(program.loops[l].name)) - 1;
+    lines.push_back(fmt::format(
+        "\"{}\": {} iterations are added up, each as the one {}before, {} later{}",
+        program.loops[l].name, added[l].count,
+        added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
+        quantity_text(added[l].later),
+        others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
+  }
+  return lines;
 }
 
 }  // namespace orrery

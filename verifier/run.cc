@@ -31,7 +31,6 @@
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
-#include "simulator/time/state_budget.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -179,12 +178,9 @@ class Run {
         fmt::format("loops: only the first and the last iterations are shown ({} ops on devices "
                     "in all, and the budget is {})",
                     places_with_all_iterations(program_), options_.iterations_budget));
-    for (size_t l = 0; report_.completion && l < program_.loops.size(); ++l)
-      if (const AddedIterations& added = report_.completion->added[l]; added.count > 0)
-        label(fmt::format("\"{}\": {} iterations are added up, each as the one {}before, {} later",
-                          program_.loops[l].name, added.count,
-                          added.every == 1 ? "" : fmt::format("{} ", added.every),
-                          quantity_text(added.later)));
+    if (report_.completion)
+      for (std::string& text : added_labels(program_, report_.completion->added))
+        label(std::move(text));
     label("critical path: not computed (iterations are left out)");
     label("arena: placed for the iterations that are shown");
     if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
@@ -448,8 +444,8 @@ class Run {
 }  // namespace
 
 std::string too_large(const Overflow& overflow) {
-  if (dynamic_cast<const TooMuchState*>(&overflow) != nullptr)
-    return overflow.what();  // it names its limit
+  if (dynamic_cast<const BeyondLimit*>(&overflow) != nullptr)
+    return overflow.what();
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 

@@ -92,6 +92,7 @@ std::optional<Completion> Stages::time_long_loops() {
   TimeOptions options;
   options.device_start = fault_effects_.device_start;
   options.most_state = options_.limits.state;
+  options.most_runs = options_.limits.runs;
   auto swept = time_by_sweep(program_, lowered_, paths(), demands(), options);
   if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);

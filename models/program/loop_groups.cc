@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -30,8 +31,13 @@ bool same_iterations(const Loop& a, const Loop& b) {
 
 std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
   const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
-  std::vector<size_t> group(program.loops.size());  // the least loop of each one's group
+  std::vector<size_t> group(program.loops.size());  // per loop: one of its group, none after it
   std::iota(group.begin(), group.end(), size_t{0});
+  const auto least = [&](size_t loop) {
+    while (group[loop] != loop)
+      loop = group[loop] = group[group[loop]];
+    return loop;
+  };
   for (const Site& site : program.sites) {
     const std::vector<size_t>& first = loops_of[site.ops.front().index()];
     for (const OpId op : site.ops) {
@@ -41,20 +47,19 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
       for (size_t i = 0; i < first.size(); ++i) {
         if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
           return std::nullopt;
-        const auto [low, high] = std::minmax(group[first[i]], group[others[i]]);
-        std::replace(group.begin(), group.end(), high, low);
+        const size_t one = least(first[i]);
+        const size_t other = least(others[i]);
+        group[std::max(one, other)] = std::min(one, other);
       }
     }
   }
+  std::map<size_t, LoopGroup> by_least;
+  for (size_t l = 0; l < program.loops.size(); ++l)
+    if (program.loops[l].left_out() > 0)
+      by_least[least(l)].push_back(l);
   std::vector<LoopGroup> groups;
-  for (size_t l = 0; l < program.loops.size(); ++l) {
-    if (program.loops[l].left_out() == 0 || group[l] != l)
-      continue;
-    LoopGroup& members = groups.emplace_back();
-    for (size_t m = l; m < program.loops.size(); ++m)
-      if (group[m] == l)
-        members.push_back(m);
-  }
+  for (auto& [first, members] : by_least)
+    groups.push_back(std::move(members));
   // A loop comes after those inside it, so its group's last one comes after all of theirs.
   std::sort(groups.begin(), groups.end(),
             [](const LoopGroup& a, const LoopGroup& b) { return a.back() < b.back(); });

@@ -19,6 +19,12 @@ class OpOverflow : public Overflow {
   OpId op_;
 };
 
+/// An op that goes beyond a limit. The message names the limit.
+class BeyondLimit : public OpOverflow {
+ public:
+  using OpOverflow::OpOverflow;
+};
+
 /// Does `work`; an Overflow that it throws becomes the op's, unless it is some op's already.
 template <class Work>
 decltype(auto) on_behalf_of(OpId op, Work&& work) {

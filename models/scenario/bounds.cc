@@ -23,7 +23,7 @@ constexpr int64_t kLeastMemory = int64_t{16} << 20;
 // Memory: what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc holds
 // them to it. 0: it takes none of its own, or only with data, or only where an algorithm is
 // imported.
-constexpr std::array<LimitInfo, 13> kLimits = {{
+constexpr std::array<LimitInfo, 14> kLimits = {{
     {"file", &Limits::file, "in a file", true, 4, kOffsets},
     {"nesting", &Limits::nesting, "levels of nesting", false, 0, kOffsets},
     {"values", &Limits::values, "values in a file", false, 100, kOffsets},
@@ -34,6 +34,7 @@ constexpr std::array<LimitInfo, 13> kLimits = {{
     {"places", &Limits::places, "ops over all devices", false, 104, kCounts},
     {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},
     {"state", &Limits::state, "of memory for collectives at work", true, 1, kCounts},
+    {"runs", &Limits::runs, "ops run one by one in loops", false, 0, kCounts},
     {"data", &Limits::data, "of values in all when data is moved", true, 0, kCounts},
     {"blocks", &Limits::blocks, "thread blocks", false, 0, kIds},
     {"clocks", &Limits::clocks, "thread blocks times steps", false, 0, kCounts},

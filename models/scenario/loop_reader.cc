@@ -219,12 +219,12 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
     if (!value || !type)
       return std::nullopt;
     LoopEntry::Carried carried{0, static_cast<uint32_t>(value->index()), *type};
-    for (size_t i = made.written.size(); i-- > 0 && carried.iterations_before == 0;) {
-      const IdRange& values = made.written[i].values;
-      if (values.has(value->index()))
-        carried = {static_cast<uint32_t>(made.written.size() - i), carried.value - values.begin,
-                   *type};
-    }
+    const auto iteration = std::partition_point(
+        made.written.begin(), made.written.end(),
+        [&](const LoopIteration& each) { return each.values.end <= value->index(); });
+    if (iteration != made.written.end() && iteration->values.has(value->index()))
+      carried = {static_cast<uint32_t>(made.written.end() - iteration),
+                 carried.value - iteration->values.begin, *type};
     entry.carried.push_back(std::move(carried));
   }
   return entry;

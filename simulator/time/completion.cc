@@ -45,6 +45,7 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
     of_sweep.device_start = options.device_start;
     of_sweep.log = log;
     of_sweep.most_state = options.most_state;
+    of_sweep.most_runs = options.most_runs;
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);

@@ -75,6 +75,7 @@ struct TimeOptions {
   std::vector<Instant> device_start;
   History* history = nullptr;           // where given, gets all that happened
   int64_t most_state = Limits().state;  // as Limits has it
+  int64_t most_runs = Limits().runs;
 };
 
 /// By the sweep where it is exact, which here may also show in its timeline; else the reason why

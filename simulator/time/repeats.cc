@@ -1,6 +1,8 @@
 #include "simulator/time/repeats.h"
 
-#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "models/base/check.h"
 #include "models/base/hash.h"
@@ -21,85 +23,170 @@ uint32_t end_of(const Program& program, const ProgramLists& lists, OpId id) {
 
 }  // namespace
 
-Repeats::Repeats(const Program& program, const ProgramLists& lists, LoadCheck load,
+Repeats::Repeats(const Program& program, const ProgramLists& lists, RepeatOptions options,
                  ListProgress& progress, std::vector<std::vector<OpSpan>>& spans)
     : program_(program),
       lists_(lists),
-      load_(load),
+      options_(std::move(options)),
       progress_(progress),
       spans_(spans),
       added_(program.loops.size()) {
   if (!leaves_out_iterations(program))
     return;
+  last_end_.resize(lists.size());
   left_out_.resize(program.ops.size());
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
       left_out_[op.index()].resize(thread.devices.size());
-  const auto groups = loop_groups(program);
+  find_groups();
+  find_stops();
+  for (uint32_t t = 0; t < stops_.size(); ++t)
+    hold(ThreadId(t));
+}
+
+void Repeats::find_groups() {
+  const auto groups = loop_groups(program_);
   ORRERY_CHECK(groups.has_value(), "loops that meet have the same iterations");
   for (const LoopGroup& loops : *groups) {
     Group& group = groups_.emplace_back();
     for (const size_t l : loops) {
-      const Loop& loop = program.loops[l];
+      const Loop& loop = program_.loops[l];
       const IdRange& last = loop.last().ops;
       Part& part = group.parts.emplace_back();
       part.loop = l;
-      for (uint32_t list = 0; list < lists.size(); ++list)
-        if (lists[ListId(list)].thread == loop.thread)
-          part.lists.emplace_back(list);
-      part.begin = lists.instruction_of(OpId(last.begin));
-      part.end = end_of(program, lists, OpId(last.end - 1));
+      part.thread = loop.thread;
+      part.begin = lists_.instruction_of(OpId(last.begin));
+      part.end = end_of(program_, lists_, OpId(last.end - 1));
       group.trips = group.left = loop.left_out();
       group.window = loop.window;
+      group.runs += uint64_t{last.size()} * lists_of(part).size();
     }
-    for (size_t g = 0; g + 1 < groups_.size(); ++g) {
-      const OpId inside(program.loops[groups_[g].parts.front().loop].last().ops.begin);
-      if (std::any_of(loops.begin(), loops.end(),
-                      [&](size_t l) { return program.loops[l].last().ops.has(inside.index()); }))
-        group.inner.push_back(g);
-    }
+    group.alone = is_alone(group);
   }
-  for (const Group& group : groups_)
-    hold(group);
 }
 
-std::vector<ListId> Repeats::at_rest() {
-  for (Group& group : groups_) {
-    if (group.left == 0 || !rests(group))
-      continue;
-    look_for_cycle(group);
-    if (group.left > 0) {
-      shift_window(group);
-      send_back(group);
-    }
-    hold(group);
-    std::vector<ListId> released;
-    for (const Part& part : group.parts)
-      released.insert(released.end(), part.lists.begin(), part.lists.end());
-    return released;
-  }
-  return {};
+/// Of the repeated iteration.
+OpId Repeats::first_op(const Group& group) const {
+  return OpId(program_.loops[group.parts.front().loop].last().ops.begin);
 }
 
-bool Repeats::rests(const Group& group) const {
-  for (const Part& part : group.parts)
-    for (const ListId list : part.lists)
-      if (!progress_.rests_before(list, part.end))
-        return false;
+void Repeats::find_stops() {
+  stops_.resize(program_.threads.size());
+  for (size_t g = 0; g < groups_.size(); ++g)
+    for (size_t p = 0; p < groups_[g].parts.size(); ++p)
+      stops_[groups_[g].parts[p].thread.index()].all.push_back({g, p});
+  const auto part = [&](const Stop& stop) -> Part& { return groups_[stop.group].parts[stop.part]; };
+  for (Stops& stops : stops_) {
+    std::sort(stops.all.begin(), stops.all.end(), [&](const Stop& a, const Stop& b) {
+      return std::tie(part(a).end, part(b).begin) < std::tie(part(b).end, part(a).begin);
+    });
+    for (size_t s = 0; s < stops.all.size(); ++s) {
+      Part& own = part(stops.all[s]);
+      own.stop = own.first_inner = s;
+      while (own.first_inner > 0 && part(stops.all[own.first_inner - 1]).begin >= own.begin)
+        --own.first_inner;
+    }
+  }
+}
+
+bool Repeats::is_alone(const Group& group) const {
+  if (!options_.link_sets)
+    return true;
+  const std::vector<uint32_t>& set_of = *options_.link_sets;
+  std::set<ThreadId> own;
+  std::set<uint32_t> sets;
+  for (const Part& part : group.parts) {
+    own.insert(part.thread);
+    sets.insert(set_of[part.thread.index()]);
+  }
+  for (uint32_t t = 0; t < set_of.size(); ++t)
+    if (sets.count(set_of[t]) > 0 && own.count(ThreadId(t)) == 0)
+      return false;
   return true;
 }
 
-/// Holds each list of the group's threads at the first end of an iteration that is to be repeated.
-void Repeats::hold(const Group& group) {
+std::vector<ListId> Repeats::at_rest() {
+  std::vector<size_t> resting;
+  for (size_t t = 0; t < stops_.size(); ++t)
+    if (const auto group = stopped_group(t);
+        group && groups_[*group].parts.front().thread.index() == t && rests(*group))
+      resting.push_back(*group);
+  std::vector<ListId> released;
+  for (const size_t g : resting) {
+    go_on(groups_[g]);
+    for (const Part& part : groups_[g].parts) {
+      hold(part.thread);
+      released.insert(released.end(), lists_of(part).begin(), lists_of(part).end());
+    }
+  }
+  return released;
+}
+
+/// The group at whose end the lists of the thread are held.
+std::optional<size_t> Repeats::stopped_group(size_t thread) const {
+  const Stops& stops = stops_[thread];
+  return stops.next < stops.all.size() ? std::optional(stops.all[stops.next].group) : std::nullopt;
+}
+
+/// Whether all its lists are at the end of an iteration, and all that they entered has ended.
+bool Repeats::rests(size_t group) const {
+  for (const Part& part : groups_[group].parts) {
+    if (stops_[part.thread.index()].next != part.stop)
+      return false;
+    for (const ListId list : lists_of(part))
+      if (!progress_.rests_before(list, part.end))
+        return false;
+  }
+  return true;
+}
+
+void Repeats::go_on(Group& group) {
+  if (!group.search) {
+    group.search = std::make_unique<Search>();
+    group.search->over = !group.alone;
+    for (const Part& part : group.parts)
+      for (const ListId list : lists_of(part))
+        group.search->others_end = std::max(group.search->others_end, last_end_[list.index()]);
+  }
+  look_for_cycle(group);
+  if (group.left > 0) {
+    shift_window(group);
+    send_back(group);
+  }
+  if (group.left == 0)
+    group.search.reset();
+}
+
+/// Holds each list of the thread at the first end of an iteration that is to be repeated.
+void Repeats::hold(ThreadId thread) {
+  Stops& stops = stops_[thread.index()];
+  while (stops.next < stops.all.size() && groups_[stops.all[stops.next].group].left == 0)
+    ++stops.next;
+  uint32_t before = lists_.tape(thread).size();
+  if (stops.next < stops.all.size()) {
+    const Stop& stop = stops.all[stops.next];
+    before = groups_[stop.group].parts[stop.part].end;
+  }
+  for (const ListId list : lists_.lists_of(thread))
+    progress_.hold(list, before);
+}
+
+template <class Visit>
+void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
   for (const Part& part : group.parts) {
-    const ThreadId thread = program_.loops[part.loop].thread;
-    uint32_t before = lists_.tape(thread).size();
-    for (const Group& other : groups_)
-      for (const Part& theirs : other.parts)
-        if (other.left > 0 && program_.loops[theirs.loop].thread == thread)
-          before = std::min(before, theirs.end);
-    for (const ListId list : part.lists)
-      progress_.hold(list, before);
+    const Loop& loop = program_.loops[part.loop];
+    for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
+      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
+        visit(op);
+  }
+}
+
+template <class Visit>
+void Repeats::for_each_op_of_last(const Group& group, Visit&& visit) const {
+  for (const Part& part : group.parts) {
+    const IdRange& ops = program_.loops[part.loop].last().ops;
+    for (uint32_t op = ops.begin; op < ops.end; ++op)
+      visit(op);
   }
 }
 
@@ -107,122 +194,142 @@ void Repeats::hold(const Group& group) {
 Repeats::Shape Repeats::shape(const Group& group) const {
   std::optional<Instant> at;
   Hasher hash;
-  for (const Part& part : group.parts) {
-    const IdRange& ops = program_.loops[part.loop].last().ops;
-    for (uint32_t op = ops.begin; op < ops.end; ++op)
-      for (const OpSpan& span : spans_[op]) {
-        if (!at)
-          at = span.end;
-        for (const Instant instant : {span.reached, span.start, span.end})
-          hash.add(instant.picoseconds() - at->picoseconds());
-      }
-  }
+  for_each_op_of_last(group, [&](uint32_t op) {
+    for (const OpSpan& span : spans_[op]) {
+      if (!at)
+        at = span.end;
+      for (const Instant instant : {span.reached, span.start, span.end})
+        hash.add(instant.picoseconds() - at->picoseconds());
+    }
+  });
   return {hash.word(), at.value()};
 }
 
 std::vector<OpSpan> Repeats::window(const Group& group) const {
   std::vector<OpSpan> all;
-  for (const Part& part : group.parts) {
-    const Loop& loop = program_.loops[part.loop];
-    for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
-      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
-        all.insert(all.end(), spans_[op].begin(), spans_[op].end());
-  }
+  for_each_op_of_window(
+      group, [&](uint32_t op) { all.insert(all.end(), spans_[op].begin(), spans_[op].end()); });
+  return all;
+}
+
+std::vector<OpTime> Repeats::left_out_so_far(const Group& group) const {
+  std::vector<OpTime> all;
+  for_each_op_of_last(group, [&](uint32_t op) {
+    all.insert(all.end(), left_out_[op].begin(), left_out_[op].end());
+  });
   return all;
 }
 
 /// The shortest cycle that fits the shapes of the last iterations.
 std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
-  const std::deque<Shape>& shapes = group.shapes;
+  const std::vector<Shape>& shapes = group.search->shapes;
+  const auto before = [&](size_t i) { return shapes[shapes.size() - 1 - i]; };
   for (size_t every = 1; every + group.window <= shapes.size(); ++every) {
-    const Duration later = shapes[0].at - shapes[every].at;
+    const Duration later = before(0).at - before(every).at;
     bool alike = true;
     for (size_t i = 0; i < group.window && alike; ++i)
       alike =
-          shapes[i].hash == shapes[i + every].hash && shapes[i].at - shapes[i + every].at == later;
+          before(i).hash == before(i + every).hash && before(i).at - before(i + every).at == later;
     if (alike)
-      return Cycle{every, later, 0, 0, window(group), left_out_};
+      return Cycle{every, later, 0, 0, window(group), left_out_so_far(group)};
   }
   return std::nullopt;
 }
 
 /// Whether the window equals the cycle's, shifted in time.
 bool Repeats::repeats(const Group& group) const {
-  const std::vector<OpSpan> now = window(group);
-  const Duration later = group.cycle->later;
-  return std::equal(now.begin(), now.end(), group.cycle->window.begin(),
-                    [&](const OpSpan& span, const OpSpan& before) {
-                      return span.reached == before.reached + later &&
-                             span.start == before.start + later && span.end == before.end + later;
-                    });
+  const Cycle& cycle = *group.search->cycle;
+  auto before = cycle.window.begin();
+  bool equal = true;
+  for_each_op_of_window(group, [&](uint32_t op) {
+    for (size_t place = 0; equal && place < spans_[op].size(); ++place, ++before) {
+      const OpSpan& span = spans_[op][place];
+      equal = span.reached == before->reached + cycle.later &&
+              span.start == before->start + cycle.later && span.end == before->end + cycle.later;
+    }
+  });
+  return equal;
 }
 
 /// How often the cycle must have repeated before cycles may be added, and how many must run after
 /// those.
 uint64_t Repeats::needed(const Group& group) const {
-  if (load_ == LoadCheck::No)
+  if (!options_.link_sets)
     return 0;
   // The messages of an iteration may be in flight during the next few.
-  const auto [first, last] =
-      std::minmax_element(group.cycle->window.begin(), group.cycle->window.end(),
-                          [](const OpSpan& a, const OpSpan& b) { return a.start < b.start; });
-  Instant end = last->end;
-  for (const OpSpan& span : group.cycle->window)
+  const Cycle& cycle = *group.search->cycle;
+  Instant first = cycle.window.front().start;
+  Instant end = cycle.window.front().end;
+  for (const OpSpan& span : cycle.window) {
+    first = std::min(first, span.start);
     end = std::max(end, span.end);
-  return static_cast<uint64_t>((end - first->start).count() / group.cycle->later.count()) + 2;
+  }
+  return static_cast<uint64_t>((end - first).count() / cycle.later.count()) + 2;
+}
+
+/// Whether the messages of the next iterations meet no others than those of the cycle did. What the
+/// lists enter after the loop does not meet them, since the last iterations are run.
+bool Repeats::may_add(const Group& group) const {
+  if (!options_.link_sets)
+    return true;
+  const Search& search = *group.search;
+  if (search.cycle->later <= Duration() || search.cycle->seen <= needed(group))
+    return false;
+  return std::all_of(search.cycle->window.begin(), search.cycle->window.end(),
+                     [&](const OpSpan& span) { return search.others_end <= span.start; });
 }
 
 void Repeats::look_for_cycle(Group& group) {
-  if (group.added)
+  Search& search = *group.search;
+  if (search.over)
     return;
-  if (!group.cycle) {
-    group.shapes.push_front(shape(group));
-    if (group.shapes.size() > kLongestCycle + group.window)
-      group.shapes.pop_back();
-    group.cycle = find_cycle(group);
+  if (!search.cycle) {
+    search.shapes.push_back(shape(group));
+    if (search.shapes.size() > kLongestCycle + group.window)
+      search.shapes.erase(search.shapes.begin());
+    search.cycle = find_cycle(group);
     return;
   }
-  if (++group.cycle->age < group.cycle->every)
+  if (++search.cycle->age < search.cycle->every)
     return;
   if (!repeats(group)) {
-    group.cycle.reset();
-    group.shapes.clear();
+    search.cycle.reset();
+    search.shapes.clear();
     return;
   }
-  ++group.cycle->seen;
-  const uint64_t cycles = group.left / group.cycle->every;
-  const bool moves = load_ == LoadCheck::No || group.cycle->later > Duration();
-  if (moves && group.cycle->seen > needed(group)) {
+  ++search.cycle->seen;
+  if (may_add(group)) {
+    const uint64_t cycles = group.left / search.cycle->every;
     if (cycles > needed(group))
-      add(group, cycles - needed(group));
-    group.added = true;
-    group.cycle.reset();
+      on_behalf_of(first_op(group), [&] { add(group, cycles - needed(group)); });
+    search.over = true;
+    search.cycle.reset();
     return;
   }
-  group.cycle->age = 0;
-  group.cycle->window = window(group);
-  group.cycle->left_out = left_out_;
+  search.cycle->age = 0;
+  search.cycle->window = window(group);
+  search.cycle->left_out = left_out_so_far(group);
 }
 
 void Repeats::add(Group& group, uint64_t cycles) {
   const auto times = static_cast<int64_t>(cycles);
-  const Duration later = group.cycle->later * times;
-  for (const Part& part : group.parts) {
-    const Loop& loop = program_.loops[part.loop];
-    for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
-      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
-        for (OpSpan& span : spans_[op])
-          span = {span.reached + later, span.start + later, span.end + later};
-    for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
-      for (size_t place = 0; place < left_out_[op].size(); ++place) {
-        OpTime& all = left_out_[op][place];
-        const OpTime& before = group.cycle->left_out[op][place];
-        all.from_reached += (all.from_reached - before.from_reached) * times;
-        all.from_start += (all.from_start - before.from_start) * times;
-      }
-    added_[part.loop] = {cycles * group.cycle->every, group.cycle->every, group.cycle->later};
-  }
-  group.left -= cycles * group.cycle->every;
+  const Cycle& cycle = *group.search->cycle;
+  const Duration later = cycle.later * times;
+  for_each_op_of_window(group, [&](uint32_t op) {
+    for (OpSpan& span : spans_[op])
+      span = {span.reached + later, span.start + later, span.end + later};
+  });
+  auto before = cycle.left_out.begin();
+  for_each_op_of_last(group, [&](uint32_t op) {
+    for (OpTime& all : left_out_[op]) {
+      all.from_reached += (all.from_reached - before->from_reached) * times;
+      all.from_start += (all.from_start - before->from_start) * times;
+      ++before;
+    }
+  });
+  for (const Part& part : group.parts)
+    added_[part.loop] = {cycles * cycle.every, cycle.every, cycle.later};
+  group.left -= cycles * cycle.every;
 }
 
 /// The last run becomes the iteration before; the first iteration of the window loses its spans.
@@ -243,16 +350,22 @@ void Repeats::shift_window(const Group& group) {
   }
 }
 
+/// The last iteration runs again, and in it all iterations of the loops inside.
 void Repeats::send_back(Group& group) {
-  for (const Part& part : group.parts)
-    for (const ListId list : part.lists)
-      progress_.send_back(list, part.begin, part.end);
+  runs_ += static_cast<int64_t>(group.runs);
+  if (runs_ > options_.most_runs) {
+    Limits limits;
+    limits.runs = options_.most_runs;
+    throw TooManyRuns(first_op(group), beyond(limits, &Limits::runs, "more"));
+  }
   --group.left;
-  for (const size_t inner : group.inner) {
-    groups_[inner].left = groups_[inner].trips;
-    groups_[inner].shapes.clear();
-    groups_[inner].cycle.reset();
-    groups_[inner].added = false;
+  for (const Part& part : group.parts) {
+    for (const ListId list : lists_of(part))
+      progress_.send_back(list, part.begin, part.end);
+    Stops& stops = stops_[part.thread.index()];
+    stops.next = part.first_inner;
+    for (size_t s = part.first_inner; s < part.stop; ++s)
+      groups_[stops.all[s].group].left = groups_[stops.all[s].group].trips;
   }
 }
 

@@ -10,29 +10,53 @@
 // every later one, since all causes of an iteration lie in the window. The rest is then added at
 // once.
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/program/loops.h"
+#include "models/program/op_overflow.h"
+#include "models/scenario/bounds.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/time/completion.h"
 
 namespace orrery {
 
-/// Whether messages of different iterations may meet on a link whose load is checked. Then
-/// iterations are only added if enough of them before and after were run one by one.
-enum class LoadCheck : uint8_t { No, Yes };
+/// Where the load of links is checked: per thread its set of threads_by_shared_links(). Nobody
+/// checks the messages of iterations that are added. So they may only meet each other, as they do
+/// in iterations that are run, and enough are run before and after those added.
+using LinkSets = std::optional<std::vector<uint32_t>>;
+
+struct RepeatOptions {
+  LinkSets link_sets = std::nullopt;
+  int64_t most_runs = Limits().runs;
+};
+
+/// Iterations that cannot be added make the devices run more ops than Limits::runs. The op is the
+/// first of the iteration.
+class TooManyRuns : public BeyondLimit {
+ public:
+  using BeyondLimit::BeyondLimit;
+};
 
 class Repeats {
  public:
   /// Holds the lists. All arguments must outlive this object.
-  Repeats(const Program& program, const ProgramLists& lists, LoadCheck load, ListProgress& progress,
-          std::vector<std::vector<OpSpan>>& spans);
+  Repeats(const Program& program, const ProgramLists& lists, RepeatOptions options,
+          ListProgress& progress, std::vector<std::vector<OpSpan>>& spans);
 
-  /// When nothing more can happen: sends the lists of one group at the end of its iteration back,
-  /// or lets them pass. Empty if there is no such group.
+  /// A collective has ended on the device of the list.
+  void ended(ListId list, Instant at) {
+    if (!groups_.empty())
+      last_end_[list.index()] = std::max(last_end_[list.index()], at);
+  }
+
+  /// When nothing more can happen: sends the lists of each group that is at the end of its
+  /// iteration back, or lets them pass. Returns these lists; none if there is no such group. Throws
+  /// TooManyRuns.
   std::vector<ListId> at_rest();
 
   /// The iterations that were added and not run, per loop of the program.
@@ -43,9 +67,21 @@ class Repeats {
   /// The part of a group in one thread.
   struct Part {
     size_t loop = 0;
-    std::vector<ListId> lists;
+    ThreadId thread;
     uint32_t begin = 0;  // the instructions of the last iteration
     uint32_t end = 0;
+    size_t stop = 0;         // of the thread
+    size_t first_inner = 0;  // the first stop in the last iteration; `stop` if there is none
+  };
+  /// Where the lists of a thread are held if the group has iterations left.
+  struct Stop {
+    size_t group = 0;
+    size_t part = 0;
+  };
+  /// In the order in which a list comes to them: of loops in each other the inner one first.
+  struct Stops {
+    std::vector<Stop> all;
+    size_t next = 0;
   };
   /// An iteration as a hash of its times, relative to its start.
   struct Shape {
@@ -59,26 +95,47 @@ class Repeats {
     uint64_t age = 0;   // iterations since the copies
     uint64_t seen = 0;  // how often in a row it has repeated
     std::vector<OpSpan> window;
-    std::vector<std::vector<OpTime>> left_out;
+    std::vector<OpTime> left_out;  // of the ops of the last iteration
+  };
+  /// Of a group that repeats its last iteration.
+  struct Search {
+    std::vector<Shape> shapes;  // of the last iterations, the newest last
+    std::optional<Cycle> cycle;
+    /// When all that its lists entered before the first repetition has ended.
+    Instant others_end;
+    bool over = false;  // nothing more can be added
   };
   struct Group {
     std::vector<Part> parts;
-    std::vector<size_t> inner;  // the groups inside the last iteration
     uint32_t window = 0;
-    uint64_t trips = 0;        // the number of iterations left out
-    uint64_t left = 0;         // of these, still to run; 0: the lists may pass
-    std::deque<Shape> shapes;  // of the last iterations, the newest first
-    std::optional<Cycle> cycle;
-    bool added = false;  // all that could be
+    uint64_t trips = 0;              // the number of iterations left out
+    uint64_t left = 0;               // of these, still to run; 0: the lists may pass
+    uint64_t runs = 0;               // of ops, in one iteration on all lists
+    bool alone = true;               // only its own threads use the links that they use
+    std::unique_ptr<Search> search;  // while it repeats
   };
 
-  bool rests(const Group& group) const;
-  void hold(const Group& group);
+  void find_groups();
+  void find_stops();
+  bool is_alone(const Group& group) const;
+  std::span<const ListId> lists_of(const Part& part) const { return lists_.lists_of(part.thread); }
+  std::optional<size_t> stopped_group(size_t thread) const;
+  bool rests(size_t group) const;
+  void go_on(Group& group);
+  void hold(ThreadId thread);
+  OpId first_op(const Group& group) const;
+
+  template <class Visit>
+  void for_each_op_of_window(const Group& group, Visit&& visit) const;
+  template <class Visit>
+  void for_each_op_of_last(const Group& group, Visit&& visit) const;
   Shape shape(const Group& group) const;
   std::vector<OpSpan> window(const Group& group) const;
+  std::vector<OpTime> left_out_so_far(const Group& group) const;
   std::optional<Cycle> find_cycle(const Group& group) const;
   bool repeats(const Group& group) const;
   uint64_t needed(const Group& group) const;
+  bool may_add(const Group& group) const;
   void look_for_cycle(Group& group);
   void add(Group& group, uint64_t cycles);
   void shift_window(const Group& group);
@@ -86,10 +143,13 @@ class Repeats {
 
   const Program& program_;
   const ProgramLists& lists_;
-  const LoadCheck load_;
+  const RepeatOptions options_;
   ListProgress& progress_;
   std::vector<std::vector<OpSpan>>& spans_;
-  std::vector<Group> groups_;  // inner ones before those they are in
+  std::vector<Group> groups_;
+  std::vector<Stops> stops_;       // per thread
+  std::vector<Instant> last_end_;  // per list, of its collectives
+  int64_t runs_ = 0;               // of ops in iterations that were repeated
   std::vector<AddedIterations> added_;
   std::vector<std::vector<OpTime>> left_out_;
 };

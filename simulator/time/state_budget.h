@@ -12,10 +12,10 @@
 
 namespace orrery {
 
-/// A collective for which there is no room any more. The message names the limit.
-class TooMuchState : public OpOverflow {
+/// A collective for which there is no room any more.
+class TooMuchState : public BeyondLimit {
  public:
-  using OpOverflow::OpOverflow;
+  using BeyondLimit::BeyondLimit;
 };
 
 class StateBudget {

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/time/collective_sweep.h"
+#include "simulator/time/shared_links.h"
 #include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
 
@@ -23,7 +25,7 @@ class ProgramSweep {
         paths_(paths),
         capacity_(capacity_check(paths, options.check_capacity)),
         tapes_(program, lowered, options.device_start, options.log,
-               capacity_ ? LoadCheck::Yes : LoadCheck::No),
+               {link_sets(), options.most_runs}),
         log_(options.log),
         state_(options.most_state),
         gathering_(lowered.collectives.size()),
@@ -75,6 +77,13 @@ class ProgramSweep {
       return std::nullopt;
     CapacityCheck check(paths.fabric(), *demands);
     return check.needed() ? std::optional(std::move(check)) : std::nullopt;
+  }
+
+  LinkSets link_sets() {
+    if (!capacity_ || !leaves_out_iterations(program_))
+      return std::nullopt;
+    return threads_by_shared_links(program_, lowered_, paths_,
+                                   [&](LinkId link) { return capacity_->looks_at(link); });
   }
 
   std::string stopped_in(CollectiveId id) const {

@@ -35,12 +35,13 @@ struct SweepOptions {
   const Demands* check_capacity = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
+  int64_t most_runs = Limits().runs;    // of ops in iterations that are repeated one by one
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
 /// a link's capacity is exceeded. Requires !sweep_refusal(), or check_capacity. Memory grows with
-/// ranks x channels x window. Throws TooMuchState.
+/// ranks x channels x window. Throws TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -11,7 +11,7 @@
 namespace orrery {
 
 Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
-             EventLog* log, LoadCheck load)
+             EventLog* log, RepeatOptions repeats)
     : program_(program),
       lowered_(lowered),
       lists_(program, lowered),
@@ -20,7 +20,7 @@ Tapes::Tapes(const Program& program, const Lowered& lowered, std::span<const Ins
       start_(lists_.size()),
       entries_(lowered.collectives.size()),
       spans_(program.ops.size()),
-      repeats_(program, lists_, load, progress_, spans_) {
+      repeats_(program, lists_, std::move(repeats), progress_, spans_) {
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order)
       spans_[op.index()].resize(thread.devices.size());
@@ -39,6 +39,7 @@ void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
   OpSpan& span = this->span(entry.list, entry.enter);
   span.end = on_behalf_of(lists_.tape(entry.list)[entry.enter].op,
                           [&] { return at + lowered_.collective(id).leave; });
+  repeats_.ended(entry.list, span.end);
   happened(entry.list, {MomentKind::Ended, entry.enter});
   progress_.end(entry, *this);
   for (const Entrance& entrance : entrances_)

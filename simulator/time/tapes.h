@@ -35,7 +35,7 @@ class Tapes {
 
   /// `device_start` has for each logical id when the device begins; empty: all begin at 0.
   Tapes(const Program& program, const Lowered& lowered, std::span<const Instant> device_start,
-        EventLog* log, LoadCheck load = LoadCheck::No);
+        EventLog* log, RepeatOptions repeats = {});
 
   /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
   /// must not call back; the same for end().

@@ -197,5 +197,128 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   CHECK(by_engine > 5);
 }
 
+TEST_CASE("long loops: a collective that was started before the loop meets a late iteration") {
+  // The second on stream 1 begins after the first, when 80 of 300 iterations have run.
+  const auto text = [](std::string_view second) {
+    return fmt::format(
+        R"({{"orrery": 1, "check_types": false, "mesh": {{"x": 2}},
+      "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns",
+                  "launch": "0 ns", "flops": {{"f32": "1 TFLOP/s"}}, "memory_bandwidth": "1 TB/s"}},
+      "arrays": {{"a": {{"shape": [250], "dtype": "f32"}},
+                 "first": {{"shape": [250000], "dtype": "f32"}},
+                 "second": {{"shape": [25000], "dtype": "f32"}}}},
+      "program": [
+        {{"id": "f", "op": "ppermute_start", "of": "first", "axis_name": "x", "perm": [[1, 0]],
+          "stream": 1}},
+        {{"id": "g", "op": "ppermute_start", "of": "second", "axis_name": "x", "perm": [{}],
+          "stream": 1}},
+        {},
+        {{"id": "d", "op": "done", "of": "f"}}, {{"id": "e", "op": "done", "of": "g"}}]}})",
+        second,
+        loop("l", 300, R"("h": "a")",
+             R"({"id": "w", "op": "compute", "flops": "1 MFLOP", "bytes": "0 B", "dtype": "f32"},
+                {"id": "m", "op": "ppermute", "of": "h", "axis_name": "x", "perm": [[0, 1]]})",
+             R"("h": "m")"));
+  };
+  CHECK(check_same(text("[0, 1]")).by == TimedBy::Engine);
+  const Outcome passed = check_same(text("[1, 0]"));
+  CHECK(passed.by == TimedBy::Sweep);
+  CHECK(passed.added > 150);
+}
+
+/// Two programs, each of a loop with other ops before and after it: on ring links that they share,
+/// large messages meet some iterations of a loop in the middle, or one loop drifts past the other.
+class SeveralPrograms {
+ public:
+  explicit SeveralPrograms(Random& random) : random_(random) {}
+
+  std::string text() {
+    // Messages along y share no links with those of other devices; along x they do.
+    const uint64_t form = random_.below(3);
+    axis_ = form == 2 ? "x" : "y";
+    const std::string_view apart = form == 2 ? "y" : "x";
+    const std::string programs =
+        form == 0 ? fmt::format(R"("program": [{}])", issued("p"))
+                  : fmt::format(R"("programs": [{{"on": {{"{0}": 0}}, "do": [{1}]}},
+                                                {{"on": {{"{0}": 1}}, "do": [{2}]}}])",
+                                apart, issued("p"), issued("q"));
+    return R"({"orrery": 1, "check_types": false, "mesh": {"x": 2, "y": 2},
+      "cluster": {"devices": 4, "topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns",
+                  "launch": "10 ns", "flops": {"f32": "1 TFLOP/s"}, "memory_bandwidth": "1 TB/s"},
+      "arrays": {"a": {"shape": [256], "dtype": "f32"}, "big": {"shape": [40000], "dtype": "f32"}},)" +
+           programs + "}";
+  }
+
+ private:
+  /// "ID" with the program's name, so that no two are the same.
+  std::string issued(const std::string& program) {
+    std::vector<std::string> ops;
+    std::vector<std::string> dones;
+    for (size_t i = random_.below(2); i-- > 0;)
+      ops.push_back(work(fmt::format("{}b{}", program, i)));
+    for (size_t i = random_.below(2); i-- > 0;) {
+      const std::string id = fmt::format("{}f{}", program, i);
+      ops.push_back(moved(id, "ppermute_start", "big", 1 + random_.below(2)));
+      dones.push_back(fmt::format(R"({{"id": "{0}d", "op": "done", "of": "{0}"}})", id));
+    }
+    const std::string carry = program + "h";
+    std::vector<std::string> body = {work(program + "w"),
+                                     moved(program + "m", "ppermute", carry, random_.below(2))};
+    if (random_.below(2) == 0)
+      body.push_back(work(program + "v"));
+    std::string loops =
+        loop(program + "l", 20 + static_cast<int64_t>(random_.below(100)),
+             fmt::format(R"("{}": "a")", carry), fmt::format("{}", fmt::join(body, ",")),
+             fmt::format(R"("{}": "{}m")", carry, program));
+    if (random_.below(3) == 0) {  // in a loop with a large message of its own
+      const std::string outer =
+          loops + "," + moved(program + "n", "ppermute", "big", random_.below(2));
+      loops = loop(program + "o", 5 + static_cast<int64_t>(random_.below(10)),
+                   fmt::format(R"("{}g": "a")", program), outer,
+                   fmt::format(R"("{0}g": "{0}l")", program));
+    }
+    ops.push_back(loops);
+    for (size_t i = random_.below(2); i-- > 0;) {
+      ops.push_back(work(fmt::format("{}c{}", program, i)));
+      ops.push_back(moved(fmt::format("{}e{}", program, i), "ppermute", "big", random_.below(3)));
+    }
+    ops.insert(ops.end(), dones.begin(), dones.end());
+    return fmt::format("{}", fmt::join(ops, ","));
+  }
+
+  std::string work(const std::string& id) {
+    return fmt::format(
+        R"({{"id": "{}", "op": "compute", "flops": "{} FLOP", "bytes": "0 B", "dtype": "f32"}})",
+        id, 1000 * (1 + random_.below(random_.below(2) == 0 ? 300 : 30'000)));
+  }
+
+  std::string moved(const std::string& id, const std::string& op, const std::string& of,
+                    uint64_t stream) {
+    const std::string_view perm = random_.below(4) > 0 ? "[[0, 1]]" : "[[1, 0]]";
+    return fmt::format(
+        R"({{"id": "{}", "op": "{}", "of": "{}", "axis_name": "{}", "perm": {}, "stream": {}}})",
+        id, op, of, axis_, perm, stream);
+  }
+
+  Random& random_;
+  std::string_view axis_;
+};
+
+TEST_CASE("long loops: collectives outside of a loop meet the iterations that could be added") {
+  Random random(9);
+  size_t by_engine = 0;
+  size_t added = 0;
+  constexpr size_t kPrograms = 150;
+  for (size_t i = 0; i < kPrograms; ++i) {
+    const Outcome outcome = check_same(SeveralPrograms(random).text());
+    by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
+    added += outcome.added > 0 ? 1 : 0;
+  }
+  MESSAGE("of " << kPrograms << " programs, " << added << " added some iterations, " << by_engine
+                << " were run by the engine");
+  CHECK(added > kPrograms / 10);
+  CHECK(by_engine > kPrograms / 10);
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -686,7 +686,7 @@ TEST_CASE("bad input: the command line") {
       {"a limit that there is not",
        {"run", "small.json", "--limit", "device=3"},
        "--limit: expected one of file, nesting, values, text, devices, links, ops, places, "
-       "steps, state, data, blocks, clocks, got \"device\"; did you mean \"devices\"?"},
+       "steps, state, runs, data, blocks, clocks, got \"device\"; did you mean \"devices\"?"},
       {"a limit without a value",
        {"run", "small.json", "--limit", "devices"},
        "--limit: expected devices=VALUE, got \"devices\""},

@@ -65,6 +65,18 @@ std::string at_once(int64_t count, const std::string& op) {
          });
 }
 
+/// `ops` of them in loops in loops, each of which has 4 of its 8 iterations in memory: 4^levels *
+/// ops.
+std::string nested_loops(int levels, int64_t ops) {
+  std::string body = listed(
+      ops, [](int64_t i) { return fmt::format(R"({{"id": "y{}", "op": "neg", "of": "a"}})", i); });
+  for (int i = 0; i < levels; ++i)
+    body = fmt::format(R"({{"id": "l{0}", "op": "fori_loop", "lower": 0, "upper": 8,
+"carry": {{"h{0}": "a"}}, "body": [{1}], "yield": {{"h{0}": "h{0}"}}}})",
+                       i, body);
+  return body;
+}
+
 struct Case {
   const char* name;
   int64_t Limits::*about;
@@ -95,6 +107,9 @@ std::vector<Case> cases() {
        counts(160'100, 1, 2, 40'000)},
       {"places", &Limits::places, scenario(256, "switch", "64", local_ops(2'000)),
        counts(8'100, 256, 512, 2'000)},
+      // Beyond the budget below which all 4,096 iterations are written out.
+      {"nested loops", &Limits::places, scenario(64, "switch", "64", nested_loops(4, 40)),
+       counts(400, 64, 128, 11'000)},
       {"devices", &Limits::devices, scenario(100'000, "switch", "64", local_ops(1)),
        counts(100, 100'000, 200'000, 1)},
       {"links", &Limits::links, scenario(500, "fully_connected", "64", local_ops(1)),

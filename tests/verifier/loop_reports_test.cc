@@ -1,0 +1,92 @@
+// What a run says of loops that leave out iterations: how many were added up, and the limit on
+// those that are run one by one.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+#include "verifier/run.h"
+
+namespace orrery {
+namespace {
+
+std::string loop(const std::string& id, int64_t trips, const std::string& body) {
+  return fmt::format(R"({{"id": "{0}", "op": "fori_loop", "lower": 0, "upper": {1},
+                         "carry": {{"{0}h": "a"}}, "body": [{2}], "yield": {{"{0}h": "{0}h"}}}})",
+                     id, trips, body);
+}
+
+std::string add(const std::string& id) {
+  return fmt::format(R"({{"id": "{}", "op": "add", "of": ["a", "a"]}})", id);
+}
+
+Report report_of(const std::string& program, const std::string& more = "", Limits limits = {}) {
+  const std::string text = R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "1 GB/s", "latency": "1 us",
+                "launch": "1 us", "memory_bandwidth": "1 TB/s"},
+    "arrays": {"a": {"shape": [4], "dtype": "f32"}},)" +
+                           more + R"("program": [)" + program + "]}";
+  RunOptions options;
+  options.limits = limits;
+  return run(read_scenario("f", text), options);
+}
+
+std::vector<std::string> added(const Report& report) {
+  std::vector<std::string> labels;
+  for (const std::string& label : report.labels)
+    if (label.find("are added up") != std::string::npos)
+      labels.push_back(label);
+  return labels;
+}
+
+TEST_CASE("loop reports: a loop in a loop is named once, with the number of its copies") {
+  const std::vector<std::string> labels =
+      added(report_of(loop("l", 1000, loop("m", 1000, add("y")))));
+  REQUIRE(labels.size() == 2);
+  CHECK(labels[0].find("\"l[0].m\": ") == 0);
+  CHECK(labels[0].find(" (and in 3 more copies of the loop)") != std::string::npos);
+  CHECK(labels[1].find("\"l\": ") == 0);
+  CHECK(labels[1].find("copies") == std::string::npos);
+}
+
+TEST_CASE("loop reports: of many loops the first are named") {
+  std::vector<std::string> loops;
+  for (int i = 0; i < 20; ++i)
+    loops.push_back(loop(fmt::format("l{}", i), 100'000, add(fmt::format("y{}", i))));
+  const std::vector<std::string> labels =
+      added(report_of(fmt::format("{}", fmt::join(loops, ","))));
+  REQUIRE(labels.size() == 9);
+  CHECK(labels[7].find("\"l7\": ") == 0);
+  CHECK(labels[8] == "loops: iterations of 12 others are added up too");
+}
+
+TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
+  // The devices never meet in the loop, and one is slower: each iteration differs from all others.
+  const std::string program = loop("l", 1'000'000, add("y"));
+  const std::string faults = R"("faults": [{"slow_device": 1, "factor": 1.5}],)";
+  // Of 2 devices, a few iterations are written and all others repeated.
+  Limits limits;
+  limits.runs = 2'000'000;
+  CHECK(added(report_of(program, faults, limits)).empty());
+  limits.runs = 1'900'000;
+  try {
+    (void)report_of(program, faults, limits);
+    FAIL("the limit is exceeded");
+  } catch (const InputError& error) {
+    REQUIRE(error.diagnostics().size() == 1);
+    CHECK(error.diagnostics()[0].origin.pointer == "/program/0/body/0");
+    CHECK(error.diagnostics()[0].message ==
+          "add: expected at most 1900000 ops run one by one in loops, got more (--limit runs=N "
+          "allows more) (in l[999999])");
+  }
+  CHECK_NOTHROW(report_of(program, "", limits));
+}
+
+}  // namespace
+}  // namespace orrery
