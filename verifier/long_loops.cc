@@ -4,10 +4,13 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/base/diagnostics.h"
 #include "models/base/int128.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"
@@ -30,6 +33,13 @@ Count with_all_iterations(const Program& program) {
       count.places += UInt128{times[op.index()]} * thread.devices.size();
     }
   return count;
+}
+
+bool has_jitter_of_ops(const Scenario& scenario) {
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [](const Fault& fault) {
+    const auto* jitter = std::get_if<Jitter>(&fault);
+    return jitter != nullptr && jitter->ops > Duration();
+  });
 }
 
 int64_t at_most_63_bits(UInt128 count) {
@@ -90,6 +100,27 @@ std::vector<std::string> added_labels(const Program& program,
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;
+}
+
+std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
+                                                const Limits& limits,
+                                                const Iterations& iterations) {
+  const Program& program = scenario->program;
+  if (!leaves_out_iterations(program))
+    return scenario;
+  const bool wanted = iterations.all || has_jitter_of_ops(*scenario) ||
+                      places_with_all_iterations(program) <= iterations.budget;
+  if (!wanted)
+    return scenario;
+  if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
+    if (iterations.all)
+      throw InputError(scenario->file,
+                       {{{}, "to compute values, all iterations are run: " + beyond}});
+    return scenario;
+  }
+  Scenario whole = *scenario;
+  whole.program = written_out(program).program;
+  return std::make_shared<const Scenario>(std::move(whole));
 }
 
 }  // namespace orrery

@@ -4,14 +4,28 @@
 // large, it is run instead, so that every iteration can be queried.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/program/program.h"
 #include "models/scenario/bounds.h"
+#include "models/scenario/scenario.h"
 #include "simulator/time/completion.h"
 
 namespace orrery {
+
+/// When iterations are written out.
+struct Iterations {
+  uint64_t budget = 0;  // up to so many ops over all devices
+  bool all = false;     // whatever they cost
+};
+
+/// The scenario with all iterations of its loops, where they are few or asked for. So too where
+/// jitter makes each iteration another, unless they exceed the limits. Throws InputError if those
+/// that are asked for exceed the limits.
+std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
+                                                const Limits& limits, const Iterations& iterations);
 
 /// Ops over all devices, each as often as it runs; at most 2^63 - 1.
 uint64_t places_with_all_iterations(const Program& program);

@@ -424,7 +424,7 @@ class Run {
     if (report_.completion)
       times = device_times(program_, lowered(), *report_.completion);
     for (uint32_t d = 0; d < threads_of.size(); ++d)
-      if (!threads_of[d].empty())
+      if (report_.memory.kind_of[d])
         report_.devices.push_back(
             {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
@@ -449,30 +449,10 @@ std::string too_large(const Overflow& overflow) {
   return fmt::format("expected less than 2^63 B and 2^63 ps (106 days), but {}", overflow.what());
 }
 
-namespace {
-
-/// The scenario with all iterations, where its values are asked for or there are few of them.
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const RunOptions& options) {
-  const Program& program = scenario->program;
-  if (!leaves_out_iterations(program) ||
-      (options.data != Data::On && places_with_all_iterations(program) > options.iterations_budget))
-    return scenario;
-  if (const std::string beyond = beyond_limits(program, options.limits); !beyond.empty()) {
-    if (options.data == Data::On)
-      throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    return scenario;
-  }
-  Scenario whole = *scenario;
-  whole.program = written_out(program).program;
-  return std::make_shared<const Scenario>(std::move(whole));
-}
-
-}  // namespace
-
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
-  const std::shared_ptr<const Scenario> scenario = with_iterations(std::move(given), options);
+  const Iterations iterations = {options.iterations_budget, options.data == Data::On};
+  const std::shared_ptr<const Scenario> scenario =
+      with_iterations(std::move(given), options.limits, iterations);
   try {
     return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {

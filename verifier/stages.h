@@ -129,7 +129,7 @@ class Stages {
 /// often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty: the program does not end
-  std::vector<Bytes> peaks;          // per device; 0 where it runs nothing
+  std::vector<Bytes> peaks;          // per device; 0 where it holds nothing
 };
 
 /// Adds to `diagnostics` what cannot be lowered; then the result is empty.

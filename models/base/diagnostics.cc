@@ -62,12 +62,22 @@ TextPosition TextLines::at(size_t offset) const {
 }
 
 void Diagnostics::add(Origin origin, std::string message) {
-  const std::string note = origin.note.empty() ? note_ : origin.note;
-  diagnostics_.push_back({std::move(origin), std::move(message) + note});
+  ++added_;
+  std::string note = origin.note.empty() ? note_ : origin.note;
+  if (!note.empty()) {
+    const auto [known, is_new] =
+        with_note_.emplace(std::pair(origin.pointer, message), diagnostics_.size());
+    if (!is_new) {
+      ++diagnostics_[known->second].again;
+      return;
+    }
+  }
+  diagnostics_.push_back({{std::move(origin), std::move(message)}, std::move(note)});
   if (diagnostics_.size() < kMost)
     return;
-  diagnostics_.push_back(
-      {diagnostics_.back().origin, fmt::format("{} errors so far: there may be more", kMost)});
+  diagnostics_.push_back({{diagnostics_.back().error.origin,
+                           fmt::format("{} errors so far: there may be more", kMost)},
+                          {}});
   throw_if_any();
 }
 
@@ -82,9 +92,15 @@ void Diagnostics::throw_if_any() const {
     return;
   // One error may be found and added several times; the user needs it once.
   std::vector<Diagnostic> told;
-  for (const Diagnostic& diagnostic : diagnostics_)
-    if (std::find(told.begin(), told.end(), diagnostic) == told.end())
-      told.push_back(diagnostic);
+  for (const Noted& noted : diagnostics_) {
+    Diagnostic error = noted.error;
+    error.message += noted.note;
+    if (noted.again > 0)
+      error.message +=
+          fmt::format(", and {} {} more", noted.again, noted.again == 1 ? "time" : "times");
+    if (std::find(told.begin(), told.end(), error) == told.end())
+      told.push_back(std::move(error));
+  }
   std::stable_sort(told.begin(), told.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return a.origin.at < b.origin.at;
   });

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -96,7 +97,8 @@ class Diagnostics {
   };
 
   bool empty() const { return diagnostics_.empty(); }
-  size_t size() const { return diagnostics_.size(); }
+  /// The number of errors added, with those that repeat an earlier one.
+  size_t size() const { return added_; }
   const std::string& file() const { return file_; }
 
   /// Throws InputError with all diagnostics, each once, in the order of their positions in the
@@ -104,8 +106,17 @@ class Diagnostics {
   void throw_if_any() const;
 
  private:
+  /// An error with the note of its first occurrence. The same one in later iterations is counted.
+  struct Noted {
+    Diagnostic error;
+    std::string note;
+    size_t again = 0;
+  };
+
   std::string file_;
-  std::vector<Diagnostic> diagnostics_;
+  std::vector<Noted> diagnostics_;
+  std::map<std::pair<std::string, std::string>, size_t> with_note_;  // by pointer and message
+  size_t added_ = 0;
   std::string note_;
 };
 

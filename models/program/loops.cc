@@ -1,6 +1,7 @@
 #include "models/program/loops.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -42,6 +43,38 @@ bool same_iterations(const Loop& a, const Loop& b) {
 bool leaves_out_iterations(const Program& program) {
   return std::any_of(program.loops.begin(), program.loops.end(),
                      [](const Loop& loop) { return loop.left_out() > 0; });
+}
+
+std::optional<std::string> named_as_left_out(const Program& program) {
+  std::map<std::string_view, const Loop*> loops;
+  for (const Loop& loop : program.loops)
+    if (loop.left_out() > 0)
+      loops.emplace(loop.name, &loop);
+  const auto is_left_out = [&](std::string_view name) {
+    for (size_t at = name.find('['); at != name.npos; at = name.find('[', at + 1)) {
+      const auto loop = loops.find(name.substr(0, at));
+      if (loop == loops.end())
+        continue;
+      int64_t index = 0;
+      const char* const end = name.data() + name.size();
+      const auto [after, error] = std::from_chars(name.data() + at + 1, end, index);
+      if (error != std::errc() || after == end || *after != ']')
+        continue;
+      const std::vector<LoopIteration>& written = loop->second->written;
+      if (loop->second->lower <= index && index < loop->second->upper &&
+          std::none_of(written.begin(), written.end(),
+                       [&](const LoopIteration& each) { return each.index == index; }))
+        return true;
+    }
+    return false;
+  };
+  for (const Op& op : program.ops)
+    if (is_left_out(op.name))
+      return op.name;
+  for (const Value& value : program.values)
+    if (is_left_out(value.name))
+      return value.name;
+  return std::nullopt;
 }
 
 std::vector<uint64_t> repetitions(const Program& program) {

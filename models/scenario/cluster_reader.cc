@@ -195,18 +195,18 @@ class ClusterReader {
     const auto count = static_cast<uint32_t>(devices);
     const LinkFigures figures{BytesPerSecond(bandwidth_.value_or(1)),
                               Duration(latency_.value_or(0))};
-    if (topology == Topology::Ring)
-      return ring_fabric(count, figures);
-    if (topology == Topology::Switch)
-      return switch_fabric(count, figures);
-    if (devices * (devices - 1) > limits_.links) {
+    const bool full = topology == Topology::FullyConnected;
+    const int64_t links = full ? devices * (devices - 1) : 2 * devices;
+    if (links > limits_.links) {
       diagnostics_.add(fields_.object().origin(),
                        beyond(limits_, &Limits::links,
-                              fmt::format("{} between {} devices fully connected",
-                                          devices * (devices - 1), devices)));
+                              fmt::format("{} between {} devices{}", links, devices,
+                                          full ? " fully connected" : "")));
       return std::nullopt;
     }
-    return fully_connected_fabric(count, figures);
+    if (topology == Topology::Ring)
+      return ring_fabric(count, figures);
+    return full ? fully_connected_fabric(count, figures) : switch_fabric(count, figures);
   }
 
   std::optional<Fabric> read_links(std::optional<DocumentNode> list, uint32_t devices) {

@@ -176,7 +176,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
       i = loop->upper - made.window;
     LoopIteration& iteration = made.written.emplace_back();
     iteration.index = i;
-    if (!fits(node, ops, 0) || !read_iteration(*loop, iteration, scope)) {
+    if (!fits(node, ops, 0, true) || !read_iteration(*loop, iteration, scope)) {
       refuse_loop(node, scope);
       return;
     }

@@ -39,18 +39,25 @@ std::string default_program_name(size_t number) {
 
 /// Whether so many more ops and threads are within the limits. This is checked before the program
 /// is read.
-bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
+bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads, bool in_loop) {
   ops_ += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
   places_ += static_cast<int64_t>(ops + threads) * devices_;
   complete_ = ops_ <= limits_.ops && places_ <= limits_.places && complete_;
+  std::string over;
   if (ops_ > limits_.ops)
-    diagnostics_.add(node.origin(), beyond(limits_, &Limits::ops, ops_));
+    over = beyond(limits_, &Limits::ops, ops_);
   else if (places_ > limits_.places)
-    diagnostics_.add(node.origin(),
-                     beyond(limits_, &Limits::places,
-                            fmt::format("{} on {} devices", places_, mesh_.devices())));
-  return ops_ <= limits_.ops && places_ <= limits_.places;
+    over =
+        beyond(limits_, &Limits::places, fmt::format("{} on {} devices", places_, mesh_.devices()));
+  if (over.empty())
+    return true;
+  if (in_loop && long_loops_ == LongLoops::WrittenOut)
+    over += "; every iteration is read where single ones are named or asked for";
+  if (!over_limits_)
+    over_limits_ = Diagnostic{node.origin(), over};
+  diagnostics_.add(node.origin(), std::move(over));
+  return false;
 }
 
 void ProgramReader::read_program(DocumentNode list) {

@@ -57,6 +57,9 @@ class ProgramReader {
   /// Whether iterations of a loop were left out.
   bool left_out() const { return left_out_; }
 
+  /// The first error, if any, that the program is larger than the limits.
+  const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
+
   bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
@@ -92,7 +95,7 @@ class ProgramReader {
                                       const Scope& scope);
   std::vector<std::string> resolved(const std::vector<std::string>& names, const Origin& at,
                                     const Scope& scope);
-  bool fits(DocumentNode node, size_t ops, size_t threads);
+  bool fits(DocumentNode node, size_t ops, size_t threads, bool in_loop = false);
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
@@ -102,6 +105,7 @@ class ProgramReader {
   Diagnostics& diagnostics_;
   bool complete_ = true;
   bool left_out_ = false;
+  std::optional<Diagnostic> over_limits_;
   int64_t ops_ = 0;      // so far
   int64_t places_ = 0;   // ops and threads times their devices, so far
   int64_t devices_ = 0;  // of the program that is being read

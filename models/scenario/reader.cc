@@ -35,6 +35,9 @@ class ScenarioReader {
   /// Whether iterations of a loop were left out.
   bool left_out() const { return left_out_; }
 
+  /// The first error, if any, that the program is larger than the limits.
+  const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
+
   /// Throws InputError where anything was wrong.
   Scenario read() {
     if (const auto version = fields_.required("orrery")) {
@@ -155,11 +158,16 @@ class ScenarioReader {
       }
     }
     left_out_ = reader.left_out();
+    over_limits_ = reader.over_limits();
     if (programs && !reader.complete())
       return std::nullopt;
     Program made = builder.finish();
     if (diagnostics_.empty() && left_out_ && !loop_groups(made))
       diagnostics_.add("the loops that meet have different iterations");  // read() tries again
+    if (diagnostics_.empty() && left_out_)
+      if (const auto name = named_as_left_out(made))
+        diagnostics_.add(fmt::format("expected an unused id, got {}, which is one of an iteration",
+                                     in_quotes(*name)));
     return made;
   }
 
@@ -168,24 +176,34 @@ class ScenarioReader {
   const LongLoops long_loops_;
   Diagnostics& diagnostics_;
   bool left_out_ = false;
+  std::optional<Diagnostic> over_limits_;
 };
 
 /// Iterations of long loops are left out where that makes no difference. Where anything is wrong,
-/// or the scenario names a value of one that was left out, all are written out: what is wrong then
-/// is wrong.
+/// or the scenario names a value of one that was left out, all are read: what is wrong then is
+/// wrong. If they are too many, the errors of the first reading count.
 Scenario read(DocumentNode root, const Limits& limits, LongLoops long_loops,
               Diagnostics& diagnostics) {
-  if (long_loops == LongLoops::LeftOut) {
-    Diagnostics of_this_try = diagnostics;
-    ScenarioReader reader(root, limits, LongLoops::LeftOut, of_this_try);
+  if (long_loops == LongLoops::WrittenOut)
+    return ScenarioReader(root, limits, LongLoops::WrittenOut, diagnostics).read();
+  Diagnostics of_this_try = diagnostics;
+  ScenarioReader reader(root, limits, LongLoops::LeftOut, of_this_try);
+  try {
+    return reader.read();
+  } catch (const InputError& error) {
+    if (!reader.left_out())
+      throw;
+    ScenarioReader again(root, limits, LongLoops::WrittenOut, diagnostics);
     try {
-      return reader.read();
+      return again.read();
     } catch (const InputError&) {
-      if (!reader.left_out())
+      if (!again.over_limits())
         throw;
     }
+    std::vector<Diagnostic> errors = error.diagnostics();
+    errors.push_back(*again.over_limits());
+    throw InputError(diagnostics.file(), std::move(errors));
   }
-  return ScenarioReader(root, limits, LongLoops::WrittenOut, diagnostics).read();
 }
 
 }  // namespace

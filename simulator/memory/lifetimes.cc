@@ -1,8 +1,13 @@
 #include "simulator/memory/lifetimes.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "models/base/int128.h"
 #include "models/program/op_needs.h"
+#include "models/program/op_overflow.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery {
@@ -36,13 +41,16 @@ class Ledger {
     find_uses();
     allocate(arguments_of(program_, thread_), Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
-      const OpId id = thread_.issue_order[static_cast<size_t>(p)];
-      const Op& op = program_.op(id);
-      const OpMemory memory = memory_of(program_, op);
-      allocate(op.results, Lifetime::Role::Temporary, p);
-      reuse(p, memory);
-      allocate_scratch(p, op.site ? scratch_of_collective(id) : memory.scratch);
+      const OpId id = id_at(p);
+      on_behalf_of(id, [&] {
+        const Op& op = program_.op(id);
+        const OpMemory memory = memory_of(program_, op);
+        allocate(op.results, Lifetime::Role::Temporary, p);
+        reuse(p, memory);
+        allocate_scratch(p, op.site ? scratch_of_collective(id) : memory.scratch);
+      });
     }
+    add_leaks();
     return std::move(lifetimes_);
   }
 
@@ -53,9 +61,8 @@ class Ledger {
     std::vector<Span> in_flight;
   };
 
-  const Op& op_at(int64_t position) const {
-    return program_.op(thread_.issue_order[static_cast<size_t>(position)]);
-  }
+  OpId id_at(int64_t position) const { return thread_.issue_order[static_cast<size_t>(position)]; }
+  const Op& op_at(int64_t position) const { return program_.op(id_at(position)); }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
   /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
@@ -72,9 +79,10 @@ class Ledger {
   }
 
   /// The index of a value's buffer among those of the thread, which must have it.
-  size_t index_of(ValueId value) const {
-    return static_cast<size_t>(
-        std::lower_bound(buffers_.begin(), buffers_.end(), buffer_of(value)) - buffers_.begin());
+  size_t index_of(ValueId value) const { return index_of(buffer_of(value)); }
+  size_t index_of(BufferId buffer) const {
+    return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) -
+                               buffers_.begin());
   }
   Use& use_of(ValueId value) { return uses_[index_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
@@ -136,6 +144,61 @@ class Ledger {
       lifetime.held = {position, to_the_end ? end_ : use.last};
       lifetime.in_flight = use.in_flight;
     }
+  }
+
+  /// How often something is held by iterations that are left out, and from which op on.
+  struct Leak {
+    int64_t copies = 0;
+    std::optional<OpId> from;
+  };
+
+  /// Of loops that leave out iterations: what those hold to the end, since nothing waits for a
+  /// collective that they start. At most that, where a buffer of one iteration is held by several.
+  void add_leaks() {
+    std::map<BufferId, Leak> leaks;
+    for (int64_t p = 0; p < end_ && !program_.loops.empty(); ++p) {
+      if (ends_[static_cast<size_t>(p)] < end_)
+        continue;
+      const Op& op = op_at(p);
+      for (const std::vector<ValueId>* values : {&op.operands, &op.results})
+        for (const ValueId value : *values)
+          if (const Leak found = leak(id_at(p), buffer_of(value));
+              found.copies > leaks[buffer_of(value)].copies)
+            leaks[buffer_of(value)] = found;
+      hold(leak(id_at(p), std::nullopt), op.name, scratch_of_collective(id_at(p)));
+    }
+    for (const auto& [buffer, leak] : leaks)
+      if (program_.buffer(buffer).space == MemorySpace::Device)
+        hold(leak, lifetimes_[lifetime_of_[index_of(buffer)].value()].name,
+             program_.buffer(buffer).size);
+  }
+
+  /// Of a buffer that the op uses, or, without one, of the op's scratch.
+  Leak leak(OpId op, std::optional<BufferId> buffer) const {
+    int64_t runs = 1;
+    Leak leak;
+    for (const Loop& loop : program_.loops) {  // the outermost one is the last
+      const auto makes = [&](const LoopIteration& iteration) {
+        return !buffer || iteration.buffers.has(buffer->index());
+      };
+      if (loop.left_out() == 0 || !loop.last().ops.has(op.index()) ||
+          std::none_of(loop.written.begin(), loop.written.end(), makes))
+        continue;
+      runs = checked_multiply(runs, checked_narrow(Int128{loop.left_out()} + 1));
+      leak = {runs - 1, OpId(loop.written[loop.window_begin()].ops.begin)};
+    }
+    return leak;
+  }
+
+  void hold(const Leak& leak, const std::string& name, Bytes size) {
+    if (leak.copies == 0 || size == Bytes())
+      return;
+    const auto from = std::find(thread_.issue_order.begin(), thread_.issue_order.end(), *leak.from);
+    Lifetime& lifetime = lifetimes_.emplace_back();
+    lifetime.name = name + " of the iterations left out";
+    lifetime.size = align_up(size, policy_.alignment) * leak.copies;
+    lifetime.held = {from - thread_.issue_order.begin(), end_};
+    lifetime.in_flight = {lifetime.held};
   }
 
   /// Under `reuse: "xla"`, gives each result that the op can make in place the storage of the first

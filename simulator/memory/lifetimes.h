@@ -30,7 +30,7 @@ inline constexpr int64_t kBeforeFirst = -1;
 struct Lifetime {
   enum class Role : uint8_t { Argument, Output, Temporary, Scratch };
   std::string name;                // the first value of the buffer, or the op whose scratch it is
-  std::optional<BufferId> buffer;  // empty: scratch
+  std::optional<BufferId> buffer;  // empty for scratch, and for what left-out iterations hold
   Role role = Role::Temporary;
   Bytes size;  // rounded up to the alignment
   Span held;

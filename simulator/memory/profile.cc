@@ -236,7 +236,7 @@ void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProf
     for (; next != beside.end() && next->device == LogicalId(d); ++next)
       arguments.push_back(next->argument);
     std::optional<size_t>& kind = profile.kind_of.emplace_back();
-    if (threads_of[d].empty())
+    if (threads_of[d].empty() && arguments.empty())
       continue;
     const auto [at, added] =
         known.emplace(std::pair(threads_of[d], arguments), profile.kinds.size());

@@ -41,9 +41,9 @@ struct ThreadMemory {
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
-/// Of all devices that run the same lists and have the same arguments. Of several lists, whose ops
-/// may run at the same time in any way, peak and arena are bounds: the sums over the lists, where
-/// what several of them hold all the time counts once.
+/// Of all devices that run the same lists, if any, and have the same arguments. Of several lists,
+/// whose ops may run at the same time in any way, peak and arena are bounds: the sums over the
+/// lists, where what several of them hold all the time counts once.
 struct DeviceMemory {
   std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included
@@ -59,12 +59,12 @@ struct DeviceMemory {
 struct MemoryProfile {
   std::vector<ThreadMemory> threads;           // one per thread
   std::vector<DeviceMemory> kinds;             // of devices; in the order of their first devices
-  std::vector<std::optional<size_t>> kind_of;  // per device; empty where it runs nothing
+  std::vector<std::optional<size_t>> kind_of;  // per device; empty: it runs and holds nothing
 
-  /// Requires a device that runs something.
+  /// Requires a device that runs or holds something.
   const DeviceMemory& of(LogicalId device) const { return kinds[*kind_of[device.index()]]; }
 
-  /// The maximum over the devices; zero if none runs anything.
+  /// The maximum over the devices; zero if none runs or holds anything.
   Bytes largest_peak() const;
 };
 

@@ -274,15 +274,6 @@ int64_t MaxMin::first_felt(const Shared& link) const {
   }
 }
 
-void MaxMin::visit(uint32_t id) {
-  Bundle& bundle = bundles_[id];
-  if (bundle.visited || bundle.flows == 0 || stays(bundle))
-    return;
-  bundle.visited = true;
-  bundle.fixed = false;
-  visited_.push_back(id);
-}
-
 void MaxMin::enter(uint32_t l) {
   Shared& link = links_[l];
   link.entered = true;
@@ -372,21 +363,20 @@ void MaxMin::fill(Changed changed) {
       for (size_t i = next_cap; order <= 0 && i < by_cap_.size(); ++i) {
         if (bundles_[by_cap_[i]].cap != least_cap)
           break;
-        fix(by_cap_[i], least_cap, changed);
+        if (!bundles_[by_cap_[i]].fixed)
+          fix(by_cap_[i], least_cap, changed);
       }
     }
     const int64_t share = residual / count;
     for (const uint32_t l : attaining_)
       for (const uint32_t id : links_[l].bundles)
-        if (bundles_[id].visited)
+        if (bundles_[id].visited && !bundles_[id].fixed)
           fix(id, share, changed);
   }
 }
 
 void MaxMin::fix(uint32_t id, int64_t share, Changed changed) {
   Bundle& bundle = bundles_[id];
-  if (bundle.fixed)
-    return;
   bundle.fixed = true;
   for (const uint32_t hop : hops(bundle)) {
     if (links_[hop].place == kNone)

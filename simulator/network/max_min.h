@@ -139,7 +139,14 @@ class MaxMin {
   int64_t first_felt() const;
   int64_t first_felt(const Shared& link) const;
   bool stays(const Bundle& bundle) const { return bundle.rate != 0 && bundle.rate < from_; }
-  void visit(uint32_t id);
+  void visit(uint32_t id) {
+    Bundle& bundle = bundles_[id];
+    if (bundle.visited || bundle.flows == 0 || stays(bundle))
+      return;
+    bundle.visited = true;
+    bundle.fixed = false;
+    visited_.push_back(id);
+  }
   void enter(uint32_t link);
   void solve_component(Changed changed);
   void fill(Changed changed);

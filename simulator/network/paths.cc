@@ -81,6 +81,7 @@ bool RouteSearch::backwards(const Graph& graph, VertexId to, Links& links) {
 Paths::Paths(const Fabric& fabric, size_t most_held)
     : graph_{fabric, {}, {}, {}}, most_held_(most_held) {
   const size_t vertices = fabric.devices() + fabric.switches().size();
+  count_kept_ = std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices}));
   graph_.first.resize(vertices + 1, 0);
   graph_.dead_end.resize(vertices);
   only_out_.resize(vertices, kNone);
@@ -135,19 +136,21 @@ bool Paths::search(VertexId from, VertexId to, RouteSearch::Links& backwards) {
 
 void Paths::append(LinkId id) {
   const Link& link = fabric().link(id);
-  path_.links.push_back(id);
-  path_.bottleneck =
-      path_.bottleneck ? std::min(*path_.bottleneck, link.bandwidth) : link.bandwidth;
-  path_.latency += link.latency;
+  path_->links.push_back(id);
+  path_->bottleneck =
+      path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
+  path_->latency += link.latency;
+}
+
+size_t Paths::slot_of(VertexId from, VertexId to) const {
+  const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
+  return (pair ^ pair >> 32U) & (count_kept_ - 1);
 }
 
 bool Paths::append_searched(VertexId from, VertexId to) {
-  if (kept_.empty()) {
-    const size_t vertices = graph_.vertices();
-    kept_.resize(std::bit_ceil(std::min({kMostKept, most_held_, vertices * vertices})));
-  }
-  const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
-  Kept& kept = kept_[(pair ^ pair >> 32U) & (kept_.size() - 1)];
+  if (kept_.empty())
+    kept_.resize(count_kept_);
+  Kept& kept = kept_[slot_of(from, to)];
   if (!kept.asked || kept.from != from || kept.to != to) {
     kept.links.clear();
     const bool found = search(from, to, kept.links);
@@ -191,10 +194,24 @@ bool Paths::route(VertexId from, VertexId to) {
 }
 
 const Path* Paths::find(VertexId from, VertexId to) {
-  path_.links.clear();
-  path_.bottleneck.reset();
-  path_.latency = {};
-  return route(from, to) ? &path_ : nullptr;
+  if (found_.empty())
+    found_.resize(count_kept_);
+  if (long_ != nullptr)
+    *std::exchange(long_, nullptr) = {};
+  Found& found = found_[slot_of(from, to)];
+  if (!found.asked || found.from != from || found.to != to) {
+    found.path.links.clear();
+    found.path.bottleneck.reset();
+    found.path.latency = {};
+    path_ = &found.path;
+    found.is_route = route(from, to);
+    found.asked = true;
+    found.from = from;
+    found.to = to;
+    if (found.path.links.size() > kMostLinksKept)
+      long_ = &found;
+  }
+  return found.is_route ? &found.path : nullptr;
 }
 
 const Path& Paths::between(VertexId from, VertexId to) {

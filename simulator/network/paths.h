@@ -102,7 +102,15 @@ class Paths {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  /// What was found for one pair. Pairs whose numbers fall together take each other's place.
+  /// The route of one pair. Pairs whose numbers fall together take each other's place.
+  struct Found {
+    VertexId from;
+    VertexId to;
+    bool asked = false;
+    bool is_route = false;
+    Path path;
+  };
+  /// What was searched for one pair, likewise.
   struct Kept {
     VertexId from;
     VertexId to;
@@ -113,6 +121,7 @@ class Paths {
   static constexpr size_t kMostKept = size_t{1} << 12U;
   static constexpr size_t kMostLinksKept = 32;
 
+  size_t slot_of(VertexId from, VertexId to) const;
   void append(LinkId link);
   bool route(VertexId from, VertexId to);
   bool append_searched(VertexId from, VertexId to);
@@ -124,8 +133,11 @@ class Paths {
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex that one began at
   size_t held_ = 0;
   size_t most_held_;
-  std::vector<Kept> kept_;    // a power of two, from the first search on
-  Path path_;                 // what was asked for last
+  size_t count_kept_;         // a power of two
+  std::vector<Kept> kept_;    // from the first search on
+  std::vector<Found> found_;  // from the first question on
+  Found* long_ = nullptr;     // the last route, if it is too long to be kept
+  Path* path_ = nullptr;      // that is being found
   RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for
 };
 

@@ -35,6 +35,12 @@ Tape tape_of(const Program& program, const Thread& thread) {
 TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
   std::map<StreamId, uint32_t> stream_numbers;
   std::map<OpId, uint32_t> enter_of_op;
+  // Whether the instruction is the Wait of this sync collective.
+  const auto waits_at = [&](uint32_t instruction, uint32_t enter) {
+    return instruction < size() && tape[enter].kind == Instruction::Kind::Enter &&
+           tape[instruction].kind == Instruction::Kind::Wait &&
+           tape[instruction].op == tape[enter].op;
+  };
   for (uint32_t i = 0; i < size(); ++i) {
     const Instruction& instruction = tape[i];
     if (instruction.kind == Instruction::Kind::Enter) {
@@ -45,12 +51,18 @@ TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
       links_[i].stream = stream->second;
       links_[i].index = static_cast<uint32_t>(enters_[stream->second].size());
       enters_[stream->second].push_back(i);
-      enter_of_op[instruction.collective] = i;
+      // Most are followed by their own Wait, which then needs no search.
+      if (!waits_at(i + 1, i))
+        enter_of_op[instruction.collective] = i;
     } else if (instruction.kind == Instruction::Kind::Wait) {
-      const auto enter = enter_of_op.find(instruction.collective);
-      ORRERY_CHECK(enter != enter_of_op.end(), "a Wait comes after the Enter of its collective");
-      links_[i].enter = enter->second;
-      std::optional<uint32_t>& first = links_[enter->second].wait;
+      if (i > 0 && waits_at(i, i - 1)) {
+        links_[i].enter = i - 1;
+      } else {
+        const auto enter = enter_of_op.find(instruction.collective);
+        ORRERY_CHECK(enter != enter_of_op.end(), "a Wait comes after the Enter of its collective");
+        links_[i].enter = enter->second;
+      }
+      std::optional<uint32_t>& first = links_[links_[i].enter].wait;
       if (!first)
         first = i;
     }

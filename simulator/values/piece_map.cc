@@ -66,7 +66,7 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
   else
     left = before(from);
 
-  std::vector<Entry> fresh;
+  Fresh fresh;
   const auto add = [&](Entry entry) {
     const Entry* const last = fresh.empty() ? left : &fresh.back();
     if (last == nullptr || last->made.moved(entry.first - last->first) != entry.made)
@@ -115,7 +115,7 @@ PieceMap::Position PieceMap::next(Position position) const {
   return {position.block + 1, 0};
 }
 
-void PieceMap::replace(Position from, Position to, const std::vector<Entry>& fresh) {
+void PieceMap::replace(Position from, Position to, const Fresh& fresh) {
   // Between two blocks, both positions are the end of the first.
   for (Position* const position : {&from, &to})
     if (position->entry == 0 && position->block > 0)

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "simulator/values/fold_table.h"
 
 namespace orrery {
@@ -59,6 +61,7 @@ class PieceMap {
     int64_t first;
     std::vector<Entry> entries;
   };
+  using Fresh = boost::container::small_vector<Entry, 4>;  // what a write puts in place
   static constexpr size_t kMostInBlock = 64;
   struct Position {
     size_t block;
@@ -71,7 +74,7 @@ class PieceMap {
   const Entry* at(Position position) const;
   Position next(Position position) const;
   /// Replaces the entries in [from, to) by `fresh`.
-  void replace(Position from, Position to, const std::vector<Entry>& fresh);
+  void replace(Position from, Position to, const Fresh& fresh);
   void split(size_t block);
 
   int64_t size_;

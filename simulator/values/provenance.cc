@@ -56,8 +56,11 @@ class Visitor {
         held_(size_t{extent_.nodes} * extent_.channels) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
-      PieceMap& input = areas_.emplace_back(extent_.input, FoldTable::undefined());
-      if (buffers.operand.count > 0)
+      // Most operands fill the input area.
+      const bool whole = buffers.operand.step == 0 && buffers.operand.count == extent_.input;
+      PieceMap& input = areas_.emplace_back(
+          extent_.input, whole ? folds_.input(Rank(n), 0) : FoldTable::undefined());
+      if (!whole && buffers.operand.count > 0)
         input.write(buffers.operand.step * n,
                     {{0, buffers.operand.count, folds_.input(Rank(n), 0)}});
       areas_.emplace_back(extent_.in_place ? 0 : extent_.output,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/base/random.h"
+#include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "simulator/lower/faults.h"
 #include "simulator/time/engine.h"
@@ -86,6 +87,23 @@ Ran faulty(int devices, const std::string& faults) {
   Ran ran = run_parts(compute_reduce_add(devices, faults));
   same_but_for_time(run_parts(compute_reduce_add(devices, "[]")), ran);
   return ran;
+}
+
+TEST_CASE("jitter: each iteration of a long loop has an amount of its own") {
+  test::ScenarioParts parts;
+  parts.program = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 200, "carry": {"h": "a"},
+"body": [{"id": "y", "op": "add", "of": ["h", "h"]}], "yield": {"h": "y"}}])";
+  RunOptions options;
+  options.data = Data::Off;
+  options.iterations_budget = 0;
+  CHECK(leaves_out_iterations(test::run_parts(parts, options).report.scenario->program));
+  parts.faults = R"([{"jitter": {"ops": "1 us"}}])";
+  const Report report = test::run_parts(parts, options).report;
+  CHECK(report.scenario->program.ops.size() == 200);
+  std::set<Duration> durations;
+  for (const std::vector<OpSpan>& spans : report.completion->spans)
+    durations.insert(spans.front().end - spans.front().start);
+  CHECK(durations.size() > 100);
 }
 
 }  // namespace

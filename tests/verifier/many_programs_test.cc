@@ -9,7 +9,6 @@
 #include "models/program/holders.h"
 #include "simulator/memory/lifetimes.h"
 #include "tests/verifier/scenario_rig.h"
-#include "verifier/stages.h"
 
 namespace orrery {
 namespace {
@@ -74,31 +73,6 @@ TEST_CASE("many programs: the limit on ops over all devices counts each op's own
   --options.limits.places;
   CHECK_THROWS_WITH_AS(test::run_parts(many(8), options), doctest::Contains("got 40 on 8 devices"),
                        InputError);
-}
-
-TEST_CASE("time and memory for planners: those of the report, per device") {
-  test::ScenarioParts parts;
-  parts.threads = true;
-  parts.devices = 3;
-  parts.mesh = R"({"x": 3})";
-  parts.arrays = R"({"a": {"shape": [16], "dtype": "f32", "init": "ones"}})";
-  // Device 1 runs both lists, device 2 none.
-  parts.program = R"([{"on": [0, 1], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]},
-{"on": [1], "do": [{"id": "c", "op": "mul", "of": ["a", "a"]}]}])";
-  const Report report = test::run_parts(parts).report;
-  const Scenario& scenario = *report.scenario;
-  Diagnostics diagnostics("planned");
-  StageOptions options;
-  options.memory = scenario.memory;
-  const TimeAndMemory planned =
-      time_and_memory(scenario.program, scenario.cluster, diagnostics, options);
-  REQUIRE(diagnostics.empty());
-  CHECK(planned.makespan == report.completion->makespan - Instant());
-  REQUIRE(planned.peaks.size() == 3);
-  CHECK(planned.peaks[0] == report.memory.of(LogicalId(0)).peak);
-  CHECK(planned.peaks[1] == report.memory.of(LogicalId(1)).peak);
-  CHECK(planned.peaks[1] > planned.peaks[0]);
-  CHECK(planned.peaks[2] == Bytes());
 }
 
 /// Two programs on a device each, with an array of 6 KiB each.

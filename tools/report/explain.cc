@@ -162,6 +162,8 @@ std::vector<std::string_view> explainable(const Program& program) {
       ids.push_back(program.value(op.results[r]).name);
   for (const Argument& argument : program.arguments)
     ids.push_back(program.value(argument.value).name);
+  for (const auto& [name, value] : program.other_names)
+    ids.push_back(name);
   return ids;
 }
 
@@ -169,6 +171,8 @@ Explanation explain(const Report& report, const std::string& id) {
   const Program& program = report.scenario->program;
   Explanation explanation;
   explanation.id = id;
+  if (const auto carried = program.other_names.find(id); carried != program.other_names.end())
+    explanation.value = carried->second;
   for (size_t v = 0; v < program.values.size(); ++v)
     if (program.values[v].name == id)
       explanation.value = ValueId(v);

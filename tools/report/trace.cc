@@ -247,7 +247,8 @@ class Trace {
   }
 
   /// Each op sets the counter for as long as it runs: to the live bytes at the op, summed over the
-  /// lists of the device. `first` is the first of these lists.
+  /// lists of the device. `first` is the first of these lists. A device without lists holds the
+  /// same all the time.
   void write_memory(const DeviceReport& device, ListId first) {
     struct Change {
       Instant at;
@@ -267,6 +268,10 @@ class Trace {
     }
     std::stable_sort(changes.begin(), changes.end(),
                      [](const Change& a, const Change& b) { return a.at < b.at; });
+    if (device.threads.empty()) {
+      changes.push_back({Instant(), 0, Bytes()});
+      lives.emplace_back();
+    }
     const DeviceMemory& memory = report_.memory.of(device.device);
     std::optional<Bytes> shown;
     for (const Change& change : changes) {

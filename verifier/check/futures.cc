@@ -61,6 +61,11 @@ std::vector<Flight> flights(const Program& program, const Thread& thread) {
   return result;
 }
 
+bool donates(const Program& program, const Thread& thread) {
+  return std::any_of(thread.issue_order.begin(), thread.issue_order.end(),
+                     [&](OpId op) { return !program.op(op).donated.empty(); });
+}
+
 /// A donation of a buffer, and a later or simultaneous use of it.
 struct Clash {
   size_t donor = 0;
@@ -156,6 +161,8 @@ Check futures_used_by_done(const Program& program) {
 
 Check race_free(const Program& program) {
   for (const Thread& thread : program.threads) {
+    if (!donates(program, thread))
+      continue;
     const std::vector<Flight> flight = flights(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
       return user < donor ? donor < flight[user].to : user < flight[donor].to;
@@ -232,6 +239,8 @@ Check donations_respected(const Program& program) {
   if (auto between = donation_between_lists(program))
     return *between;
   for (const Thread& thread : program.threads) {
+    if (!donates(program, thread))
+      continue;
     const std::vector<Flight> flight = flights(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
       return donor < user && user >= flight[donor].to;

@@ -1,6 +1,6 @@
 #include "verifier/check/resources.h"
 
-#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -31,17 +31,26 @@ std::string_view text(HeldAs kind) {
   return "";
 }
 
+/// The first op of a device's only list at which it holds more than its capacity.
+std::optional<OpId> first_over(const Program& program, const MemoryProfile& memory,
+                               const DeviceMemory& held, Bytes capacity) {
+  if (held.threads.size() != 1)
+    return std::nullopt;
+  const ThreadId thread = held.threads.front();
+  const std::vector<Bytes>& live = memory.threads[thread.index()].live;
+  for (size_t i = 0; i < live.size(); ++i)
+    if (live[i] + held.beside + held.reserved > capacity)
+      return program.thread(thread).issue_order[i];
+  return std::nullopt;
+}
+
 }  // namespace
 
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity) {
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    const Thread& thread = program.threads[t];
-    const auto over =
-        std::find_if(thread.devices.begin(), thread.devices.end(),
-                     [&](LogicalId candidate) { return memory.of(candidate).peak > capacity; });
-    if (over == thread.devices.end())
+  for (uint32_t d = 0; d < memory.kind_of.size(); ++d) {
+    const LogicalId device(d);
+    if (!memory.kind_of[d] || memory.of(device).peak <= capacity)
       continue;
-    const LogicalId device = *over;
     const DeviceMemory& held = memory.of(device);
     const bool several = held.threads.size() > 1;
     const std::string at =
@@ -52,13 +61,8 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
                        {"peak_at", held.peak_at ? program.op(*held.peak_at).name : ""},
                        {"peak_bytes", std::to_string(held.peak.count())},
                        {"capacity_bytes", std::to_string(capacity.count())}};
-    const std::vector<Bytes>& counted = memory.threads[t].live;
-    for (size_t i = 0; i < counted.size() && !several; ++i) {
-      if (counted[i] + held.beside + held.reserved <= capacity)
-        continue;
-      witness.emplace_back("first_over_at", program.op(thread.issue_order[i]).name);
-      break;
-    }
+    if (const std::optional<OpId> first = first_over(program, memory, held, capacity))
+      witness.emplace_back("first_over_at", program.op(*first).name);
     std::string live;
     for (size_t i = 0; i < held.live_at_peak.size(); ++i) {
       const Held& buffer = held.live_at_peak[i];

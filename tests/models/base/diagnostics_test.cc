@@ -55,6 +55,17 @@ TEST_CASE("diagnostics: an error that is added twice is reported once") {
   CHECK_THROWS_WITH(diagnostics.throw_if_any(), "a.json:2:4: /y: wrong\na.json:3:4: /x: wrong");
 }
 
+TEST_CASE("diagnostics: an error of many iterations is reported once, with their number") {
+  Diagnostics diagnostics("a.json");
+  for (int i = 0; i < 1'000; ++i) {
+    const Diagnostics::Note note(diagnostics, " (in l[" + std::to_string(i) + "])");
+    diagnostics.add({"/x", TextPosition{3, 4}}, "wrong");
+  }
+  CHECK(diagnostics.size() == 1'000);
+  CHECK_THROWS_WITH(diagnostics.throw_if_any(),
+                    "a.json:3:4: /x: wrong (in l[0]), and 999 times more");
+}
+
 TEST_CASE("diagnostics: the 200th error ends the reading") {
   Diagnostics diagnostics("a.json");
   for (uint32_t line = 1; line < 200; ++line)

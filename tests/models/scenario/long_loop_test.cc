@@ -140,5 +140,27 @@ TEST_CASE("loops: a name of an iteration between the first and the last has all 
   CHECK(check_written_out(program) == 40 * 2 + 1);
 }
 
+TEST_CASE("loops: an id that an iteration left out has is used, with an op before or after") {
+  const std::string long_loop = loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")");
+  const std::string same = R"({"id": "l[17].y", "op": "neg", "of": "a"})";
+  for (const std::string& program :
+       {"[" + long_loop + ", " + same + "]", "[" + same + ", " + long_loop + "]"})
+    CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut),
+                         doctest::Contains("expected an unused id, got \"l[17].y\""), InputError);
+  // One that no iteration has.
+  CHECK_NOTHROW(read("[" + long_loop + R"(, {"id": "l[40].y", "op": "neg", "of": "a"}])",
+                     LongLoops::LeftOut));
+}
+
+TEST_CASE("loops: errors beside a loop that is too long to be read whole are told") {
+  const std::string program = "[" + loop("l", 1'000'000, R"("h": "a")", kAdd, R"("h": "y")") +
+                              R"(, {"id": "z", "op": "neg", "of": "typo"}])";
+  CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut), doctest::Contains("got \"typo\""),
+                       InputError);
+  CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut),
+                       doctest::Contains("every iteration is read where single ones are named"),
+                       InputError);
+}
+
 }  // namespace
 }  // namespace orrery

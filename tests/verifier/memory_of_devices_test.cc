@@ -1,0 +1,97 @@
+// What each device holds: with several programs, with none, and what loops leak.
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/scenario/reader.h"
+#include "tests/verifier/scenario_rig.h"
+#include "verifier/stages.h"
+
+namespace orrery {
+namespace {
+
+TEST_CASE("time and memory for planners: those of the report, per device") {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 3;
+  parts.mesh = R"({"x": 3})";
+  parts.arrays = R"({"a": {"shape": [16], "dtype": "f32", "init": "ones"}})";
+  // Device 1 runs both lists, device 2 none.
+  parts.program = R"([{"on": [0, 1], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]},
+{"on": [1], "do": [{"id": "c", "op": "mul", "of": ["a", "a"]}]}])";
+  const Report report = test::run_parts(parts).report;
+  const Scenario& scenario = *report.scenario;
+  Diagnostics diagnostics("planned");
+  StageOptions options;
+  options.memory = scenario.memory;
+  const TimeAndMemory planned =
+      time_and_memory(scenario.program, scenario.cluster, diagnostics, options);
+  REQUIRE(diagnostics.empty());
+  CHECK(planned.makespan == report.completion->makespan - Instant());
+  REQUIRE(planned.peaks.size() == 3);
+  CHECK(planned.peaks[0] == report.memory.of(LogicalId(0)).peak);
+  CHECK(planned.peaks[1] == report.memory.of(LogicalId(1)).peak);
+  CHECK(planned.peaks[1] > planned.peaks[0]);
+  CHECK(planned.peaks[2] == Bytes());
+}
+
+TEST_CASE("memory: an array on a device without a program counts there") {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.memory = "8 KiB";
+  parts.arrays = R"({"a": {"shape": [64], "dtype": "f32", "init": "ones", "on": [0]},
+"w": {"shape": [4096], "dtype": "f32", "init": "ones", "on": [1]}})";
+  parts.program = R"([{"on": [0], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]}])";
+  const test::Ran ran = test::run_parts(parts);
+  const Check& capacity = ran.check("MEMORY.CAPACITY");
+  CHECK_FALSE(capacity.holds);
+  CHECK(capacity.message ==
+        "Before the first op device 1 holds 16 KiB, over its 8 KiB: \"w\" 16 KiB (argument).");
+  REQUIRE(ran.report.devices.size() == 2);
+  CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(4 * 4096));
+  CHECK(ran.report.memory.largest_peak() == Bytes(4 * 4096));
+}
+
+/// The peak of the only thread, with all iterations or without most of them.
+Bytes peak(const std::string& program, LongLoops long_loops) {
+  const std::string text =
+      R"({"orrery": 1, "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s",
+"latency": "1 us"}, "mesh": {"x": 2}, "check_types": false,
+"arrays": {"a": {"shape": [64], "dtype": "f32", "init": "zeros"}}, "program": )" +
+      program + "}";
+  const Scenario scenario = read_scenario("f", text, {}, long_loops);
+  Diagnostics diagnostics("f");
+  Stages stages(scenario.program, scenario.cluster, {}, diagnostics);
+  REQUIRE(diagnostics.empty());
+  return stages.memory().threads.front().peak;
+}
+
+TEST_CASE("memory: what a long loop leaks counts for each iteration") {
+  // 256 bytes of "a". Each iteration holds its sum to the end; with "own", its operand too.
+  const std::string shared = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "body": [
+{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x", "algorithm": "ring"}]}])";
+  CHECK(peak(shared, LongLoops::LeftOut) == Bytes(256 + 1000 * 256));
+  CHECK(peak(shared, LongLoops::WrittenOut) == Bytes(256 + 1000 * 256));
+  const std::string own = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "body": [
+{"id": "y", "op": "add", "of": ["a", "a"]},
+{"id": "s", "op": "psum_start", "of": "y", "axis_name": "x", "algorithm": "ring"}]}])";
+  CHECK(peak(own, LongLoops::LeftOut) == peak(own, LongLoops::WrittenOut));
+  CHECK(peak(own, LongLoops::LeftOut) == Bytes(256 + 1000 * 512));
+}
+
+TEST_CASE("memory: a loop in a loop leaks what each of its runs makes") {
+  // "y" is made by the outer loop, and held once for each of its iterations.
+  const std::string nested = R"([{"id": "o", "op": "fori_loop", "lower": 0, "upper": 30, "body": [
+{"id": "y", "op": "add", "of": ["a", "a"]},
+{"id": "l", "op": "fori_loop", "lower": 0, "upper": 40, "body": [
+{"id": "s", "op": "psum_start", "of": "y", "axis_name": "x", "algorithm": "ring"}]}]}])";
+  CHECK(peak(nested, LongLoops::LeftOut) == Bytes(256 + 30 * 256 + 30 * 40 * 256));
+  CHECK(peak(nested, LongLoops::WrittenOut) == Bytes(256 + 30 * 256 + 30 * 40 * 256));
+}
+
+}  // namespace
+}  // namespace orrery
