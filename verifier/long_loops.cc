@@ -76,6 +76,27 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
   return {};
 }
 
+std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
+                                                const Limits& limits,
+                                                const Iterations& iterations) {
+  const Program& program = scenario->program;
+  if (!leaves_out_iterations(program))
+    return scenario;
+  const bool wanted = iterations.all || has_jitter_of_ops(*scenario) ||
+                      places_with_all_iterations(program) <= iterations.budget;
+  if (!wanted)
+    return scenario;
+  if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
+    if (iterations.all)
+      throw InputError(scenario->file,
+                       {{{}, "to compute values, all iterations are run: " + beyond}});
+    return scenario;
+  }
+  Scenario whole = *scenario;
+  whole.program = written_out(program).program;
+  return std::make_shared<const Scenario>(std::move(whole));
+}
+
 std::vector<std::string> added_labels(const Program& program,
                                       const std::vector<AddedIterations>& added) {
   constexpr size_t kMostLines = 8;
@@ -100,27 +121,6 @@ std::vector<std::string> added_labels(const Program& program,
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;
-}
-
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits,
-                                                const Iterations& iterations) {
-  const Program& program = scenario->program;
-  if (!leaves_out_iterations(program))
-    return scenario;
-  const bool wanted = iterations.all || has_jitter_of_ops(*scenario) ||
-                      places_with_all_iterations(program) <= iterations.budget;
-  if (!wanted)
-    return scenario;
-  if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
-    if (iterations.all)
-      throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    return scenario;
-  }
-  Scenario whole = *scenario;
-  whole.program = written_out(program).program;
-  return std::make_shared<const Scenario>(std::move(whole));
 }
 
 }  // namespace orrery

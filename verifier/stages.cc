@@ -1,18 +1,14 @@
 #include "verifier/stages.h"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "models/program/loops.h"
-#include "models/program/op_overflow.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
-#include "simulator/time/state_budget.h"
-#include "verifier/long_loops.h"
+#include "verifier/loop_times.h"
 
 namespace orrery {
 
@@ -103,57 +99,8 @@ std::optional<Completion> Stages::time_long_loops() {
   // Iterations wait for earlier ones only, and the written ones have all that can wait.
   if (!stop().finished())
     return std::nullopt;
-  return time_written_out();
-}
-
-/// The times of the ops that are written here, from a run of the program with all iterations.
-std::optional<Completion> Stages::time_written_out() {
-  if (const std::string over = beyond_limits(program_, options_.limits); !over.empty()) {
-    diagnostics_.add("to time loops whose messages share links, all iterations are run: " + over);
-    return std::nullopt;
-  }
-  const WrittenOut all = written_out(program_);
-  const Program& whole = all.program;
-  StageOptions options = options_;
-  options.slack_budget = 0;
-  Stages stages(whole, cluster_, options, diagnostics_);
-  if (!diagnostics_.empty())
-    return std::nullopt;
-  Completion completion;
-  try {
-    if (!stages.times())
-      return std::nullopt;
-    completion = *stages.times();
-  } catch (const TooMuchState& too_much) {  // the op that it names is one of the other program
-    diagnostics_.add(too_much.what());
-    return std::nullopt;
-  } catch (const OpOverflow& overflow) {
-    throw Overflow(overflow.what());  // its op is not one of the original program
-  }
-  std::map<std::string_view, size_t> written;  // the window too is made of copies of the last
-  for (size_t op = 0; op < program_.ops.size(); ++op)
-    written.emplace(program_.ops[op].name, op);
-  std::vector<std::vector<OpSpan>> spans(program_.ops.size());
-  std::vector<std::vector<OpTime>> left_out(program_.ops.size());
-  for (size_t op = 0; op < whole.ops.size(); ++op) {
-    std::vector<OpSpan>& of_op = completion.spans[op];
-    if (const auto found = written.find(whole.ops[op].name); found != written.end()) {
-      left_out[found->second].resize(of_op.size());
-      spans[found->second] = std::move(of_op);
-      continue;
-    }
-    std::vector<OpTime>& runs = left_out[all.copy_of[op].index()];
-    runs.resize(of_op.size());
-    for (size_t place = 0; place < of_op.size(); ++place) {
-      runs[place].from_reached += of_op[place].end - of_op[place].reached;
-      runs[place].from_start += of_op[place].end - of_op[place].start;
-    }
-  }
-  completion.spans = std::move(spans);
-  completion.left_out = std::move(left_out);
-  completion.added.resize(program_.loops.size());
-  completion.held_up_by.clear();
-  return completion;
+  return time_loops_by_engine(program_, cluster_, options_, std::get<std::string>(swept),
+                              diagnostics_);
 }
 
 const Stop& Stages::stop() {

@@ -74,8 +74,8 @@ class Stages {
   const MemoryProfile& memory();
 
   /// Empty if the program does not end, or a route is lost. If iterations of loops are left out and
-  /// links are shared, the loops are written out for the timing. If that exceeds the limits, the
-  /// result is empty, and the diagnostics say so.
+  /// links are shared, the loops are written out for the timing (loop_times.h). If that exceeds the
+  /// limits, the result is empty, and the diagnostics say so.
   const std::optional<Completion>& times();
 
   /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass
@@ -103,7 +103,6 @@ class Stages {
 
  private:
   std::optional<Completion> time_long_loops();
-  std::optional<Completion> time_written_out();
 
   const Program& program_;
   const Cluster& cluster_;

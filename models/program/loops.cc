@@ -4,7 +4,6 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -20,22 +19,6 @@ constexpr uint64_t kMostRepetitions = std::numeric_limits<int64_t>::max();
 
 uint64_t product(uint64_t a, uint64_t b) {
   return a > kMostRepetitions / b ? kMostRepetitions : a * b;
-}
-
-/// Per op: the loops whose repeated iteration it is in, inner ones first.
-std::vector<std::vector<size_t>> repeated_in(const Program& program) {
-  std::vector<std::vector<size_t>> loops(program.ops.size());
-  for (size_t l = 0; l < program.loops.size(); ++l)
-    if (program.loops[l].left_out() > 0)
-      for (uint32_t op = program.loops[l].last().ops.begin; op < program.loops[l].last().ops.end;
-           ++op)
-        loops[op].push_back(l);
-  return loops;
-}
-
-bool same_iterations(const Loop& a, const Loop& b) {
-  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
-         a.written.size() == b.written.size();
 }
 
 }  // namespace
@@ -86,41 +69,13 @@ std::vector<uint64_t> repetitions(const Program& program) {
   return times;
 }
 
-std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
-  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
-  std::vector<size_t> group(program.loops.size());  // per loop: one of its group, none after it
-  std::iota(group.begin(), group.end(), size_t{0});
-  const auto least = [&](size_t loop) {
-    while (group[loop] != loop)
-      loop = group[loop] = group[group[loop]];
-    return loop;
-  };
-  for (const Site& site : program.sites) {
-    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
-    for (const OpId op : site.ops) {
-      const std::vector<size_t>& others = loops_of[op.index()];
-      if (others.size() != first.size())
-        return std::nullopt;
-      for (size_t i = 0; i < first.size(); ++i) {
-        if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
-          return std::nullopt;
-        const size_t one = least(first[i]);
-        const size_t other = least(others[i]);
-        group[std::max(one, other)] = std::min(one, other);
-      }
-    }
+Program with_trips(Program program, const LoopGroup& group, uint64_t trips) {
+  for (const size_t l : group) {
+    Loop& loop = program.loops[l];
+    ORRERY_CHECK(trips >= loop.written.size(), "what is written runs");
+    loop.upper = static_cast<int64_t>(static_cast<uint64_t>(loop.lower) + trips);
   }
-  std::map<size_t, LoopGroup> by_least;
-  for (size_t l = 0; l < program.loops.size(); ++l)
-    if (program.loops[l].left_out() > 0)
-      by_least[least(l)].push_back(l);
-  std::vector<LoopGroup> groups;
-  for (auto& [first, members] : by_least)
-    groups.push_back(std::move(members));
-  // A loop comes after those inside it, so its group's last one comes after all of theirs.
-  std::sort(groups.begin(), groups.end(),
-            [](const LoopGroup& a, const LoopGroup& b) { return a.back() < b.back(); });
-  return groups;
+  return program;
 }
 
 namespace {
@@ -157,7 +112,7 @@ class WritingOut {
       to_.outputs.push_back(values_[output.index()]);
     for (const auto& [name, value] : from_.other_names)
       to_.other_names.emplace(name, values_[value.index()]);
-    return {std::move(to_), std::move(copy_of_)};
+    return {std::move(to_), std::move(copy_of_), std::move(ops_)};
   }
 
  private:
@@ -404,15 +359,19 @@ class WritingOut {
 }  // namespace
 
 WrittenOut written_out(const Program& program) {
-  WrittenOut result{program, {}};
+  WrittenOut result{program, {}, {}};
   for (size_t op = 0; op < program.ops.size(); ++op)
     result.copy_of.emplace_back(op);
+  result.op_of = result.copy_of;
   while (leaves_out_iterations(result.program)) {
     const auto groups = loop_groups(result.program);
     ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
     WrittenOut next = WritingOut(result.program, groups->front()).run();
     for (OpId& op : next.copy_of)
       op = result.copy_of[op.index()];
+    for (OpId& op : result.op_of)
+      op = next.op_of[op.index()];
+    next.op_of = std::move(result.op_of);
     result = std::move(next);
   }
   return result;

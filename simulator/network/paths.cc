@@ -142,15 +142,15 @@ void Paths::append(LinkId id) {
   path_->latency += link.latency;
 }
 
-size_t Paths::slot_of(VertexId from, VertexId to) const {
+size_t Paths::slot_of(VertexId from, VertexId to, size_t size) {
   const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
-  return (pair ^ pair >> 32U) & (count_kept_ - 1);
+  return (pair ^ pair >> 32U) & (size - 1);
 }
 
 bool Paths::append_searched(VertexId from, VertexId to) {
   if (kept_.empty())
     kept_.resize(count_kept_);
-  Kept& kept = kept_[slot_of(from, to)];
+  Kept& kept = kept_[slot_of(from, to, kept_.size())];
   if (!kept.asked || kept.from != from || kept.to != to) {
     kept.links.clear();
     const bool found = search(from, to, kept.links);
@@ -195,10 +195,10 @@ bool Paths::route(VertexId from, VertexId to) {
 
 const Path* Paths::find(VertexId from, VertexId to) {
   if (found_.empty())
-    found_.resize(count_kept_);
+    found_.resize(std::min(count_kept_, kMostFound));
   if (long_ != nullptr)
     *std::exchange(long_, nullptr) = {};
-  Found& found = found_[slot_of(from, to)];
+  Found& found = found_[slot_of(from, to, found_.size())];
   if (!found.asked || found.from != from || found.to != to) {
     found.path.links.clear();
     found.path.bottleneck.reset();

@@ -119,9 +119,11 @@ class Paths {
     RouteSearch::Links links;  // the last one first
   };
   static constexpr size_t kMostKept = size_t{1} << 12U;
+  static constexpr size_t kMostFound = size_t{1} << 9U;
   static constexpr size_t kMostLinksKept = 32;
 
-  size_t slot_of(VertexId from, VertexId to) const;
+  /// Of a pair in a table of `size`, a power of two.
+  static size_t slot_of(VertexId from, VertexId to, size_t size);
   void append(LinkId link);
   bool route(VertexId from, VertexId to);
   bool append_searched(VertexId from, VertexId to);
@@ -134,8 +136,8 @@ class Paths {
   size_t held_ = 0;
   size_t most_held_;
   size_t count_kept_;         // a power of two
-  std::vector<Kept> kept_;    // from the first search on
-  std::vector<Found> found_;  // from the first question on
+  std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
+  std::vector<Found> found_;  // from the first question on; at most kMostFound
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // that is being found
   RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for

@@ -77,6 +77,8 @@ class ProgramLists {
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
+class RelativeState;
+
 /// Calls the host, in an order that respects the causes. The host must not call back:
 ///   passed(ListId, uint32_t instruction)
 ///   entered(EnterRef)
@@ -131,6 +133,17 @@ class ListProgress {
     return tape.index_on_stream(moment.instruction) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
+
+  uint32_t entered(ListId list, uint32_t stream) const {
+    return streams_[first_stream_[list.index()] + stream].entered;
+  }
+  uint32_t ended(ListId list, uint32_t stream) const {
+    return streams_[first_stream_[list.index()] + stream].ended;
+  }
+
+  /// Where the list is, and each of its streams: the first Enter that has not happened, and the
+  /// first that has not ended. No list is held: loops have all their iterations.
+  void append_state(ListId list, RelativeState& state) const;
 
   /// The next instruction that the list will pass; the length of the tape at its end.
   uint32_t next(ListId list) const { return next_[list.index()]; }

@@ -4,6 +4,7 @@
 // whether a half may run, and parks a channel on its first unmet cause. So the time of a walk grows
 // with the halves, and its memory with the channels.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "models/base/check.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/relative_state.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/step_table.h"
 
@@ -111,6 +113,15 @@ class Progress {
            (cursor.index == step.index && half == Half::Receive && cursor.received);
   }
 
+  /// How far each channel is, which nodes have entered, and which messages wait to be taken. Who is
+  /// parked where, and how many channels have steps left, follows from these.
+  void append_state(RelativeState& state) const {
+    for (const Cursor& cursor : cursors_)
+      state.add(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
+    append_bits(entered_, state);
+    append_bits(arrived_.entries(), state);
+  }
+
   /// Every channel of an entered node that cannot continue, in (node, channel) order.
   std::vector<Parked> parked() const {
     std::vector<Parked> result;
@@ -138,6 +149,16 @@ class Progress {
 
     Half half() const { return received ? Half::Send : Half::Receive; }
   };
+
+  template <class Flags>
+  static void append_bits(const Flags& flags, RelativeState& state) {
+    for (size_t i = 0; i < flags.size(); i += 64) {
+      uint64_t word = 0;
+      for (size_t bit = 0; bit < std::min<size_t>(64, flags.size() - i); ++bit)
+        word |= uint64_t{flags[i + bit] ? 1U : 0U} << bit;
+      state.add(word);
+    }
+  }
 
   uint32_t cursor_of(Node node, Channel channel) const {
     return node.index() * extent_.channels + channel.index();

@@ -1,5 +1,7 @@
 #include "simulator/time/engine.h"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -10,7 +12,9 @@
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
+#include "simulator/schedule/relative_state.h"
 #include "simulator/time/event_queue.h"
+#include "simulator/time/loop_watch.h"
 #include "simulator/time/running_collective.h"
 #include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
@@ -29,6 +33,7 @@ class Engine {
         tapes_(program, lowered, options.device_start, options.log),
         log_(options.log),
         state_(options.most_state),
+        watches_(options.watches),
         running_(lowered.collectives.size()) {
     ORRERY_CHECK(!leaves_out_iterations(program), "the engine runs every iteration by itself");
     completion_.device_start = options.device_start;
@@ -36,6 +41,8 @@ class Engine {
       shuffle_.emplace(*options.shuffle_seed);
     for (const Collective& collective : lowered.collectives)
       completion_.held_up_by.emplace_back(collective.members.size());
+    ORRERY_CHECK(watches_.empty() || options.extra_updates.empty(),
+                 "extra updates are no part of the state");
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, 0, {}});
     for (size_t l = 0; l < demands.links.size(); ++l)
@@ -113,6 +120,7 @@ class Engine {
       while (!events_.empty() && events_.next() == now_)
         do_events();
       share_links();
+      watch_loops();
     }
     if (!tapes_.finished())
       return std::nullopt;
@@ -139,10 +147,76 @@ class Engine {
     CollectiveId collective;
     uint32_t channel = 0;  // of the sender
 
+    /// Requires that the rate has not changed since `since`.
+    Work left_at(Instant now, Rate rate) const {
+      return left - Work{rate.count()} * (now - since).count();
+    }
     Instant end(Rate rate) const {
       return since + Duration(checked_narrow(ceil_divide(left, Int128{rate.count()})));
     }
   };
+
+  void watch_loops() {
+    for (LoopWatch* const watch : watches_) {
+      if (!watch->due(tapes_.progress()))
+        continue;
+      if (!state_.has_room_for_copies())
+        return watch->give_up();
+      RelativeState state(watch->iterations(), watch->iteration(), now_);
+      append_state(state);
+      watch->add(std::move(state));
+    }
+  }
+
+  /// At the end of an instant: the lists, the collectives at work, the events and the transfers, in
+  /// an order that does not depend on how they came about. Ends of transfers follow from what is
+  /// left and the rate; events of ends that were put off do nothing. The rates follow from the set
+  /// of flows (max_min.h), and so does each later one. Messages and digest are sums over what runs.
+  void append_state(RelativeState& state) const {
+    tapes_.append_state(state);
+    std::vector<std::pair<LoopPosition, const RunningCollective*>> at_work;
+    for (size_t c = 0; c < running_.size(); ++c)
+      if (running_[c])
+        at_work.emplace_back(state.position(CollectiveId(c)), running_[c].get());
+    std::sort(at_work.begin(), at_work.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    state.add(at_work.size());
+    for (const auto& [position, running] : at_work) {
+      state.add(position);
+      running->append_state(state);
+    }
+    using Words = std::array<uint64_t, 4>;
+    std::vector<std::pair<LoopPosition, Words>> pending;
+    events_.for_each([&](Instant at, const Event& event) {
+      if (event.kind != Event::Kind::FlowSent)
+        pending.push_back({state.position(CollectiveId(event.subject)),
+                           {state.ahead(at), static_cast<uint64_t>(event.kind),
+                            uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
+                            event.step.index}});
+    });
+    append(std::move(pending), state);
+    std::vector<std::pair<LoopPosition, Words>> sending;
+    network_.for_each_flow([&](FlowId flow) {
+      const Transfer& transfer = transfers_[flow.index()];
+      const Rate rate = network_.rate_of(flow);
+      const auto left = static_cast<UInt128>(transfer.left_at(now_, rate));
+      sending.push_back({state.position(transfer.collective),
+                         {transfer.channel, static_cast<uint64_t>(rate.count()),
+                          static_cast<uint64_t>(left), static_cast<uint64_t>(left >> 64U)}});
+    });
+    append(std::move(sending), state);
+  }
+
+  template <class Items>
+  static void append(Items items, RelativeState& state) {
+    std::sort(items.begin(), items.end());
+    state.add(items.size());
+    for (const auto& [position, words] : items) {
+      state.add(position);
+      for (const uint64_t word : words)
+        state.add(word);
+    }
+  }
 
   void next_number() {
     if (number_.index() == UINT32_MAX)
@@ -239,7 +313,7 @@ class Engine {
   /// Continues at the flow's current rate. A flow that has just begun has sent nothing `before`.
   void reschedule(FlowId flow, Rate before) {
     Transfer& transfer = transfers_[flow.index()];
-    transfer.left -= Work{before.count()} * (now_ - transfer.since).count();
+    transfer.left = transfer.left_at(now_, before);
     transfer.since = now_;
     at_work_ = transfer.collective;
     events_.push(transfer.end(network_.rate_of(flow)), {Event::Kind::FlowSent, flow.index(), {}});
@@ -253,6 +327,7 @@ class Engine {
   Tapes tapes_;
   EventLog* log_;
   StateBudget state_;
+  const std::vector<LoopWatch*> watches_;
   std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;

@@ -19,11 +19,14 @@
 
 namespace orrery {
 
+class LoopWatch;
+
 struct EngineOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
   EventLog* log = nullptr;              // gets every half that runs
   int64_t most_state = Limits().state;  // bytes that all collectives at work may take
+  std::vector<LoopWatch*> watches;      // get the states at ends of iterations
 
   // None of these changes a result; tests check this. Permutes the order in which the events of one
   // instant are handled.

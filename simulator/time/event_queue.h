@@ -27,6 +27,7 @@ class KeyHeap {
   using Key = UInt128;
 
   bool empty() const { return keys_.empty(); }
+  const std::vector<Key>& keys() const { return keys_; }  // in no order
   Key least() const { return keys_.front(); }
 
   void push(Key key) {
@@ -134,6 +135,25 @@ class EventQueue {
     else
       near_.push(slot.key);
     return sequence;
+  }
+
+  /// Visits the time and the payload of all events, in no order.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    const auto in_slot = [&](uint32_t id) {
+      const Slot& slot = slots_[id];
+      const Instant time(static_cast<int64_t>(time_of(slot.key)));
+      visit(time, slot.payload);
+      for (uint32_t f = slot.followers; f != kNone; f = followers_[f].next)
+        visit(time, followers_[f].payload);
+    };
+    for (const Key key : near_.keys())
+      in_slot(static_cast<uint32_t>(key % kSlots));
+    for (size_t bucket = bucket_; bucket < buckets_.size(); ++bucket)
+      for (uint32_t id = buckets_[bucket]; id != kNone; id = slots_[id].next)
+        in_slot(id);
+    for (uint32_t id = far_; id != kNone; id = slots_[id].next)
+      in_slot(id);
   }
 
   /// Takes the earliest event out. Requires that there is one.

@@ -19,6 +19,7 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
+#include "simulator/schedule/relative_state.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -42,6 +43,9 @@ class RunningCollective {
   virtual State sent(StepRef ref) = 0;          // the send half is over
   virtual State sent_by(uint32_t channel) = 0;  // the same, of the channel that had this number
   virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
+
+  /// At the end of an instant.
+  virtual void append_state(RelativeState& state) const = 0;
 
   /// That it takes, with what the engine holds of its messages under way.
   virtual Int128 bytes() const = 0;
@@ -84,6 +88,11 @@ class CollectiveRun final : public RunningCollective {
            channels * Int128{sizeof(Connection) + kBytesUnderWay};
   }
   Int128 bytes() const override { return bytes(extent_); }
+
+  /// Only how far it is. Its halves at work are the engine's events and flows. Who held up whom
+  /// goes only into held_up_by, which is not kept where iterations are added. What a channel
+  /// remembers of its way follows from the step that it is at.
+  void append_state(RelativeState& state) const override { progress_.append_state(state); }
 
   State enter(Node node) override {
     entries_[node.index()] = host_.number();

@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/program/op_overflow.h"
+#include "simulator/schedule/relative_state.h"
 
 namespace orrery {
 
@@ -53,6 +54,30 @@ bool Tapes::at_rest(Entered entered) {
   for (const Entrance& entrance : std::exchange(entrances_, {}))
     entered(entrance);
   return !released.empty();
+}
+
+void Tapes::append_state(RelativeState& state) const {
+  for (uint32_t l = 0; l < lists_.size(); ++l) {
+    const ListId list(l);
+    const TapeOrder& tape = lists_.tape(list);
+    progress_.append_state(list, state);
+    const uint32_t next = progress_.next(list);
+    // The compute stream. It waits for an end that is still to come, or has no more instructions.
+    if (next == 0)
+      state.add_ahead(start_[l]);
+    else if (next < tape.size())
+      state.add_ahead(instant_of(spans_, lists_, list, {MomentKind::Passed, next - 1}));
+    for (uint32_t s = 0; s < tape.streams(); ++s) {
+      const std::span<const uint32_t> enters = tape.enters(s);
+      // Ends may be ahead, since the result is copied out after the last step. They happen in
+      // order, and those before the last are not ahead: the last was entered after them.
+      if (const uint32_t ended = progress_.ended(list, s); ended > 0)
+        state.add_ahead(instant_of(spans_, lists_, list, {MomentKind::Ended, enters[ended - 1]}));
+      // Passed, but not entered until the one before has ended.
+      for (uint32_t i = progress_.entered(list, s); i < enters.size() && enters[i] < next; ++i)
+        state.add_ahead(instant_of(spans_, lists_, list, {MomentKind::Passed, enters[i]}));
+    }
+  }
 }
 
 Instant Tapes::makespan() const {

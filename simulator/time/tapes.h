@@ -51,6 +51,12 @@ class Tapes {
 
   bool finished() const { return progress_.finished(); }
 
+  const ListProgress& progress() const { return progress_; }
+
+  /// Where all lists are, and the clocks that later instants are compared with. The spans so far
+  /// are left out: no later instant needs another of them.
+  void append_state(RelativeState& state) const;
+
   /// A device that stands at a wait, and for what: "device 3 waits for the end of 'r'". Requires
   /// !finished().
   std::string waiting_text() const;

@@ -2,8 +2,8 @@
 // has them all.
 
 #include <array>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -11,104 +11,10 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
-#include "models/program/loops.h"
-#include "models/scenario/reader.h"
-#include "simulator/analyze/device_times.h"
-#include "verifier/stages.h"
+#include "tests/verifier/long_loops_rig.h"
 
-namespace orrery {
+namespace orrery::test {
 namespace {
-
-std::string scenario_text(const std::string& cluster, const std::string& program) {
-  return R"({"orrery": 1, "cluster": {"devices": 4, )" + cluster + R"(},
-    "mesh": {"x": 2, "y": 2},
-    "arrays": {"a": {"shape": [4096], "dtype": "f32", "spec": [["x", "y"]]}},
-    "check_types": false, )" +
-         program + "}";
-}
-
-/// One program with its stages.
-struct Timed {
-  Scenario scenario;
-  Diagnostics diagnostics{"f"};
-  Stages stages;
-
-  Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
-      : scenario(read_scenario("f", text, {}, long_loops)),
-        stages(scenario.program, scenario.cluster, options(std::move(faults)), diagnostics) {}
-
-  static StageOptions options(std::vector<Fault> faults) {
-    StageOptions options;
-    options.slack_budget = 0;
-    options.faults = std::move(faults);
-    return options;
-  }
-};
-
-Fault slow(uint32_t device, int64_t times, int64_t by) {
-  return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
-}
-
-std::vector<int64_t> bytes_of(const Demands& demands) {
-  std::vector<int64_t> bytes;
-  for (const Demand& link : demands.links)
-    bytes.push_back(static_cast<int64_t>(link.bytes));
-  return bytes;
-}
-
-struct Outcome {
-  bool left_out = false;
-  uint64_t added = 0;
-  TimedBy by = TimedBy::Sweep;
-};
-
-/// Compares the two forms in everything that both know.
-Outcome check_same(const std::string& text, const std::vector<Fault>& faults = {}) {
-  CAPTURE(text);
-  Timed few(text, LongLoops::LeftOut, faults);
-  Timed all(text, LongLoops::WrittenOut, faults);
-  REQUIRE(few.diagnostics.empty());
-  REQUIRE(all.diagnostics.empty());
-  const std::optional<Completion>& ours = few.stages.times();
-  const std::optional<Completion>& theirs = all.stages.times();
-  REQUIRE(ours.has_value() == theirs.has_value());
-  CHECK(few.stages.lowered().steps == all.stages.lowered().steps);
-  CHECK(bytes_of(few.stages.demands()) == bytes_of(all.stages.demands()));
-  for (size_t t = 0; t < few.scenario.program.threads.size(); ++t)
-    CHECK(few.stages.memory().threads[t].peak == all.stages.memory().threads[t].peak);
-  if (!ours)
-    return {};
-  CHECK(ours->makespan == theirs->makespan);
-  CHECK(ours->messages == theirs->messages);
-  CHECK(device_times(few.scenario.program, few.stages.lowered(), *ours) ==
-        device_times(all.scenario.program, all.stages.lowered(), *theirs));
-  std::map<std::string, size_t> by_name;
-  for (size_t op = 0; op < all.scenario.program.ops.size(); ++op)
-    by_name.emplace(all.scenario.program.ops[op].name, op);
-  for (size_t op = 0; op < few.scenario.program.ops.size(); ++op) {
-    CAPTURE(few.scenario.program.ops[op].name);
-    REQUIRE(ours->spans[op] == theirs->spans[by_name.at(few.scenario.program.ops[op].name)]);
-  }
-  Outcome outcome{leaves_out_iterations(few.scenario.program), 0, ours->by};
-  for (const AddedIterations& each : ours->added)
-    outcome.added += each.count;
-  return outcome;
-}
-
-const std::string kSwitch =
-    R"("topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us", "launch": "1 us",
-       "memory_bandwidth": "1 TB/s")";
-/// Both directions of a ring carry messages of several collectives at once.
-const std::string kRing =
-    R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns", "launch": "100 ns",
-       "memory_bandwidth": "100 GB/s")";
-
-std::string loop(const std::string& id, int64_t trips, const std::string& carry,
-                 const std::string& body, const std::string& yield) {
-  return fmt::format(R"({{"id": "{}", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{{}}},
-                         "body": [{}], "yield": {{{}}}}})",
-                     id, trips, carry, body, yield);
-}
 
 TEST_CASE("long loops: one iteration after the other is added up at once") {
   const std::string body = R"({"id": "s", "op": "psum", "of": "h", "axis_name": ["x", "y"]},
@@ -415,4 +321,4 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
 }
 
 }  // namespace
-}  // namespace orrery
+}  // namespace orrery::test

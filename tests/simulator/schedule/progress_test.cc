@@ -1,11 +1,13 @@
 #include "simulator/schedule/progress.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "simulator/algorithm/ring.h"
+#include "simulator/schedule/relative_state.h"
 
 namespace orrery {
 namespace {
@@ -132,6 +134,35 @@ TEST_CASE("progress: halves that retire out of order are reported as a bug") {
   hand.enter(0);
   CHECK_THROWS_AS(hand.retire(0, 0, Half::Send), InternalError);
   CHECK_THROWS_AS(hand.enter(0), InternalError);
+}
+
+TEST_CASE("progress: every entry, arrival and retirement changes the state") {
+  const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
+  Hand<Arrival::Told> hand(ring);
+  std::set<std::vector<uint64_t>> states;
+  const LoopIterations none;
+  const auto is_new = [&] {
+    RelativeState state(none, 0, Instant());
+    hand.progress.append_state(state);
+    return states.insert(state.words()).second;
+  };
+  CHECK(is_new());
+  CHECK_FALSE(is_new());
+  hand.enter(1);
+  CHECK(is_new());
+  hand.enter(0);
+  CHECK(is_new());
+  hand.retire(0, 0, Half::Receive);
+  CHECK(is_new());
+  hand.retire(0, 0, Half::Send);
+  CHECK(is_new());
+  hand.arrive(1, 1);  // node 1 has not sent yet, so the message waits
+  CHECK(is_new());
+  hand.retire(1, 0, Half::Receive);
+  hand.retire(1, 0, Half::Send);
+  CHECK(is_new());
+  hand.retire(1, 1, Half::Receive);
+  CHECK(is_new());
 }
 
 }  // namespace

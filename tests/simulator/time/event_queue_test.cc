@@ -35,6 +35,10 @@ TEST_CASE("event queue: pops in the order of (time, sequence number)") {
       }
       RC_ASSERT(queue.size() == model.size());
     }
+    std::set<std::pair<Instant, uint64_t>> visited;  // a payload is its event's sequence number
+    queue.for_each(
+        [&](Instant at, uint32_t payload) { RC_ASSERT(visited.emplace(at, payload).second); });
+    RC_ASSERT(visited == model);
   });
 }
 

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/program/loops.h"
+
+namespace orrery {
+
+namespace {
+
+/// Per op: the loops whose repeated iteration it is in, inner ones first.
+std::vector<std::vector<size_t>> repeated_in(const Program& program) {
+  std::vector<std::vector<size_t>> loops(program.ops.size());
+  for (size_t l = 0; l < program.loops.size(); ++l)
+    if (program.loops[l].left_out() > 0)
+      for (uint32_t op = program.loops[l].last().ops.begin; op < program.loops[l].last().ops.end;
+           ++op)
+        loops[op].push_back(l);
+  return loops;
+}
+
+bool same_iterations(const Loop& a, const Loop& b) {
+  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+         a.written.size() == b.written.size();
+}
+
+}  // namespace
+
+std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
+  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
+  std::vector<size_t> group(program.loops.size());  // per loop: one of its group, none after it
+  std::iota(group.begin(), group.end(), size_t{0});
+  const auto least = [&](size_t loop) {
+    while (group[loop] != loop)
+      loop = group[loop] = group[group[loop]];
+    return loop;
+  };
+  for (const Site& site : program.sites) {
+    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
+    for (const OpId op : site.ops) {
+      const std::vector<size_t>& others = loops_of[op.index()];
+      if (others.size() != first.size())
+        return std::nullopt;
+      for (size_t i = 0; i < first.size(); ++i) {
+        if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
+          return std::nullopt;
+        const size_t one = least(first[i]);
+        const size_t other = least(others[i]);
+        group[std::max(one, other)] = std::min(one, other);
+      }
+    }
+  }
+  std::map<size_t, LoopGroup> by_least;
+  for (size_t l = 0; l < program.loops.size(); ++l)
+    if (program.loops[l].left_out() > 0)
+      by_least[least(l)].push_back(l);
+  std::vector<LoopGroup> groups;
+  for (auto& [first, members] : by_least)
+    groups.push_back(std::move(members));
+  // A loop comes after those inside it, so its group's last one comes after all of theirs.
+  std::sort(groups.begin(), groups.end(),
+            [](const LoopGroup& a, const LoopGroup& b) { return a.back() < b.back(); });
+  return groups;
+}
+
+std::vector<LoopGroup> outer_loop_groups(const Program& program) {
+  const auto repeated_with_another = [&](size_t l) {
+    const uint32_t inside = program.loops[l].last().ops.begin;
+    for (size_t outer = 0; outer < program.loops.size(); ++outer) {
+      const Loop& loop = program.loops[outer];
+      if (outer == l || loop.left_out() == 0)
+        continue;
+      for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
+        if (loop.written[w].ops.has(inside))
+          return true;
+    }
+    return false;
+  };
+  std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
+  std::erase_if(outer, [&](const LoopGroup& group) {
+    return std::any_of(group.begin(), group.end(), repeated_with_another);
+  });
+  return outer;
+}
+
+}  // namespace orrery

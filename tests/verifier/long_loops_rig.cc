@@ -1,0 +1,93 @@
+#include "tests/verifier/long_loops_rig.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/program/loops.h"
+#include "simulator/analyze/device_times.h"
+
+namespace orrery::test {
+
+namespace {
+
+StageOptions with_faults(std::vector<Fault> faults) {
+  StageOptions options;
+  options.slack_budget = 0;
+  options.faults = std::move(faults);
+  return options;
+}
+
+std::vector<int64_t> bytes_of(const Demands& demands) {
+  std::vector<int64_t> bytes;
+  for (const Demand& link : demands.links)
+    bytes.push_back(static_cast<int64_t>(link.bytes));
+  return bytes;
+}
+
+}  // namespace
+
+std::string scenario_text(const std::string& cluster, const std::string& program) {
+  return R"({"orrery": 1, "cluster": {"devices": 4, )" + cluster + R"(},
+    "mesh": {"x": 2, "y": 2},
+    "arrays": {"a": {"shape": [4096], "dtype": "f32", "spec": [["x", "y"]]}},
+    "check_types": false, )" +
+         program + "}";
+}
+
+std::string loop(const std::string& id, int64_t trips, const std::string& carry,
+                 const std::string& body, const std::string& yield) {
+  return fmt::format(R"({{"id": "{}", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{{}}},
+                         "body": [{}], "yield": {{{}}}}})",
+                     id, trips, carry, body, yield);
+}
+
+Fault slow(uint32_t device, int64_t times, int64_t by) {
+  return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
+}
+
+Timed::Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
+    : scenario(read_scenario("f", text, {}, long_loops)),
+      stages(scenario.program, scenario.cluster, with_faults(std::move(faults)), diagnostics) {}
+
+Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
+  CAPTURE(text);
+  Timed few(text, LongLoops::LeftOut, faults);
+  Timed all(text, LongLoops::WrittenOut, faults);
+  REQUIRE(few.diagnostics.empty());
+  REQUIRE(all.diagnostics.empty());
+  const std::optional<Completion>& ours = few.stages.times();
+  const std::optional<Completion>& theirs = all.stages.times();
+  REQUIRE(few.diagnostics.empty());
+  REQUIRE(ours.has_value() == theirs.has_value());
+  CHECK(few.stages.lowered().steps == all.stages.lowered().steps);
+  CHECK(bytes_of(few.stages.demands()) == bytes_of(all.stages.demands()));
+  for (size_t t = 0; t < few.scenario.program.threads.size(); ++t)
+    CHECK(few.stages.memory().threads[t].peak == all.stages.memory().threads[t].peak);
+  if (!ours)
+    return {};
+  CHECK(ours->makespan == theirs->makespan);
+  CHECK(ours->messages == theirs->messages);
+  CHECK(device_times(few.scenario.program, few.stages.lowered(), *ours) ==
+        device_times(all.scenario.program, all.stages.lowered(), *theirs));
+  std::map<std::string, size_t> by_name;
+  for (size_t op = 0; op < all.scenario.program.ops.size(); ++op)
+    by_name.emplace(all.scenario.program.ops[op].name, op);
+  for (size_t op = 0; op < few.scenario.program.ops.size(); ++op) {
+    CAPTURE(few.scenario.program.ops[op].name);
+    REQUIRE(ours->spans[op] == theirs->spans[by_name.at(few.scenario.program.ops[op].name)]);
+  }
+  Outcome outcome{leaves_out_iterations(few.scenario.program), 0, 0, ours->by};
+  for (const AddedIterations& each : ours->added) {
+    outcome.added += each.count;
+    if (each.count > 0)
+      outcome.longest_period = std::max(outcome.longest_period, each.every);
+  }
+  return outcome;
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,329 @@
+// Loops whose messages share links: the times with fewer iterations run, and the rest added, are
+// those of a run of all of them.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "tests/verifier/long_loops_rig.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr uint32_t kDevices = 8;
+
+/// Eight devices in pairs, each at a switch of its own; these at one more.
+std::string tree(int64_t up) {
+  std::vector<std::string> links;
+  const auto both = [&](const std::string& a, const std::string& b, int64_t bandwidth) {
+    for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)})
+      links.push_back(
+          fmt::format(R"({{"from": {}, "to": {}, "bandwidth": "{} GB/s"}})", from, to, bandwidth));
+  };
+  for (uint32_t d = 0; d < kDevices; ++d)
+    both(std::to_string(d), fmt::format("\"s{}\"", d / 2), 10);
+  for (uint32_t s = 0; s < kDevices / 2; ++s)
+    both(fmt::format("\"s{}\"", s), "\"top\"", up);
+  return fmt::format(R"("topology": "links", "switches": ["s0", "s1", "s2", "s3", "top"],
+                        "latency": "300 ns", "links": [{}])",
+                     fmt::join(links, ", "));
+}
+
+std::string fabric(Random& random) {
+  const std::string wires =
+      random.below(2) == 0 ? R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns")"
+                           : tree(7 + static_cast<int64_t>(random.below(6)));
+  const std::string rates =
+      random.below(2) == 0 ? "" : R"(, "reduce_rate": "37 GB/s", "copy_rate": "91 GB/s")";
+  return wires + R"(, "launch": "100 ns", "memory_bandwidth": "100 GB/s",
+                      "flops": {"f32": "1 TFLOP/s"})" +
+         rates;
+}
+
+std::string scenario(const std::string& fabric, const std::string& programs) {
+  return fmt::format(R"({{"orrery": 1, "cluster": {{"devices": {}, {}}}, "mesh": {{"x": 2, "y": 4}},
+    "arrays": {{"a": {{"shape": [32768], "dtype": "f32", "spec": [["x", "y"]]}}}},
+    "check_types": false, {}}})",
+                     kDevices, fabric, programs);
+}
+
+/// A body that two programs can have too: then what crosses "x" meets at sites.
+class Body {
+ public:
+  /// `starts`: all collectives are started ones.
+  explicit Body(Random& random, bool starts = false) {
+    const size_t ops = 2 + random.below(5);
+    for (size_t i = 0; i < ops; ++i) {
+      const uint64_t kind = starts ? std::array{2, 3, 6}[random.below(3)] : random.below(8);
+      kinds_.push_back({kind, random.below(4), random.below(2), random.below(40)});
+    }
+    carried_ = random.below(2) == 0;
+  }
+
+  /// The loop, in a program whose names begin with `prefix`; it carries on from the value `from`.
+  std::string loop(const std::string& prefix, int64_t trips, const std::string& from, bool at_sites,
+                   bool slower) const {
+    std::vector<std::string> body;
+    std::vector<std::string> futures;
+    std::string last = prefix + "h";
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      const auto [kind, axis, stream, size] = kinds_[i];
+      const std::string id = fmt::format("{}o{}", prefix, i);
+      const std::string axes = std::array{R"("x")", R"("y")", R"("y")", R"(["x", "y"])"}[axis];
+      const std::string site = at_sites && axes.find('x') != std::string::npos
+                                   ? fmt::format(R"(, "site": "{}m{}")", prefix.substr(1), i)
+                                   : "";
+      const bool starts = kind == 2 || kind == 3;
+      std::string op;
+      if (kind <= 2)
+        op = fmt::format(R"("psum{}", "axis_name": {}, "algorithm": "{}")", starts ? "_start" : "",
+                         axes, stream == 0 ? "recursive_doubling" : "ring");
+      else if (kind <= 4)
+        op = fmt::format(R"("all_to_all{}", "axis_name": {}, "split_axis": 0, "concat_axis": 0,
+                            "tiled": true, "algorithm": "{}")",
+                         starts ? "_start" : "", axes, stream == 0 ? "direct" : "pairwise");
+      else if (kind == 5)
+        op = R"("ppermute", "axis_name": "y", "perm": [[0, 1], [1, 2], [3, 0]])";
+      else
+        op = fmt::format(R"("compute", "flops": "{} MFLOP", "bytes": "{} KiB", "dtype": "f32",
+                            "shape": [4096])",
+                         size, slower ? 3 * size : size);
+      body.push_back(fmt::format(R"({{"id": "{}", "of": "{}"{}{}, "op": {}}})", id, last,
+                                 kind == 5 ? "" : (kind > 5 ? "" : site),
+                                 starts ? fmt::format(R"(, "stream": {})", stream) : "", op));
+      if (starts)
+        futures.push_back(id);
+      else
+        last = id;
+    }
+    std::string carry = fmt::format(R"("{}h": "{}")", prefix, from);
+    std::string yield = fmt::format(R"("{}h": "{}")", prefix, last);
+    std::string before;
+    std::string after;
+    for (size_t f = 0; f < futures.size(); ++f) {
+      if (!carried_ || f > 0) {
+        body.push_back(
+            fmt::format(R"({{"id": "{}d{}", "op": "done", "of": "{}"}})", prefix, f, futures[f]));
+        continue;
+      }
+      before = fmt::format(
+          R"({{"id": "{0}f0", "op": "psum_start", "of": "a", "axis_name": "y"}}, )", prefix);
+      carry += fmt::format(R"(, "{0}f": "{0}f0")", prefix);
+      yield += fmt::format(R"(, "{}f": "{}")", prefix, futures[f]);
+      body.insert(body.begin(),
+                  fmt::format(R"({{"id": "{0}df", "op": "done", "of": "{0}f"}})", prefix));
+      after = fmt::format(R"(, {{"id": "{0}zf", "op": "done", "of": "{0}l.{0}f"}})", prefix);
+    }
+    return before +
+           test::loop(prefix + "l", trips, carry, fmt::format("{}", fmt::join(body, ", ")), yield) +
+           after;
+  }
+
+ private:
+  struct Kind {
+    uint64_t kind, axis, stream, size;
+  };
+  std::vector<Kind> kinds_;
+  bool carried_ = false;
+};
+
+std::vector<Fault> faults(Random& random) {
+  std::vector<Fault> faults;
+  if (random.below(3) == 0)
+    faults.push_back(slow(static_cast<uint32_t>(random.below(kDevices)),
+                          3 + static_cast<int64_t>(random.below(7)), 2));
+  if (random.below(3) == 0)
+    faults.emplace_back(LateStart{LogicalId(random.below(kDevices)),
+                                  Duration(static_cast<int64_t>(random.below(50'000'000)))});
+  return faults;
+}
+
+/// Devices of slightly different speeds, some of which begin later: those ahead lead by less and
+/// less for many iterations, until they have to wait.
+std::vector<Fault> drift(Random& random) {
+  std::vector<Fault> faults;
+  for (uint32_t d = 0; d < kDevices; ++d) {
+    faults.push_back(slow(d, 1000 + static_cast<int64_t>(random.below(3)) * 20, 1000));
+    if (random.below(2) == 0)
+      faults.emplace_back(
+          LateStart{LogicalId(d), Duration(static_cast<int64_t>(random.below(20'000'000)))});
+  }
+  return faults;
+}
+
+struct Tally {
+  size_t programs = 0;
+  size_t by_engine = 0;
+  size_t added = 0;
+  size_t longer_periods = 0;
+
+  void add(const Outcome& outcome) {
+    ++programs;
+    if (outcome.by != TimedBy::Engine)
+      return;
+    ++by_engine;
+    added += outcome.added > 0 ? 1 : 0;
+    longer_periods += outcome.longest_period > 1 ? 1 : 0;
+  }
+  void show() const {
+    MESSAGE("of " << programs << " programs, the engine ran " << by_engine << ", and " << added
+                  << " with iterations added, " << longer_periods << " in periods of several");
+  }
+};
+
+int64_t some_trips(Random& random) {
+  return 70 + static_cast<int64_t>(random.below(150));
+}
+
+TEST_CASE("shared loops: one program") {
+  Random random(1);
+  Tally tally;
+  for (size_t i = 0; i < 60; ++i) {
+    const Body body(random);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires, R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) +
+                            R"(, {"id": "z", "op": "psum", "of": "pl.ph", "axis_name": "x"}])"),
+        faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 40);
+  CHECK(tally.added > tally.by_engine / 2);
+}
+
+TEST_CASE("shared loops: two programs, whose loops meet or not") {
+  Random random(2);
+  Tally tally;
+  for (size_t i = 0; i < 60; ++i) {
+    const Body body(random);
+    const std::string wires = fabric(random);
+    const int64_t trips = some_trips(random);
+    tally.add(check_same(scenario(wires, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                                             body.loop("p", trips, "a", true, false) +
+                                             R"(]}, {"on": {"x": 1}, "do": [)" +
+                                             body.loop("q", trips, "a", true, true) + "]}]"),
+                         faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 40);
+  CHECK(tally.added > tally.by_engine / 3);
+}
+
+TEST_CASE("shared loops: devices that drift apart until they wait for each other") {
+  Random random(4);
+  Tally tally;
+  for (size_t i = 0; i < 80; ++i) {
+    const Body body(random, true);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires,
+                 R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) + "]"),
+        drift(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 50);
+  CHECK(tally.added > tally.by_engine / 3);
+}
+
+TEST_CASE("shared loops: one after the other") {
+  Random random(3);
+  Tally tally;
+  for (size_t i = 0; i < 30; ++i) {
+    const Body first(random);
+    const Body second(random);
+    const std::string wires = fabric(random);
+    tally.add(check_same(
+        scenario(wires, R"("program": [)" + first.loop("p", some_trips(random), "a", false, false) +
+                            ", " + second.loop("q", some_trips(random), "pl.ph", false, false) +
+                            R"(, {"id": "z", "op": "psum", "of": "ql.qh", "axis_name": "x"}])"),
+        faults(random)));
+  }
+  tally.show();
+  CHECK(tally.by_engine > 20);
+  CHECK(tally.added > tally.by_engine / 2);
+}
+
+/// A body whose messages share links, whatever its trip count.
+std::string crowded(const std::string& id, int64_t trips, const std::string& from) {
+  return loop(
+      id, trips, fmt::format(R"("{}h": "{}")", id, from),
+      fmt::format(R"({{"id": "{0}s", "of": "{0}h", "op": "all_to_all", "axis_name": ["x", "y"],
+                               "split_axis": 0, "concat_axis": 0, "tiled": true,
+                               "algorithm": "direct"}})",
+                  id),
+      fmt::format(R"("{0}h": "{0}s")", id));
+}
+
+const std::string kWires = R"("topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns",
+  "launch": "100 ns", "memory_bandwidth": "100 GB/s", "flops": {"f32": "1 TFLOP/s"})";
+
+TEST_CASE("shared loops: a million iterations, of which few are run") {
+  const auto program = [&](int64_t trips) {
+    return scenario(kWires, R"("program": [)" + crowded("l", trips, "a") + "]");
+  };
+  const auto makespan = [&](int64_t trips) {
+    Timed timed(program(trips), LongLoops::LeftOut, {});
+    return timed.stages.times().value().makespan;
+  };
+  Timed many(program(1'000'000), LongLoops::LeftOut, {});
+  const Completion& times = many.stages.times().value();
+  CHECK(times.by == TimedBy::Engine);
+  CHECK(times.added[0].count > 999'900);
+  CHECK(times.added[0].every == 1);
+  const Duration each = makespan(11) - makespan(10);
+  CHECK(times.added[0].later == each);
+  CHECK(times.makespan == makespan(10) + each * 999'990);
+  CHECK(times.messages == 1'000'000 * 56);
+}
+
+TEST_CASE("shared loops: iterations that take different times are all run") {
+  const std::string compute =
+      R"({"id": "c", "of": "lh", "op": "compute", "flops": "1 MFLOP", "bytes": "1 KiB",
+          "dtype": "f32", "shape": [4096]},
+         {"id": "s", "of": "c", "op": "all_to_all", "axis_name": ["x", "y"], "split_axis": 0,
+          "concat_axis": 0, "tiled": true, "algorithm": "direct"})";
+  const auto program = [&](int64_t trips) {
+    return scenario(kWires, R"("program": [)" +
+                                loop("l", trips, R"("lh": "a")", compute, R"("lh": "s")") + "]");
+  };
+  CHECK(check_same(program(150)).added > 0);
+  const Fault jitter = Jitter{Duration(5'000'000), Duration()};
+  CHECK(check_same(program(150), {jitter}).added == 0);
+  Timed many(program(1'000'000), LongLoops::LeftOut, {jitter});
+  CHECK_FALSE(many.stages.times());
+  CHECK_THROWS_WITH_AS(
+      many.diagnostics.throw_if_any(),
+      doctest::Contains("share links and are not seen to repeat, all iterations are run: "
+                        "expected at most 262144 ops, got 2000000"),
+      InputError);
+}
+
+TEST_CASE("shared loops: loops in loops, and two programs that run at the same time") {
+  const std::string inner = crowded("m", 12, "lh");
+  CHECK(check_same(scenario(kWires, R"("program": [)" +
+                                        loop("l", 90, R"("lh": "a")", inner, R"("lh": "m")") + "]"))
+            .added > 0);
+  const auto over_y = [](const std::string& id, const std::string& op) {
+    return loop(id, 90, fmt::format(R"("{}h": "a")", id),
+                fmt::format(R"({{"id": "{0}s", "of": "{0}h", "axis_name": "y", {1}}})", id, op),
+                fmt::format(R"("{0}h": "{0}s")", id));
+  };
+  // The first program's iterations and the second's go on at once, each at a pace of its own.
+  const Outcome both = check_same(
+      scenario(kWires, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                           over_y("l", R"("op": "psum", "algorithm": "recursive_doubling")") +
+                           R"(]}, {"on": {"x": 1}, "do": [)" +
+                           over_y("k", R"("op": "all_to_all", "split_axis": 0, "concat_axis": 0,
+                                 "tiled": true, "algorithm": "direct")") +
+                           "]}]"));
+  CHECK(both.by == TimedBy::Engine);
+}
+
+}  // namespace
+}  // namespace orrery::test

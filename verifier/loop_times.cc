@@ -1,0 +1,301 @@
+#include "verifier/loop_times.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/loops.h"
+#include "models/program/op_overflow.h"
+#include "simulator/schedule/loop_iterations.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/loop_watch.h"
+#include "simulator/time/state_budget.h"
+#include "verifier/long_loops.h"
+
+namespace orrery {
+
+namespace {
+
+// Iterations that are run to find out how they repeat: first so many besides those that a
+// program has in any case, then times as many, up to a limit.
+constexpr uint64_t kFirstTried = 16;
+constexpr uint64_t kTimesAsMany = 4;
+constexpr uint64_t kMostTried = 4096;
+
+/// A program with all iterations, as it is run.
+struct Written {
+  WrittenOut all;
+  Stages stages;
+
+  Written(const Program& program, const Cluster& cluster, const StageOptions& options,
+          Diagnostics& diagnostics)
+      : all(written_out(program)),
+        stages(all.program, cluster, without_slack(options), diagnostics) {}
+
+  static StageOptions without_slack(StageOptions options) {
+    options.slack_budget = 0;
+    return options;
+  }
+};
+
+/// Runs `timed`, whose errors name ops that only a written out program has.
+template <class Timed>
+std::optional<Completion> with_errors_translated(Diagnostics& diagnostics, Timed&& timed) {
+  try {
+    return timed();
+  } catch (const TooMuchState& too_much) {
+    diagnostics.add(too_much.what());
+    return std::nullopt;
+  } catch (const OpOverflow& overflow) {
+    throw Overflow(overflow.what());
+  }
+}
+
+/// The times of the ops of `program`, from those of all its iterations.
+Completion folded(const Program& program, const WrittenOut& all, Completion completion) {
+  std::vector<bool> shown(all.program.ops.size(), false);
+  std::vector<std::vector<OpSpan>> spans(program.ops.size());
+  std::vector<std::vector<OpTime>> left_out(program.ops.size());
+  for (size_t op = 0; op < program.ops.size(); ++op) {
+    const size_t now = all.op_of[op].index();
+    shown[now] = true;
+    left_out[op].resize(completion.spans[now].size());
+    spans[op] = std::move(completion.spans[now]);
+  }
+  for (size_t op = 0; op < all.program.ops.size(); ++op) {
+    if (shown[op])
+      continue;
+    std::vector<OpTime>& runs = left_out[all.copy_of[op].index()];
+    const std::vector<OpSpan>& of_op = completion.spans[op];
+    for (size_t place = 0; place < of_op.size(); ++place) {
+      runs[place].from_reached += of_op[place].end - of_op[place].reached;
+      runs[place].from_start += of_op[place].end - of_op[place].start;
+    }
+  }
+  completion.spans = std::move(spans);
+  completion.left_out = std::move(left_out);
+  completion.added.resize(program.loops.size());
+  completion.held_up_by.clear();
+  return completion;
+}
+
+/// Runs fewer iterations, and adds the others as repetitions (loop_watch.h).
+class ByRepetition {
+ public:
+  ByRepetition(const Program& program, const Cluster& cluster, const StageOptions& options,
+               Diagnostics& diagnostics)
+      : program_(program), cluster_(cluster), options_(options), diagnostics_(diagnostics) {
+    for (LoopGroup& loops : outer_loop_groups(program)) {
+      const Loop& loop = program.loops[loops.front()];
+      Group group;
+      group.trips = loop.left_out() + loop.written.size();
+      group.run = loop.written.size() + loop.window + kFirstTried;
+      group.loops = std::move(loops);
+      if (2 * group.run < group.trips)
+        groups_.push_back(std::move(group));
+    }
+  }
+
+  /// Empty if it is not known that the iterations repeat, or after an error.
+  std::optional<Completion> times() {
+    const std::optional<Completion> fewer = find_periods();
+    if (!fewer)
+      return std::nullopt;
+    Completion all = *fewer;
+    for (const Group& group : groups_) {
+      if (!group.shortened())
+        continue;
+      const std::optional<Completion> longer =
+          run(with_trips(shortened(), group.loops, group.run + group.period.iterations));
+      if (!longer)
+        return std::nullopt;
+      add(group, *fewer, *longer, all);
+    }
+    all.makespan = Instant();
+    for (const std::vector<OpSpan>& of_op : all.spans)
+      for (const OpSpan& span : of_op)
+        all.makespan = std::max(all.makespan, span.end);
+    return all;
+  }
+
+ private:
+  struct Group {
+    LoopGroup loops;
+    uint64_t trips = 0;
+    uint64_t run = 0;  // how many of them are run
+    LoopPeriod period;
+    std::optional<LoopWatch> watch = {};
+
+    bool shortened() const { return run < trips; }
+    void run_more() {
+      run *= kTimesAsMany;
+      if (2 * run >= trips)
+        run = trips;
+    }
+    void run_all() { run = trips; }
+  };
+
+  Program shortened() const {
+    Program program = program_;
+    for (const Group& group : groups_)
+      program = with_trips(std::move(program), group.loops, group.run);
+    return program;
+  }
+
+  /// Runs so many iterations of each group that they repeat before its end, and that those left out
+  /// are whole periods. One group's iterations stand still in another's states, so each group
+  /// repeats at a time of its own.
+  std::optional<Completion> find_periods() {
+    while (true) {
+      if (std::none_of(groups_.begin(), groups_.end(),
+                       [](const Group& group) { return group.shortened(); }))
+        return std::nullopt;
+      std::optional<Completion> completion = run(shortened(), true);
+      if (!completion)
+        return std::nullopt;
+      bool found = true;
+      for (Group& group : groups_)
+        if (group.shortened())
+          found = settle(group) && found;
+      if (found)
+        return completion;
+    }
+  }
+
+  /// Whether the run just made is enough for the group; else it gets more iterations.
+  static bool settle(Group& group) {
+    if (!group.watch) {
+      group.run_all();
+      return false;
+    }
+    const std::optional<LoopPeriod>& period = group.watch->period();
+    if (!period) {
+      group.run_more();
+      return false;
+    }
+    const uint64_t rest = (group.trips - group.run) % period->iterations;
+    group.run += rest;
+    group.period = *period;
+    return rest == 0;
+  }
+
+  std::optional<Completion> run(const Program& program, bool watched = false) {
+    if (!beyond_limits(program, options_.limits).empty() ||
+        std::any_of(groups_.begin(), groups_.end(),
+                    [](const Group& group) { return group.shortened() && group.run > kMostTried; }))
+      return std::nullopt;
+    Written written(program, cluster_, options_, diagnostics_);
+    if (!diagnostics_.empty())
+      return std::nullopt;
+    EngineOptions options;
+    options.device_start = written.stages.fault_effects().device_start;
+    options.most_state = options_.limits.state;
+    if (watched)
+      options.watches = watches(written);
+    std::optional<Completion> completion = with_errors_translated(diagnostics_, [&] {
+      return simulate_if_it_ends(written.all.program, written.stages.lowered(),
+                                 written.stages.paths(), written.stages.demands(), options);
+    });
+    if (!completion)
+      return std::nullopt;
+    return folded(program, written.all, std::move(*completion));
+  }
+
+  /// Of each group that is shortened and whose iterations are alike.
+  std::vector<LoopWatch*> watches(const Written& written) {
+    const Program& whole = written.all.program;
+    const ProgramLists lists(whole, written.stages.lowered());
+    std::vector<LoopWatch*> watches;
+    for (Group& group : groups_) {
+      group.watch.reset();
+      if (!group.shortened())
+        continue;
+      std::vector<size_t> loops;
+      for (const size_t l : group.loops)
+        for (size_t w = 0; w < whole.loops.size(); ++w)
+          if (whole.loops[w].name == program_.loops[l].name)
+            loops.push_back(w);
+      const Loop& loop = program_.loops[group.loops.front()];
+      // From here on, all iterations that one names are copies too.
+      const size_t first = loop.window_begin() + loop.window - 1;
+      if (std::optional<LoopIterations> iterations =
+              LoopIterations::find(whole, written.stages.lowered(), lists, loops, first))
+        watches.push_back(&group.watch.emplace(std::move(*iterations), loop.window));
+    }
+    return watches;
+  }
+
+  /// Each of the group's periods makes the same difference, which `longer` has once.
+  static void add(const Group& group, const Completion& fewer, const Completion& longer,
+                  Completion& all) {
+    const uint64_t left_out = group.trips - group.run;
+    const uint64_t periods = left_out / group.period.iterations;
+    const auto times = static_cast<int64_t>(periods);
+    const auto later = [&](Instant more, Instant less) {
+      const Duration by = more - less;
+      ORRERY_CHECK(by == Duration() || by == group.period.later, "a period is added at one time");
+      return by * times;
+    };
+    for (size_t op = 0; op < all.spans.size(); ++op)
+      for (size_t place = 0; place < all.spans[op].size(); ++place) {
+        const OpSpan& less = fewer.spans[op][place];
+        const OpSpan& more = longer.spans[op][place];
+        OpSpan& span = all.spans[op][place];
+        span.reached = span.reached + later(more.reached, less.reached);
+        span.start = span.start + later(more.start, less.start);
+        span.end = span.end + later(more.end, less.end);
+        const OpTime& less_time = fewer.left_out[op][place];
+        const OpTime& more_time = longer.left_out[op][place];
+        OpTime& time = all.left_out[op][place];
+        time.from_reached += (more_time.from_reached - less_time.from_reached) * times;
+        time.from_start += (more_time.from_start - less_time.from_start) * times;
+      }
+    all.messages += (longer.messages - fewer.messages) * periods;
+    all.digest.add(longer.digest.repeated(periods));
+    all.digest.add(fewer.digest.repeated(uint64_t{0} - periods));
+    for (const size_t l : group.loops)
+      all.added[l] = {left_out, group.period.iterations, group.period.later};
+  }
+
+  const Program& program_;
+  const Cluster& cluster_;
+  const StageOptions& options_;
+  Diagnostics& diagnostics_;
+  std::vector<Group> groups_;  // that may be shortened
+};
+
+}  // namespace
+
+std::optional<Completion> time_loops_by_engine(const Program& program, const Cluster& cluster,
+                                               const StageOptions& options,
+                                               const std::string& because,
+                                               Diagnostics& diagnostics) {
+  if (std::optional<Completion> completion =
+          ByRepetition(program, cluster, options, diagnostics).times()) {
+    completion->because = because;
+    return completion;
+  }
+  if (!diagnostics.empty())
+    return std::nullopt;
+  if (const std::string over = beyond_limits(program, options.limits); !over.empty()) {
+    diagnostics.add(
+        "to time loops whose messages share links and are not seen to repeat, all iterations are "
+        "run: " +
+        over);
+    return std::nullopt;
+  }
+  Written written(program, cluster, options, diagnostics);
+  if (!diagnostics.empty())
+    return std::nullopt;
+  std::optional<Completion> completion =
+      with_errors_translated(diagnostics, [&] { return written.stages.times(); });
+  if (!completion)
+    return std::nullopt;
+  return folded(program, written.all, std::move(*completion));
+}
+
+}  // namespace orrery

@@ -1,0 +1,25 @@
+#pragma once
+
+// The times of loops that leave out iterations, where messages share links. The event engine needs
+// every iteration, so the loops are written out: first with fewer iterations, to see whether they
+// repeat; with all of them if they do not.
+
+#include <optional>
+#include <string>
+
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/time/completion.h"
+#include "verifier/stages.h"
+
+namespace orrery {
+
+/// Requires a program that ends, and routes. `because`: why the sweep does not time it. Empty with
+/// an error in `diagnostics` if the iterations do not repeat, and all of them exceed the limits.
+std::optional<Completion> time_loops_by_engine(const Program& program, const Cluster& cluster,
+                                               const StageOptions& options,
+                                               const std::string& because,
+                                               Diagnostics& diagnostics);
+
+}  // namespace orrery
