@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -86,18 +87,59 @@ std::string with(std::string text, std::string_view old, std::string_view now) {
   return at == std::string::npos ? text : text.replace(at, old.size(), now);
 }
 
-/// Copies a program, and writes out the loops of one group on the way. One pass does, since
-/// operands come before the ops that read them.
+/// Loops by where their last iterations begin.
+class LoopsByBegin {
+ public:
+  explicit LoopsByBegin(const std::vector<Loop>& loops) : loops_(loops), order_(loops.size()) {
+    std::iota(order_.begin(), order_.end(), size_t{0});
+    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
+      return begin(a) < begin(b) || (begin(a) == begin(b) && a < b);
+    });
+  }
+
+  /// Those in the iteration of a loop, inner ones before those they are in.
+  std::vector<size_t> inside(size_t loop, const LoopIteration& iteration) const {
+    const auto at = [&](uint32_t op) {
+      return std::partition_point(order_.begin(), order_.end(),
+                                  [&](size_t l) { return begin(l) < op; });
+    };
+    std::vector<size_t> found(at(iteration.ops.begin), at(iteration.ops.end));
+    std::erase_if(found, [&](size_t l) {  // also those that the iteration is in
+      return l == loop || loops_[l].written.front().ops.begin < iteration.ops.begin ||
+             loops_[l].last().ops.end > iteration.ops.end;
+    });
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  uint32_t begin(size_t loop) const { return loops_[loop].last().ops.begin; }
+
+  const std::vector<Loop>& loops_;
+  std::vector<size_t> order_;
+};
+
+/// Copies a program, and writes out some loops on the way. No loop inside those leaves out
+/// iterations. One pass does, since operands come before the ops that read them.
 class WritingOut {
  public:
-  WritingOut(const Program& program, const LoopGroup& group)
+  WritingOut(const Program& program, const LoopsByBegin& loops, std::vector<bool> chosen)
       : from_(program),
-        in_group_(program.loops.size(), false),
+        loops_(loops),
+        chosen_(std::move(chosen)),
+        moved_(program.loops.size(), false),
         ops_(program.ops.size()),
         values_(program.values.size()),
         buffers_(program.buffers.size()) {
-    for (const size_t l : group)
-      in_group_[l] = true;
+    for (size_t l = 0; l < program.loops.size(); ++l) {
+      if (!chosen_[l])
+        continue;
+      const Loop& loop = program.loops[l];
+      window_at_.emplace(loop.written[loop.window_begin()].ops.begin, l);
+      for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
+        for (const size_t inner : loops.inside(l, loop.written[w]))
+          moved_[inner] = true;
+    }
   }
 
   WrittenOut run() {
@@ -139,31 +181,20 @@ class WritingOut {
     to_.threads.push_back({thread.name, thread.devices, {}});
     for (size_t i = 0; i < thread.issue_order.size();) {
       const OpId op = thread.issue_order[i];
-      const std::optional<size_t> window = window_at(op);
-      if (!window) {
+      const auto window = window_at_.find(static_cast<uint32_t>(op.index()));
+      if (window == window_at_.end()) {
         ops_[op.index()] = copy_op(op, nullptr);
         ++i;
         continue;
       }
-      const Loop& loop = from_.loops[*window];
+      const Loop& loop = from_.loops[window->second];
       i += loop.last().ops.end - op.index();
-      write_out(loop, *window);
+      write_out(loop, window->second);
     }
-  }
-
-  /// The loop of the group whose window begins with the op.
-  std::optional<size_t> window_at(OpId op) const {
-    for (size_t l = 0; l < from_.loops.size(); ++l) {
-      const Loop& loop = from_.loops[l];
-      if (!in_group_[l] || loop.last().ops.size() == 0)
-        continue;
-      if (loop.written[loop.window_begin()].ops.begin == op.index())
-        return l;
-    }
-    return std::nullopt;
   }
 
   void write_out(const Loop& loop, size_t l) {
+    const std::vector<size_t> inner = loops_.inside(l, loop.last());
     std::vector<LoopIteration> made;
     for (size_t w = 0; w < loop.window_begin(); ++w)
       made.push_back(copied(loop.written[w]));
@@ -184,7 +215,7 @@ class WritingOut {
       now.ops.end = static_cast<uint32_t>(to_.ops.size());
       now.values.end = static_cast<uint32_t>(to_.values.size());
       now.buffers.end = static_cast<uint32_t>(to_.buffers.size());
-      copy_inner_loops(copy, l);
+      copy_loops(copy, inner, inner_[l]);
       if (number + loop.window >= trips)
         stands_for(loop.written[loop.written.size() - (trips - number)], now);
       made.push_back(std::move(now));
@@ -298,21 +329,14 @@ class WritingOut {
     return iteration;
   }
 
-  /// Whether the loop stands in the iteration, which is of another loop.
-  static bool inside(const Loop& loop, const LoopIteration& iteration) {
-    return iteration.ops.has(loop.last().ops.begin);
-  }
-
-  /// The loops in the last iteration, as they are in the copy.
-  void copy_inner_loops(const Copy& copy, size_t l) {
+  /// Loops in the last iteration, as they are in the copy.
+  void copy_loops(const Copy& copy, const std::vector<size_t>& loops, std::vector<Loop>& copies) {
     const LoopIteration& last = copy.loop.last();
     const auto moved = [](IdRange range, IdRange from, IdRange to) {
       return IdRange{to.begin + (range.begin - from.begin), to.begin + (range.end - from.begin)};
     };
-    for (size_t i = 0; i < from_.loops.size(); ++i) {
-      if (i == l || !inside(from_.loops[i], last))
-        continue;
-      Loop inner = from_.loops[i];
+    for (const size_t l : loops) {
+      Loop inner = from_.loops[l];
       inner.name = copy.renamed(inner.name);
       for (LoopIteration& each : inner.written) {
         each.name = copy.renamed(each.name);
@@ -321,23 +345,20 @@ class WritingOut {
         each.values = moved(each.values, last.values, copy.iteration.values);
         each.buffers = moved(each.buffers, last.buffers, copy.iteration.buffers);
       }
-      inner_[l].push_back(std::move(inner));
+      copies.push_back(std::move(inner));
     }
   }
 
   void copy_loop(size_t l) {
+    if (moved_[l])
+      return;  // is among the inner loops of the copies
     Loop loop = from_.loops[l];
-    if (in_group_[l]) {
+    if (chosen_[l]) {
       for (Loop& inner : inner_[l])
         to_.loops.push_back(std::move(inner));
       loop.written = std::move(made_[l]);
       loop.window = 0;
     } else {
-      for (size_t outer = 0; outer < from_.loops.size(); ++outer)
-        for (size_t w = from_.loops[outer].window_begin();
-             in_group_[outer] && w < from_.loops[outer].written.size(); ++w)
-          if (inside(loop, from_.loops[outer].written[w]))
-            return;  // is among the inner loops of the copies
       for (LoopIteration& iteration : loop.written)
         iteration = copied(iteration);
     }
@@ -345,16 +366,40 @@ class WritingOut {
   }
 
   const Program& from_;
-  std::vector<bool> in_group_;  // per loop
-  std::vector<OpId> ops_;       // the new ids; of the window, once the loop is written out
+  const LoopsByBegin& loops_;
+  const std::vector<bool> chosen_;        // per loop: it is written out
+  std::vector<bool> moved_;               // per loop: it is in the window of one of these
+  std::map<uint32_t, size_t> window_at_;  // the chosen loops, by the first op of their windows
+  std::vector<OpId> ops_;  // the new ids; of the window, once the loop is written out
   std::vector<ValueId> values_;
   std::vector<std::optional<BufferId>> buffers_;
   std::map<std::pair<SiteId, size_t>, SiteId> sites_;  // by old id and number of the copy, or 0
-  std::map<size_t, std::vector<LoopIteration>> made_;  // per loop of the group
+  std::map<size_t, std::vector<LoopIteration>> made_;  // per loop that is written out
   std::map<size_t, std::vector<Loop>> inner_;          // the same: the loops in its copies
   Program to_;
   std::vector<OpId> copy_of_;
 };
+
+/// Per loop: it leaves out iterations, and no loop in them does, nor one in those of the loops that
+/// it meets.
+std::vector<bool> innermost(const Program& program, const LoopsByBegin& loops) {
+  const auto groups = loop_groups(program);
+  ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
+  std::vector<bool> chosen(program.loops.size(), false);
+  for (const LoopGroup& group : *groups) {
+    const bool inner = std::none_of(group.begin(), group.end(), [&](size_t l) {
+      const std::vector<LoopIteration>& written = program.loops[l].written;
+      return std::any_of(written.begin(), written.end(), [&](const LoopIteration& iteration) {
+        const std::vector<size_t> inside = loops.inside(l, iteration);
+        return std::any_of(inside.begin(), inside.end(),
+                           [&](size_t other) { return program.loops[other].left_out() > 0; });
+      });
+    });
+    for (const size_t l : group)
+      chosen[l] = inner;
+  }
+  return chosen;
+}
 
 }  // namespace
 
@@ -364,9 +409,8 @@ WrittenOut written_out(const Program& program) {
     result.copy_of.emplace_back(op);
   result.op_of = result.copy_of;
   while (leaves_out_iterations(result.program)) {
-    const auto groups = loop_groups(result.program);
-    ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
-    WrittenOut next = WritingOut(result.program, groups->front()).run();
+    const LoopsByBegin loops(result.program.loops);
+    WrittenOut next = WritingOut(result.program, loops, innermost(result.program, loops)).run();
     for (OpId& op : next.copy_of)
       op = result.copy_of[op.index()];
     for (OpId& op : result.op_of)
