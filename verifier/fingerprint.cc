@@ -35,23 +35,23 @@ std::string fingerprint(const Report& report) {
     if (loop.left_out() > 0)
       hash.add(loop.left_out());
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
-  std::vector<size_t> next_place(program.threads.size(), 0);  // devices of a thread ascend
+  std::vector<size_t> next_device(program.threads.size(), 0);  // devices of a thread ascend
   for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
     hash.add(d);
     if (threads_of[d].empty())
       continue;
     for (const ThreadId thread : threads_of[d]) {
-      const size_t place = next_place[thread.index()]++;
+      const size_t device = next_device[thread.index()]++;
       for (const OpId op : program.thread(thread).issue_order) {
         hash.add(bytes[op.index()].count());
         if (!report.completion)
           continue;
-        const OpSpan& span = report.completion->spans[op.index()][place];
+        const OpSpan& span = report.completion->spans[op.index()][device];
         hash.add(span.start.picoseconds());
         hash.add(span.end.picoseconds());
         if (report.completion->left_out.empty())
           continue;
-        const OpTime& others = report.completion->left_out[op.index()][place];
+        const OpTime& others = report.completion->left_out[op.index()][device];
         hash.add(others.from_reached.count());
         hash.add(others.from_start.count());
       }

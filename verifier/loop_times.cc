@@ -71,9 +71,9 @@ Completion folded(const Program& program, const WrittenOut& all, Completion comp
       continue;
     std::vector<OpTime>& runs = left_out[all.copy_of[op].index()];
     const std::vector<OpSpan>& of_op = completion.spans[op];
-    for (size_t place = 0; place < of_op.size(); ++place) {
-      runs[place].from_reached += of_op[place].end - of_op[place].reached;
-      runs[place].from_start += of_op[place].end - of_op[place].start;
+    for (size_t device = 0; device < of_op.size(); ++device) {
+      runs[device].from_reached += of_op[device].end - of_op[device].reached;
+      runs[device].from_start += of_op[device].end - of_op[device].start;
     }
   }
   completion.spans = std::move(spans);
@@ -241,16 +241,16 @@ class ByRepetition {
       return by * times;
     };
     for (size_t op = 0; op < all.spans.size(); ++op)
-      for (size_t place = 0; place < all.spans[op].size(); ++place) {
-        const OpSpan& less = fewer.spans[op][place];
-        const OpSpan& more = longer.spans[op][place];
-        OpSpan& span = all.spans[op][place];
+      for (size_t device = 0; device < all.spans[op].size(); ++device) {
+        const OpSpan& less = fewer.spans[op][device];
+        const OpSpan& more = longer.spans[op][device];
+        OpSpan& span = all.spans[op][device];
         span.reached = span.reached + later(more.reached, less.reached);
         span.start = span.start + later(more.start, less.start);
         span.end = span.end + later(more.end, less.end);
-        const OpTime& less_time = fewer.left_out[op][place];
-        const OpTime& more_time = longer.left_out[op][place];
-        OpTime& time = all.left_out[op][place];
+        const OpTime& less_time = fewer.left_out[op][device];
+        const OpTime& more_time = longer.left_out[op][device];
+        OpTime& time = all.left_out[op][device];
         time.from_reached += (more_time.from_reached - less_time.from_reached) * times;
         time.from_start += (more_time.from_start - less_time.from_start) * times;
       }

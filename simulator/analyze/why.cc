@@ -54,7 +54,7 @@ class Inside {
       const StepRecord& ran = recording_.at(id_, half->step);
       const Step step = schedule_.step(half->step);
       if (half->half == Half::Receive)
-        add(work_of(step.form(), Half::Receive).combines ? What::Reduce : What::Copy,
+        add(timed_actions(step.form(), Half::Receive).combines ? What::Reduce : What::Copy,
             half->step.node, std::nullopt, step, ran.receive_begin, ran.received);
       else
         add(What::Send, half->step.node, step.to, step, ran.send_begin, ran.sent);

@@ -129,10 +129,10 @@ class Ledger {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {
       const Buffer& buffer = program_.buffer(buffer_of(value));
-      std::optional<size_t>& place = lifetime_of(value);
-      if (place || buffer.space != MemorySpace::Device)
+      std::optional<size_t>& lifetime_index = lifetime_of(value);
+      if (lifetime_index || buffer.space != MemorySpace::Device)
         continue;
-      place = lifetimes_.size();
+      lifetime_index = lifetimes_.size();
       const Use& use = use_of(value);
       Lifetime& lifetime = lifetimes_.emplace_back();
       lifetime.name = program_.value(value).name;

@@ -30,9 +30,9 @@ constexpr Rate rate(BytesPerSecond speed) {
 }
 
 /// What is left to send, in rate units times picoseconds, so that rate x time is exact.
-using Work = Int128;
-constexpr Work work(Bytes size) {
-  return Work{size.count()} * kRateUnits * kPicosecondsPerSecond;
+using Unsent = Int128;
+constexpr Unsent unsent(Bytes size) {
+  return Unsent{size.count()} * kRateUnits * kPicosecondsPerSecond;
 }
 
 using FlowId = Id<struct FlowTag>;

@@ -10,13 +10,13 @@
 namespace orrery {
 namespace {
 
-constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's places
+constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's slots
 
 }  // namespace
 
 /// The entry of the vertex, or where it would be put. A table as large as the fabric has no
 /// collisions.
-size_t RouteSearch::place(const Graph& graph, VertexId vertex) const {
+size_t RouteSearch::slot(const Graph& graph, VertexId vertex) const {
   const size_t mask = entered_over_.size() - 1;
   size_t at = vertex.index() & mask;
   while (entered_over_[at] != kFree && graph.fabric.link(LinkId(entered_over_[at])).to != vertex)
@@ -25,7 +25,7 @@ size_t RouteSearch::place(const Graph& graph, VertexId vertex) const {
 }
 
 bool RouteSearch::met(const Graph& graph, VertexId vertex) const {
-  return !entered_over_.empty() && entered_over_[place(graph, vertex)] != kFree;
+  return !entered_over_.empty() && entered_over_[slot(graph, vertex)] != kFree;
 }
 
 void RouteSearch::meet(const Graph& graph, uint32_t link) {
@@ -34,7 +34,7 @@ void RouteSearch::meet(const Graph& graph, uint32_t link) {
     return;
   if (2 * met_ >= entered_over_.size() && entered_over_.size() < graph.vertices())
     grow(graph);
-  uint32_t& entered = entered_over_[place(graph, vertex)];
+  uint32_t& entered = entered_over_[slot(graph, vertex)];
   if (entered != kFree)
     return;
   entered = link;
@@ -47,7 +47,7 @@ void RouteSearch::grow(const Graph& graph) {
   entered_over_.assign(std::max<size_t>(8, 2 * before.size()), kFree);
   for (const uint32_t link : before)
     if (link != kFree)
-      entered_over_[place(graph, graph.fabric.link(LinkId(link)).to)] = link;
+      entered_over_[slot(graph, graph.fabric.link(LinkId(link)).to)] = link;
 }
 
 /// Reaches the neighbours of the next vertex.
@@ -72,7 +72,7 @@ bool RouteSearch::backwards(const Graph& graph, VertexId to, Links& links) {
     go_on(graph);
   }
   for (VertexId at = to; at != from_;) {
-    links.emplace_back(entered_over_[place(graph, at)]);
+    links.emplace_back(entered_over_[slot(graph, at)]);
     at = graph.fabric.link(links.back()).from;
   }
   return true;

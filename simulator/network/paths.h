@@ -65,7 +65,7 @@ class RouteSearch {
   size_t held() const { return entered_over_.size() + frontier_.capacity(); }
 
  private:
-  size_t place(const Graph& graph, VertexId vertex) const;
+  size_t slot(const Graph& graph, VertexId vertex) const;
   bool met(const Graph& graph, VertexId vertex) const;
   void meet(const Graph& graph, uint32_t link);
   void grow(const Graph& graph);

@@ -111,14 +111,14 @@ ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
 }
 
 /// The actions of a half that take time. Each covers all elements of the payload.
-struct HalfWork {
+struct TimedActions {
   bool combines = false;  // a reduction
   bool copies = false;    // inside the device's memory
   bool sends = false;
 };
 
-ORRERY_HOST_DEVICE constexpr HalfWork work_of(StepForm step, Half half) {
-  HalfWork work;
+ORRERY_HOST_DEVICE constexpr TimedActions timed_actions(StepForm step, Half half) {
+  TimedActions work;
   bool read = false;
   for_each_action(step, half, [&](Action action) {
     work.combines |= action.kind == ActionKind::Combine;

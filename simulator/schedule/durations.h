@@ -73,8 +73,18 @@ inline PayloadDurations payload_durations(Bytes size, const DataRates& rates,
   return {reduction_duration(size, rates), copy_duration(size, rates), message};
 }
 
-/// A half of a step: its kinds of work one after another.
-constexpr Duration half_duration(HalfWork work, const PayloadDurations& payload) {
+/// Whether the actions take time at these rates, whatever the payload. A message always may.
+constexpr bool take_time(TimedActions actions, const DataRates& rates) {
+  return (actions.combines && rates.reduce) || (actions.copies && rates.copy) || actions.sends;
+}
+
+/// When a message is at its receiver.
+constexpr Instant arrival(Instant sent, Duration latency) {
+  return sent + latency;
+}
+
+/// A half of a step: its timed actions one after another.
+constexpr Duration half_duration(TimedActions work, const PayloadDurations& payload) {
   Duration total;
   if (work.combines)
     total += payload.reduction;

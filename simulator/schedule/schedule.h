@@ -95,7 +95,7 @@ struct Extent {
   int64_t scratch = 0;
   bool in_place = false;
   bool zero_output = false;                 // the output area begins as zeros
-  bool copies = false;                      // some step copies inside its device (HalfWork)
+  bool copies = false;                      // some step copies inside its device (TimedActions)
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
 
   /// The area that holds what a slice names.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/base/int128.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -19,6 +20,11 @@ class StepTable {
       : channels_(extent.channels),
         shift_(static_cast<uint32_t>(std::bit_width(extent.window))),
         entries_((uint64_t{extent.nodes} * extent.channels) << shift_, initial) {}
+
+  static Int128 bytes(const Extent& extent) {
+    const Int128 channels = Int128{extent.nodes} * extent.channels;
+    return (channels << std::bit_width(extent.window)) * Int128{sizeof(T)};
+  }
 
   T& at(StepRef ref) { return entries_[index_of(ref)]; }
   const T& at(StepRef ref) const { return entries_[index_of(ref)]; }

@@ -52,7 +52,7 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
       std::vector<PackedStep>& packed = steps_.back().emplace_back();
       for (const Step& step : channel) {
         packed.push_back(pack(step));
-        extent_.copies |= work_of(step.form(), Half::Receive).copies;
+        extent_.copies |= timed_actions(step.form(), Half::Receive).copies;
       }
     }
   }

@@ -96,7 +96,7 @@ class CollectiveSweep {
   struct Connection {
     std::optional<Node> to;
     Duration latency;
-    BytesPerSecond rate;  // the most that a message gets on its way; 0 where the way has no links
+    std::optional<BytesPerSecond> rate;  // the most that a message gets; empty: no links on the way
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
@@ -198,8 +198,7 @@ class CollectiveSweep {
     const auto none_other = [&](const Cause& cause) {
       return cause.step == ref && cause.kind != CauseKind::Message;
     };
-    const HalfWork work = work_of(step.form(), Half::Receive);
-    return !work.combines && !work.copies &&
+    return !take_time(timed_actions(step.form(), Half::Receive), rates_) &&
            for_each_cause(schedule_, extent_, ref, Half::Receive, step, none_other) &&
            for_each_cause(schedule_, extent_, ref, Half::Send, step, none_other);
   }
@@ -211,18 +210,20 @@ class CollectiveSweep {
       for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) {
         const Step step = schedule_.step(ref);
         if (step.to)
-          check_capacity(ref, step.count());
+          check_capacity(ref, step);
       });
   }
 
   /// Of a send half that has run.
-  void check_capacity(StepRef ref, int64_t count) const {
+  void check_capacity(StepRef ref, const Step& step) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
     const Instant begun(sent.picoseconds() -
-                        connections_[at].cost(count).durations.message.count());
+                        half_duration(timed_actions(step.form(), Half::Send),
+                                      connections_[at].cost(step.count()).durations)
+                            .count());
     for (const LinkId link : shared_links_[at])
-      capacity_->add(link, begun, sent, connections_[at].rate);
+      capacity_->add(link, begun, sent, connections_[at].rate.value());
   }
 
   /// Only `times` is stored through, and the compiler is told so: it reads the schedule's figures
@@ -316,7 +317,7 @@ class CollectiveSweep {
         send(half.step, step, pass);
       ORRERY_CHECK(!pass.results.unknown, "a cost that was learnt is known");
       if (capacity_ != nullptr && half.half == Half::Send && step.to)
-        check_capacity(half.step, step.count());
+        check_capacity(half.step, step);
       if (log_ != nullptr)
         log_half(half);
       tally_.add(pass.results.tally);
@@ -333,10 +334,10 @@ class CollectiveSweep {
     StepTimes& times = pass.times[index_of(ref)];
     times.received = begin.at;
     times.received_origin = begin.origin;
-    const HalfWork work = work_of(step.form(), Half::Receive);
-    if ((work.combines && rates_.reduce) || (work.copies && rates_.copy)) {
+    const TimedActions actions = timed_actions(step.form(), Half::Receive);
+    if (take_time(actions, rates_)) {
       const Cost& cost = connections_[channel_of(ref)].cost(step.count());
-      times.received = begin.at + half_duration(work, cost.durations);
+      times.received = begin.at + half_duration(actions, cost.durations);
       pass.results.unknown |= cost.count != step.count();
     }
     pass.results.tally.digest.add(pass.receives, ref, bytes_moved(step, Half::Receive, itemsize_));
@@ -350,8 +351,8 @@ class CollectiveSweep {
     if (step.to) {
       const Connection& way = connections_[channel_of(ref)];
       const Cost& cost = way.cost(step.count());
-      times.sent = begin.at + half_duration(work_of(step.form(), Half::Send), cost.durations);
-      times.arrived = times.sent + way.latency;
+      times.sent = begin.at + half_duration(timed_actions(step.form(), Half::Send), cost.durations);
+      times.arrived = arrival(times.sent, way.latency);
       pass.results.unknown |= way.to != *step.to || cost.count != step.count();
       ++pass.results.tally.messages;
     }
@@ -405,7 +406,7 @@ class CollectiveSweep {
   void learn_way(StepRef ref, Node to) {
     const Path& path = path_to(ref, to);
     Connection& way = connections_[channel_of(ref)];
-    way = Connection{to, path.latency, {}, {}};
+    way = Connection{to, path.latency, std::nullopt, {}};
     if (path.links.empty())
       return;
     way.rate = path.peak(extent_.peak_rate);
@@ -424,9 +425,7 @@ class CollectiveSweep {
 
   Cost cost(const Connection& way, int64_t count) const {
     const Bytes size = itemsize_ * count;
-    const Duration message =
-        way.rate > BytesPerSecond() ? message_duration(size, way.rate) : Duration();
-    return {count, payload_durations(size, rates_, message)};
+    return {count, payload_durations(size, rates_, message_duration(size, way.rate))};
   }
 
   /// Of a channel, where steps run in any order.

@@ -57,9 +57,9 @@ class Engine {
     } catch (const OpOverflow&) {
       throw;
     } catch (const Overflow& overflow) {
-      if (!at_work_)
+      if (!current_)
         throw;
-      const SiteId site = lowered_.collective(*at_work_).site;
+      const SiteId site = lowered_.collective(*current_).site;
       throw OpOverflow(program_.site(site).ops.front(), overflow.what());
     }
   }
@@ -94,7 +94,7 @@ class Engine {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {work(size), now_, id, channel};
+    transfers_[flow.index()] = {unsent(size), now_, id, channel};
   }
 
   void deliver(CollectiveId id, StepRef receiver, Instant arrival) {
@@ -142,14 +142,14 @@ class Engine {
 
   /// A send half with a flow in the network, at one rate since `since`.
   struct Transfer {
-    Work left = 0;  // at `since`
+    Unsent left = 0;  // at `since`
     Instant since;
     CollectiveId collective;
     uint32_t channel = 0;  // of the sender
 
     /// Requires that the rate has not changed since `since`.
-    Work left_at(Instant now, Rate rate) const {
-      return left - Work{rate.count()} * (now - since).count();
+    Unsent left_at(Instant now, Rate rate) const {
+      return left - Unsent{rate.count()} * (now - since).count();
     }
     Instant end(Rate rate) const {
       return since + Duration(checked_narrow(ceil_divide(left, Int128{rate.count()})));
@@ -270,7 +270,7 @@ class Engine {
 
   template <class What>
   void happen(CollectiveId collective, What&& what) {
-    at_work_ = collective;
+    current_ = collective;
     std::unique_ptr<RunningCollective>& running = running_[collective.index()];
     if (!running)
       running = run_of(collective);
@@ -315,7 +315,7 @@ class Engine {
     Transfer& transfer = transfers_[flow.index()];
     transfer.left = transfer.left_at(now_, before);
     transfer.since = now_;
-    at_work_ = transfer.collective;
+    current_ = transfer.collective;
     events_.push(transfer.end(network_.rate_of(flow)), {Event::Kind::FlowSent, flow.index(), {}});
   }
 
@@ -332,7 +332,7 @@ class Engine {
   Queue events_;
   Instant now_;
   InstantNumber number_;                 // of now_, from 1 on
-  std::optional<CollectiveId> at_work_;  // whose time is being computed, for error messages
+  std::optional<CollectiveId> current_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant
   std::vector<Queue::Event> batch_;
   std::vector<Transfer> transfers_;  // per flow of the network

@@ -242,8 +242,8 @@ bool Repeats::repeats(const Group& group) const {
   auto before = cycle.window.begin();
   bool equal = true;
   for_each_op_of_window(group, [&](uint32_t op) {
-    for (size_t place = 0; equal && place < spans_[op].size(); ++place, ++before) {
-      const OpSpan& span = spans_[op][place];
+    for (size_t device = 0; equal && device < spans_[op].size(); ++device, ++before) {
+      const OpSpan& span = spans_[op][device];
       equal = span.reached == before->reached + cycle.later &&
               span.start == before->start + cycle.later && span.end == before->end + cycle.later;
     }
@@ -338,9 +338,9 @@ void Repeats::shift_window(const Group& group) {
     const Loop& loop = program_.loops[part.loop];
     const uint32_t first = loop.written[loop.window_begin()].ops.begin;
     for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
-      for (size_t place = 0; place < spans_[first + op].size(); ++place) {
-        const OpSpan& span = spans_[first + op][place];
-        OpTime& runs = left_out_[loop.last().ops.begin + op][place];
+      for (size_t device = 0; device < spans_[first + op].size(); ++device) {
+        const OpSpan& span = spans_[first + op][device];
+        OpTime& runs = left_out_[loop.last().ops.begin + op][device];
         runs.from_reached += span.end - span.reached;
         runs.from_start += span.end - span.start;
       }

@@ -5,7 +5,6 @@
 // when they have ended. A template over the concrete schedule, like the sweep, since most of the
 // time of an event goes into calls of the schedule.
 
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -83,8 +82,7 @@ class CollectiveRun final : public RunningCollective {
 
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
-    const Int128 steps = channels * Int128{std::bit_ceil(uint64_t{extent.window} + 1)};
-    return steps * Int128{sizeof(Marks) + 1} +
+    return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
            channels * Int128{sizeof(Connection) + kBytesUnderWay};
   }
   Int128 bytes() const override { return bytes(extent_); }
@@ -181,10 +179,10 @@ class CollectiveRun final : public RunningCollective {
   }
 
   Duration receive_duration(const Step& step) const {
-    const HalfWork work = work_of(step.form(), Half::Receive);
-    if (!(work.combines && rates_.reduce) && !(work.copies && rates_.copy))
+    const TimedActions actions = timed_actions(step.form(), Half::Receive);
+    if (!take_time(actions, rates_))
       return Duration();
-    return half_duration(work, payload_durations(itemsize_ * step.count(), rates_));
+    return half_duration(actions, payload_durations(itemsize_ * step.count(), rates_));
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
@@ -224,10 +222,10 @@ class CollectiveRun final : public RunningCollective {
   /// The message has been sent: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
-    const Instant arrival = host_.now() + (remembers(ref) ? connection(ref).latency
-                                                          : path(ref.node, receiver.node).latency);
-    host_.deliver(id_, receiver, arrival);
-    retire({ref, Half::Send}, arrival);
+    const Instant at = arrival(host_.now(), remembers(ref) ? connection(ref).latency
+                                                           : path(ref.node, receiver.node).latency);
+    host_.deliver(id_, receiver, at);
+    retire({ref, Half::Send}, at);
   }
 
   /// `arrival`: of the message that it sent; now if it sent none.

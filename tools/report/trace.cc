@@ -315,11 +315,12 @@ class Trace {
     went_on = event.end;
     if (!other) {
       if (event.begin < event.end)
-        file_.event(R"({},"args":{{{}}})",
-                    complete(row, "step",
-                             work_of(step.form(), event.half).combines ? "\"reduce\"" : "\"copy\"",
-                             {event.begin, event.end}),
-                    what);
+        file_.event(
+            R"({},"args":{{{}}})",
+            complete(row, "step",
+                     timed_actions(step.form(), event.half).combines ? "\"reduce\"" : "\"copy\"",
+                     {event.begin, event.end}),
+            what);
       return;
     }
     const bool receives = event.half == Half::Receive;

@@ -12,7 +12,7 @@ bool has_copy(const Schedule& schedule) {
   for (uint32_t n = 0; n < extent.nodes; ++n)
     for (uint32_t c = 0; c < extent.channels; ++c)
       for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i)
-        if (work_of(schedule.step({Node(n), Channel(c), i}).form(), Half::Receive).copies)
+        if (timed_actions(schedule.step({Node(n), Channel(c), i}).form(), Half::Receive).copies)
           return true;
   return false;
 }

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
-#include "simulator/algorithm/direct.h"
-#include "simulator/algorithm/direct_all_to_all.h"
-#include "simulator/algorithm/pairwise.h"
-#include "simulator/algorithm/recursive_doubling.h"
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tests/simulator/algorithm/form.h"
+#include "tests/simulator/algorithm/some_op.h"
 
 namespace orrery::test {
 namespace {
@@ -28,37 +28,24 @@ struct Named {
   std::unique_ptr<const Schedule> schedule;
 };
 
-/// Every computed algorithm, for group sizes 1 to 9, 1 to 3 channels and 1 to 4 slots.
+/// What every algorithm makes for each of its kinds, for groups of 1 to 9, 1 to 3 channels and 1 to
+/// 4 slots.
 std::vector<Named> all_schedules() {
   std::vector<Named> all;
-  for (uint32_t n = 1; n <= 9; ++n) {
-    for (uint32_t channels = 1; channels <= 3; ++channels) {
-      for (uint32_t slots = 1; slots <= 4; ++slots) {
-        const Transport transport{channels, slots, Entry::Eager};
-        const std::string size = " over " + std::to_string(n) + " ranks, " +
-                                 std::to_string(channels) + " channels, " + std::to_string(slots) +
-                                 " slots";
-        using Form = RingSchedule::Form;
-        const auto add = [&](const std::string& name, std::unique_ptr<const Schedule> schedule) {
-          all.push_back({name + size, std::move(schedule)});
-        };
-        add("ring all-reduce",
-            std::make_unique<RingSchedule>(Form::AllReduce, n, 3 * n + 2, Combine::Add, transport));
-        add("ring reduce-scatter",
-            std::make_unique<RingSchedule>(Form::ReduceScatter, n, 4 * n, Combine::Add, transport));
-        add("ring all-gather",
-            std::make_unique<RingSchedule>(Form::AllGather, n, 4 * n, Combine::None, transport));
-        add("recursive doubling",
-            std::make_unique<RecursiveDoublingSchedule>(n, 11, Combine::Add, transport));
-        add("pairwise", std::make_unique<PairwiseSchedule>(n, 5, transport));
-        add("direct all-to-all", std::make_unique<DirectAllToAllSchedule>(n, 5, transport));
-        std::vector<SourceDestination> shift;
-        for (uint32_t r = 0; r + 1 < n; ++r)
-          shift.push_back({Node(r), Node(r + 1)});
-        add("direct permute", direct_permute(n, 5, shift, transport));
-      }
-    }
-  }
+  for (const Algorithm& algorithm : algorithms())
+    for (const OpKind kind : algorithm.kinds)
+      for (uint32_t n = 1; n <= 9; ++n)
+        for (uint32_t channels = 1; channels <= 3; ++channels)
+          for (uint32_t slots = 1; slots <= 4; ++slots) {
+            const bool even = kind == OpKind::AllToAll || kind == OpKind::Pswapaxes ||
+                              kind == OpKind::PsumScatter;
+            const int64_t elements = even ? int64_t{n} * 4 : int64_t{n} * 3 + 2;
+            const Transport transport{channels, slots, Entry::Eager};
+            all.push_back(
+                {fmt::format("{} for {} over {} ranks, {} channels, {} slots", algorithm.name,
+                             rules(kind).name, n, channels, slots),
+                 algorithm.make(schedule_request(some_op(kind, n), n, elements, transport))});
+          }
   return all;
 }
 

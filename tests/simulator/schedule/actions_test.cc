@@ -102,7 +102,7 @@ TEST_CASE("actions: a half moves data where an action touches a payload") {
 
 TEST_CASE("actions: which halves take time") {
   const auto work = [](StepForm form, Half half) {
-    const HalfWork of = work_of(form, half);
+    const TimedActions of = timed_actions(form, half);
     return std::string(of.combines ? "combines " : "") + (of.copies ? "copies " : "") +
            (of.sends ? "sends" : "");
   };

@@ -40,12 +40,12 @@ TEST_CASE("durations: a half takes the sum of its actions") {
   const PayloadDurations payload = {Duration(1), Duration(10), Duration(100)};
   StepForm form;
   form.source = form.target = form.to = true;  // it copies what it reads, and sends it
-  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(10));
-  CHECK(half_duration(work_of(form, Half::Send), payload) == Duration(100));
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(10));
+  CHECK(half_duration(timed_actions(form, Half::Send), payload) == Duration(100));
   form.from = form.combine = true;  // it reduces a message into its target
-  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(1));
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1));
   form.combine = form.source = false;  // it stores a message
-  CHECK(half_duration(work_of(form, Half::Receive), payload) == Duration(0));
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(0));
 }
 
 }  // namespace
