@@ -167,6 +167,9 @@ bool Paths::append_searched(VertexId from, VertexId to) {
 /// Each end goes towards the other while there is only one way to go: round a circle that way, if
 /// the other end is not reached.
 bool Paths::route(VertexId from, VertexId to) {
+  path_->links.clear();
+  path_->bottleneck.reset();
+  path_->latency = {};
   for (uint32_t steps = 0; from != to; ++steps) {
     const uint32_t only = only_out_[from.index()];
     if (only == kNone || steps > graph_.vertices())
@@ -194,16 +197,18 @@ bool Paths::route(VertexId from, VertexId to) {
 }
 
 const Path* Paths::find(VertexId from, VertexId to) {
+  if (only_out_[from.index()] != kSeveral) {  // mostly found in a few steps
+    path_ = &next_;
+    return route(from, to) ? path_ : nullptr;
+  }
   if (found_.empty())
     found_.resize(std::min(count_kept_, kMostFound));
   if (long_ != nullptr)
     *std::exchange(long_, nullptr) = {};
   Found& found = found_[slot_of(from, to, found_.size())];
   if (!found.asked || found.from != from || found.to != to) {
-    found.path.links.clear();
-    found.path.bottleneck.reset();
-    found.path.latency = {};
     path_ = &found.path;
+    found.asked = false;
     found.is_route = route(from, to);
     found.asked = true;
     found.from = from;

@@ -102,7 +102,8 @@ class Paths {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  /// The route of one pair. Pairs whose numbers fall together take each other's place.
+  /// The route of one pair from a source with several links. Pairs whose numbers fall together take
+  /// each other's place.
   struct Found {
     VertexId from;
     VertexId to;
@@ -137,7 +138,8 @@ class Paths {
   size_t most_held_;
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
-  std::vector<Found> found_;  // from the first question on; at most kMostFound
+  std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
+  Path next_;                 // the last route from another source
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // that is being found
   RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for

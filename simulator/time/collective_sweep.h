@@ -205,23 +205,23 @@ class CollectiveSweep {
 
   bool holds() const { return capacity_ == nullptr || capacity_->holds(); }
 
-  void check_row(uint32_t row) const {
+  // This and learn_row() are flattened for step(): without, an all-to-all in turns over 1,024 ranks
+  // runs 28% more instructions (g++ 12, callgrind, 2026-11-22).
+  [[gnu::flatten]] void check_row(uint32_t row) const {
     for (uint32_t c = 0; c < extent_.channels; ++c)
       for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) {
         const Step step = schedule_.step(ref);
         if (step.to)
-          check_capacity(ref, step);
+          check_capacity(ref, step.count());
       });
   }
 
-  /// Of a send half that has run.
-  void check_capacity(StepRef ref, const Step& step) const {
+  /// Of a send half that has run: all of its time is the message's.
+  void check_capacity(StepRef ref, int64_t count) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
     const Instant begun(sent.picoseconds() -
-                        half_duration(timed_actions(step.form(), Half::Send),
-                                      connections_[at].cost(step.count()).durations)
-                            .count());
+                        connections_[at].cost(count).durations.message.count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, connections_[at].rate.value());
   }
@@ -256,7 +256,7 @@ class CollectiveSweep {
   }
 
   /// Whether some channel had something to learn.
-  bool learn_row(Channel channel, uint32_t row) {
+  [[gnu::flatten]] bool learn_row(Channel channel, uint32_t row) {
     // A size that differs from the first node's: later rows are likely to have it elsewhere.
     std::optional<int64_t> first;
     std::optional<int64_t> other;
@@ -317,7 +317,7 @@ class CollectiveSweep {
         send(half.step, step, pass);
       ORRERY_CHECK(!pass.results.unknown, "a cost that was learnt is known");
       if (capacity_ != nullptr && half.half == Half::Send && step.to)
-        check_capacity(half.step, step);
+        check_capacity(half.step, step.count());
       if (log_ != nullptr)
         log_half(half);
       tally_.add(pass.results.tally);
