@@ -49,6 +49,8 @@ class ProgramBuilder {
   /// The value `name`, found as in type_of.
   std::optional<ValueId> value_of(const std::string& name, const Origin& at);
 
+  BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
+
   /// How many ops, values and buffers there are so far.
   struct Size {
     uint32_t ops = 0;

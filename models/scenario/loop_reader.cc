@@ -45,22 +45,38 @@ struct ProgramReader::LoopCarry {
   const std::string& name() const { return initial.key(); }
 };
 
-/// The carries at the beginning of an iteration: values of earlier iterations by their distance,
-/// others by themselves.
+/// The carries at the beginning of an iteration: values and their buffers, those of earlier
+/// iterations by their distance, others by themselves.
 struct ProgramReader::LoopEntry {
+  struct Located {
+    uint32_t iterations_before = 0;  // 0: from before the loop
+    uint32_t index = 0;              // in that iteration; else among all
+    friend bool operator==(const Located&, const Located&) = default;
+  };
   struct Carried {
-    uint32_t iterations_before = 0;  // 0: a value from before the loop
-    uint32_t value = 0;              // in the values of that iteration; else among all
+    Located value;
+    Located buffer;  // may be of an earlier iteration than the value, which is then an alias
     ValueType type;
     friend bool operator==(const Carried&, const Carried&) = default;
   };
   std::vector<Carried> carried;
   friend bool operator==(const LoopEntry&, const LoopEntry&) = default;
 
+  static Located located(const std::vector<LoopIteration>& written, IdRange LoopIteration::*ids,
+                         size_t id) {
+    const auto iteration =
+        std::partition_point(written.begin(), written.end(),
+                             [&](const LoopIteration& each) { return (each.*ids).end <= id; });
+    const auto index = static_cast<uint32_t>(id);
+    if (iteration == written.end() || !((*iteration).*ids).has(id))
+      return {0, index};
+    return {static_cast<uint32_t>(written.end() - iteration), index - ((*iteration).*ids).begin};
+  }
+
   uint32_t furthest() const {
     uint32_t furthest = 0;
     for (const Carried& each : carried)
-      furthest = std::max(furthest, each.iterations_before);
+      furthest = std::max({furthest, each.value.iterations_before, each.buffer.iterations_before});
     return furthest;
   }
 };
@@ -218,14 +234,11 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
     const auto type = builder_.type_of(carry.value, carry.initial.origin());
     if (!value || !type)
       return std::nullopt;
-    LoopEntry::Carried carried{0, static_cast<uint32_t>(value->index()), *type};
-    const auto iteration = std::partition_point(
-        made.written.begin(), made.written.end(),
-        [&](const LoopIteration& each) { return each.values.end <= value->index(); });
-    if (iteration != made.written.end() && iteration->values.has(value->index()))
-      carried = {static_cast<uint32_t>(made.written.end() - iteration),
-                 carried.value - iteration->values.begin, *type};
-    entry.carried.push_back(std::move(carried));
+    entry.carried.push_back(
+        {LoopEntry::located(made.written, &LoopIteration::values, value->index()),
+         LoopEntry::located(made.written, &LoopIteration::buffers,
+                            builder_.buffer_of(*value).index()),
+         *type});
   }
   return entry;
 }

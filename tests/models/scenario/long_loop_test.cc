@@ -58,6 +58,8 @@ size_t check_written_out(const std::string& program) {
   CHECK(loops_text(scenario.program) == loops_text(whole.program));
   for (size_t op = 0; op < whole.program.ops.size(); ++op)
     REQUIRE(scenario.program.ops[op].origin == whole.program.ops[op].origin);
+  for (size_t value = 0; value < whole.program.values.size(); ++value)
+    REQUIRE(scenario.program.values[value].buffer == whole.program.values[value].buffer);
   for (size_t site = 0; site < whole.program.sites.size(); ++site) {
     CHECK(scenario.program.sites[site].name == whole.program.sites[site].name);
     CHECK(scenario.program.sites[site].ops == whole.program.sites[site].ops);
@@ -88,6 +90,21 @@ TEST_CASE("loops: values are carried over several iterations") {
                       {"id": "r", "op": "reshape", "of": "y", "new_sizes": [2]})",
                            R"("h": "r", "g": "h", "f": "g")") +
                       R"(, {"id": "z", "op": "add", "of": ["l.g", "l.f"]}])");
+}
+
+TEST_CASE("loops: an alias of an earlier iteration's value is in that iteration's storage") {
+  // "v" of an iteration is "t" of the one before, under another name. So "h", and "u" with it, is
+  // in the storage of two iterations before.
+  const size_t ops =
+      check_written_out("[" +
+                        loop("l", 40, R"("h": "a", "g": "a")",
+                             R"({"id": "u", "op": "reshape", "of": "h", "new_sizes": [2]},
+              {"id": "y", "op": "add", "of": ["g", "u"]},
+              {"id": "v", "op": "reshape", "of": "g", "new_sizes": [2]},
+              {"id": "t", "op": "psum", "of": "v", "axis_name": "x"})",
+                             R"("h": "v", "g": "t")") +
+                        "]");
+  CHECK(ops < 40 * 5);
 }
 
 TEST_CASE("loops: ops with several results, some in storage of an earlier iteration") {
