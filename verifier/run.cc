@@ -42,6 +42,7 @@
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
 #include "verifier/long_loops.h"
+#include "verifier/opaque_values.h"
 #include "verifier/stages.h"
 
 namespace orrery {
@@ -56,33 +57,6 @@ Int128 data_size(const Program& program) {
     size += Int128{program.values[v].type.size().count()} *
             static_cast<int64_t>(holders.of(ValueId(v)).size());
   return size;
-}
-
-/// The values that depend on an opaque computation, with its name.
-std::map<ValueId, std::string> opaque_values(const Program& program) {
-  std::map<ValueId, std::string> opaque;
-  const auto taint = [&](const Op& from, const Op& to) {
-    bool grew = false;
-    for (const ValueId operand : from.operands)
-      if (const auto at = opaque.find(operand); at != opaque.end())
-        for (const ValueId result : to.results)
-          grew = opaque.emplace(result, at->second).second || grew;
-    return grew;
-  };
-  for (const Op& op : program.ops)
-    if (rules(op.kind).opaque)
-      for (const ValueId result : op.results)
-        opaque.emplace(result, op.name);
-  for (bool grew = !opaque.empty(); grew;) {
-    grew = false;
-    for (const Op& op : program.ops) {
-      grew = taint(op, op) || grew;
-      if (op.site)
-        for (const OpId peer : program.site(*op.site).ops)
-          grew = taint(op, program.op(peer)) || grew;
-    }
-  }
-  return opaque;
 }
 
 bool proof_is_asked_for(const Scenario& scenario) {

@@ -410,7 +410,10 @@ WrittenOut written_out(const Program& program) {
   result.op_of = result.copy_of;
   while (leaves_out_iterations(result.program)) {
     const LoopsByBegin loops(result.program.loops);
-    WrittenOut next = WritingOut(result.program, loops, innermost(result.program, loops)).run();
+    std::vector<bool> chosen = innermost(result.program, loops);
+    ORRERY_CHECK(std::find(chosen.begin(), chosen.end(), true) != chosen.end(),
+                 "among loops that leave out iterations there is an innermost one");
+    WrittenOut next = WritingOut(result.program, loops, std::move(chosen)).run();
     for (OpId& op : next.copy_of)
       op = result.copy_of[op.index()];
     for (OpId& op : result.op_of)

@@ -1,10 +1,10 @@
 #pragma once
 
 // Finds out when the iterations of a loop repeat in the event engine, where messages of different
-// iterations share links. The engine is deterministic: what follows depends only on its state. If
-// the states at the ends of two iterations are equal but for the iteration and the instant, the
-// same happens again and again, until the end of the loop comes into play. So more iterations
-// between the two add whole periods, and all that comes later is as much later.
+// iterations share links. The engine is deterministic: what follows depends only on its state.
+// Suppose the states at the ends of two iterations differ only in the iteration and the instant.
+// Then the same happens again and again, until a list comes near the end of the loop. So each
+// further period of iterations makes everything after it later by the same time.
 
 #include <cstdint>
 #include <deque>

@@ -182,52 +182,54 @@ int64_t some_trips(Random& random) {
   return 70 + static_cast<int64_t>(random.below(150));
 }
 
-TEST_CASE("shared loops: one program") {
-  Random random(1);
+/// Of random programs; `check` makes and checks one.
+template <class Check>
+Tally tally_of(uint64_t seed, size_t programs, Check&& check) {
+  Random random(seed);
   Tally tally;
-  for (size_t i = 0; i < 60; ++i) {
+  for (size_t i = 0; i < programs; ++i)
+    tally.add(check(random));
+  tally.show();
+  return tally;
+}
+
+TEST_CASE("shared loops: one program") {
+  const Tally tally = tally_of(1, 60, [](Random& random) {
     const Body body(random);
     const std::string wires = fabric(random);
-    tally.add(check_same(
+    return check_same(
         scenario(wires, R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) +
                             R"(, {"id": "z", "op": "psum", "of": "pl.ph", "axis_name": "x"}])"),
-        faults(random)));
-  }
-  tally.show();
+        faults(random));
+  });
   CHECK(tally.by_engine > 40);
   CHECK(tally.added > tally.by_engine / 2);
 }
 
 TEST_CASE("shared loops: two programs, whose loops meet or not") {
-  Random random(2);
-  Tally tally;
-  for (size_t i = 0; i < 60; ++i) {
+  const Tally tally = tally_of(2, 60, [](Random& random) {
     const Body body(random);
     const std::string wires = fabric(random);
     const int64_t trips = some_trips(random);
-    tally.add(check_same(scenario(wires, R"("programs": [{"on": {"x": 0}, "do": [)" +
-                                             body.loop("p", trips, "a", true, false) +
-                                             R"(]}, {"on": {"x": 1}, "do": [)" +
-                                             body.loop("q", trips, "a", true, true) + "]}]"),
-                         faults(random)));
-  }
-  tally.show();
+    return check_same(scenario(wires, R"("programs": [{"on": {"x": 0}, "do": [)" +
+                                          body.loop("p", trips, "a", true, false) +
+                                          R"(]}, {"on": {"x": 1}, "do": [)" +
+                                          body.loop("q", trips, "a", true, true) + "]}]"),
+                      faults(random));
+  });
   CHECK(tally.by_engine > 40);
   CHECK(tally.added > tally.by_engine / 3);
 }
 
 TEST_CASE("shared loops: devices that drift apart until they wait for each other") {
-  Random random(4);
-  Tally tally;
-  for (size_t i = 0; i < 80; ++i) {
+  const Tally tally = tally_of(4, 80, [](Random& random) {
     const Body body(random, true);
     const std::string wires = fabric(random);
-    tally.add(check_same(
+    return check_same(
         scenario(wires,
                  R"("program": [)" + body.loop("p", some_trips(random), "a", false, false) + "]"),
-        drift(random)));
-  }
-  tally.show();
+        drift(random));
+  });
   CHECK(tally.by_engine > 50);
   CHECK(tally.added >= 10);  // the programs depend on the compiler
 }
