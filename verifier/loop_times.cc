@@ -92,7 +92,7 @@ class ByRepetition {
     for (LoopGroup& loops : outer_loop_groups(program)) {
       const Loop& loop = program.loops[loops.front()];
       Group group;
-      group.trips = loop.left_out() + loop.written.size();
+      group.trips = loop.trips();
       group.run = loop.written.size() + loop.window + kFirstTried;
       group.loops = std::move(loops);
       if (2 * group.run < group.trips)

@@ -198,7 +198,7 @@ class WritingOut {
     std::vector<LoopIteration> made;
     for (size_t w = 0; w < loop.window_begin(); ++w)
       made.push_back(copied(loop.written[w]));
-    const auto trips = static_cast<size_t>(loop.upper - loop.lower);
+    const uint64_t trips = loop.trips();
     for (size_t number = made.size(); number < trips; ++number) {
       Copy copy{loop, made, number};
       LoopIteration& now = copy.iteration;
@@ -357,7 +357,6 @@ class WritingOut {
       for (Loop& inner : inner_[l])
         to_.loops.push_back(std::move(inner));
       loop.written = std::move(made_[l]);
-      loop.window = 0;
     } else {
       for (LoopIteration& iteration : loop.written)
         iteration = copied(iteration);

@@ -186,17 +186,18 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
   made.upper = loop->upper;
   made.has_index = loop->index.has_value();
   std::optional<LoopEntry> entry = entry_of(*loop, made);
-  size_t first_part = std::numeric_limits<size_t>::max();  // so many iterations, then the window
   for (int64_t i = loop->lower; i < loop->upper; ++i) {
-    if (made.written.size() == first_part)
+    if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
+      left_out_ = true;
       i = loop->upper - made.window;
+    }
     LoopIteration& iteration = made.written.emplace_back();
     iteration.index = i;
     if (!fits(node, ops, 0, true) || !read_iteration(*loop, iteration, scope)) {
       refuse_loop(node, scope);
       return;
     }
-    if (made.window > 0 || long_loops_ == LongLoops::WrittenOut)
+    if (made.window > 0)
       continue;
     std::optional<LoopEntry> next = entry_of(*loop, made);
     if (next && next == entry) {
@@ -204,11 +205,9 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
       // the window, an iteration may name any number of earlier ones.
       const uint32_t reach = std::max(next->furthest(), uint32_t{1});
       const size_t first = made.written.size() + reach;
-      if (first + reach + 1 <
-          static_cast<uint64_t>(loop->upper) - static_cast<uint64_t>(loop->lower)) {
+      if (first + reach + 1 < made.trips()) {
+        made.first = static_cast<uint32_t>(first);
         made.window = reach + 1;
-        left_out_ = true;
-        first_part = first;
       }
     }
     entry = std::move(next);

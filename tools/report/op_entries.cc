@@ -2,37 +2,11 @@
 
 #include <map>
 #include <string_view>
-#include <utility>
 
+#include "models/program/folded.h"
 #include "models/program/loops.h"
 
 namespace orrery {
-
-namespace {
-
-/// Per op: its name without the indices of the loops it is in; empty for ops outside loops.
-std::vector<std::string> names_in_loops(const Program& program) {
-  // The innermost iteration of each op, and for each iteration its name without indices.
-  std::vector<const LoopIteration*> innermost(program.ops.size(), nullptr);
-  std::vector<std::string> outside(program.ops.size());  // of what is around it, "outer[]."
-  for (size_t l = program.loops.size(); l-- > 0;) {      // outer loops before those in them
-    for (const LoopIteration& iteration : program.loops[l].written) {
-      for (uint32_t op = iteration.ops.begin; op < iteration.ops.end; ++op) {
-        const std::string_view name = iteration.name;
-        const size_t around = innermost[op] == nullptr ? 0 : innermost[op]->name.size() + 1;
-        outside[op] += std::string(name.substr(around, name.rfind('[') - around)) + "[].";
-        innermost[op] = &iteration;
-      }
-    }
-  }
-  std::vector<std::string> names(program.ops.size());
-  for (size_t op = 0; op < program.ops.size(); ++op)
-    if (innermost[op] != nullptr)
-      names[op] = outside[op] + program.ops[op].name.substr(innermost[op]->name.size() + 1);
-  return names;
-}
-
-}  // namespace
 
 std::vector<OpEntry> op_entries(const Report& report) {
   const Program& program = report.scenario->program;

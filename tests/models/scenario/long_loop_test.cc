@@ -35,11 +35,13 @@ std::string range_text(const IdRange& range) {
 /// What the loops are, one line for each iteration.
 std::string loops_text(const Program& program) {
   std::string text;
-  for (const Loop& loop : program.loops)
+  for (const Loop& loop : program.loops) {
+    text += fmt::format("{}: first {}, window {}\n", loop.name, loop.first, loop.window);
     for (const LoopIteration& each : loop.written)
       text +=
           fmt::format("{} {} {} {} {} {} {}\n", loop.name, each.index, each.name, each.site_suffix,
                       range_text(each.ops), range_text(each.values), range_text(each.buffers));
+  }
   return text;
 }
 
