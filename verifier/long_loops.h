@@ -33,6 +33,9 @@ uint64_t places_with_all_iterations(const Program& program);
 /// The message for a program whose ops, each as often as it runs, exceed the limits; else "".
 std::string beyond_limits(const Program& program, const Limits& limits);
 
+/// What a report says of a program that leaves out iterations: which it shows, and why.
+std::string shown_label(const Program& program, uint64_t budget);
+
 /// What a report says of iterations that were added up: a line for each loop of the scenario, for
 /// the first of its copies in other loops; at most 8 lines, and one with the number of the other
 /// loops.

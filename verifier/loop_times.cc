@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -209,6 +211,10 @@ class ByRepetition {
   std::vector<LoopWatch*> watches(const Written& written) {
     const Program& whole = written.all.program;
     const ProgramLists lists(whole, written.stages.lowered());
+    std::map<std::pair<std::string_view, int64_t>, size_t> whole_loops;  // by name and first index
+    for (size_t w = 0; w < whole.loops.size(); ++w)
+      whole_loops.emplace(
+          std::pair<std::string_view, int64_t>(whole.loops[w].name, whole.loops[w].lower), w);
     std::vector<LoopWatch*> watches;
     for (Group& group : groups_) {
       group.watch.reset();
@@ -216,9 +222,7 @@ class ByRepetition {
         continue;
       std::vector<size_t> loops;
       for (const size_t l : group.loops)
-        for (size_t w = 0; w < whole.loops.size(); ++w)
-          if (whole.loops[w].name == program_.loops[l].name)
-            loops.push_back(w);
+        loops.push_back(whole_loops.at({program_.loops[l].name, program_.loops[l].lower}));
       const Loop& loop = program_.loops[group.loops.front()];
       // From here on, all iterations that one names are copies too.
       const size_t first = loop.window_begin() + loop.window - 1;

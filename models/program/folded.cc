@@ -1,7 +1,6 @@
 #include "models/program/folded.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace orrery {
 
@@ -38,6 +37,18 @@ std::vector<std::string> names_in_loops(const Program& program) {
     if (innermost[op] != nullptr)
       names[op] = outside[op] + program.ops[op].name.substr(innermost[op]->name.size() + 1);
   return names;
+}
+
+std::string without_indices(std::string_view name) {
+  std::string text;
+  size_t depth = 0;
+  for (const char c : name) {
+    depth += c == '[' ? 1 : 0;
+    if (depth == 0)
+      text += c;
+    depth -= c == ']' && depth > 0 ? 1 : 0;
+  }
+  return text;
 }
 
 }  // namespace orrery

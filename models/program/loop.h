@@ -33,6 +33,8 @@ struct LoopIteration {
   IdRange buffers;
 };
 
+/// A loop of a program, or a part of its iterations: a loop is in parts where the scenario names
+/// single iterations (models/scenario/long_loops.h). They have one name and follow each other.
 struct Loop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;

@@ -177,29 +177,48 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  // What an iteration defines. One that defines nothing still takes time.
-  const size_t ops =
-      std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
-  Loop made;
-  made.name = loop->name;
-  made.lower = loop->lower;
-  made.upper = loop->upper;
-  made.has_index = loop->index.has_value();
-  std::optional<LoopEntry> entry = entry_of(*loop, made);
-  for (int64_t i = loop->lower; i < loop->upper; ++i) {
-    if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
-      left_out_ = true;
-      i = loop->upper - made.window;
-    }
-    LoopIteration& iteration = made.written.emplace_back();
-    iteration.index = i;
-    if (!fits(node, ops, 0, true) || !read_iteration(*loop, iteration, scope)) {
+  int64_t lower = loop->lower;
+  for (const int64_t end : kept_.ends(loop->lower, loop->upper)) {
+    if (!read_iterations(*loop, lower, end, scope)) {
       refuse_loop(node, scope);
       return;
     }
+    lower = end;
+  }
+  const auto name = [&](const std::string& given, const std::string& value) {
+    builder_.name_also(value, scope.prefix + given, node.origin());
+    define(scope, given, scope.prefix + given, node.origin());
+  };
+  for (const LoopCarry& carry : loop->carries)
+    name(fmt::format("{}.{}", loop->id, carry.name()), carry.value);
+  if (loop->carries.size() == 1)
+    name(loop->id, loop->carries.front().value);
+}
+
+/// Reads these as a loop of its own. False after an error.
+bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper,
+                                    const Scope& scope) {
+  // What an iteration defines. One that defines nothing still takes time.
+  const size_t ops =
+      std::max<size_t>(loop.body.size() + loop.carries.size() + (loop.index ? 1 : 0), 1);
+  Loop made;
+  made.name = loop.name;
+  made.lower = lower;
+  made.upper = upper;
+  made.has_index = loop.index.has_value();
+  std::optional<LoopEntry> entry = entry_of(loop, made);
+  for (int64_t i = lower; i < upper; ++i) {
+    if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
+      left_out_.add(made);
+      i = upper - made.window;
+    }
+    LoopIteration& iteration = made.written.emplace_back();
+    iteration.index = i;
+    if (!fits(loop.node, ops, 0, true) || !read_iteration(loop, iteration, scope))
+      return false;
     if (made.window > 0)
       continue;
-    std::optional<LoopEntry> next = entry_of(*loop, made);
+    std::optional<LoopEntry> next = entry_of(loop, made);
     if (next && next == entry) {
       // A loop of any length keeps in memory what this one's first and last iterations hold. Before
       // the window, an iteration may name any number of earlier ones.
@@ -214,14 +233,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
   }
   if (!made.written.empty() && made.last().ops.size() > 0)
     builder_.loop(std::move(made));
-  const auto name = [&](const std::string& given, const std::string& value) {
-    builder_.name_also(value, scope.prefix + given, node.origin());
-    define(scope, given, scope.prefix + given, node.origin());
-  };
-  for (const LoopCarry& carry : loop->carries)
-    name(fmt::format("{}.{}", loop->id, carry.name()), carry.value);
-  if (loop->carries.size() == 1)
-    name(loop->id, loop->carries.front().value);
+  return true;
 }
 
 /// Empty if a carry is not a value, which has been reported.

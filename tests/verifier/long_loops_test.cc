@@ -114,8 +114,12 @@ TEST_CASE("long loops: loops in loops") {
 }
 
 /// Random bodies: sync and started collectives over both axes and on two streams, local ops, and
-/// carries of depth one and two. With `leaks`, nothing waits for some of those started.
-std::string random_program(Random& random, bool leaks = false) {
+/// carries of depth one and two.
+struct Wanted {
+  bool leaks = false;  // nothing waits for some of the collectives that are started
+  bool names = false;  // some iterations' values are outputs
+};
+std::string random_program(Random& random, Wanted wanted = {}) {
   std::vector<std::string> body;
   std::string last = "h";
   std::vector<std::string> futures;
@@ -155,7 +159,7 @@ std::string random_program(Random& random, bool leaks = false) {
   std::string before;
   std::string after;
   for (size_t f = 0; f < futures.size(); ++f) {
-    if (leaks && random.below(2) == 0)
+    if (wanted.leaks && random.below(2) == 0)
       continue;
     const bool carried = f == 0 && random.below(2) == 0;
     if (!carried) {
@@ -169,10 +173,16 @@ std::string random_program(Random& random, bool leaks = false) {
                 R"({"id": "df", "op": "done", "of": "f"})");
     after = R"(, {"id": "zf", "op": "done", "of": "l.f"})";
   }
+  const int64_t trips = 10 + static_cast<int64_t>(random.below(80));
+  std::string outputs;
+  for (uint64_t n = wanted.names && last != "h" ? 1 + random.below(3) : 0; n-- > 0;)
+    outputs += fmt::format(R"(, "l[{}].{}")", n * 11 + random.below(9), last);
+  if (trips < 32)
+    outputs.clear();
   return R"("program": [)" + before +
-         loop("l", 10 + static_cast<int64_t>(random.below(80)), carry,
-              fmt::format("{}", fmt::join(body, ",")), yield) +
-         after + R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}])";
+         loop("l", trips, carry, fmt::format("{}", fmt::join(body, ",")), yield) + after +
+         R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}], "outputs": ["z")" +
+         outputs + "]";
 }
 
 TEST_CASE("long loops: random bodies, where links are shared too") {
@@ -202,7 +212,15 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
 TEST_CASE("long loops: random bodies, some of whose collectives nothing waits for") {
   Random random(7);
   for (size_t i = 0; i < 60; ++i)
-    check_same(scenario_text(kSwitch, random_program(random, true)));
+    check_same(scenario_text(kSwitch, random_program(random, {.leaks = true})));
+}
+
+TEST_CASE("long loops: random bodies, single iterations of which are outputs") {
+  Random random(8);
+  for (size_t i = 0; i < 60; ++i) {
+    const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
+    CHECK(check_same(scenario_text(cluster, random_program(random, {.names = true}))).left_out);
+  }
 }
 
 TEST_CASE("long loops: what loops in loops hold to the end") {

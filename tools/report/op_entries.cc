@@ -1,12 +1,48 @@
 #include "tools/report/op_entries.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "models/program/folded.h"
 #include "models/program/loops.h"
+#include "verifier/expect.h"
 
 namespace orrery {
+
+namespace {
+
+/// Per value: whether the scenario's outputs or expectations name it.
+std::vector<bool> named_values(const Scenario& scenario) {
+  const Program& program = scenario.program;
+  std::vector<bool> named(program.values.size(), false);
+  for (const ValueId output : program.outputs)
+    named[output.index()] = true;
+  std::set<std::string> names;
+  for (const Expectation& expectation : scenario.expectations)
+    for (std::string& name : compared_values(expectation))
+      names.insert(std::move(name));
+  for (size_t v = 0; v < named.size() && !names.empty(); ++v)
+    if (names.count(program.values[v].name) > 0)
+      named[v] = true;
+  return named;
+}
+
+void find_named(const Scenario& scenario, std::vector<OpEntry>& entries) {
+  const std::vector<bool> named = named_values(scenario);
+  for (OpEntry& entry : entries)
+    for (size_t run = 1; run + 1 < entry.runs.size(); ++run) {
+      const std::vector<ValueId>& results = scenario.program.op(entry.runs[run]->op).results;
+      if (std::any_of(results.begin(), results.end(),
+                      [&](ValueId value) { return named[value.index()]; }))
+        entry.named.push_back(entry.runs[run]);
+    }
+}
+
+}  // namespace
 
 std::vector<OpEntry> op_entries(const Report& report) {
   const Program& program = report.scenario->program;
@@ -39,6 +75,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
                          op.messages});
     }
   }
+  find_named(*report.scenario, entries);
   return entries;
 }
 
