@@ -7,6 +7,8 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/array/combine.h"
@@ -29,9 +31,13 @@ struct StepRef {
   uint32_t index = 0;
   friend constexpr auto operator<=>(const StepRef&, const StepRef&) = default;
 };
+/// "node 2 channel 0 step 5"
+std::string step_text(StepRef ref);
 
 /// A node's memory during the collective. Offsets are in work elements (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };
+/// "input", "output", "scratch"
+std::string_view name(Area area);
 
 struct Slice {
   Area area = Area::Input;

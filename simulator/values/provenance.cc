@@ -13,25 +13,8 @@ namespace orrery {
 
 namespace {
 
-const char* name(Area area) {
-  switch (area) {
-    case Area::Input:
-      return "input";
-    case Area::Output:
-      return "output";
-    case Area::Scratch:
-      return "scratch";
-  }
-  fail_check("area is an enumerator", "an area is one of the enumeration", __FILE__, __LINE__);
-}
-
 std::string text(const Slice& slice) {
   return fmt::format("{}[{}, {})", name(slice.area), slice.first, slice.first + slice.count);
-}
-
-std::string text(StepRef ref) {
-  return fmt::format("node {}, channel {}, step {}", ref.node.index(), ref.channel.index(),
-                     ref.index);
 }
 
 Pieces undefined_pieces(int64_t count) {
@@ -163,7 +146,7 @@ class Visitor {
   template <class... Arguments>
   void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!misread_)
-      misread_ = text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
+      misread_ = step_text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
   }
 
   bool inside(StepRef ref, const Slice& slice, const char* what) {

@@ -163,11 +163,6 @@ class WaitFor {
   std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
 };
 
-std::string step_text(StepRef ref) {
-  return fmt::format("node {} channel {} step {}", ref.node.index(), ref.channel.index(),
-                     ref.index);
-}
-
 std::string edge_text(const Parked& parked) {
   const std::string who = step_text(parked.half.step);
   const std::string whom = step_text(parked.cause.step);

@@ -1,10 +1,8 @@
 #include "verifier/check/step_races.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -95,12 +93,10 @@ std::string text(const Access& access) {
 }
 
 std::string race_text(const Access& a, const Access& b) {
-  static constexpr std::array<std::string_view, 3> kAreas = {"input", "output", "scratch"};
   const int64_t first = std::max(a.slice.first, b.slice.first);
   const int64_t last = std::min(a.slice.first + a.slice.count, b.slice.first + b.slice.count) - 1;
   return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
-                     a.step.node.index(), text(a), text(b),
-                     kAreas[static_cast<size_t>(a.slice.area)], first, last);
+                     a.step.node.index(), text(a), text(b), name(a.slice.area), first, last);
 }
 
 /// The first unordered pair of one node, by position.
