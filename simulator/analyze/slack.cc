@@ -106,21 +106,17 @@ class Backwards {
   }
 
   void undo(ListId list, Moment moment) {
-    const Instruction& instruction = runs_.tape(list)[moment.instruction];
+    const TapeOrder& tape = runs_.tape(list);
     const Instant latest_at = latest(list, moment);
-    const bool ends_op =
-        moment.kind == MomentKind::Ended ||
-        (moment.kind == MomentKind::Passed && (instruction.kind == Instruction::Kind::Local ||
-                                               instruction.op != instruction.collective));
-    if (ends_op)
-      add_slack(instruction.op, latest_at - runs_.at(list, moment));
+    if (ends_op(tape, moment))
+      add_slack(tape[moment.instruction].op, latest_at - runs_.at(list, moment));
     if (moment.kind == MomentKind::Ended)
       return undo_end({list, moment.instruction}, latest_at);
     const std::optional<Moment> last = runs_.last_met(list, moment);
     if (!last)
       return;
     const Duration took = runs_.at(list, moment) - runs_.at(list, *last);
-    for_each_cause(runs_.tape(list), moment, [&](Moment cause) {
+    for_each_cause(tape, moment, [&](Moment cause) {
       limit(latest(list, cause), earlier(latest_at, took));
       return true;
     });

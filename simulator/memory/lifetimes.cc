@@ -29,10 +29,10 @@ class Ledger {
       : program_(program),
         lowered_(lowered),
         thread_(program.thread(thread)),
-        tape_(lowered.tapes[thread.index()]),
         policy_(policy),
         output_(output),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
+        ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
         buffers_(buffers_of(program, thread_)),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
@@ -87,28 +87,7 @@ class Ledger {
   Use& use_of(ValueId value) { return uses_[index_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
-  /// The position up to which each op keeps its operands and results: its own, or for a collective
-  /// that of the op that first waits for its end.
-  std::vector<int64_t> ends() const {
-    // Each op is one instruction, a sync collective two: its Wait has no position of its own.
-    std::vector<int64_t> position(tape_.size());
-    std::vector<int64_t> ends;
-    for (uint32_t i = 0; i < tape_.size(); ++i) {
-      if (i == 0 || tape_[i].op != tape_[i - 1].op)
-        ends.push_back(static_cast<int64_t>(ends.size()));
-      position[i] = ends.back();
-    }
-    for (uint32_t i = 0; i < tape_.size(); ++i) {
-      if (tape_[i].kind != Instruction::Kind::Enter)
-        continue;
-      const std::optional<uint32_t> end = tape_.end_of_flight(i);
-      ends[static_cast<size_t>(position[i])] = end ? position[*end] : end_;
-    }
-    return ends;
-  }
-
   void find_uses() {
-    ends_ = ends();
     for (int64_t p = 0; p < end_; ++p) {
       const Op& op = op_at(p);
       const Span span{p, ends_[static_cast<size_t>(p)]};
@@ -251,12 +230,11 @@ class Ledger {
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
-  const TapeOrder tape_;
   const MemoryPolicy& policy_;
   const std::vector<bool>& output_;  // per buffer
   int64_t end_;
+  const std::vector<uint32_t> ends_;                // per position
   std::vector<BufferId> buffers_;                   // of the thread; ascending
-  std::vector<int64_t> ends_;                       // per position
   std::vector<Use> uses_;                           // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
   std::vector<Lifetime> lifetimes_;

@@ -6,20 +6,12 @@
 
 #include "models/base/check.h"
 #include "models/base/hash.h"
-#include "models/program/rules.h"
 
 namespace orrery {
 
 namespace {
 
 constexpr size_t kLongestCycle = 64;  // iterations
-
-/// The instruction after those of the op.
-uint32_t end_of(const Program& program, const ProgramLists& lists, OpId id) {
-  const Op& op = program.op(id);
-  const bool both = rules(op.kind).family == Family::Collective && op.issue == Issue::Sync;
-  return lists.instruction_of(id) + (both ? 2 : 1);
-}
 
 }  // namespace
 
@@ -56,7 +48,7 @@ void Repeats::find_groups() {
       part.loop = l;
       part.thread = loop.thread;
       part.begin = lists_.instruction_of(OpId(last.begin));
-      part.end = end_of(program_, lists_, OpId(last.end - 1));
+      part.end = lists_.end_of(OpId(last.end - 1));
       group.trips = group.left = loop.left_out();
       group.window = loop.window;
       group.runs += uint64_t{last.size()} * lists_of(part).size();
