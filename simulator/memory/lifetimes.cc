@@ -56,7 +56,8 @@ class Ledger {
 
  private:
   struct Use {
-    int64_t last = kBeforeFirst;
+    int64_t last = kBeforeFirst;  // the end of what makes or uses it
+    int64_t used = kBeforeFirst;  // the end of what uses it
     bool donated = false;
     std::vector<Span> in_flight;
   };
@@ -93,14 +94,28 @@ class Ledger {
       const Span span{p, ends_[static_cast<size_t>(p)]};
       for (const std::vector<ValueId>* values : {&op.operands, &op.results}) {
         for (const ValueId value : *values) {
-          use_of(value).last = std::max(use_of(value).last, span.to);
+          Use& use = use_of(value);
+          use.last = std::max(use.last, span.to);
+          if (values == &op.operands || op.issue == Issue::Start)
+            use.used = std::max(use.used, span.to);
           if (op.issue == Issue::Start)
-            use_of(value).in_flight.push_back(span);
+            use.in_flight.push_back(span);
         }
       }
       for (const ValueId value : op.donated)
         use_of(value).donated = true;
     }
+  }
+
+  HeldUntil held_until(const Use& use, Lifetime::Role role) const {
+    const bool argument = role == Lifetime::Role::Argument;
+    if (argument && !use.donated)
+      return HeldUntil::EndAsArgument;
+    if (use.last == end_)
+      return HeldUntil::EndInFlight;
+    if (argument)
+      return HeldUntil::Donation;
+    return use.used == use.last ? HeldUntil::LastUse : HeldUntil::NeverUsed;
   }
 
   /// Begins the lifetimes of those buffers of `values` that have none yet.
@@ -119,7 +134,8 @@ class Ledger {
       const bool output = output_[buffer_of(value).index()];
       lifetime.role = role == Lifetime::Role::Temporary && output ? Lifetime::Role::Output : role;
       lifetime.size = align_up(buffer.size, policy_.alignment);
-      const bool to_the_end = output || (role == Lifetime::Role::Argument && !use.donated);
+      lifetime.until = output ? HeldUntil::EndAsOutput : held_until(use, role);
+      const bool to_the_end = output || lifetime.until == HeldUntil::EndAsArgument;
       lifetime.held = {position, to_the_end ? end_ : use.last};
       lifetime.in_flight = use.in_flight;
     }
@@ -202,6 +218,7 @@ class Ledger {
           program_.value(operand).type.size() != size)
         continue;
       lifetimes_[*from].held.to = position - 1;
+      lifetimes_[*from].until = HeldUntil::TakenOver;
       lifetimes_[*to].takes_over = from;
       return;
     }
