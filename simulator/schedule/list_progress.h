@@ -60,6 +60,9 @@ class ProgramLists {
 
   /// The list of a node, and its Enter.
   EnterRef enter_of(CollectiveId collective, Node node) const;
+  /// The op by which a member enters.
+  OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
+  OpId op(CollectiveId collective, Node node) const { return op(enter_of(collective, node)); }
 
  private:
   struct DeviceOp {
