@@ -84,7 +84,7 @@ class Backtrack {
     const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];
     const EnterRef entry = runs_.lists().enter_of(member.collective, origin);
     const std::optional<At> held_up = before(entry.list, {MomentKind::Entered, entry.enter});
-    path_.push_back({runs_.op(entry), runs_.device(entry.list),
+    path_.push_back({runs_.lists().op(entry), runs_.device(entry.list),
                      runs_.at(held_up->list, held_up->moment), runs_.at(ended.list, ended.moment)});
     return held_up;
   }

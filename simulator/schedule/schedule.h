@@ -119,6 +119,12 @@ struct Extent {
     return scratch;
   }
   int64_t result() const { return size(Area::Output); }
+
+  /// The channels of all nodes are numbered by node, then by channel.
+  size_t all_channels() const { return size_t{nodes} * channels; }
+  size_t number_of(Node node, Channel channel) const {
+    return size_t{node.index()} * channels + channel.index();
+  }
 };
 
 /// Everything that one channel sends to one node.

@@ -330,12 +330,8 @@ void Repeats::shift_window(const Group& group) {
     const Loop& loop = program_.loops[part.loop];
     const uint32_t first = loop.written[loop.window_begin()].ops.begin;
     for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
-      for (size_t device = 0; device < spans_[first + op].size(); ++device) {
-        const OpSpan& span = spans_[first + op][device];
-        OpTime& runs = left_out_[loop.last().ops.begin + op][device];
-        runs.from_reached += span.end - span.reached;
-        runs.from_start += span.end - span.start;
-      }
+      for (size_t device = 0; device < spans_[first + op].size(); ++device)
+        left_out_[loop.last().ops.begin + op][device] += time_of(spans_[first + op][device]);
     for (size_t w = loop.window_begin(); w + 1 < loop.written.size(); ++w)
       for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
         spans_[loop.written[w].ops.begin + op] = spans_[loop.written[w + 1].ops.begin + op];

@@ -36,7 +36,7 @@ class Visitor {
         itemsize_(itemsize),
         budget_(budget),
         messages_(extent_, {}),
-        held_(size_t{extent_.nodes} * extent_.channels) {
+        held_(extent_.all_channels()) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       // Most operands fill the input area.
@@ -139,9 +139,7 @@ class Visitor {
     return areas_[size_t{node.index()} * 3 + static_cast<size_t>(extent_.area(named))];
   }
 
-  Pieces& held(StepRef ref) {
-    return held_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
-  }
+  Pieces& held(StepRef ref) { return held_[extent_.number_of(ref.node, ref.channel)]; }
 
   template <class... Arguments>
   void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {

@@ -115,9 +115,7 @@ class WaitFor {
     }
   }
 
-  const Op& op_of(EnterRef entry) const {
-    return program_.op(lists_.tape(entry.list)[entry.enter].collective);
-  }
+  const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
   Check cycle(const std::vector<Visit>& path) const {
