@@ -45,16 +45,9 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
 bool Stages::has_routes() {
   if (!has_routes_) {
     const std::span<const Link> links = fabric().links();
-    has_routes_ = true;
-    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; })) {
-      const Reach reach(fabric());
-      has_routes_ = std::none_of(lowered_.collectives.begin(), lowered_.collectives.end(),
-                                 [&](const Collective& collective) {
-                                   return first_unrouted(*collective.schedule, collective.vertices,
-                                                         paths(), reach)
-                                       .has_value();
-                                 });
-    }
+    has_routes_ =
+        std::none_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }) ||
+        !first_unrouted(lowered_, paths());
   }
   return *has_routes_;
 }

@@ -43,4 +43,14 @@ std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const
   return std::nullopt;
 }
 
+std::optional<LostRoute> first_unrouted(const Lowered& lowered, Paths& paths) {
+  const Reach reach(paths.fabric());
+  for (size_t c = 0; c < lowered.collectives.size(); ++c) {
+    const Collective& collective = lowered.collectives[c];
+    if (auto ends = first_unrouted(*collective.schedule, collective.vertices, paths, reach))
+      return LostRoute{CollectiveId(c), *ends};
+  }
+  return std::nullopt;
+}
+
 }  // namespace orrery

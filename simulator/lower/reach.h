@@ -9,6 +9,7 @@
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
 #include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -31,5 +32,12 @@ struct Unrouted {
 };
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach);
+
+/// The same of a whole program: its first collective with such a member.
+struct LostRoute {
+  CollectiveId collective;
+  Unrouted ends;
+};
+std::optional<LostRoute> first_unrouted(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

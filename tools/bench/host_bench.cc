@@ -12,6 +12,7 @@
 #include "models/base/check.h"
 #include "models/program/program.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/lower/given_schedule.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/host_executor.h"
 
@@ -54,22 +55,23 @@ struct RingAllReduce {
     op.operands = {ValueId(0)};
     op.results = {ValueId(1)};
     op.site = SiteId(0);
+    op.attributes.set("stream", int64_t{0});
     Thread& thread = program.threads.emplace_back();
     thread.issue_order = {OpId(0)};
 
-    lowered.schedules.push_back(std::make_unique<RingSchedule>(
-        RingSchedule::Form::AllReduce, devices, elements, Combine::Add, Transport{}));
-    Collective& collective = lowered.collectives.emplace_back();
-    collective.schedule = lowered.schedules[0].get();
-    collective.input = View::whole(elements);
-    collective.output = View::whole(elements);
-    lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
-                      {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
     for (uint32_t d = 0; d < devices; ++d)
       thread.devices.emplace_back(d);
-    collective.members = thread.devices;
     program.sites = {{"r", {OpId(0)}, {thread.devices}}};
-    lowered.members = members_by_site(lowered, 1);
+
+    auto schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, devices, elements,
+                                                   Combine::Add, Transport{});
+    Collective collective;
+    collective.schedule = schedule.get();
+    collective.input = View::whole(elements);
+    collective.output = View::whole(elements);
+    collective.members = thread.devices;
+    lowered = lowered_alone(program, std::move(collective), {});
+    lowered.schedules.push_back(std::move(schedule));
   }
 };
 

@@ -14,6 +14,8 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/lower/given_schedule.h"
+#include "simulator/lower/groupings.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
@@ -43,24 +45,19 @@ struct RingAllReduce {
     program.ops[0].name = "r";
     program.ops[0].kind = OpKind::Psum;
     program.ops[0].site = SiteId(0);
+    program.ops[0].attributes.set("stream", int64_t{0});
     program.threads = {thread};
     program.sites = {{"r", {OpId(0)}, {group}}};
 
     const int64_t count = int64_t{devices} * 4096 + 7;
-    lowered.schedules.push_back(std::make_unique<RingSchedule>(
-        RingSchedule::Form::AllReduce, devices, count, Combine::Add, Transport{}));
+    auto schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, devices, count,
+                                                   Combine::Add, Transport{});
     Collective collective;
-    collective.schedule = lowered.schedules[0].get();
+    collective.schedule = schedule.get();
     collective.members = group;
-    std::vector<VertexId> vertices;
-    for (uint32_t d = 0; d < devices; ++d)
-      vertices.emplace_back(d);
-    collective.vertices = std::move(vertices);
-    lowered.collectives.push_back(std::move(collective));
-    lowered.tapes = {{{Instruction::Kind::Enter, OpId(0), OpId(0), StreamId(0)},
-                      {Instruction::Kind::Wait, OpId(0), OpId(0), StreamId(0)}}};
-    lowered.local.resize(1);
-    lowered.members = members_by_site(lowered, 1);
+    collective.vertices = vertices_of(group);
+    lowered = lowered_alone(program, std::move(collective), {});
+    lowered.schedules.push_back(std::move(schedule));
   }
 
   static Fabric unequal_ring(uint32_t devices) {
