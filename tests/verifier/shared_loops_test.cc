@@ -339,6 +339,8 @@ TEST_CASE("shared loops: iterations of local ops alone are not run") {
   check(before + local("l", 40, "c"));
   check(before + local("l", 40, "c") + ", " + crowded("d", 3, "l"));
   check(before + local("o", 12, "c", "m|" + local("m", 30, "oh")));
+  check(before + loop("o", 12, R"("oh": "c")", local("m", 30, "oh"), R"("oh": "m")") + ", " +
+        crowded("d", 3, "o"));
   // In a loop with messages, which is run in part.
   check(loop("o", 90, R"("oh": "a")", local("m", 30, "oh") + ", " + crowded("c", 2, "m"),
              R"("oh": "c")"));
@@ -349,6 +351,24 @@ TEST_CASE("shared loops: iterations of local ops alone are not run") {
   check(before + R"({"id": "f", "of": "c", "op": "all_to_all_start", "axis_name": ["x", "y"],
                      "split_axis": 0, "concat_axis": 0, "tiled": true, "algorithm": "direct"}, )" +
         local("l", 40, "c") + R"(, {"id": "d", "op": "done", "of": "f"}, )" + crowded("e", 2, "l"));
+}
+
+TEST_CASE("shared loops: random ones around local ops") {
+  const Tally tally = tally_of(5, 30, [](Random& random) {
+    const Body first(random);
+    const Body second(random);
+    const std::string wires = fabric(random);
+    const std::vector<Fault> slower = faults(random);
+    const int64_t first_trips = some_trips(random);
+    const int64_t second_trips = some_trips(random);
+    const int64_t local_trips = some_trips(random);
+    return check_same(
+        scenario(wires, R"("program": [)" + first.loop("p", first_trips, "a", false, false) + ", " +
+                            local("m", local_trips, "pl.ph") + ", " +
+                            second.loop("q", second_trips, "m", false, false) + "]"),
+        slower);
+  });
+  CHECK(tally.added == tally.by_engine);
 }
 
 TEST_CASE("shared loops: a million iterations of local ops, within the limit on ops") {
