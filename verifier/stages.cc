@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "models/program/loops.h"
+#include "simulator/algorithm/concrete.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
@@ -115,7 +116,7 @@ std::optional<Completion> Stages::time_long_loops() {
 const Stop& Stages::stop() {
   if (!stop_) {
     NoVisitor visitor;
-    stop_ = walk(program_, lowered_, visitor);
+    stop_ = walk(program_, lowered_, visitor, with_concrete);
   }
   return *stop_;
 }

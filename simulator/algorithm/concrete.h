@@ -13,8 +13,8 @@
 namespace orrery {
 
 /// Calls `use` with the schedule as its own class, or as a Schedule if it is not a computed one.
-template <class Use>
-decltype(auto) with_concrete(const Schedule& schedule, Use&& use) {
+/// An object, so that it can be passed on.
+inline constexpr auto with_concrete = [](const Schedule& schedule, auto&& use) -> decltype(auto) {
   if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))
     return use(*ring);
   if (const auto* doubling = dynamic_cast<const RecursiveDoublingSchedule*>(&schedule))
@@ -26,6 +26,6 @@ decltype(auto) with_concrete(const Schedule& schedule, Use&& use) {
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
   return use(schedule);
-}
+};
 
 }  // namespace orrery

@@ -23,16 +23,12 @@ Exposure exposure(const Thread& thread, const Completion& completion, Issue issu
   const std::vector<OpSpan>& spans = completion.spans[op.index()];
   size_t longest = 0;
   for (size_t i = 1; i < spans.size(); ++i)
-    if (spans[i].end - spans[i].start > spans[longest].end - spans[longest].start)
+    if (time_of(spans[i]).from_start > time_of(spans[longest]).from_start)
       longest = i;
 
-  Exposure result{thread.devices[longest], spans[longest].end - spans[longest].start, {}, {}};
-  if (issue == Issue::Sync) {
-    result.exposed = spans[longest].end - spans[longest].reached;
-  } else if (done) {
-    const OpSpan& waited = completion.spans[done->index()][longest];
-    result.exposed = waited.end - waited.reached;
-  }
+  Exposure result{thread.devices[longest], time_of(spans[longest]).from_start, {}, {}};
+  if (const std::optional<OpId> waits = issue == Issue::Sync ? op : done)
+    result.exposed = time_of(completion.spans[waits->index()][longest]).from_reached;
   if (result.took > result.exposed)
     result.hidden = result.took - result.exposed;
   return result;

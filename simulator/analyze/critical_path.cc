@@ -21,7 +21,7 @@ struct At {
 class Backtrack {
  public:
   Backtrack(const Program& program, const Lowered& lowered, const Completion& completion)
-      : program_(program), completion_(completion), runs_(program, lowered, completion) {}
+      : completion_(completion), runs_(program, lowered, completion) {}
 
   std::vector<PathEntry> to_the_end() {
     std::vector<PathEntry> path = back_from(last());
@@ -33,8 +33,7 @@ class Backtrack {
 
   std::vector<PathEntry> to(OpId op, LogicalId device) {
     const ListId list = runs_.lists().list_of(op, device);
-    const MomentKind ends = program_.op(op).site ? MomentKind::Ended : MomentKind::Passed;
-    return back_from(At{list, {ends, runs_.lists().instruction_of(op)}});
+    return back_from(At{list, end_of_op(runs_.tape(list), runs_.lists().instruction_of(op))});
   }
 
  private:
@@ -85,12 +84,11 @@ class Backtrack {
     const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];
     const EnterRef entry = runs_.lists().enter_of(member.collective, origin);
     const std::optional<At> held_up = before(entry.list, {MomentKind::Entered, entry.enter});
-    path_.push_back({runs_.op(entry), runs_.device(entry.list),
+    path_.push_back({runs_.lists().op(entry), runs_.device(entry.list),
                      runs_.at(held_up->list, held_up->moment), runs_.at(ended.list, ended.moment)});
     return held_up;
   }
 
-  const Program& program_;
   const Completion& completion_;
   const ListRuns runs_;
   std::vector<PathEntry> path_;  // last to first

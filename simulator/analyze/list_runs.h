@@ -11,6 +11,7 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
+#include "simulator/time/origins.h"
 
 namespace orrery {
 
@@ -34,17 +35,12 @@ class ListRuns {
   }
   /// Of all runs of the op: those that have a span and those that have none.
   OpTime all_runs(OpId op, ListId list) const {
-    const OpSpan& last = span(op, list);
-    OpTime all{last.end - last.reached, last.end - last.start};
-    if (!completion_.left_out.empty()) {
-      const OpTime& others = completion_.left_out[op.index()][lists_[list].device_index];
-      all.from_reached += others.from_reached;
-      all.from_start += others.from_start;
-    }
+    OpTime all = time_of(span(op, list));
+    if (!completion_.left_out.empty())
+      all += completion_.left_out[op.index()][lists_[list].device_index];
     return all;
   }
-  const OpSpan& span(EnterRef entry) const { return span(op(entry), entry.list); }
-  OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
+  const OpSpan& span(EnterRef entry) const { return span(lists_.op(entry), entry.list); }
 
   Instant at(ListId list, Moment moment) const {
     return instant_of(completion_.spans, lists_, list, moment);
@@ -53,13 +49,12 @@ class ListRuns {
   /// The cause that was met last; of those met at one instant, the first that for_each_cause names.
   /// Empty for the first instruction of a list.
   std::optional<Moment> last_met(ListId list, Moment moment) const {
-    std::optional<Moment> last;
+    LastMet<Instant, Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {
-      if (!last || at(list, cause) > at(list, *last))
-        last = cause;
+      last.add({at(list, cause), cause});
       return true;
     });
-    return last;
+    return last.origin();
   }
 
  private:

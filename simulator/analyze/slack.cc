@@ -6,6 +6,7 @@
 #include "models/base/check.h"
 #include "simulator/analyze/list_runs.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/step_table.h"
 
 namespace orrery {
 
@@ -57,17 +58,10 @@ class Backwards {
     }
   };
 
-  struct LatestStep {
-    Instant received;
-    Instant sent;
-    Instant arrived;
-  };
-
   /// A collective that is not yet completely undone.
   struct Running {
     std::vector<EnterRef> entries;  // per node
-    std::vector<size_t> first;      // per node and channel: in steps
-    std::vector<LatestStep> steps;  // by node, channel and index
+    std::optional<AllSteps<StepInstants>> steps;
     uint32_t entries_left = 0;
   };
 
@@ -80,24 +74,11 @@ class Backwards {
     if (running.entries_left > 0)
       return running;
     const Schedule& schedule = *lowered_.collective(id).schedule;
-    const Extent& extent = schedule.extent();
-    running.entries_left = extent.nodes;
-    size_t steps = 0;
-    for (uint32_t n = 0; n < extent.nodes; ++n) {
+    running.entries_left = schedule.extent().nodes;
+    for (uint32_t n = 0; n < running.entries_left; ++n)
       running.entries.push_back(runs_.lists().enter_of(id, Node(n)));
-      for (uint32_t c = 0; c < extent.channels; ++c) {
-        running.first.push_back(steps);
-        steps += schedule.steps(Node(n), Channel(c));
-      }
-    }
-    running.steps.resize(steps, {makespan_, makespan_, makespan_});
+    running.steps.emplace(schedule, StepInstants{makespan_, makespan_, makespan_});
     return running;
-  }
-
-  LatestStep& step(CollectiveId id, Running& running, StepRef ref) const {
-    const uint32_t channels = lowered_.collective(id).schedule->extent().channels;
-    return running.steps[running.first[size_t{ref.node.index()} * channels + ref.channel.index()] +
-                         ref.index];
   }
 
   Instant& latest_entry(const Running& running, Node node) {
@@ -106,21 +87,17 @@ class Backwards {
   }
 
   void undo(ListId list, Moment moment) {
-    const Instruction& instruction = runs_.tape(list)[moment.instruction];
+    const TapeOrder& tape = runs_.tape(list);
     const Instant latest_at = latest(list, moment);
-    const bool ends_op =
-        moment.kind == MomentKind::Ended ||
-        (moment.kind == MomentKind::Passed && (instruction.kind == Instruction::Kind::Local ||
-                                               instruction.op != instruction.collective));
-    if (ends_op)
-      add_slack(instruction.op, latest_at - runs_.at(list, moment));
+    if (ends_op(tape, moment))
+      add_slack(tape[moment.instruction].op, latest_at - runs_.at(list, moment));
     if (moment.kind == MomentKind::Ended)
       return undo_end({list, moment.instruction}, latest_at);
     const std::optional<Moment> last = runs_.last_met(list, moment);
     if (!last)
       return;
     const Duration took = runs_.at(list, moment) - runs_.at(list, *last);
-    for_each_cause(runs_.tape(list), moment, [&](Moment cause) {
+    for_each_cause(tape, moment, [&](Moment cause) {
       limit(latest(list, cause), earlier(latest_at, took));
       return true;
     });
@@ -140,9 +117,8 @@ class Backwards {
     Running& running = this->running(member.collective);
     const Schedule& schedule = *lowered_.collective(member.collective).schedule;
     limit(latest_entry(running, member.node), latest_at);
-    for_each_last_step(schedule, schedule.extent(), member.node, [&](StepRef ref) {
-      limit(step(member.collective, running, ref).sent, latest_at);
-    });
+    for_each_last_step(schedule, schedule.extent(), member.node,
+                       [&](StepRef ref) { limit(running.steps->at(ref).sent, latest_at); });
   }
 
   void undo_entry(EnterRef entry) {
@@ -154,7 +130,7 @@ class Backwards {
   void undo(const HalfEvent& event) {
     const Schedule& schedule = *lowered_.collective(event.collective).schedule;
     Running& running = this->running(event.collective);
-    LatestStep& of_step = step(event.collective, running, event.step);
+    StepInstants& of_step = running.steps->at(event.step);
     Instant latest_end = of_step.received;
     if (event.half == Half::Send) {
       limit(of_step.sent, earlier(of_step.arrived, event.arrival - event.end));
@@ -163,18 +139,14 @@ class Backwards {
     const Instant latest_begin = earlier(latest_end, event.end - event.begin);
     for_each_cause(schedule, schedule.extent(), event.step, event.half, schedule.step(event.step),
                    [&](const Cause& cause) {
-                     limit(latest_of(event.collective, running, cause), latest_begin);
+                     limit(latest_of(running, cause), latest_begin);
                      return true;
                    });
   }
 
-  Instant& latest_of(CollectiveId id, Running& running, const Cause& cause) {
-    if (cause.kind == CauseKind::Enter)
-      return latest_entry(running, cause.step.node);
-    LatestStep& of_step = step(id, running, cause.step);
-    if (cause.kind == CauseKind::Message)
-      return of_step.arrived;
-    return cause.half == Half::Receive ? of_step.received : of_step.sent;
+  Instant& latest_of(Running& running, const Cause& cause) {
+    return cause.kind == CauseKind::Enter ? latest_entry(running, cause.step.node)
+                                          : met_at(running.steps->at(cause.step), cause);
   }
 
   const Lowered& lowered_;

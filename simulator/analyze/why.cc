@@ -80,7 +80,7 @@ class Inside {
       return;
     Reason reason;
     reason.what = What::Copy;
-    reason.op = runs_.op(runs_.lists().enter_of(id_, node));
+    reason.op = runs_.lists().op(id_, node);
     reason.device = device(node);
     reason.bytes = itemsize(collective_.work) * schedule_.extent().result();
     reason.begin = Instant(end.picoseconds() - collective_.leave.count());
@@ -90,41 +90,27 @@ class Inside {
   }
 
   std::optional<HalfRef> last_of(Node node) const {
-    std::optional<HalfRef> last;
-    Instant at;
+    LastMet<Instant, HalfRef> last;
     for_each_last_step(schedule_, schedule_.extent(), node, [&](StepRef ref) {
-      const Instant sent = recording_.at(id_, ref).sent;
-      if (!last || sent > at) {
-        last = HalfRef{ref, Half::Send};
-        at = sent;
-      }
+      last.add({recording_.at(id_, ref).sent, {ref, Half::Send}});
     });
-    return last;
+    return last.origin();
   }
 
   Cause last_met(const HalfRef& half, const Step& step) const {
-    std::optional<Cause> last;
-    Instant at;
+    LastMet<Instant, Cause> last;
     for_each_cause(schedule_, schedule_.extent(), half.step, half.half, step,
                    [&](const Cause& cause) {
-                     const Instant met = when(cause);
-                     if (!last || met > at) {
-                       last = cause;
-                       at = met;
-                     }
+                     last.add({when(cause), cause});
                      return true;
                    });
-    ORRERY_CHECK(last.has_value(), "every half has a cause");
-    return *last;
+    ORRERY_CHECK(last.any(), "every half has a cause");
+    return last.get().origin;
   }
 
   Instant when(const Cause& cause) const {
-    if (cause.kind == CauseKind::Enter)
-      return entry(cause.step.node);
-    const StepRecord& ran = recording_.at(id_, cause.step);
-    if (cause.kind == CauseKind::Message)
-      return ran.arrived;
-    return cause.half == Half::Receive ? ran.received : ran.sent;
+    return cause.kind == CauseKind::Enter ? entry(cause.step.node)
+                                          : met_at(recording_.at(id_, cause.step), cause);
   }
 
   LogicalId device(Node node) const { return collective_.members[node.index()]; }
@@ -137,7 +123,7 @@ class Inside {
       return;
     Reason reason;
     reason.what = what;
-    reason.op = runs_.op(runs_.lists().enter_of(id_, at));
+    reason.op = runs_.lists().op(id_, at);
     reason.device = device(at);
     if (to)
       reason.to = device(*to);
@@ -208,14 +194,17 @@ class Chain {
     reason.end = enters ? span.start : span.end;
     if (before != nullptr) {
       const bool ends = program_.op(before->op).site.has_value();
-      reason.because = !ends                        ? After::Computed
-                       : span.reached < entry.start ? After::StreamFree
-                                                    : After::Ended;
+      const Moment began{enters ? MomentKind::Entered : MomentKind::Passed,
+                         runs_.lists().instruction_of(entry.op)};
+      const Moment cause = *runs_.last_met(runs_.lists().list_of(entry.op, entry.device), began);
+      reason.because = !ends                             ? After::Computed
+                       : cause.kind == MomentKind::Ended ? After::StreamFree
+                                                         : After::Ended;
       reason.after = before->op;
       if (ends) {
         const CollectiveId id = lowered_.member(program_, before->op, before->device).collective;
         const Node node = node_of(lowered_.collective(id), entry.device);
-        reason.after = runs_.op(runs_.lists().enter_of(id, node));
+        reason.after = runs_.lists().op(id, node);
       }
     }
     reasons_.push_back(reason);

@@ -10,17 +10,16 @@
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
+#include "simulator/schedule/causes.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/step_table.h"
 
 namespace orrery {
 
 /// When both halves of a step ran.
-struct StepRecord {
+struct StepRecord : StepInstants {
   Instant receive_begin;
-  Instant received;
   Instant send_begin;
-  Instant sent;
-  Instant arrived;
 };
 
 class Recording {
@@ -35,17 +34,7 @@ class Recording {
   const StepRecord& at(CollectiveId collective, StepRef step) const;
 
  private:
-  struct Table {
-    uint32_t channels = 0;
-    std::vector<size_t> first;  // per node and channel: where its steps begin
-    std::vector<StepRecord> steps;
-
-    size_t index_of(StepRef ref) const {
-      return first[size_t{ref.node.index()} * channels + ref.channel.index()] + ref.index;
-    }
-  };
-
-  std::vector<std::optional<Table>> tables_;  // per collective
+  std::vector<std::optional<AllSteps<StepRecord>>> tables_;  // per collective
 };
 
 /// Everything, each record after its causes.

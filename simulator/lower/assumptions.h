@@ -2,21 +2,19 @@
 
 // What times assume besides the figures that a cluster gives: the labels of a report.
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/fabric/fabric.h"
+#include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
-/// What a program's collectives do inside a device.
-struct InsideDevices {
-  bool reduces = false;
-  bool copies = false;
-};
-
-/// The figures of a collective that the cluster lacks: "launch: 0 (not given)".
-std::vector<std::string> missing_figures(const DeviceFigures& device, const InsideDevices& work);
+/// The figures of collectives that the cluster lacks: "launch: 0 (not given)". `copies`: one of
+/// them copies inside a device.
+std::vector<std::string> missing_figures(const DeviceFigures& device,
+                                         std::span<const Collective> collectives, bool copies);
 
 /// The figures that were fitted to measurements or extended from others. Those that a maker states
 /// or a tool reports need no label.

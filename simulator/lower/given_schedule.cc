@@ -5,6 +5,7 @@
 #include "models/base/check.h"
 #include "models/program/rules.h"
 #include "simulator/lower/assumptions.h"
+#include "simulator/lower/groupings.h"
 #include "simulator/lower/views.h"
 #include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/tape_order.h"
@@ -50,20 +51,16 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   const MemberCosts costs = member_costs(
       op.kind, schedule->extent(),
       {collective.work, operand.dtype, result.dtype, collective.input, collective.output}, rates);
-  const InsideDevices inside = {rules(op.kind).form.combine != Combine::None, costs.copies};
   collective.scratch = costs.scratch;
   collective.pack = costs.pack;
   collective.leave = costs.leave;
-  std::vector<VertexId> vertices;
-  for (const LogicalId member : group)
-    vertices.emplace_back(member.index());
-  collective.vertices = std::move(vertices);
+  collective.vertices = vertices_of(group);
 
   Lowered lowered = lowered_alone(program, std::move(collective), rates);
   lowered.schedules.push_back(std::move(schedule));
   lowered.choices = {{std::move(algorithm), "it was given"}};
-  lowered.labels = missing_figures(device, inside);
-  lowered.launch = device.launch.value_or(Duration());
+  lowered.labels = missing_figures(device, lowered.collectives, costs.copies);
+  lowered.launch = launch_duration(device);
   return lowered;
 }
 

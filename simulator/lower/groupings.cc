@@ -20,6 +20,13 @@ uint64_t hash(const std::vector<Group>& groups) {
 
 }  // namespace
 
+SharedList<VertexId> vertices_of(const Group& members) {
+  std::vector<VertexId> vertices;
+  for (const LogicalId member : members)
+    vertices.emplace_back(member.index());
+  return vertices;
+}
+
 const Grouping& Groupings::of(const std::vector<Group>& groups) {
   std::vector<std::unique_ptr<Grouping>>& alike = known_[hash(groups)];
   for (const auto& grouping : alike)
@@ -29,11 +36,8 @@ const Grouping& Groupings::of(const std::vector<Group>& groups) {
   made->groups = groups;
   made->table = GroupTable(groups);
   for (const Group& group : groups) {
-    std::vector<VertexId> vertices;
-    for (const LogicalId member : group)
-      vertices.emplace_back(member.index());
     made->members.emplace_back(group);
-    made->vertices.emplace_back(std::move(vertices));
+    made->vertices.push_back(vertices_of(group));
   }
   made->shapes = shapes(made->vertices);
   return *alike.emplace_back(std::move(made));

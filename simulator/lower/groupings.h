@@ -14,7 +14,10 @@
 
 namespace orrery {
 
-/// A site's groups on the fabric: logical id d runs on device d.
+/// Logical id d runs on device d.
+SharedList<VertexId> vertices_of(const Group& members);
+
+/// A site's groups on the fabric.
 struct Grouping {
   std::vector<Group> groups;
   std::vector<SharedList<LogicalId>> members;  // per group

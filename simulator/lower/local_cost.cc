@@ -27,16 +27,16 @@ std::string no_rate(Dtype dtype, const DeviceFigures& device) {
 
 Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);
-  if (cost.runs && cost.flops > Flops() && device_.flops.count(cost.dtype) == 0) {
+  const LocalDuration duration = local_duration(cost, device_);
+  if (duration.lacks_peak_rate) {
     if (is_about_flops(op.kind))
       diagnostics_.add(origin_of(op.name, op.origin),
                        fmt::format("{}: {}", rules(op.kind).name, no_rate(cost.dtype, device_)));
     else
       flops_not_charged_.insert(cost.dtype);
   }
-  if (cost.runs && cost.bytes > Bytes() && !device_.memory_bandwidth)
-    bytes_not_charged_ = true;
-  return local_duration(cost, device_);
+  bytes_not_charged_ |= duration.lacks_memory_bandwidth;
+  return duration.takes;
 }
 
 std::vector<std::string> LocalCosts::labels() const {

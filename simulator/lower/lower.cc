@@ -17,6 +17,7 @@
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/site_plan.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery {
@@ -58,7 +59,7 @@ class Lowering {
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     find_threads();
-    lowered_.launch = cluster_.device.launch.value_or(Duration());
+    lowered_.launch = launch_duration(cluster_.device);
     lowered_.rates = data_rates(cluster_.device);
     lowered_.steps = steps_;
     label();
@@ -83,7 +84,7 @@ class Lowering {
     }
     const SitePlan& plan = std::get<SitePlan>(outcome);
     lowered_.choices.push_back(plan.choice);
-    inside_devices_.copies |= plan.copies;
+    copies_ |= plan.copies;
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
@@ -95,18 +96,11 @@ class Lowering {
     if (std::none_of(threads_of.begin(), threads_of.end(),
                      [](const auto& threads) { return threads.size() > 1; }))
       return;
-    const std::vector<ThreadId> thread_of = issued_by(program_);
-    std::vector<ThreadId> at_site(threads_of.size());
-    std::optional<SiteId> site;
-    for (Collective& collective : lowered_.collectives) {
-      if (site != collective.site) {
-        site = collective.site;
-        for (const OpId op : program_.site(*site).ops)
-          for (const LogicalId device : program_.thread(thread_of[op.index()]).devices)
-            at_site[device.index()] = thread_of[op.index()];
-      }
-      for (const LogicalId member : collective.members)
-        collective.threads.push_back(at_site[member.index()]);
+    const ProgramLists lists(program_, lowered_);
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
+      Collective& collective = lowered_.collectives[c];
+      for (size_t n = 0; n < collective.members.size(); ++n)
+        collective.threads.push_back(lists[lists.enter_of(CollectiveId(c), Node(n)).list].thread);
     }
   }
 
@@ -158,12 +152,7 @@ class Lowering {
   }
 
   void label() {
-    const auto reduces = [](const Collective& collective) {
-      return rules(collective.kind).form.combine != Combine::None;
-    };
-    inside_devices_.reduces =
-        std::any_of(lowered_.collectives.begin(), lowered_.collectives.end(), reduces);
-    lowered_.labels = missing_figures(cluster_.device, inside_devices_);
+    lowered_.labels = missing_figures(cluster_.device, lowered_.collectives, copies_);
     for (std::string& label : costs_.labels())
       lowered_.labels.push_back(std::move(label));
   }
@@ -176,8 +165,8 @@ class Lowering {
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;
-  uint64_t steps_ = 0;  // of the collectives so far
-  InsideDevices inside_devices_;
+  uint64_t steps_ = 0;   // of the collectives so far
+  bool copies_ = false;  // inside devices
 };
 
 }  // namespace

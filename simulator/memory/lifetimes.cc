@@ -32,11 +32,11 @@ class Ledger {
       : program_(program),
         lowered_(lowered),
         thread_(program.thread(thread)),
-        tape_(lowered.tapes[thread.index()]),
         policy_(policy),
         output_(output),
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
+        ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
         buffers_(buffers_of(program, thread_)),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
@@ -60,7 +60,8 @@ class Ledger {
 
  private:
   struct Use {
-    int64_t last = kBeforeFirst;
+    int64_t last = kBeforeFirst;  // the end of what makes or uses it
+    int64_t used = kBeforeFirst;  // the end of what uses it
     bool donated = false;
     std::vector<Span> in_flight;
   };
@@ -91,41 +92,34 @@ class Ledger {
   Use& use_of(ValueId value) { return uses_[index_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
-  /// The position up to which each op keeps its operands and results: its own, or for a collective
-  /// that of the op that first waits for its end.
-  std::vector<int64_t> ends() const {
-    // Each op is one instruction, a sync collective two: its Wait has no position of its own.
-    std::vector<int64_t> position(tape_.size());
-    std::vector<int64_t> ends;
-    for (uint32_t i = 0; i < tape_.size(); ++i) {
-      if (i == 0 || tape_[i].op != tape_[i - 1].op)
-        ends.push_back(static_cast<int64_t>(ends.size()));
-      position[i] = ends.back();
-    }
-    for (uint32_t i = 0; i < tape_.size(); ++i) {
-      if (tape_[i].kind != Instruction::Kind::Enter)
-        continue;
-      const std::optional<uint32_t> end = tape_.end_of_flight(i);
-      ends[static_cast<size_t>(position[i])] = end ? position[*end] : end_;
-    }
-    return ends;
-  }
-
   void find_uses() {
-    ends_ = ends();
     for (int64_t p = 0; p < end_; ++p) {
       const Op& op = op_at(p);
       const Span span{p, ends_[static_cast<size_t>(p)]};
       for (const std::vector<ValueId>* values : {&op.operands, &op.results}) {
         for (const ValueId value : *values) {
-          use_of(value).last = std::max(use_of(value).last, span.to);
+          Use& use = use_of(value);
+          use.last = std::max(use.last, span.to);
+          if (values == &op.operands || op.issue == Issue::Start)
+            use.used = std::max(use.used, span.to);
           if (op.issue == Issue::Start)
-            use_of(value).in_flight.push_back(span);
+            use.in_flight.push_back(span);
         }
       }
       for (const ValueId value : op.donated)
         use_of(value).donated = true;
     }
+  }
+
+  HeldUntil held_until(const Use& use, Lifetime::Role role) const {
+    const bool argument = role == Lifetime::Role::Argument;
+    if (argument && !use.donated)
+      return HeldUntil::EndAsArgument;
+    if (use.last == end_)
+      return HeldUntil::EndInFlight;
+    if (argument)
+      return HeldUntil::Donation;
+    return use.used == use.last ? HeldUntil::LastUse : HeldUntil::NeverUsed;
   }
 
   /// Begins the lifetimes of those buffers of `values` that have none yet.
@@ -144,7 +138,8 @@ class Ledger {
       const bool output = output_[buffer_of(value).index()];
       lifetime.role = role == Lifetime::Role::Temporary && output ? Lifetime::Role::Output : role;
       lifetime.size = align_up(buffer.size, policy_.alignment);
-      const bool to_the_end = output || (role == Lifetime::Role::Argument && !use.donated);
+      lifetime.until = output ? HeldUntil::EndAsOutput : held_until(use, role);
+      const bool to_the_end = output || lifetime.until == HeldUntil::EndAsArgument;
       lifetime.held = {position, to_the_end ? end_ : use.last};
       lifetime.in_flight = use.in_flight;
     }
@@ -250,6 +245,7 @@ class Ledger {
           program_.value(operand).type.size() != size)
         continue;
       lifetimes_[*from].held.to = position - 1;
+      lifetimes_[*from].until = HeldUntil::TakenOver;
       lifetimes_[*to].takes_over = from;
       return;
     }
@@ -278,13 +274,12 @@ class Ledger {
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
-  const TapeOrder tape_;
   const MemoryPolicy& policy_;
   const std::vector<bool>& output_;                      // per buffer
   const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
+  const std::vector<uint32_t> ends_;                // per position
   std::vector<BufferId> buffers_;                   // of the thread; ascending
-  std::vector<int64_t> ends_;                       // per position
   std::vector<Use> uses_;                           // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
   std::vector<Lifetime> lifetimes_;

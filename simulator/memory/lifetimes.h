@@ -27,6 +27,17 @@ struct Span {
 };
 inline constexpr int64_t kBeforeFirst = -1;
 
+/// Why storage is held no longer.
+enum class HeldUntil : uint8_t {
+  EndAsArgument,  // of the program: it was not donated
+  EndAsOutput,    // of the program
+  EndInFlight,    // of the program: a started collective that uses it is never done
+  Donation,       // its last use: an argument that was donated
+  LastUse,        // an op that reads it, or the done of a collective that uses it
+  TakenOver,      // before the op whose result gets its storage
+  NeverUsed,      // the op that makes it
+};
+
 struct Lifetime {
   enum class Role : uint8_t { Argument, Output, Temporary, Scratch };
   std::string name;                // the first value of the buffer, or the op whose scratch it is
@@ -34,6 +45,7 @@ struct Lifetime {
   Role role = Role::Temporary;
   Bytes size;  // rounded up to the alignment
   Span held;
+  HeldUntil until = HeldUntil::LastUse;
   std::vector<Span> in_flight;  // while a started collective reads or writes it
   /// The lifetime whose storage this one gets (`reuse: "xla"`): it ends just before this one
   /// begins.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "models/base/inline.h"
+#include "models/base/quantity.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -56,6 +57,21 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
   if (!slot)
     return true;
   return visit(Cause{CauseKind::Credit, *slot, frees_slot_in(schedule.step(*slot).form())});
+}
+
+/// When a step was done.
+struct StepInstants {
+  Instant received;  // its receive half has retired
+  Instant sent;      // its send half has retired
+  Instant arrived;   // its message is at the receiver
+};
+
+/// The instant at which a cause other than Enter was met: one of those of the step that it names.
+template <class Step>
+ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
+  if (cause.kind == CauseKind::Message)
+    return step.arrived;
+  return cause.half == Half::Receive ? step.received : step.sent;
 }
 
 /// Calls `visit(StepRef)` for the last step of each channel of the node. The node has ended once

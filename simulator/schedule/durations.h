@@ -14,19 +14,39 @@
 
 namespace orrery {
 
-/// A local op on one device: launch + max(flops / peak rate, bytes / memory bandwidth), the
-/// roofline of Williams, Waterman and Patterson (2009). A figure that the device lacks adds
-/// nothing; an op that runs nothing has no launch.
-inline Duration local_duration(const Cost& cost, const DeviceFigures& device) {
+/// Of a local op, and of the entry into a collective.
+inline Duration launch_duration(const DeviceFigures& device) {
+  return device.launch.value_or(Duration());
+}
+
+/// Of a local op on one device, and the figures that it needs and the device lacks.
+struct LocalDuration {
+  Duration takes;
+  bool lacks_peak_rate = false;  // for flops of the cost's dtype
+  bool lacks_memory_bandwidth = false;
+};
+
+/// Launch + max(flops / peak rate, bytes / memory bandwidth), the roofline of Williams, Waterman
+/// and Patterson (2009). A figure that the device lacks adds nothing; an op that runs nothing has
+/// no launch.
+inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& device) {
+  LocalDuration result;
   if (!cost.runs)
-    return Duration();
+    return result;
   Duration runs;
-  const auto peak = device.flops.find(cost.dtype);
-  if (cost.flops > Flops() && peak != device.flops.end())
-    runs = compute_time(cost.flops, peak->second);
-  if (cost.bytes > Bytes() && device.memory_bandwidth)
-    runs = std::max(runs, transfer_time(cost.bytes, *device.memory_bandwidth));
-  return device.launch.value_or(Duration()) + runs;
+  if (cost.flops > Flops()) {
+    const auto peak = device.flops.find(cost.dtype);
+    result.lacks_peak_rate = peak == device.flops.end();
+    if (!result.lacks_peak_rate)
+      runs = compute_time(cost.flops, peak->second);
+  }
+  if (cost.bytes > Bytes()) {
+    result.lacks_memory_bandwidth = !device.memory_bandwidth;
+    if (device.memory_bandwidth)
+      runs = std::max(runs, transfer_time(cost.bytes, *device.memory_bandwidth));
+  }
+  result.takes = launch_duration(device) + runs;
+  return result;
 }
 
 /// The rates at which a device works on data in a collective. Without one, that work takes no time.

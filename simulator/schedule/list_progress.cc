@@ -18,10 +18,10 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
     const Thread& thread = program.threads[t];
     for (uint32_t i = 0; i < thread.devices.size(); ++i)
       lists_.push_back({ThreadId(t), i, thread.devices[i]});
-    const Tape& tape = lowered.tapes[t];
-    tapes_.emplace_back(tape);
-    for (uint32_t i = static_cast<uint32_t>(tape.size()); i-- > 0;)
-      instruction_of_[tape[i].op.index()] = i;  // of a sync collective its Enter, which comes last
+    const TapeOrder& tape = tapes_.emplace_back(lowered.tapes[t]);
+    for (uint32_t i = 0; i < tape.size(); ++i)
+      if (tape.begins_op(i))
+        instruction_of_[tape[i].op.index()] = i;
   }
   std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
     return std::tie(a.device, a.thread) < std::tie(b.device, b.thread);
@@ -30,6 +30,14 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
     lists_of_thread_[t].resize(program.threads[t].devices.size());
   for (uint32_t l = 0; l < lists_.size(); ++l)
     lists_of_thread_[lists_[l].thread.index()][lists_[l].device_index] = ListId(l);
+}
+
+uint32_t ProgramLists::end_of(OpId op) const {
+  const TapeOrder& tape = this->tape(issued_by_[op.index()]);
+  uint32_t end = instruction_of(op) + 1;
+  while (end < tape.size() && !tape.begins_op(end))
+    ++end;
+  return end;
 }
 
 ListId ProgramLists::list_of(OpId op, LogicalId device) const {

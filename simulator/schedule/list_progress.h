@@ -44,8 +44,10 @@ class ProgramLists {
     return lists_of_thread_[thread.index()];
   }
 
-  /// The op's instruction in the tape of its thread; for a collective its Enter.
+  /// The op's first instruction in the tape of its thread; for a collective its Enter.
   uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
+  /// The instruction after the op's last one.
+  uint32_t end_of(OpId op) const;
 
   /// The list of the op on a device. Requires that the device runs the op.
   ListId list_of(OpId op, LogicalId device) const;
@@ -58,6 +60,9 @@ class ProgramLists {
 
   /// The list of a node, and its Enter.
   EnterRef enter_of(CollectiveId collective, Node node) const;
+  /// The op by which a member enters.
+  OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
+  OpId op(CollectiveId collective, Node node) const { return op(enter_of(collective, node)); }
 
  private:
   struct DeviceOp {

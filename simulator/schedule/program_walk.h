@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,6 @@ namespace orrery {
 struct Stop {
   struct StuckCollective {
     CollectiveId id;
-    std::vector<Node> not_entered;
     std::vector<Parked> parked;
   };
   std::shared_ptr<const ProgramLists> lists;  // of the program that was walked
@@ -42,13 +42,14 @@ struct Stop {
 ///   visitor.enter(CollectiveId, Node, OpId)               a member enters
 ///   visitor.receive / visitor.send(CollectiveId, StepRef, const Step&)
 ///   visitor.exit(CollectiveId, Node, OpId)                all steps of the member have retired
-template <class Visitor>
+template <class Visitor, class Concrete>
 class ProgramWalk {
  public:
-  ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor)
+  ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor, Concrete concrete)
       : lists_(std::make_shared<const ProgramLists>(program, lowered)),
         lowered_(lowered),
         visitor_(visitor),
+        concrete_(concrete),
         progress_(*lists_),
         running_(lowered.collectives.size()) {}
 
@@ -62,7 +63,7 @@ class ProgramWalk {
       } else {
         const Ready next = ready_.back();
         ready_.pop_back();
-        run_half(next.collective, next.half);
+        running_[next.collective.index()].steps->run(next.half);
       }
     }
     return stop();
@@ -81,23 +82,60 @@ class ProgramWalk {
     Running& running = running_[id.index()];
     if (!running.steps) {
       const Schedule& schedule = *lowered_.collective(id).schedule;
-      running.steps = std::make_unique<Steps>(schedule);
+      running.steps = concrete_(schedule, [&, id = id](const auto& own) -> std::unique_ptr<Steps> {
+        return std::make_unique<StepsOf<std::remove_cvref_t<decltype(own)>>>(own, id, *this);
+      });
       running.nodes_left = schedule.extent().nodes;
       running.entries.resize(running.nodes_left);
     }
     running.entries[node.index()] = entry;
-    visitor_.enter(id, node, op_of(entry));
-    running.steps->enter(node, [&, id = id](HalfRef half) { ready_.push_back({id, half}); });
-    if (running.steps->ended(node))
-      ended_.push_back({id, node});
+    visitor_.enter(id, node, lists_->op(entry));
+    running.steps->enter(node);
   }
 
  private:
-  using Steps = Progress<Schedule, Arrival::WithSend>;
-
   struct Ready {
     CollectiveId collective;
     HalfRef half;
+  };
+
+  /// The steps of a running collective, whose schedule may be of any class.
+  struct Steps {
+    virtual ~Steps() = default;
+    virtual void enter(Node node) = 0;
+    virtual void run(HalfRef half) = 0;
+    virtual std::vector<Parked> parked() const = 0;
+  };
+  template <class S>
+  class StepsOf final : public Steps {
+   public:
+    StepsOf(const S& schedule, CollectiveId id, ProgramWalk& walk)
+        : schedule_(schedule), id_(id), walk_(walk), progress_(schedule) {}
+
+    void enter(Node node) override {
+      progress_.enter(node, [&](HalfRef half) { walk_.ready_.push_back({id_, half}); });
+      if (progress_.ended(node))
+        walk_.ended_.push_back({id_, node});
+    }
+    // Flattened for step() and the causes: without, 20 all-reduces of 1 KiB over 64 ranks, with
+    // their values, run 26% more instructions (g++ 12, callgrind, 2026-11-22).
+    [[gnu::flatten]] void run(HalfRef half) override {
+      const Step step = schedule_.step(half.step);
+      if (half.half == Half::Receive)
+        walk_.visitor_.receive(id_, half.step, step);
+      else
+        walk_.visitor_.send(id_, half.step, step);
+      progress_.retire(half, [&](HalfRef next) { walk_.ready_.push_back({id_, next}); });
+      if (half.half == Half::Send && progress_.ended(half.step.node))
+        walk_.ended_.push_back({id_, half.step.node});
+    }
+    std::vector<Parked> parked() const override { return progress_.parked(); }
+
+   private:
+    const S& schedule_;
+    const CollectiveId id_;
+    ProgramWalk& walk_;
+    Progress<S, Arrival::WithSend> progress_;
   };
   struct Running {
     std::unique_ptr<Steps> steps;   // from the first entry until all nodes have ended
@@ -105,25 +143,10 @@ class ProgramWalk {
     uint32_t nodes_left = 0;
   };
 
-  OpId op_of(EnterRef entry) const { return lists_->tape(entry.list)[entry.enter].op; }
-
-  void run_half(CollectiveId id, HalfRef half) {
-    const Collective& collective = lowered_.collective(id);
-    const Step step = collective.schedule->step(half.step);
-    if (half.half == Half::Receive)
-      visitor_.receive(id, half.step, step);
-    else
-      visitor_.send(id, half.step, step);
-    Steps& steps = *running_[id.index()].steps;
-    steps.retire(half, [&](HalfRef next) { ready_.push_back({id, next}); });
-    if (half.half == Half::Send && steps.ended(half.step.node))
-      ended_.push_back({id, half.step.node});
-  }
-
   void leave(Member member) {
     Running& running = running_[member.collective.index()];
     const EnterRef entry = running.entries[member.node.index()];
-    visitor_.exit(member.collective, member.node, op_of(entry));
+    visitor_.exit(member.collective, member.node, lists_->op(entry));
     if (--running.nodes_left == 0)
       running = Running{};
     progress_.end(entry, *this);
@@ -131,31 +154,28 @@ class ProgramWalk {
 
   Stop stop() {
     Stop stop{lists_, std::move(progress_), {}};
-    for (size_t c = 0; c < running_.size(); ++c) {
-      if (!running_[c].steps)
-        continue;
-      Stop::StuckCollective stuck{CollectiveId(c), {}, running_[c].steps->parked()};
-      for (uint32_t n = 0; n < lowered_.collectives[c].members.size(); ++n)
-        if (!running_[c].steps->entered(Node(n)))
-          stuck.not_entered.emplace_back(n);
-      stop.collectives.push_back(std::move(stuck));
-    }
+    for (size_t c = 0; c < running_.size(); ++c)
+      if (running_[c].steps)
+        stop.collectives.push_back({CollectiveId(c), running_[c].steps->parked()});
     return stop;
   }
 
   std::shared_ptr<const ProgramLists> lists_;
   const Lowered& lowered_;
   Visitor& visitor_;
+  Concrete concrete_;
   ListProgress progress_;
   std::vector<Running> running_;  // per collective
   std::vector<Member> ended_;     // members whose steps have all retired
   std::vector<Ready> ready_;      // halves whose causes are met
 };
 
-/// `program` and `lowered` must outlive what is returned.
-template <class Visitor>
-Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor) {
-  return ProgramWalk<Visitor>(program, lowered, visitor).run();
+/// `concrete(schedule, use)` calls `use` with the schedule, best as its own class, which saves
+/// virtual calls: with_concrete, which stands in a folder above. `program` and `lowered` must
+/// outlive what is returned.
+template <class Visitor, class Concrete>
+Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor, Concrete concrete) {
+  return ProgramWalk<Visitor, Concrete>(program, lowered, visitor, concrete).run();
 }
 
 }  // namespace orrery

@@ -42,7 +42,7 @@ class Progress {
   explicit Progress(const S& schedule)
       : schedule_(schedule),
         extent_(schedule.extent()),
-        cursors_(size_t{extent_.nodes} * extent_.channels),
+        cursors_(extent_.all_channels()),
         waiters_(cursors_.size(), kNobody),
         entry_waiters_(extent_.nodes, kNobody),
         entered_(extent_.nodes, false),
@@ -161,7 +161,7 @@ class Progress {
   }
 
   uint32_t cursor_of(Node node, Channel channel) const {
-    return node.index() * extent_.channels + channel.index();
+    return static_cast<uint32_t>(extent_.number_of(node, channel));
   }
 
   HalfRef next_half(uint32_t id) const {

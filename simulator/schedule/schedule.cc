@@ -1,11 +1,24 @@
 #include "simulator/schedule/schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "models/base/int128.h"
 
 namespace orrery {
+
+std::string step_text(StepRef ref) {
+  return fmt::format("node {} channel {} step {}", ref.node.index(), ref.channel.index(),
+                     ref.index);
+}
+
+std::string_view name(Area area) {
+  static constexpr std::array<std::string_view, 3> kNames = {"input", "output", "scratch"};
+  return kNames[static_cast<size_t>(area)];
+}
 
 void Schedule::for_each_receiver(Node node, Channel channel,
                                  FunctionRef<void(const Sent&)> visit) const {

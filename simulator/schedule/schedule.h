@@ -7,6 +7,8 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/array/combine.h"
@@ -29,9 +31,13 @@ struct StepRef {
   uint32_t index = 0;
   friend constexpr auto operator<=>(const StepRef&, const StepRef&) = default;
 };
+/// "node 2 channel 0 step 5"
+std::string step_text(StepRef ref);
 
 /// A node's memory during the collective. Offsets are in work elements (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };
+/// "input", "output", "scratch"
+std::string_view name(Area area);
 
 struct Slice {
   Area area = Area::Input;
@@ -113,6 +119,12 @@ struct Extent {
     return scratch;
   }
   int64_t result() const { return size(Area::Output); }
+
+  /// The channels of all nodes are numbered by node, then by channel.
+  size_t all_channels() const { return size_t{nodes} * channels; }
+  size_t number_of(Node node, Channel channel) const {
+    return size_t{node.index()} * channels + channel.index();
+  }
 };
 
 /// Everything that one channel sends to one node.

@@ -1,8 +1,6 @@
 #pragma once
 
-// One entry for each step that can still matter: for every channel the current step and the
-// `window` steps before it. Memory grows with nodes x channels x window, not with the length of a
-// schedule.
+// Tables with an entry per step: of those that can still matter, or of all.
 
 #include <bit>
 #include <cstdint>
@@ -13,13 +11,15 @@
 
 namespace orrery {
 
+/// For every channel the current step and the `window` steps before it. Memory grows with nodes x
+/// channels x window, not with the length of a schedule.
 template <class T>
 class StepTable {
  public:
   StepTable(const Extent& extent, T initial)
       : channels_(extent.channels),
         shift_(static_cast<uint32_t>(std::bit_width(extent.window))),
-        entries_((uint64_t{extent.nodes} * extent.channels) << shift_, initial) {}
+        entries_(extent.all_channels() << shift_, initial) {}
 
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
@@ -39,6 +39,33 @@ class StepTable {
 
   uint32_t channels_;
   uint32_t shift_;  // entries of a channel: window + 1, rounded up to a power of two, 1 << shift_
+  std::vector<T> entries_;
+};
+
+/// For every step of a schedule, which must outlive the table.
+template <class T>
+class AllSteps {
+ public:
+  AllSteps(const Schedule& schedule, const T& initial) : extent_(&schedule.extent()) {
+    size_t steps = 0;
+    for (uint32_t n = 0; n < extent_->nodes; ++n)
+      for (uint32_t c = 0; c < extent_->channels; ++c) {
+        first_.push_back(steps);
+        steps += schedule.steps(Node(n), Channel(c));
+      }
+    entries_.resize(steps, initial);
+  }
+
+  T& at(StepRef ref) { return entries_[index_of(ref)]; }
+  const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
+
+ private:
+  size_t index_of(StepRef ref) const {
+    return first_[extent_->number_of(ref.node, ref.channel)] + ref.index;
+  }
+
+  const Extent* extent_;
+  std::vector<size_t> first_;  // per channel: in entries_
   std::vector<T> entries_;
 };
 

@@ -26,11 +26,6 @@ void for_each_step(const StoredSteps& steps, Visit&& visit) {
         visit(StepRef{Node(n), Channel(c), i}, steps[n][c][i]);
 }
 
-std::string step_text(StepRef ref) {
-  return fmt::format("node {} channel {} step {}", ref.node.index(), ref.channel.index(),
-                     ref.index);
-}
-
 }  // namespace
 
 StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,

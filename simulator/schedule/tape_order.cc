@@ -34,13 +34,7 @@ Tape tape_of(const Program& program, const Thread& thread) {
 
 TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
   std::map<StreamId, uint32_t> stream_numbers;
-  std::map<OpId, uint32_t> enter_of_op;
-  // Whether the instruction is the Wait of this sync collective.
-  const auto waits_at = [&](uint32_t instruction, uint32_t enter) {
-    return instruction < size() && tape[enter].kind == Instruction::Kind::Enter &&
-           tape[instruction].kind == Instruction::Kind::Wait &&
-           tape[instruction].op == tape[enter].op;
-  };
+  std::map<OpId, uint32_t> enter_of_op;  // of started collectives
   for (uint32_t i = 0; i < size(); ++i) {
     const Instruction& instruction = tape[i];
     if (instruction.kind == Instruction::Kind::Enter) {
@@ -51,11 +45,11 @@ TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
       links_[i].stream = stream->second;
       links_[i].index = static_cast<uint32_t>(enters_[stream->second].size());
       enters_[stream->second].push_back(i);
-      // Most are followed by their own Wait, which then needs no search.
-      if (!waits_at(i + 1, i))
+      // A sync collective's own Wait comes next, and needs no search.
+      if (i + 1 == size() || begins_op(i + 1))
         enter_of_op[instruction.collective] = i;
     } else if (instruction.kind == Instruction::Kind::Wait) {
-      if (i > 0 && waits_at(i, i - 1)) {
+      if (!begins_op(i)) {
         links_[i].enter = i - 1;
       } else {
         const auto enter = enter_of_op.find(instruction.collective);
@@ -67,6 +61,26 @@ TapeOrder::TapeOrder(const Tape& tape) : tape_(&tape), links_(tape.size()) {
         first = i;
     }
   }
+}
+
+std::vector<uint32_t> ends_of_use(const TapeOrder& tape) {
+  std::vector<uint32_t> position(tape.size());  // of the instruction's op
+  uint32_t ops = 0;
+  for (uint32_t i = 0; i < tape.size(); ++i) {
+    ops += tape.begins_op(i) ? 1 : 0;
+    position[i] = ops - 1;
+  }
+  std::vector<uint32_t> ends(ops);
+  for (uint32_t i = 0; i < tape.size(); ++i) {
+    if (!tape.begins_op(i))
+      continue;
+    ends[position[i]] = position[i];
+    if (tape[i].kind == Instruction::Kind::Enter) {
+      const std::optional<uint32_t> wait = tape.wait_of(i);
+      ends[position[i]] = wait ? position[*wait] : ops;
+    }
+  }
+  return ends;
 }
 
 }  // namespace orrery

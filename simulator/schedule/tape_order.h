@@ -41,11 +41,15 @@ class TapeOrder {
   uint32_t size() const { return static_cast<uint32_t>(tape_->size()); }
   const Instruction& operator[](uint32_t instruction) const { return (*tape_)[instruction]; }
 
+  /// Whether the instruction is the first of its op. Those of one op follow each other.
+  bool begins_op(uint32_t instruction) const {
+    return instruction == 0 || (*tape_)[instruction - 1].op != (*tape_)[instruction].op;
+  }
+
   /// Of a Wait: the Enter of the collective whose end it awaits.
   uint32_t enter_of(uint32_t wait) const { return links_[wait].enter; }
-  /// Of an Enter: the first Wait for the end of its collective. Until then the collective uses its
-  /// operand and its result. Empty if nothing waits for it.
-  std::optional<uint32_t> end_of_flight(uint32_t enter) const { return links_[enter].wait; }
+  /// Of an Enter: the first Wait for the end of its collective, if any.
+  std::optional<uint32_t> wait_of(uint32_t enter) const { return links_[enter].wait; }
 
   /// The communication streams that the tape uses, numbered in the order of their first use.
   uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
@@ -92,5 +96,22 @@ bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
   }
   return true;
 }
+
+/// The moment with which an op ends, given its first instruction: a collective has ended on the
+/// device, any other op has been passed.
+inline Moment end_of_op(const TapeOrder& tape, uint32_t first) {
+  const bool enters = tape[first].kind == Instruction::Kind::Enter;
+  return {enters ? MomentKind::Ended : MomentKind::Passed, first};
+}
+
+/// Whether the op of the instruction ends with the moment.
+inline bool ends_op(const TapeOrder& tape, Moment moment) {
+  return tape.begins_op(moment.instruction) && moment == end_of_op(tape, moment.instruction);
+}
+
+/// For each op of the issue order, the position there of the op until which it uses its operands
+/// and results: its own; for a collective that of the op that first waits for its end, or the
+/// number of ops if none does.
+std::vector<uint32_t> ends_of_use(const TapeOrder& tape);
 
 }  // namespace orrery

@@ -44,8 +44,19 @@ struct AddedIterations {
 struct OpTime {
   Duration from_reached;  // to its end
   Duration from_start;    // to its end
+
+  OpTime& operator+=(const OpTime& other) {
+    from_reached += other.from_reached;
+    from_start += other.from_start;
+    return *this;
+  }
   friend bool operator==(const OpTime&, const OpTime&) = default;
 };
+
+/// Of one run.
+inline OpTime time_of(const OpSpan& span) {
+  return {span.end - span.reached, span.end - span.start};
+}
 
 /// Of a loop that leaves out iterations, the window has the times of the last iterations, and the
 /// written iterations before it those of the first.

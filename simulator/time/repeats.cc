@@ -6,20 +6,12 @@
 
 #include "models/base/check.h"
 #include "models/base/hash.h"
-#include "models/program/rules.h"
 
 namespace orrery {
 
 namespace {
 
 constexpr size_t kLongestCycle = 64;  // iterations
-
-/// The instruction after those of the op.
-uint32_t end_of(const Program& program, const ProgramLists& lists, OpId id) {
-  const Op& op = program.op(id);
-  const bool both = rules(op.kind).family == Family::Collective && op.issue == Issue::Sync;
-  return lists.instruction_of(id) + (both ? 2 : 1);
-}
 
 }  // namespace
 
@@ -56,7 +48,7 @@ void Repeats::find_groups() {
       part.loop = l;
       part.thread = loop.thread;
       part.begin = lists_.instruction_of(OpId(last.begin));
-      part.end = end_of(program_, lists_, OpId(last.end - 1));
+      part.end = lists_.end_of(OpId(last.end - 1));
       group.trips = group.left = loop.left_out();
       group.window = loop.window;
       group.runs += uint64_t{last.size()} * lists_of(part).size();
@@ -338,12 +330,8 @@ void Repeats::shift_window(const Group& group) {
     const Loop& loop = program_.loops[part.loop];
     const uint32_t first = loop.written[loop.window_begin()].ops.begin;
     for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
-      for (size_t device = 0; device < spans_[first + op].size(); ++device) {
-        const OpSpan& span = spans_[first + op][device];
-        OpTime& runs = left_out_[loop.last().ops.begin + op][device];
-        runs.from_reached += span.end - span.reached;
-        runs.from_start += span.end - span.start;
-      }
+      for (size_t device = 0; device < spans_[first + op].size(); ++device)
+        left_out_[loop.last().ops.begin + op][device] += time_of(spans_[first + op][device]);
     for (size_t w = loop.window_begin(); w + 1 < loop.written.size(); ++w)
       for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
         spans_[loop.written[w].ops.begin + op] = spans_[loop.written[w + 1].ops.begin + op];

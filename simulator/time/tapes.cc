@@ -89,21 +89,21 @@ Instant Tapes::makespan() const {
 }
 
 void Tapes::passed(ListId list, uint32_t instruction) {
-  const Instruction& at = lists_.tape(list)[instruction];
+  const TapeOrder& tape = lists_.tape(list);
+  const Moment moment{MomentKind::Passed, instruction};
   OpSpan& span = this->span(list, instruction);
   const Instant reached =
       instruction == 0 ? start_[list.index()]
                        : instant_of(spans_, lists_, list, {MomentKind::Passed, instruction - 1});
-  const bool waits_for_own_start = at.kind == Instruction::Kind::Wait && at.op == at.collective;
-  if (!waits_for_own_start)  // a sync op's span is that of its Enter
+  if (tape.begins_op(instruction))
     span.reached = span.start = reached;
-  if (at.kind == Instruction::Kind::Local)
-    span.end = on_behalf_of(at.op, [&] {
-      return reached + lowered_.local[at.op.index()].at(lists_[list].device_index);
+  if (ends_op(tape, moment)) {
+    const OpId op = tape[instruction].op;
+    span.end = on_behalf_of(op, [&] {
+      return causes_met(list, moment) + lowered_.local[op.index()].at(lists_[list].device_index);
     });
-  else if (at.kind == Instruction::Kind::Wait && !waits_for_own_start)
-    span.end = causes_met(list, {MomentKind::Passed, instruction});
-  happened(list, {MomentKind::Passed, instruction});
+  }
+  happened(list, moment);
 }
 
 void Tapes::entered(EnterRef entry) {

@@ -27,7 +27,7 @@ void move_bytes(std::byte* target, const std::byte* source, int64_t size) {
 
 HostVisitor::Running::Running(const Collective& collective)
     : messages(collective.schedule->extent(), {}),
-      held(size_t{collective.schedule->extent().nodes} * collective.schedule->extent().channels),
+      held(collective.schedule->extent().all_channels()),
       members(collective.members.size()),
       members_left(static_cast<uint32_t>(collective.members.size())) {}
 
@@ -172,8 +172,8 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
 }
 
 HostVisitor::Payload& HostVisitor::held(CollectiveId id, StepRef ref) {
-  const uint32_t channels = lowered_.collective(id).schedule->extent().channels;
-  return running_[id.index()]->held[size_t{ref.node.index()} * channels + ref.channel.index()];
+  const Extent& extent = lowered_.collective(id).schedule->extent();
+  return running_[id.index()]->held[extent.number_of(ref.node, ref.channel)];
 }
 
 void HostVisitor::put_in_block(Payload& payload) {

@@ -13,25 +13,8 @@ namespace orrery {
 
 namespace {
 
-const char* name(Area area) {
-  switch (area) {
-    case Area::Input:
-      return "input";
-    case Area::Output:
-      return "output";
-    case Area::Scratch:
-      return "scratch";
-  }
-  fail_check("area is an enumerator", "an area is one of the enumeration", __FILE__, __LINE__);
-}
-
 std::string text(const Slice& slice) {
   return fmt::format("{}[{}, {})", name(slice.area), slice.first, slice.first + slice.count);
-}
-
-std::string text(StepRef ref) {
-  return fmt::format("node {}, channel {}, step {}", ref.node.index(), ref.channel.index(),
-                     ref.index);
 }
 
 Pieces undefined_pieces(int64_t count) {
@@ -53,7 +36,7 @@ class Visitor {
         itemsize_(itemsize),
         budget_(budget),
         messages_(extent_, {}),
-        held_(size_t{extent_.nodes} * extent_.channels) {
+        held_(extent_.all_channels()) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       // Most operands fill the input area.
@@ -99,7 +82,8 @@ class Visitor {
   uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
   bool over_budget() const { return pieces() > budget_; }
 
-  void run_half(StepRef ref, Half half, const Step& step) {
+  /// Flattened: proofs of large schedules take a sixth less time.
+  [[gnu::flatten]] void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())
       return;
     Pieces payload;
@@ -156,14 +140,12 @@ class Visitor {
     return areas_[size_t{node.index()} * 3 + static_cast<size_t>(extent_.area(named))];
   }
 
-  Pieces& held(StepRef ref) {
-    return held_[size_t{ref.node.index()} * extent_.channels + ref.channel.index()];
-  }
+  Pieces& held(StepRef ref) { return held_[extent_.number_of(ref.node, ref.channel)]; }
 
   template <class... Arguments>
   void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!misread_)
-      misread_ = text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
+      misread_ = step_text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
   }
 
   bool inside(StepRef ref, const Slice& slice, const char* what) {

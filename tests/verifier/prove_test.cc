@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "simulator/algorithm/concrete.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
 #include "verifier/check/resources.h"
@@ -143,7 +144,7 @@ TEST_CASE("digests: an executor that skips any one half is caught, one that skip
   // 4 ranks of 7 steps, two halves each.
   for (uint64_t skips = 0; skips <= 56; ++skips) {
     SkippingExecutor executor(planted.rig.lowered, skips);
-    walk(planted.rig.program, planted.rig.lowered, executor);
+    walk(planted.rig.program, planted.rig.lowered, executor, with_concrete);
     REQUIRE(executor.halves() == 56);
     CHECK(digests_agree(whole, {{"planted", {executor.digest(), {}}}}).holds == (skips == 56));
   }

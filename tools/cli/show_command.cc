@@ -118,9 +118,7 @@ std::string show_program(const ShowCommand& command, const Style& style) {
 std::string slice_text(const std::optional<Slice>& slice) {
   if (!slice)
     return "";
-  static constexpr std::array<const char*, 3> kAreas = {"input", "output", "scratch"};
-  return fmt::format("{}[{}:{}]", kAreas[static_cast<size_t>(slice->area)], slice->first,
-                     slice->first + slice->count);
+  return fmt::format("{}[{}:{}]", name(slice->area), slice->first, slice->first + slice->count);
 }
 
 std::string combine_text(Combine combine) {

@@ -77,19 +77,19 @@ std::string value_names(const Program& program, const std::vector<ValueId>& valu
 std::string until(const Report& report, const ValueLife& life) {
   const auto to = [&] { return name_of(report, *life.to); };
   switch (life.until) {
-    case ValueLife::Until::EndAsArgument:
+    case HeldUntil::EndAsArgument:
       return "to the end of the program, as an argument that is not donated";
-    case ValueLife::Until::EndAsOutput:
+    case HeldUntil::EndAsOutput:
       return "to the end of the program, as an output";
-    case ValueLife::Until::EndInFlight:
+    case HeldUntil::EndInFlight:
       return "to the end of the program, as a started collective that has it is never done";
-    case ValueLife::Until::Donation:
+    case HeldUntil::Donation:
       return fmt::format("to its last use by {}, since it is donated", to());
-    case ValueLife::Until::LastUse:
+    case HeldUntil::LastUse:
       return fmt::format("to its last use by {}", to());
-    case ValueLife::Until::TakenOver:
+    case HeldUntil::TakenOver:
       return fmt::format("until {} takes its storage over (reuse: xla)", to());
-    case ValueLife::Until::NeverUsed:
+    case HeldUntil::NeverUsed:
       return "no further: nothing uses it";
   }
   fail_check("an enumerator", "every end has words", __FILE__, __LINE__);

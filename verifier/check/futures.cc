@@ -36,29 +36,9 @@ bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t pos
   return at == defined.end() || at->second < position;
 }
 
-/// The positions of a thread's list during which an op uses its operands: of a start, until its
-/// done.
-struct Flight {
-  size_t from = 0;
-  size_t to = 0;  // the end of the list if it is never done
-};
-
-std::vector<Flight> flights(const Program& program, const Thread& thread) {
-  std::vector<Flight> result(thread.issue_order.size());
-  std::map<OpId, size_t> position;
-  for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = {i, i};
-    position[thread.issue_order[i]] = i;
-  }
+std::vector<uint32_t> ends_of_use(const Program& program, const Thread& thread) {
   const Tape tape = tape_of(program, thread);
-  const TapeOrder order(tape);
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    if (order[i].kind != Instruction::Kind::Enter)
-      continue;
-    const std::optional<uint32_t> end = order.end_of_flight(i);
-    result[position[order[i].op]].to = end ? position[order[*end].op] : result.size();
-  }
-  return result;
+  return ends_of_use(TapeOrder(tape));
 }
 
 bool donates(const Program& program, const Thread& thread) {
@@ -163,9 +143,9 @@ Check race_free(const Program& program) {
   for (const Thread& thread : program.threads) {
     if (!donates(program, thread))
       continue;
-    const std::vector<Flight> flight = flights(program, thread);
+    const std::vector<uint32_t> ends = ends_of_use(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
-      return user < donor ? donor < flight[user].to : user < flight[donor].to;
+      return user < donor ? donor < ends[user] : user < ends[donor];
     });
     if (!clash)
       continue;
@@ -241,9 +221,9 @@ Check donations_respected(const Program& program) {
   for (const Thread& thread : program.threads) {
     if (!donates(program, thread))
       continue;
-    const std::vector<Flight> flight = flights(program, thread);
+    const std::vector<uint32_t> ends = ends_of_use(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
-      return donor < user && user >= flight[donor].to;
+      return donor < user && user >= ends[donor];
     });
     if (clash) {
       const Op& donor = program.op(thread.issue_order[clash->donor]);

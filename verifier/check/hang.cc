@@ -115,9 +115,7 @@ class WaitFor {
     }
   }
 
-  const Op& op_of(EnterRef entry) const {
-    return program_.op(lists_.tape(entry.list)[entry.enter].collective);
-  }
+  const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
   Check cycle(const std::vector<Visit>& path) const {
@@ -162,11 +160,6 @@ class WaitFor {
   const ProgramLists& lists_;
   std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
 };
-
-std::string step_text(StepRef ref) {
-  return fmt::format("node {} channel {} step {}", ref.node.index(), ref.channel.index(),
-                     ref.index);
-}
 
 std::string edge_text(const Parked& parked) {
   const std::string who = step_text(parked.half.step);

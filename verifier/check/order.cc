@@ -9,15 +9,24 @@
 
 #include <fmt/format.h>
 
+#include "simulator/schedule/tape_order.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
 
 namespace {
 
-bool is_shared(const Program& program, const Instruction& instruction) {
-  return instruction.kind == Instruction::Kind::Enter &&
-         program.site(*program.op(instruction.collective).site).ops.size() > 1;
+/// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
+using SharedOps = std::map<StreamId, std::vector<OpId>>;
+
+SharedOps shared_ops(const Program& program, const Tape& tape) {
+  const TapeOrder order(tape);
+  SharedOps shared;
+  for (uint32_t s = 0; s < order.streams(); ++s)
+    for (const uint32_t enter : order.enters(s))
+      if (program.site(*program.op(order[enter].op).site).ops.size() > 1)
+        shared[order[enter].stream].push_back(order[enter].op);
+  return shared;
 }
 
 /// Which shared collective comes next on the same stream of a device.
@@ -26,21 +35,18 @@ class Precedence {
   Precedence(const Program& program, const Lowered& lowered)
       : next_(lowered.collectives.size()), before_(lowered.collectives.size(), 0) {
     for (size_t t = 0; t < lowered.tapes.size(); ++t) {
-      // The last collective on each stream, for each device of the thread.
-      std::map<StreamId, std::vector<std::optional<CollectiveId>>> last;
       const std::vector<LogicalId>& devices = program.threads[t].devices;
-      for (const Instruction& instruction : lowered.tapes[t]) {
-        if (!is_shared(program, instruction))
-          continue;
-        auto& on_stream = last.try_emplace(instruction.stream, devices.size()).first->second;
-        for (size_t index = 0; index < devices.size(); ++index) {
-          const CollectiveId id =
-              lowered.member(program, instruction.collective, devices[index]).collective;
-          if (const auto& earlier = on_stream[index]) {
-            next_[earlier->index()].push_back(id);
-            ++before_[id.index()];
+      for (const auto& [stream, ops] : shared_ops(program, lowered.tapes[t])) {
+        std::vector<std::optional<CollectiveId>> last(devices.size());
+        for (const OpId op : ops) {
+          for (size_t index = 0; index < devices.size(); ++index) {
+            const CollectiveId id = lowered.member(program, op, devices[index]).collective;
+            if (const auto& earlier = last[index]) {
+              next_[earlier->index()].push_back(id);
+              ++before_[id.index()];
+            }
+            last[index] = id;
           }
-          on_stream[index] = id;
         }
       }
     }
@@ -70,39 +76,21 @@ class Precedence {
   std::vector<size_t> before_;                   // per collective: how often it comes next
 };
 
-/// A site that a thread enters, and its op there.
-struct Entrance {
-  SiteId site;
-  OpId op;
-};
-
-/// The shared sites of a thread per stream, in issue order.
-using Entrances = std::map<StreamId, std::vector<Entrance>>;
-
-Entrances entrances(const Program& program, const Tape& tape) {
-  Entrances result;
-  for (const Instruction& instruction : tape)
-    if (is_shared(program, instruction))
-      result[instruction.stream].push_back(
-          {*program.op(instruction.collective).site, instruction.collective});
-  return result;
-}
-
 /// Finds the first two threads that disagree. Slow, so only for programs without a common order.
 class Disagreement {
  public:
   Disagreement(const Program& program, const Lowered& lowered)
       : program_(program), lowered_(lowered) {
     for (const Tape& tape : lowered.tapes)
-      entrances_.push_back(entrances(program, tape));
+      shared_.push_back(shared_ops(program, tape));
   }
 
   /// Empty if only a cycle of more than two threads keeps the program from ending.
   std::optional<Check> find() const {
-    for (size_t a = 0; a < entrances_.size(); ++a)
-      for (size_t b = a + 1; b < entrances_.size(); ++b)
-        for (const auto& [stream, theirs] : entrances_[b])
-          if (const auto ours = entrances_[a].find(stream); ours != entrances_[a].end())
+    for (size_t a = 0; a < shared_.size(); ++a)
+      for (size_t b = a + 1; b < shared_.size(); ++b)
+        for (const auto& [stream, theirs] : shared_[b])
+          if (const auto ours = shared_[a].find(stream); ours != shared_[a].end())
             if (auto found = between(a, ours->second, b, theirs, stream))
               return found;
     return std::nullopt;
@@ -115,29 +103,31 @@ class Disagreement {
     size_t right;
   };
 
-  std::optional<Check> between(size_t a, const std::vector<Entrance>& left, size_t b,
-                               const std::vector<Entrance>& right, StreamId stream) const {
+  std::optional<Check> between(size_t a, const std::vector<OpId>& left, size_t b,
+                               const std::vector<OpId>& right, StreamId stream) const {
     std::map<SiteId, size_t> index_of;
     for (size_t i = 0; i < left.size(); ++i)
-      index_of.emplace(left[i].site, i);
+      index_of.emplace(site_of(left[i]), i);
     std::vector<Meeting> met;
     for (size_t i = 0; i < right.size(); ++i)
-      if (const auto at = index_of.find(right[i].site); at != index_of.end())
+      if (const auto at = index_of.find(site_of(right[i])); at != index_of.end())
         met.push_back({at->second, i});
     for (size_t later = 1; later < met.size(); ++later) {
       for (size_t earlier = 0; earlier < later; ++earlier) {
         const auto& [left_second, right_first] = met[earlier];
         const auto& [left_first, right_second] = met[later];
         if (left_first > left_second ||
-            !share_both(program_.threads[a], program_.threads[b], right[right_first].site,
-                        right[right_second].site))
+            !share_both(program_.threads[a], program_.threads[b], site_of(right[right_first]),
+                        site_of(right[right_second])))
           continue;
-        return conflict(a, left[left_first].op, left[left_second].op, b, right[right_first].op,
-                        right[right_second].op, stream);
+        return conflict(a, left[left_first], left[left_second], b, right[right_first],
+                        right[right_second], stream);
       }
     }
     return std::nullopt;
   }
+
+  SiteId site_of(OpId op) const { return *program_.op(op).site; }
 
   /// Whether each of the two threads has a device in the same collective of site `x`, and in the
   /// same one of site `y`. Only then do the two wait for each other there.
@@ -181,7 +171,7 @@ class Disagreement {
 
   const Program& program_;
   const Lowered& lowered_;
-  std::vector<Entrances> entrances_;  // per thread
+  std::vector<SharedOps> shared_;  // per thread
 };
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "verifier/check/step_races.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -12,6 +10,7 @@
 
 #include "models/base/check.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/step_table.h"
 #include "simulator/schedule/walk.h"
 
 namespace orrery {
@@ -39,54 +38,47 @@ std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
 /// before it. A visitor of walk(), which runs every half after its causes.
 class Clocks {
  public:
-  explicit Clocks(const Schedule& schedule)
-      : schedule_(schedule), channels_(schedule.extent().channels) {
-    size_t halves = 0;
-    for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
-      for (uint32_t c = 0; c < channels_; ++c) {
-        first_.push_back(halves);
-        halves += 2 * size_t{schedule.steps(Node(n), Channel(c))};
-      }
-    }
-    clocks_.resize(halves);
-  }
+  explicit Clocks(const Schedule& schedule) : schedule_(schedule), clocks_(schedule, {}) {}
 
   void receive(StepRef ref, const Step& step) { add(ref, Half::Receive, step); }
   void send(StepRef ref, const Step& step) { add(ref, Half::Send, step); }
 
   bool before(const Access& a, const Access& b) const {
-    return clock(b.step, b.half)[channel(a.step)] >= half_index(a.step, a.half) + 1;
+    return clocks_.at(b.step).of(b.half)[channel(a.step)] >= halves_until(a.step, a.half);
   }
 
  private:
-  size_t channel(StepRef ref) const {
-    return size_t{ref.node.index()} * channels_ + ref.channel.index();
-  }
-  static uint32_t half_index(StepRef ref, Half half) {
-    return 2 * ref.index + (half == Half::Send ? 1 : 0);
-  }
-  const std::vector<uint32_t>& clock(StepRef ref, Half half) const {
-    return clocks_[first_[channel(ref)] + half_index(ref, half)];
+  using Clock = std::vector<uint32_t>;  // per channel, by number: how many of its halves
+  struct OfStep {
+    Clock received;
+    Clock sent;
+
+    Clock& of(Half half) { return half == Half::Receive ? received : sent; }
+    const Clock& of(Half half) const { return half == Half::Receive ? received : sent; }
+  };
+
+  size_t channel(StepRef ref) const { return schedule_.extent().number_of(ref.node, ref.channel); }
+  /// Of its channel, this one included.
+  static uint32_t halves_until(StepRef ref, Half half) {
+    return 2 * ref.index + (half == Half::Receive ? 1 : 2);
   }
 
   void add(StepRef ref, Half half, const Step& step) {
-    std::vector<uint32_t> now(first_.size(), 0);
+    Clock now(schedule_.extent().all_channels(), 0);
     for_each_cause(schedule_, schedule_.extent(), ref, half, step, [&](const Cause& cause) {
       if (cause.kind == CauseKind::Enter)
         return true;
-      const std::vector<uint32_t>& then = clock(cause.step, cause.half);
+      const Clock& then = clocks_.at(cause.step).of(cause.half);
       for (size_t c = 0; c < now.size(); ++c)
         now[c] = std::max(now[c], then[c]);
       return true;
     });
-    now[channel(ref)] = half_index(ref, half) + 1;
-    clocks_[first_[channel(ref)] + half_index(ref, half)] = std::move(now);
+    now[channel(ref)] = halves_until(ref, half);
+    clocks_.at(ref).of(half) = std::move(now);
   }
 
   const Schedule& schedule_;
-  uint32_t channels_;
-  std::vector<size_t> first_;  // per channel: its first half in clocks_
-  std::vector<std::vector<uint32_t>> clocks_;
+  AllSteps<OfStep> clocks_;
 };
 
 std::string text(const Access& access) {
@@ -95,12 +87,10 @@ std::string text(const Access& access) {
 }
 
 std::string race_text(const Access& a, const Access& b) {
-  static constexpr std::array<std::string_view, 3> kAreas = {"input", "output", "scratch"};
   const int64_t first = std::max(a.slice.first, b.slice.first);
   const int64_t last = std::min(a.slice.first + a.slice.count, b.slice.first + b.slice.count) - 1;
   return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
-                     a.step.node.index(), text(a), text(b),
-                     kAreas[static_cast<size_t>(a.slice.area)], first, last);
+                     a.step.node.index(), text(a), text(b), name(a.slice.area), first, last);
 }
 
 /// The first unordered pair of one node, by position.

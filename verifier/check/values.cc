@@ -40,8 +40,8 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
     : program_(program),
       lowered_(lowered),
       values_(values),
+      lists_(program, lowered),
       result_of_(program.ops.size()),
-      thread_of_(issued_by(program)),
       collectives_of_(program.sites.size()) {
   const Futures futures(program);
   for (size_t i = 0; i < program.ops.size(); ++i)
@@ -52,30 +52,22 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }
 
-std::map<LogicalId, OpId> ValuesAgainstDefinitions::ops_by_device(const Site& site) const {
-  std::map<LogicalId, OpId> ops;
-  for (const OpId op : site.ops)
-    for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
-      ops.emplace(device, op);
-  return ops;
-}
-
 std::optional<Check> ValuesAgainstDefinitions::check(SiteId site) const {
-  const std::map<LogicalId, OpId> op_of = ops_by_device(program_.site(site));
   const Op& named = program_.op(program_.site(site).ops.front());
   std::optional<Exactness> compared;
   for (const CollectiveId id : collectives_of_[site.index()]) {
     const Collective& collective = lowered_.collective(id);
+    const auto size = static_cast<uint32_t>(collective.members.size());
     std::vector<const Tensor*> given;
-    for (const LogicalId member : collective.members)
-      given.push_back(&*values_.at(program_.op(op_of.at(member)).operands.front(), member));
-    const auto size = static_cast<uint32_t>(given.size());
+    for (uint32_t r = 0; r < size; ++r)
+      given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
+                                   collective.members[r]));
 
     std::optional<Definition> last;  // members of an all-reduce share one result
     Tensor expected;
     for (uint32_t r = 0; r < size; ++r) {
       const LogicalId member = collective.members[r];
-      const OpId own = op_of.at(member);
+      const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
       if (!result)
         continue;

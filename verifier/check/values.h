@@ -2,11 +2,11 @@
 
 // Compares the results of a run's collectives with their definitions, on each op's actual inputs.
 
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "models/program/program.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
 #include "verifier/report.h"
@@ -28,13 +28,11 @@ class ValuesAgainstDefinitions {
   std::optional<Check> check(SiteId site) const;
 
  private:
-  std::map<LogicalId, OpId> ops_by_device(const Site& site) const;
-
   const Program& program_;
   const Lowered& lowered_;
   const DeviceValues& values_;
+  const ProgramLists lists_;
   std::vector<std::optional<ValueId>> result_of_;          // per op: of a collective that has one
-  std::vector<ThreadId> thread_of_;                        // per op
   std::vector<std::vector<CollectiveId>> collectives_of_;  // per site
 };
 

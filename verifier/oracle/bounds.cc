@@ -12,11 +12,14 @@
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
 #include "models/program/rules.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/definitions.h"
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
+#include "verifier/oracle/folds.h"
 
 namespace orrery {
 
@@ -63,15 +66,12 @@ bool holds_every(Dtype to, Dtype from) {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
-      : program_(program), lowered_(lowered), values_(values), futures_(program), bounds_(program) {
-    for (const Thread& thread : program.threads) {
-      for (const OpId id : thread.issue_order) {
-        const Op& op = program.op(id);
-        if (op.site)
-          for (const LogicalId device : thread.devices)
-            op_at_.emplace(std::pair(*op.site, device), id);
-      }
-    }
+      : program_(program),
+        lowered_(lowered),
+        lists_(program, lowered),
+        values_(values),
+        futures_(program),
+        bounds_(program) {
     for (const Argument& argument : program.arguments)
       for (uint32_t d = 0; d < program.mesh.devices(); ++d)
         if (const std::optional<Tensor>& value = values.at(argument.value, LogicalId(d)))
@@ -112,9 +112,9 @@ class Bounds {
     std::vector<const Tensor*> errors;
     std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
     none.reserve(collective.members.size());
-    for (const LogicalId member : collective.members) {
-      const ValueId operand = op_at(collective.site, member).operands.front();
-      const std::optional<Tensor>& known = bounds_.at(operand, member);
+    for (size_t r = 0; r < collective.members.size(); ++r) {
+      const ValueId operand = operand_of(id, Node(r));
+      const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
       errors.push_back(known ? &*known
                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
     }
@@ -138,9 +138,8 @@ class Bounds {
   }
 
  private:
-  /// The op by which `device` takes part in a site.
-  const Op& op_at(SiteId site, LogicalId device) const {
-    return program_.op(op_at_.at({site, device}));
+  ValueId operand_of(CollectiveId id, Node node) const {
+    return program_.op(lists_.op(id, node)).operands.front();
   }
 
   /// Sets the bound of a collective's result.
@@ -155,9 +154,8 @@ class Bounds {
     const Collective& collective = lowered_.collective(id);
     std::vector<Tensor>& known = sizes_[id];
     if (known.empty())
-      for (const LogicalId member : collective.members)
-        known.push_back(
-            magnitudes(*values_.at(op_at(collective.site, member).operands.front(), member)));
+      for (size_t r = 0; r < collective.members.size(); ++r)
+        known.push_back(magnitudes(*values_.at(operand_of(id, Node(r)), collective.members[r])));
     std::vector<const Tensor*> result;
     for (const Tensor& tensor : known)
       result.push_back(&tensor);
@@ -205,17 +203,15 @@ class Bounds {
   Tensor sum_bound(const Op& op, const Tensor& value, const Tensor& error,
                    const Tensor& result) const {
     const std::vector<int64_t>& axes = op.attributes.integers("axes");
-    const Tensor terms = reduce(magnitudes(value), Combine::Add, axes);
+    const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
     const bool widened = itemsize(result.dtype()) < itemsize(Dtype::F32);
     const FloatFormat accumulated = float_format(widened ? Dtype::F32 : result.dtype());
     const FloatFormat format = float_format(result.dtype());
-    double count = 1;
-    for (const int64_t axis : axes)
-      count *= static_cast<double>(value.shape()[static_cast<size_t>(axis)]);
+    const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
     const Tensor sizes = magnitudes(result);
     return each(reduce(error, Combine::Add, axes), [&](double carried, size_t i) {
-      const double bound = carried + roundings * terms.as<double>()[i];
+      const double bound = carried + roundings * sums.as<double>()[i];
       return widened ? bound + format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest
                      : bound;
     });
@@ -261,27 +257,24 @@ class Bounds {
     const Tensor carried = sum(dot(x, *errors[1]), dot(*errors[0], y_most));
     const Tensor products = dot(x, y);
 
-    int64_t terms = 1;
-    for (const int64_t dimension : dimensions.lhs_contracting)
-      terms *= values[0]->shape()[static_cast<size_t>(dimension)];
+    const auto count = static_cast<double>(terms(program_, op));
     const bool in_f64 = result.dtype() == Dtype::F64 || values[0]->dtype() == Dtype::F64 ||
                         values[1]->dtype() == Dtype::F64;
     const FloatFormat accumulated = float_format(in_f64 ? Dtype::F64 : Dtype::F32);
     const FloatFormat format = float_format(result.dtype());
-    const double roundings = static_cast<double>(terms + 1) * accumulated.unit_roundoff;
+    const double roundings = (count + 1) * accumulated.unit_roundoff;
     const Tensor sizes = magnitudes(result);
     return each(carried, [&](double error, size_t i) {
-      return error + roundings * products.as<double>()[i] +
-             static_cast<double>(terms) * accumulated.half_smallest +
+      return error + roundings * products.as<double>()[i] + count * accumulated.half_smallest +
              format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest;
     });
   }
 
   const Program& program_;
   const Lowered& lowered_;
+  const ProgramLists lists_;
   const DeviceValues& values_;
   const Futures futures_;
-  std::map<std::pair<SiteId, LogicalId>, OpId> op_at_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
 };
@@ -291,7 +284,7 @@ class Bounds {
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values) {
   Bounds bounds(program, lowered, values);
-  walk(program, lowered, bounds);
+  walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }
 

@@ -21,7 +21,8 @@ int64_t extents(const Shape& shape, const std::vector<int64_t>& dimensions) {
   return product;
 }
 
-/// The number of terms in each element of the op's result; 1 for ops that do not sum floats.
+}  // namespace
+
 int64_t terms(const Program& program, const Op& op) {
   if (op.results.empty() || !is_float(program.value(op.results.front()).type.dtype))
     return 1;
@@ -39,6 +40,8 @@ int64_t terms(const Program& program, const Op& op) {
     return extents(program.value(op.operands.front()).type.shape, op.attributes.integers("axes"));
   return 1;
 }
+
+namespace {
 
 /// The ops that a value depends on; for a collective, those of all its threads.
 std::set<OpId> behind(const Program& program, ValueId value) {

@@ -10,6 +10,10 @@
 
 namespace orrery {
 
+/// The number of terms in each element of the op's result, of a collective in its largest group; 1
+/// for ops that do not sum floats.
+int64_t terms(const Program& program, const Op& op);
+
 /// The ops behind one of two values whose sums have a length that no op of that kind behind the
 /// other has, in program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
 /// Empty if there are none: then both fold the same sums.

@@ -262,11 +262,7 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
     return {false, "the walk did not run each step of the schedule once", {}};
   const Combine combine = definition(Rank(0)).combine;
   if (const std::optional<StepRef> step = foreign_reduction(run, combine))
-    return {false,
-            fmt::format("node {} channel {} step {} reduces by another operation than the "
-                        "definition's",
-                        step->node.index(), step->channel.index(), step->index),
-            {}};
+    return {false, step_text(*step) + " reduces by another operation than the definition's", {}};
   const std::optional<View> from_result = inverse(views.output);
   const std::optional<View> from_operand = inverse(views.input);
   if (!from_result || !from_operand)

@@ -84,14 +84,47 @@ TEST_CASE("tape order: finds the instructions of one collective") {
   CHECK(order.index_on_stream(3) == 1);
   CHECK(order.stream_of(2) == 1);
   CHECK(order.enter_of(5) == 0);
-  CHECK(order.end_of_flight(0) == 5U);
+  CHECK(order.wait_of(0) == 5U);
 }
 
 TEST_CASE("tape order: a collective that nothing waits for, and one that two waits name") {
   const Tape tape = {enter(0, 0), enter(1, 0), wait(2, 1, 0), wait(3, 1, 0)};
   const TapeOrder order(tape);
-  CHECK(order.end_of_flight(0) == std::nullopt);
-  CHECK(order.end_of_flight(1) == 2U);
+  CHECK(order.wait_of(0) == std::nullopt);
+  CHECK(order.wait_of(1) == 2U);
+}
+
+TEST_CASE("tape order: a sync op has two instructions, any other one") {
+  const Tape tape = example();
+  const TapeOrder order(tape);
+  std::vector<uint32_t> firsts;
+  for (uint32_t i = 0; i < order.size(); ++i)
+    if (order.begins_op(i))
+      firsts.push_back(i);
+  CHECK(firsts == std::vector<uint32_t>{0, 1, 2, 3, 5, 6});
+}
+
+TEST_CASE("tape order: each op ends with one moment, a collective with its end") {
+  const Tape tape = example();
+  const TapeOrder order(tape);
+  std::vector<Moment> ends;
+  for (uint32_t i = 0; i < order.size(); ++i)
+    for (const MomentKind kind : {MomentKind::Passed, MomentKind::Entered, MomentKind::Ended})
+      if (ends_op(order, {kind, i}))
+        ends.push_back({kind, i});
+  CHECK(ends == std::vector<Moment>{{MomentKind::Ended, 0},
+                                    {MomentKind::Passed, 1},
+                                    {MomentKind::Ended, 2},
+                                    {MomentKind::Ended, 3},
+                                    {MomentKind::Passed, 5},
+                                    {MomentKind::Passed, 6}});
+}
+
+TEST_CASE("tape order: a start uses its tensors until its first done, or to the end") {
+  const Tape tape = example();
+  CHECK(ends_of_use(TapeOrder(tape)) == std::vector<uint32_t>{4, 1, 5, 3, 4, 5});
+  const Tape undone = {enter(0, 0), enter(1, 0), wait(2, 1, 0), wait(3, 1, 0)};
+  CHECK(ends_of_use(TapeOrder(undone)) == std::vector<uint32_t>{4, 2, 2, 3});
 }
 
 }  // namespace

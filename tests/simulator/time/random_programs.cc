@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
@@ -240,7 +241,7 @@ bool ends(const Sketch& sketch) {
     void send(CollectiveId, StepRef, const Step&) {}
     void exit(CollectiveId, Node, OpId) {}
   } nothing;
-  return walk(sketch.program, sketch.lowered, nothing).finished();
+  return walk(sketch.program, sketch.lowered, nothing, with_concrete).finished();
 }
 
 }  // namespace orrery::test

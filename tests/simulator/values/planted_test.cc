@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "simulator/algorithm/concrete.h"
 #include "simulator/values/host_executor.h"
 #include "simulator/values/host_visitor.h"
 #include "simulator/values/provenance.h"
@@ -152,7 +153,7 @@ Outcome with_executor(Error error) {
   Sum rig;
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
   Planted<Error> visitor(right, std::move(error));
-  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
+  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
   return {right.digest() == rig.digest(), rig.right(rig.arguments)};
 }
 
@@ -208,7 +209,7 @@ TEST_CASE(
     rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
   Planted visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
-  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
+  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
   CHECK(numbers(rig.arguments.at(rig.value("s"), LogicalId(0)).value()) == Numbers(8, 4));
   CHECK(right.digest().halves == rig.digest().halves);
   CHECK_FALSE(right.digest() == rig.digest());
