@@ -37,13 +37,6 @@ Count with_all_iterations(const Program& program) {
   return count;
 }
 
-bool has_jitter_of_ops(const Scenario& scenario) {
-  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [](const Fault& fault) {
-    const auto* jitter = std::get_if<Jitter>(&fault);
-    return jitter != nullptr && jitter->ops > Duration();
-  });
-}
-
 /// The names of loops that are in parts, since iterations are named.
 std::set<std::string_view> in_parts(const Program& program) {
   std::set<std::string_view> seen;
@@ -60,6 +53,13 @@ int64_t at_most_63_bits(UInt128 count) {
 }
 
 }  // namespace
+
+bool has_jitter_of_ops(std::span<const Fault> faults) {
+  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    const auto* jitter = std::get_if<Jitter>(&fault);
+    return jitter != nullptr && jitter->ops > Duration();
+  });
+}
 
 uint64_t places_with_all_iterations(const Program& program) {
   return static_cast<uint64_t>(at_most_63_bits(with_all_iterations(program).places));
@@ -81,7 +81,7 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
   const Program& program = scenario->program;
   if (!leaves_out_iterations(program))
     return scenario;
-  const bool wanted = iterations.all || has_jitter_of_ops(*scenario) ||
+  const bool wanted = iterations.all || has_jitter_of_ops(scenario->faults) ||
                       places_with_all_iterations(program) <= iterations.budget;
   if (!wanted)
     return scenario;
@@ -130,10 +130,10 @@ std::vector<std::string> added_labels(const Program& program,
     }
     const size_t others = copies_of(l) - 1;
     lines.push_back(fmt::format(
-        "{}: {} iterations are added up, each as the one {}before, {} later{}",
+        "{}: {} iterations are added up, each as the one {}before{}{}",
         name(program.loops[l], program.loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
-        quantity_text(added[l].later),
+        added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later)) : "",
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;

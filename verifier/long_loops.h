@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/program/program.h"
 #include "models/scenario/bounds.h"
+#include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "simulator/time/completion.h"
 
@@ -26,6 +28,9 @@ struct Iterations {
 /// that are asked for exceed the limits.
 std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
                                                 const Limits& limits, const Iterations& iterations);
+
+/// Whether a local op takes another time in each iteration.
+bool has_jitter_of_ops(std::span<const Fault> faults);
 
 /// Ops over all devices, each as often as it runs; at most 2^63 - 1.
 uint64_t places_with_all_iterations(const Program& program);
