@@ -23,7 +23,7 @@ namespace {
 
 struct Count {
   UInt128 ops = 0;
-  UInt128 places = 0;
+  UInt128 device_ops = 0;
 };
 
 Count with_all_iterations(const Program& program) {
@@ -32,7 +32,7 @@ Count with_all_iterations(const Program& program) {
   for (const Thread& thread : program.threads)
     for (const OpId op : thread.issue_order) {
       count.ops += times[op.index()];
-      count.places += UInt128{times[op.index()]} * thread.devices.size();
+      count.device_ops += UInt128{times[op.index()]} * thread.devices.size();
     }
   return count;
 }
@@ -61,17 +61,17 @@ bool has_jitter_of_ops(std::span<const Fault> faults) {
   });
 }
 
-uint64_t places_with_all_iterations(const Program& program) {
-  return static_cast<uint64_t>(at_most_63_bits(with_all_iterations(program).places));
+uint64_t device_ops_with_all_iterations(const Program& program) {
+  return static_cast<uint64_t>(at_most_63_bits(with_all_iterations(program).device_ops));
 }
 
 std::string beyond_limits(const Program& program, const Limits& limits) {
   const Count count = with_all_iterations(program);
   if (const int64_t ops = at_most_63_bits(count.ops); ops > limits.ops)
     return beyond(limits, &Limits::ops, ops);
-  if (const int64_t places = at_most_63_bits(count.places); places > limits.places)
-    return beyond(limits, &Limits::places,
-                  fmt::format("{} on {} devices", places, program.mesh.devices()));
+  if (const int64_t device_ops = at_most_63_bits(count.device_ops); device_ops > limits.device_ops)
+    return beyond(limits, &Limits::device_ops,
+                  fmt::format("{} on {} devices", device_ops, program.mesh.devices()));
   return {};
 }
 
@@ -82,7 +82,7 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
   if (!leaves_out_iterations(program))
     return scenario;
   const bool wanted = iterations.all || has_jitter_of_ops(scenario->faults) ||
-                      places_with_all_iterations(program) <= iterations.budget;
+                      device_ops_with_all_iterations(program) <= iterations.budget;
   if (!wanted)
     return scenario;
   if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
@@ -101,7 +101,7 @@ std::string shown_label(const Program& program, uint64_t budget) {
   return fmt::format(
       "loops: only the first and the last iterations{} are shown ({} ops on devices "
       "in all, and the budget is {})",
-      named, places_with_all_iterations(program), budget);
+      named, device_ops_with_all_iterations(program), budget);
 }
 
 std::vector<std::string> added_labels(const Program& program,

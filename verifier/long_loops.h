@@ -33,7 +33,7 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
 bool has_jitter_of_ops(std::span<const Fault> faults);
 
 /// Ops over all devices, each as often as it runs; at most 2^63 - 1.
-uint64_t places_with_all_iterations(const Program& program);
+uint64_t device_ops_with_all_iterations(const Program& program);
 
 /// The message for a program whose ops, each as often as it runs, exceed the limits; else "".
 std::string beyond_limits(const Program& program, const Limits& limits);

@@ -287,8 +287,8 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
       reading.array = ArrayReader(member, mesh, diagnostics).read(member.key());
     if (reading.array && reading.array->on)
       places += static_cast<int64_t>(reading.array->on->size());
-    if (places > limits.places) {
-      diagnostics.add(member.origin(), beyond(limits, &Limits::places, places));
+    if (places > limits.device_ops) {
+      diagnostics.add(member.origin(), beyond(limits, &Limits::device_ops, places));
       return std::nullopt;
     }
     readings.push_back(std::move(reading));

@@ -31,7 +31,7 @@ constexpr std::array<LimitInfo, 14> kLimits = {{
     {"devices", &Limits::devices, "devices", false, 800, kIds},
     {"links", &Limits::links, "links", false, 160, kIds},
     {"ops", &Limits::ops, "ops", false, 1200, kIds},
-    {"places", &Limits::places, "ops over all devices", false, 104, kCounts},
+    {"device_ops", &Limits::device_ops, "ops over all devices", false, 104, kCounts},
     {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},
     {"state", &Limits::state, "of memory for collectives at work", true, 1, kCounts},
     {"runs", &Limits::runs, "ops run one by one in loops", false, 0, kCounts},

@@ -21,13 +21,13 @@ struct Limits {
   int64_t devices = int64_t{1} << 20;  // of a cluster
   int64_t links = int64_t{1} << 22;    // of a cluster
   int64_t ops = int64_t{1} << 18;      // over all programs of a scenario, and iterations of loops
-  int64_t places = int64_t{1} << 25;   // ops times devices: their times and replica groups
-  int64_t steps = int64_t{1} << 32;    // of the schedules of all collectives
-  int64_t state = int64_t{2} << 30;    // bytes of memory for what runs at the same time
-  int64_t runs = int64_t{1} << 28;     // of ops in repeated iterations that are timed one by one
-  int64_t data = int64_t{4} << 30;     // bytes of all values on all devices, where data is moved
-  int64_t blocks = int64_t{1} << 20;   // of an MSCCL algorithm: its gpus times the most of one
-  int64_t clocks = int64_t{1} << 28;   // its thread blocks times its steps: what finds its races
+  int64_t device_ops = int64_t{1} << 25;  // ops times their devices: their times and replica groups
+  int64_t steps = int64_t{1} << 32;       // of the schedules of all collectives
+  int64_t state = int64_t{2} << 30;       // bytes of memory for what runs at the same time
+  int64_t runs = int64_t{1} << 28;        // of ops in repeated iterations that are timed one by one
+  int64_t data = int64_t{4} << 30;        // bytes of all values on all devices, where data is moved
+  int64_t blocks = int64_t{1} << 20;      // of an MSCCL algorithm: its gpus times the most of one
+  int64_t clocks = int64_t{1} << 28;      // its thread blocks times its steps: what finds its races
 };
 
 /// Slack and proofs look at the steps of a program one by one only up to this many.

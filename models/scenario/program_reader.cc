@@ -42,14 +42,14 @@ std::string default_program_name(size_t number) {
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads, bool in_loop) {
   ops_ += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
-  places_ += static_cast<int64_t>(ops + threads) * devices_;
-  complete_ = ops_ <= limits_.ops && places_ <= limits_.places && complete_;
+  device_ops_ += static_cast<int64_t>(ops + threads) * devices_;
+  complete_ = ops_ <= limits_.ops && device_ops_ <= limits_.device_ops && complete_;
   std::string over;
   if (ops_ > limits_.ops)
     over = beyond(limits_, &Limits::ops, ops_);
-  else if (places_ > limits_.places)
-    over =
-        beyond(limits_, &Limits::places, fmt::format("{} on {} devices", places_, mesh_.devices()));
+  else if (device_ops_ > limits_.device_ops)
+    over = beyond(limits_, &Limits::device_ops,
+                  fmt::format("{} on {} devices", device_ops_, mesh_.devices()));
   if (over.empty())
     return true;
   if (in_loop && long_loops_ == LongLoops::WrittenOut)

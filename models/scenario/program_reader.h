@@ -109,9 +109,9 @@ class ProgramReader {
   bool complete_ = true;
   LeftOutIterations left_out_;
   std::optional<Diagnostic> over_limits_;
-  int64_t ops_ = 0;      // so far
-  int64_t places_ = 0;   // ops and threads times their devices, so far
-  int64_t devices_ = 0;  // of the program that is being read
+  int64_t ops_ = 0;         // so far
+  int64_t device_ops_ = 0;  // ops and threads times their devices, so far
+  int64_t devices_ = 0;     // of the program that is being read
 };
 
 /// Reads a parameter of that kind; empty where an error was added.

@@ -40,7 +40,7 @@ class DirectSchedule final : public Schedule {
     extent_.channels = static_cast<uint32_t>(rounds_.size()) * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
-    extent_.reach = 1;
+    extent_.lookback = 1;
     extent_.entry = transport.entry;
     extent_.lockstep = true;
     for (uint32_t round = 0; round < rounds_.size(); ++round) {

@@ -27,7 +27,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.channels = nodes * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
-    extent_.reach = 1;
+    extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
     extent_.input = nodes * part;

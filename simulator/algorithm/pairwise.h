@@ -24,7 +24,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2 * (nodes - 1) + 1;  // messages of many turns can wait for a late rank
-    extent_.reach = 1;
+    extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
     extent_.input = nodes * part;

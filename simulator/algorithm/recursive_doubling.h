@@ -37,9 +37,9 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = rounds_ + 1;
-    extent_.reach = extent_.window;  // a surplus rank's message has another step index
+    extent_.lookback = extent_.window;  // a surplus rank's message has another step index
     if (surplus_ == 0)
-      extent_.reach = 1;
+      extent_.lookback = 1;
     extent_.lockstep =
         surplus_ == 0;  // else rank r - p receives a message in the row that sends it
     extent_.entry = transport.entry;

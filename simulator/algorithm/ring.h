@@ -59,7 +59,7 @@ class RingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
-    extent_.reach =
+    extent_.lookback =
         std::max(1U, extent_.window - 1);  // back to a message's slot, or to the row before
     // A node that forwards without storing holds its slot until it has sent. With one slot the
     // nodes of a row then wait for each other in a cycle.

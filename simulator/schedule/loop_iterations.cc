@@ -29,9 +29,9 @@ std::optional<LoopIterations> LoopIterations::find(const Program& program, const
     const auto begin_of = [&](size_t iteration) {
       return lists.instruction_of(OpId(loop.written[iteration].ops.begin));
     };
-    Part part{loop.thread, begin_of(first), begin_of(first + 1) - begin_of(first),
-              static_cast<uint32_t>(loop.written.size() - first)};
-    for (const Part& other : found.parts_)
+    ThreadPart part{loop.thread, begin_of(first), begin_of(first + 1) - begin_of(first),
+                    static_cast<uint32_t>(loop.written.size() - first)};
+    for (const ThreadPart& other : found.parts_)
       if (other.thread == part.thread || other.count != part.count)
         return std::nullopt;
     for (uint32_t i = 0; i < part.count; ++i)
@@ -48,7 +48,7 @@ std::optional<LoopIterations> LoopIterations::find(const Program& program, const
 }
 
 LoopPosition LoopIterations::position(ThreadId thread, uint32_t instruction) const {
-  for (const Part& part : parts_)
+  for (const ThreadPart& part : parts_)
     if (part.thread == thread && instruction >= part.begin &&
         instruction - part.begin < part.count * part.length) {
       const uint32_t from_begin = instruction - part.begin;
@@ -59,7 +59,7 @@ LoopPosition LoopIterations::position(ThreadId thread, uint32_t instruction) con
 
 /// Whether the instructions of all iterations are those of the first.
 bool LoopIterations::same_instructions(const Lowered& lowered, const ProgramLists& lists) const {
-  for (const Part& part : parts_) {
+  for (const ThreadPart& part : parts_) {
     const TapeOrder& tape = lists.tape(part.thread);
     for (uint32_t i = part.begin + part.length; i < part.begin + part.count * part.length; ++i) {
       const uint32_t first = part.begin + (i - part.begin) % part.length;

@@ -28,7 +28,7 @@ struct LoopPosition {
 class LoopIterations {
  public:
   /// The iterations of a thread: `length` instructions each, `count` times, from `begin` on.
-  struct Part {
+  struct ThreadPart {
     ThreadId thread;
     uint32_t begin = 0;
     uint32_t length = 0;
@@ -44,7 +44,7 @@ class LoopIterations {
                                             std::span<const size_t> loops, size_t first);
 
   /// One of each thread that has a loop of the group; all have the same count.
-  std::span<const Part> parts() const { return parts_; }
+  std::span<const ThreadPart> parts() const { return parts_; }
   uint64_t count() const { return parts_.front().count; }
 
   LoopPosition position(ThreadId thread, uint32_t instruction) const;
@@ -54,7 +54,7 @@ class LoopIterations {
   bool same_instructions(const Lowered& lowered, const ProgramLists& lists) const;
   bool find_collectives(const Program& program, const Lowered& lowered, const ProgramLists& lists);
 
-  std::vector<Part> parts_;
+  std::vector<ThreadPart> parts_;
   std::vector<LoopPosition> collectives_;
 };
 

@@ -90,7 +90,7 @@ struct Extent {
   uint32_t window = 0;
   /// How many steps back from its own index a cause of a half may name; at most the window. A
   /// walker of a lockstep schedule that goes row by row remembers only this many rows.
-  uint32_t reach = 0;
+  uint32_t lookback = 0;
   /// Whether row i (step i of every channel) can run completely once rows < i have. A walker may
   /// then go row by row without checking causes. Receive halves of a row come before its send
   /// halves.

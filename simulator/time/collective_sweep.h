@@ -44,7 +44,8 @@ class CollectiveSweep {
         paths_(paths),
         log_(log),
         capacity_(capacity),
-        row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.reach : extent_.window} + 1) - 1),
+        row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.lookback : extent_.window} + 1) -
+                  1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
   /// That it takes while it runs.

@@ -24,12 +24,12 @@ LoopWatch::LoopWatch(LoopIterations iterations, uint64_t window)
     : iterations_(std::move(iterations)), window_(window), over_(iterations_.count() <= window) {}
 
 bool LoopWatch::due(const ListProgress& progress) {
-  const LoopIterations::Part& first = iterations_.parts().front();
+  const LoopIterations::ThreadPart& first = iterations_.parts().front();
   const ProgramLists& lists = progress.lists();
   const uint32_t next = progress.next(lists.lists_of(first.thread).front());
   if (over_ || next < first.begin + (iteration_ + 1) * first.length)
     return false;
-  for (const LoopIterations::Part& part : iterations_.parts())
+  for (const LoopIterations::ThreadPart& part : iterations_.parts())
     for (const ListId list : lists.lists_of(part.thread))
       over_ = over_ || progress.next(list) >= part.begin + (part.count - window_) * part.length;
   iteration_ = (next - first.begin) / first.length;

@@ -44,7 +44,7 @@ void Repeats::find_groups() {
     for (const size_t l : loops) {
       const Loop& loop = program_.loops[l];
       const IdRange& last = loop.last().ops;
-      Part& part = group.parts.emplace_back();
+      ThreadPart& part = group.parts.emplace_back();
       part.loop = l;
       part.thread = loop.thread;
       part.begin = lists_.instruction_of(OpId(last.begin));
@@ -67,13 +67,15 @@ void Repeats::find_stops() {
   for (size_t g = 0; g < groups_.size(); ++g)
     for (size_t p = 0; p < groups_[g].parts.size(); ++p)
       stops_[groups_[g].parts[p].thread.index()].all.push_back({g, p});
-  const auto part = [&](const Stop& stop) -> Part& { return groups_[stop.group].parts[stop.part]; };
+  const auto part = [&](const Stop& stop) -> ThreadPart& {
+    return groups_[stop.group].parts[stop.part];
+  };
   for (Stops& stops : stops_) {
     std::sort(stops.all.begin(), stops.all.end(), [&](const Stop& a, const Stop& b) {
       return std::tie(part(a).end, part(b).begin) < std::tie(part(b).end, part(a).begin);
     });
     for (size_t s = 0; s < stops.all.size(); ++s) {
-      Part& own = part(stops.all[s]);
+      ThreadPart& own = part(stops.all[s]);
       own.stop = own.first_inner = s;
       while (own.first_inner > 0 && part(stops.all[own.first_inner - 1]).begin >= own.begin)
         --own.first_inner;
@@ -87,7 +89,7 @@ bool Repeats::is_alone(const Group& group) const {
   const std::vector<uint32_t>& set_of = *options_.link_sets;
   std::set<ThreadId> own;
   std::set<uint32_t> sets;
-  for (const Part& part : group.parts) {
+  for (const ThreadPart& part : group.parts) {
     own.insert(part.thread);
     sets.insert(set_of[part.thread.index()]);
   }
@@ -106,7 +108,7 @@ std::vector<ListId> Repeats::at_rest() {
   std::vector<ListId> released;
   for (const size_t g : resting) {
     go_on(groups_[g]);
-    for (const Part& part : groups_[g].parts) {
+    for (const ThreadPart& part : groups_[g].parts) {
       hold(part.thread);
       released.insert(released.end(), lists_of(part).begin(), lists_of(part).end());
     }
@@ -122,7 +124,7 @@ std::optional<size_t> Repeats::stopped_group(size_t thread) const {
 
 /// Whether all its lists are at the end of an iteration, and all that they entered has ended.
 bool Repeats::rests(size_t group) const {
-  for (const Part& part : groups_[group].parts) {
+  for (const ThreadPart& part : groups_[group].parts) {
     if (stops_[part.thread.index()].next != part.stop)
       return false;
     for (const ListId list : lists_of(part))
@@ -136,7 +138,7 @@ void Repeats::go_on(Group& group) {
   if (!group.search) {
     group.search = std::make_unique<Search>();
     group.search->over = !group.alone;
-    for (const Part& part : group.parts)
+    for (const ThreadPart& part : group.parts)
       for (const ListId list : lists_of(part))
         group.search->others_end = std::max(group.search->others_end, last_end_[list.index()]);
   }
@@ -165,7 +167,7 @@ void Repeats::hold(ThreadId thread) {
 
 template <class Visit>
 void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
-  for (const Part& part : group.parts) {
+  for (const ThreadPart& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];
     for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
@@ -175,15 +177,15 @@ void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
 
 template <class Visit>
 void Repeats::for_each_op_of_last(const Group& group, Visit&& visit) const {
-  for (const Part& part : group.parts) {
+  for (const ThreadPart& part : group.parts) {
     const IdRange& ops = program_.loops[part.loop].last().ops;
     for (uint32_t op = ops.begin; op < ops.end; ++op)
       visit(op);
   }
 }
 
-/// The shape of the iteration that has just run.
-Repeats::Shape Repeats::shape(const Group& group) const {
+/// Of the iteration that has just run.
+Repeats::TimesHash Repeats::hash_of_times(const Group& group) const {
   std::optional<Instant> at;
   Hasher hash;
   for_each_op_of_last(group, [&](uint32_t op) {
@@ -212,11 +214,11 @@ std::vector<OpTime> Repeats::left_out_so_far(const Group& group) const {
   return all;
 }
 
-/// The shortest cycle that fits the shapes of the last iterations.
+/// The shortest cycle that fits the hashes of the last iterations.
 std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
-  const std::vector<Shape>& shapes = group.search->shapes;
-  const auto before = [&](size_t i) { return shapes[shapes.size() - 1 - i]; };
-  for (size_t every = 1; every + group.window <= shapes.size(); ++every) {
+  const std::vector<TimesHash>& hashes = group.search->hashes;
+  const auto before = [&](size_t i) { return hashes[hashes.size() - 1 - i]; };
+  for (size_t every = 1; every + group.window <= hashes.size(); ++every) {
     const Duration later = before(0).at - before(every).at;
     bool alike = true;
     for (size_t i = 0; i < group.window && alike; ++i)
@@ -276,9 +278,9 @@ void Repeats::look_for_cycle(Group& group) {
   if (search.over)
     return;
   if (!search.cycle) {
-    search.shapes.push_back(shape(group));
-    if (search.shapes.size() > kLongestCycle + group.window)
-      search.shapes.erase(search.shapes.begin());
+    search.hashes.push_back(hash_of_times(group));
+    if (search.hashes.size() > kLongestCycle + group.window)
+      search.hashes.erase(search.hashes.begin());
     search.cycle = find_cycle(group);
     return;
   }
@@ -286,7 +288,7 @@ void Repeats::look_for_cycle(Group& group) {
     return;
   if (!repeats(group)) {
     search.cycle.reset();
-    search.shapes.clear();
+    search.hashes.clear();
     return;
   }
   ++search.cycle->seen;
@@ -319,14 +321,14 @@ void Repeats::add(Group& group, uint64_t cycles) {
       ++before;
     }
   });
-  for (const Part& part : group.parts)
+  for (const ThreadPart& part : group.parts)
     added_[part.loop] = {cycles * cycle.every, cycle.every, cycle.later};
   group.left -= cycles * cycle.every;
 }
 
 /// The last run becomes the iteration before; the first iteration of the window loses its spans.
 void Repeats::shift_window(const Group& group) {
-  for (const Part& part : group.parts) {
+  for (const ThreadPart& part : group.parts) {
     const Loop& loop = program_.loops[part.loop];
     const uint32_t first = loop.written[loop.window_begin()].ops.begin;
     for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
@@ -347,7 +349,7 @@ void Repeats::send_back(Group& group) {
     throw TooManyRuns(first_op(group), beyond(limits, &Limits::runs, "more"));
   }
   --group.left;
-  for (const Part& part : group.parts) {
+  for (const ThreadPart& part : group.parts) {
     for (const ListId list : lists_of(part))
       progress_.send_back(list, part.begin, part.end);
     Stops& stops = stops_[part.thread.index()];

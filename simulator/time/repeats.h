@@ -65,7 +65,7 @@ class Repeats {
 
  private:
   /// The part of a group in one thread.
-  struct Part {
+  struct ThreadPart {
     size_t loop = 0;
     ThreadId thread;
     uint32_t begin = 0;  // the instructions of the last iteration
@@ -84,7 +84,7 @@ class Repeats {
     size_t next = 0;
   };
   /// An iteration as a hash of its times, relative to its start.
-  struct Shape {
+  struct TimesHash {
     uint64_t hash = 0;
     Instant at;
   };
@@ -99,14 +99,14 @@ class Repeats {
   };
   /// Of a group that repeats its last iteration.
   struct Search {
-    std::vector<Shape> shapes;  // of the last iterations, the newest last
+    std::vector<TimesHash> hashes;  // of the last iterations, the newest last
     std::optional<Cycle> cycle;
     /// When all that its lists entered before the first repetition has ended.
     Instant others_end;
     bool over = false;  // nothing more can be added
   };
   struct Group {
-    std::vector<Part> parts;
+    std::vector<ThreadPart> parts;
     uint32_t window = 0;
     uint64_t trips = 0;              // the number of iterations left out
     uint64_t left = 0;               // of these, still to run; 0: the lists may pass
@@ -118,7 +118,9 @@ class Repeats {
   void find_groups();
   void find_stops();
   bool is_alone(const Group& group) const;
-  std::span<const ListId> lists_of(const Part& part) const { return lists_.lists_of(part.thread); }
+  std::span<const ListId> lists_of(const ThreadPart& part) const {
+    return lists_.lists_of(part.thread);
+  }
   std::optional<size_t> stopped_group(size_t thread) const;
   bool rests(size_t group) const;
   void go_on(Group& group);
@@ -129,7 +131,7 @@ class Repeats {
   void for_each_op_of_window(const Group& group, Visit&& visit) const;
   template <class Visit>
   void for_each_op_of_last(const Group& group, Visit&& visit) const;
-  Shape shape(const Group& group) const;
+  TimesHash hash_of_times(const Group& group) const;
   std::vector<OpSpan> window(const Group& group) const;
   std::vector<OpTime> left_out_so_far(const Group& group) const;
   std::optional<Cycle> find_cycle(const Group& group) const;

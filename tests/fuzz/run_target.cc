@@ -23,7 +23,7 @@ constexpr Limits kLimits = {.file = 8 << 10,
                             .devices = 16,
                             .links = 256,
                             .ops = 32,
-                            .places = 512,
+                            .device_ops = 512,
                             .steps = 4'000,
                             .data = 64 << 10};
 

@@ -68,9 +68,9 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
 TEST_CASE("many programs: the limit on ops over all devices counts each op's own devices") {
   RunOptions options;
   options.data = Data::Off;
-  options.limits.places = 8 * 4 + 8;  // four ops of each of eight programs, and the programs
+  options.limits.device_ops = 8 * 4 + 8;  // four ops of each of eight programs, and the programs
   CHECK(test::run_parts(many(8), options).report.holds);
-  --options.limits.places;
+  --options.limits.device_ops;
   CHECK_THROWS_WITH_AS(test::run_parts(many(8), options), doctest::Contains("got 40 on 8 devices"),
                        InputError);
 }

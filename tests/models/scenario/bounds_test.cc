@@ -61,9 +61,9 @@ TEST_CASE("limits: an input at the limit is read, one above is refused by the li
        "f:2:36: /cluster/links: expected at most 1 links, got 2 (--limit links=N allows more)"},
       {&Limits::ops, 2,
        "f:6:12: /program: expected at most 1 ops, got 2 (--limit ops=N allows more)"},
-      {&Limits::places, 8,
+      {&Limits::device_ops, 8,
        "f:6:12: /program: expected at most 7 ops over all devices, got 8 on 4 devices (--limit "
-       "places=N allows more)"},
+       "device_ops=N allows more)"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.error);

@@ -295,7 +295,7 @@ TEST_CASE("errors: more ops on more devices than a program may have") {
   s.program += "]";
   CHECK(refusal(s.text()) ==
         "f:5:12: /program: expected at most 33554432 ops over all devices, got 135266304 on "
-        "1048576 devices (--limit places=N allows more)");
+        "1048576 devices (--limit device_ops=N allows more)");
 }
 
 /// The small scenario with "programs".

@@ -80,18 +80,18 @@ TEST_CASE("derived: a message takes the slot of the message `slots` before it on
 TEST_CASE("derived: how far back causes reach") {
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
-    uint32_t reach = 0;
+    uint32_t lookback = 0;
     for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
       for (const Half half : {Half::Receive, Half::Send})
         for_each_cause(*of.schedule, of.schedule->extent(), ref, half, step,
                        [&](const Cause& cause) {
                          if (cause.kind != CauseKind::Enter && cause.step.index < ref.index)
-                           reach = std::max(reach, ref.index - cause.step.index);
+                           lookback = std::max(lookback, ref.index - cause.step.index);
                          return true;
                        });
     });
-    CHECK(reach <= of.schedule->extent().reach);
-    CHECK(of.schedule->extent().reach <= std::max(1U, of.schedule->extent().window));
+    CHECK(lookback <= of.schedule->extent().lookback);
+    CHECK(of.schedule->extent().lookback <= std::max(1U, of.schedule->extent().window));
   }
 }
 

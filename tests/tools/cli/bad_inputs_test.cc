@@ -685,7 +685,7 @@ TEST_CASE("bad input: the command line") {
        "--trace: expected one scenario, got 2"},
       {"a limit that there is not",
        {"run", "small.json", "--limit", "device=3"},
-       "--limit: expected one of file, nesting, values, text, devices, links, ops, places, "
+       "--limit: expected one of file, nesting, values, text, devices, links, ops, device_ops, "
        "steps, state, runs, data, blocks, clocks, got \"device\"; did you mean \"devices\"?"},
       {"a limit without a value",
        {"run", "small.json", "--limit", "devices"},

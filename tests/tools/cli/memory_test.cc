@@ -84,7 +84,7 @@ Limits counts(int64_t values, int64_t devices, int64_t links, int64_t ops, int64
   limits.devices = devices;
   limits.links = links;
   limits.ops = ops;
-  limits.places = ops * devices;
+  limits.device_ops = ops * devices;
   limits.steps = steps;
   limits.state = state;
   return limits;
@@ -97,10 +97,10 @@ std::vector<Case> cases() {
   return {
       {"ops", &Limits::ops, scenario(1, "switch", "64", local_ops(40'000)),
        counts(160'100, 1, 2, 40'000)},
-      {"places", &Limits::places, scenario(256, "switch", "64", local_ops(2'000)),
+      {"device_ops", &Limits::device_ops, scenario(256, "switch", "64", local_ops(2'000)),
        counts(8'100, 256, 512, 2'000)},
       // Beyond the budget below which all 4,096 iterations are written out.
-      {"nested loops", &Limits::places, scenario(64, "switch", "64", nested_loops(4, 40)),
+      {"nested loops", &Limits::device_ops, scenario(64, "switch", "64", nested_loops(4, 40)),
        counts(400, 64, 128, 11'000)},
       {"devices", &Limits::devices, scenario(100'000, "switch", "64", local_ops(1)),
        counts(100, 100'000, 200'000, 1)},
