@@ -1,6 +1,13 @@
 #include "verifier/fingerprint.h"
 
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "models/base/hash.h"
+#include "models/program/folded.h"
+#include "models/program/loops.h"
 
 namespace orrery {
 
@@ -22,6 +29,89 @@ void add_memory(Hasher& hash, const ThreadMemory& memory) {
   hash.add(memory.arena.count());
 }
 
+/// The runs of an op of a loop's body that the folded program does not show. Sums are modulo 2^64.
+struct HiddenRuns {
+  struct Time {
+    uint64_t from_reached = 0;
+    uint64_t from_start = 0;
+  };
+  uint64_t count = 0;
+  std::vector<Time> took;  // per device of the thread
+};
+
+class Folded {
+ public:
+  explicit Folded(const Report& report)
+      : report_(report),
+        program_(report.scenario->program),
+        shown_(shown_when_folded(program_)),
+        names_(names_in_loops(program_)),
+        times_(repetitions(program_)) {
+    for (const Thread& thread : program_.threads)
+      hidden_.push_back(hidden_runs(thread));
+  }
+
+  bool shows(OpId op) const { return shown_[op.index()]; }
+
+  void add_hidden(Hasher& hash, ThreadId thread, size_t device) const {
+    for (const HiddenRuns& runs : hidden_[thread.index()]) {
+      hash.add(runs.count);
+      hash.add(runs.took[device].from_reached);
+      hash.add(runs.took[device].from_start);
+    }
+  }
+
+  void add_memory(Hasher& hash, ThreadId thread) const {
+    const ThreadMemory& memory = report_.memory.threads[thread.index()];
+    const std::vector<OpId>& ops = program_.thread(thread).issue_order;
+    for (size_t position = 0; position < ops.size(); ++position)
+      if (shows(ops[position]))
+        hash.add(memory.live[position].count());
+    hash.add(memory.peak.count());
+  }
+
+ private:
+  /// In the order of the first iterations, which are shown.
+  std::vector<HiddenRuns> hidden_runs(const Thread& thread) const {
+    std::vector<HiddenRuns> all;
+    std::map<std::string_view, size_t> index_of;
+    for (const OpId op : thread.issue_order) {
+      if (names_[op.index()].empty())
+        continue;
+      const auto [at, added] = index_of.emplace(names_[op.index()], all.size());
+      if (added)
+        all.emplace_back().took.resize(thread.devices.size());
+      add_runs(op, all[at->second]);
+    }
+    return all;
+  }
+
+  void add_runs(OpId op, HiddenRuns& runs) const {
+    runs.count += shows(op) ? times_[op.index()] - 1 : 1;
+    if (!report_.completion)
+      return;
+    const auto add = [&](size_t device, const OpTime& time) {
+      runs.took[device].from_reached += static_cast<uint64_t>(time.from_reached.count());
+      runs.took[device].from_start += static_cast<uint64_t>(time.from_start.count());
+    };
+    const Completion& times = *report_.completion;
+    for (size_t device = 0; device < runs.took.size(); ++device) {
+      const OpSpan& span = times.spans[op.index()][device];
+      if (!shows(op))
+        add(device, {span.end - span.reached, span.end - span.start});
+      else if (!times.left_out.empty())
+        add(device, times.left_out[op.index()][device]);
+    }
+  }
+
+  const Report& report_;
+  const Program& program_;
+  const std::vector<bool> shown_;
+  const std::vector<std::string> names_;
+  const std::vector<uint64_t> times_;
+  std::vector<std::vector<HiddenRuns>> hidden_;  // per thread
+};
+
 }  // namespace
 
 std::string fingerprint(const Report& report) {
@@ -29,11 +119,11 @@ std::string fingerprint(const Report& report) {
   std::vector<Bytes> bytes(program.ops.size());
   for (const OpReport& op : report.ops)
     bytes[op.op.index()] = op.bytes;
+  std::optional<Folded> folded;
+  if (has_long_loops(program))
+    folded.emplace(report);
 
   Hasher hash;
-  for (const Loop& loop : program.loops)
-    if (loop.left_out() > 0)
-      hash.add(loop.left_out());
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
   std::vector<size_t> next_device(program.threads.size(), 0);  // devices of a thread ascend
   for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
@@ -43,19 +133,21 @@ std::string fingerprint(const Report& report) {
     for (const ThreadId thread : threads_of[d]) {
       const size_t device = next_device[thread.index()]++;
       for (const OpId op : program.thread(thread).issue_order) {
+        if (folded && !folded->shows(op))
+          continue;
         hash.add(bytes[op.index()].count());
         if (!report.completion)
           continue;
         const OpSpan& span = report.completion->spans[op.index()][device];
         hash.add(span.start.picoseconds());
         hash.add(span.end.picoseconds());
-        if (report.completion->left_out.empty())
-          continue;
-        const OpTime& others = report.completion->left_out[op.index()][device];
-        hash.add(others.from_reached.count());
-        hash.add(others.from_start.count());
       }
-      add_memory(hash, report.memory.threads[thread.index()]);
+      if (folded) {
+        folded->add_hidden(hash, thread, device);
+        folded->add_memory(hash, thread);
+      } else {
+        add_memory(hash, report.memory.threads[thread.index()]);
+      }
     }
     if (const Bytes beside = report.memory.of(LogicalId(d)).beside; beside > Bytes())
       hash.add(beside.count());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/base/int128.h"
+#include "models/program/folded.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"
 
@@ -35,11 +37,14 @@ Count with_all_iterations(const Program& program) {
   return count;
 }
 
-bool has_jitter_of_ops(const Scenario& scenario) {
-  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [](const Fault& fault) {
-    const auto* jitter = std::get_if<Jitter>(&fault);
-    return jitter != nullptr && jitter->ops > Duration();
-  });
+/// The names of loops that are in parts, since iterations are named.
+std::set<std::string_view> in_parts(const Program& program) {
+  std::set<std::string_view> seen;
+  std::set<std::string_view> parts;
+  for (const Loop& loop : program.loops)
+    if (!seen.insert(loop.name).second)
+      parts.insert(loop.name);
+  return parts;
 }
 
 int64_t at_most_63_bits(UInt128 count) {
@@ -47,20 +52,14 @@ int64_t at_most_63_bits(UInt128 count) {
   return static_cast<int64_t>(std::min(count, kMost));
 }
 
-/// The name of the loop in the scenario: "outer.l" of "outer[0].l".
-std::string without_indices(std::string_view name) {
-  std::string text;
-  size_t depth = 0;
-  for (const char c : name) {
-    depth += c == '[' ? 1 : 0;
-    if (depth == 0)
-      text += c;
-    depth -= c == ']' && depth > 0 ? 1 : 0;
-  }
-  return text;
-}
-
 }  // namespace
+
+bool has_jitter_of_ops(std::span<const Fault> faults) {
+  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    const auto* jitter = std::get_if<Jitter>(&fault);
+    return jitter != nullptr && jitter->ops > Duration();
+  });
+}
 
 uint64_t places_with_all_iterations(const Program& program) {
   return static_cast<uint64_t>(at_most_63_bits(with_all_iterations(program).places));
@@ -82,7 +81,7 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
   const Program& program = scenario->program;
   if (!leaves_out_iterations(program))
     return scenario;
-  const bool wanted = iterations.all || has_jitter_of_ops(*scenario) ||
+  const bool wanted = iterations.all || has_jitter_of_ops(scenario->faults) ||
                       places_with_all_iterations(program) <= iterations.budget;
   if (!wanted)
     return scenario;
@@ -97,13 +96,30 @@ std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> 
   return std::make_shared<const Scenario>(std::move(whole));
 }
 
+std::string shown_label(const Program& program, uint64_t budget) {
+  const std::string_view named = in_parts(program).empty() ? "" : ", and those that are named,";
+  return fmt::format(
+      "loops: only the first and the last iterations{} are shown ({} ops on devices "
+      "in all, and the budget is {})",
+      named, places_with_all_iterations(program), budget);
+}
+
 std::vector<std::string> added_labels(const Program& program,
                                       const std::vector<AddedIterations>& added) {
   constexpr size_t kMostLines = 8;
+  const std::set<std::string_view> parts = in_parts(program);
+  const auto name = [&](const Loop& loop, std::string text) {
+    return parts.count(loop.name) == 0
+               ? fmt::format("\"{}\"", text)
+               : fmt::format("\"{}\" from {} to {}", text, loop.lower, loop.upper - 1);
+  };
   std::vector<size_t> first;  // of the copies of a loop
   std::map<std::string, size_t> copies;
+  const auto copies_of = [&](size_t l) -> size_t& {
+    return copies[name(program.loops[l], without_indices(program.loops[l].name))];
+  };
   for (size_t l = 0; l < added.size(); ++l)
-    if (added[l].count > 0 && copies[without_indices(program.loops[l].name)]++ == 0)
+    if (added[l].count > 0 && copies_of(l)++ == 0)
       first.push_back(l);
   std::vector<std::string> lines;
   for (const size_t l : first) {
@@ -112,12 +128,12 @@ std::vector<std::string> added_labels(const Program& program,
                                   first.size() - kMostLines));
       break;
     }
-    const size_t others = copies.at(without_indices(program.loops[l].name)) - 1;
+    const size_t others = copies_of(l) - 1;
     lines.push_back(fmt::format(
-        "\"{}\": {} iterations are added up, each as the one {}before, {} later{}",
-        program.loops[l].name, added[l].count,
+        "{}: {} iterations are added up, each as the one {}before{}{}",
+        name(program.loops[l], program.loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
-        quantity_text(added[l].later),
+        added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later)) : "",
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/program/program.h"
 #include "models/scenario/bounds.h"
+#include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "simulator/time/completion.h"
 
@@ -27,11 +29,17 @@ struct Iterations {
 std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
                                                 const Limits& limits, const Iterations& iterations);
 
+/// Whether a local op takes another time in each iteration.
+bool has_jitter_of_ops(std::span<const Fault> faults);
+
 /// Ops over all devices, each as often as it runs; at most 2^63 - 1.
 uint64_t places_with_all_iterations(const Program& program);
 
 /// The message for a program whose ops, each as often as it runs, exceed the limits; else "".
 std::string beyond_limits(const Program& program, const Limits& limits);
+
+/// What a report says of a program that leaves out iterations: which it shows, and why.
+std::string shown_label(const Program& program, uint64_t budget);
 
 /// What a report says of iterations that were added up: a line for each loop of the scenario, for
 /// the first of its copies in other loops; at most 8 lines, and one with the number of the other

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,15 +29,27 @@ constexpr uint64_t kFirstTried = 16;
 constexpr uint64_t kTimesAsMany = 4;
 constexpr uint64_t kMostTried = 4096;
 
+/// What is timed.
+struct Subject {
+  const Cluster& cluster;
+  const StageOptions& options;
+  const LocalLoops& local_loops;
+  const std::string& because;  // why by the engine
+};
+
 /// A program with all iterations, as it is run.
 struct Written {
   WrittenOut all;
   Stages stages;
 
-  Written(const Program& program, const Cluster& cluster, const StageOptions& options,
-          Diagnostics& diagnostics)
+  Written(const Program& program, const Subject& subject, Diagnostics& diagnostics)
       : all(written_out(program)),
-        stages(all.program, cluster, without_slack(options), diagnostics) {}
+        stages(all.program, subject.cluster, without_slack(subject.options), diagnostics) {
+    const auto& longer = subject.local_loops.longer();
+    for (size_t op = 0; op < all.program.ops.size() && diagnostics.empty(); ++op)
+      if (const auto found = longer.find(all.copy_of[op]); found != longer.end())
+        stages.lengthen(OpId(op), found->second);
+  }
 
   static StageOptions without_slack(StageOptions options) {
     options.slack_budget = 0;
@@ -86,13 +101,12 @@ Completion folded(const Program& program, const WrittenOut& all, Completion comp
 /// Runs fewer iterations, and adds the others as repetitions (loop_watch.h).
 class ByRepetition {
  public:
-  ByRepetition(const Program& program, const Cluster& cluster, const StageOptions& options,
-               Diagnostics& diagnostics)
-      : program_(program), cluster_(cluster), options_(options), diagnostics_(diagnostics) {
+  ByRepetition(const Program& program, const Subject& subject, Diagnostics& diagnostics)
+      : program_(program), subject_(subject), diagnostics_(diagnostics) {
     for (LoopGroup& loops : outer_loop_groups(program)) {
       const Loop& loop = program.loops[loops.front()];
       Group group;
-      group.trips = loop.left_out() + loop.written.size();
+      group.trips = loop.trips();
       group.run = loop.written.size() + loop.window + kFirstTried;
       group.loops = std::move(loops);
       if (2 * group.run < group.trips)
@@ -184,16 +198,16 @@ class ByRepetition {
   }
 
   std::optional<Completion> run(const Program& program, bool watched = false) {
-    if (!beyond_limits(program, options_.limits).empty() ||
+    if (!beyond_limits(program, subject_.options.limits).empty() ||
         std::any_of(groups_.begin(), groups_.end(),
                     [](const Group& group) { return group.shortened() && group.run > kMostTried; }))
       return std::nullopt;
-    Written written(program, cluster_, options_, diagnostics_);
+    Written written(program, subject_, diagnostics_);
     if (!diagnostics_.empty())
       return std::nullopt;
     EngineOptions options;
     options.device_start = written.stages.fault_effects().device_start;
-    options.most_state = options_.limits.state;
+    options.most_state = subject_.options.limits.state;
     if (watched)
       options.watches = watches(written);
     std::optional<Completion> completion = with_errors_translated(diagnostics_, [&] {
@@ -209,6 +223,10 @@ class ByRepetition {
   std::vector<LoopWatch*> watches(const Written& written) {
     const Program& whole = written.all.program;
     const ProgramLists lists(whole, written.stages.lowered());
+    std::map<std::pair<std::string_view, int64_t>, size_t> whole_loops;  // by name and first index
+    for (size_t w = 0; w < whole.loops.size(); ++w)
+      whole_loops.emplace(
+          std::pair<std::string_view, int64_t>(whole.loops[w].name, whole.loops[w].lower), w);
     std::vector<LoopWatch*> watches;
     for (Group& group : groups_) {
       group.watch.reset();
@@ -216,9 +234,7 @@ class ByRepetition {
         continue;
       std::vector<size_t> loops;
       for (const size_t l : group.loops)
-        for (size_t w = 0; w < whole.loops.size(); ++w)
-          if (whole.loops[w].name == program_.loops[l].name)
-            loops.push_back(w);
+        loops.push_back(whole_loops.at({program_.loops[l].name, program_.loops[l].lower}));
       const Loop& loop = program_.loops[group.loops.front()];
       // From here on, all iterations that one names are copies too.
       const size_t first = loop.window_begin() + loop.window - 1;
@@ -262,33 +278,28 @@ class ByRepetition {
   }
 
   const Program& program_;
-  const Cluster& cluster_;
-  const StageOptions& options_;
+  const Subject& subject_;
   Diagnostics& diagnostics_;
   std::vector<Group> groups_;  // that may be shortened
 };
 
-}  // namespace
-
-std::optional<Completion> time_loops_by_engine(const Program& program, const Cluster& cluster,
-                                               const StageOptions& options,
-                                               const std::string& because,
-                                               Diagnostics& diagnostics) {
-  if (std::optional<Completion> completion =
-          ByRepetition(program, cluster, options, diagnostics).times()) {
-    completion->because = because;
+/// Of a program whose local loops are shortened.
+std::optional<Completion> time_shortened(const Program& program, const Subject& subject,
+                                         Diagnostics& diagnostics) {
+  if (std::optional<Completion> completion = ByRepetition(program, subject, diagnostics).times()) {
+    completion->because = subject.because;
     return completion;
   }
   if (!diagnostics.empty())
     return std::nullopt;
-  if (const std::string over = beyond_limits(program, options.limits); !over.empty()) {
+  if (const std::string over = beyond_limits(program, subject.options.limits); !over.empty()) {
     diagnostics.add(
         "to time loops whose messages share links and are not seen to repeat, all iterations are "
         "run: " +
         over);
     return std::nullopt;
   }
-  Written written(program, cluster, options, diagnostics);
+  Written written(program, subject, diagnostics);
   if (!diagnostics.empty())
     return std::nullopt;
   std::optional<Completion> completion =
@@ -296,6 +307,20 @@ std::optional<Completion> time_loops_by_engine(const Program& program, const Clu
   if (!completion)
     return std::nullopt;
   return folded(program, written.all, std::move(*completion));
+}
+
+}  // namespace
+
+std::optional<Completion> time_loops_by_engine(const LocalLoops& local_loops,
+                                               const Cluster& cluster, const StageOptions& options,
+                                               const std::string& because,
+                                               Diagnostics& diagnostics) {
+  const Subject subject{cluster, options, local_loops, because};
+  std::optional<Completion> completion =
+      time_shortened(local_loops.shortened(), subject, diagnostics);
+  if (completion)
+    local_loops.correct(*completion);
+  return completion;
 }
 
 }  // namespace orrery

@@ -2,7 +2,7 @@
 
 // The times of loops that leave out iterations, where messages share links. The event engine needs
 // every iteration, so the loops are written out: first with fewer iterations, to see whether they
-// repeat; with all of them if they do not.
+// repeat; with all of them if they do not. Loops of local ops alone are not run (local_loops.h).
 
 #include <optional>
 #include <string>
@@ -11,14 +11,16 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/time/completion.h"
+#include "verifier/local_loops.h"
 #include "verifier/stages.h"
 
 namespace orrery {
 
-/// Requires a program that ends, and routes. `because`: why the sweep does not time it. Empty with
-/// an error in `diagnostics` if the iterations do not repeat, and all of them exceed the limits.
-std::optional<Completion> time_loops_by_engine(const Program& program, const Cluster& cluster,
-                                               const StageOptions& options,
+/// Of the program of `local_loops`, which ends and has routes. `because`: why
+/// the sweep does not time it. Empty with an error in `diagnostics` if the iterations do not
+/// repeat, and all of them exceed the limits.
+std::optional<Completion> time_loops_by_engine(const LocalLoops& local_loops,
+                                               const Cluster& cluster, const StageOptions& options,
                                                const std::string& because,
                                                Diagnostics& diagnostics);
 

@@ -148,10 +148,7 @@ class Run {
   void label_loops() {
     if (!leaves_out_)
       return;
-    label(
-        fmt::format("loops: only the first and the last iterations are shown ({} ops on devices "
-                    "in all, and the budget is {})",
-                    places_with_all_iterations(program_), options_.iterations_budget));
+    label(shown_label(program_, options_.iterations_budget));
     if (report_.completion)
       for (std::string& text : added_labels(program_, report_.completion->added))
         label(std::move(text));

@@ -42,6 +42,14 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
     faulty_paths_.emplace(*fault_effects_.fabric);
 }
 
+void Stages::lengthen(OpId op, std::span<const Duration> by) {
+  LocalTime& time = lowered_.local[op.index()];
+  if (time.by_device.empty())
+    time.by_device.assign(by.size(), time.common);
+  for (size_t device = 0; device < by.size(); ++device)
+    time.by_device[device] += by[device];
+}
+
 bool Stages::has_routes() {
   if (!has_routes_) {
     const std::span<const Link> links = fabric().links();
@@ -93,7 +101,8 @@ std::optional<Completion> Stages::time_long_loops() {
   // Iterations wait for earlier ones only, and the written ones have all that can wait.
   if (!stop().finished())
     return std::nullopt;
-  return time_loops_by_engine(program_, cluster_, options_, std::get<std::string>(swept),
+  const LocalLoops local_loops(program_, lowered_, options_.faults);
+  return time_loops_by_engine(local_loops, cluster_, options_, std::get<std::string>(swept),
                               diagnostics_);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,10 @@ class Stages {
   }
   Paths& healthy_paths() { return healthy_paths_; }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
+
+  /// Makes a local op take longer by these times, one per device of its thread. Requires that no
+  /// stage was called.
+  void lengthen(OpId op, std::span<const Duration> by);
 
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
   bool has_routes();

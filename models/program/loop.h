@@ -1,9 +1,9 @@
 #pragma once
 
 // The loops of a Program. A loop of few iterations is written out. A loop of many keeps the first
-// iterations and the last; those between are left out. Each of these equals the last one, with
+// iterations and the last; those between may be left out. Each of these equals the last one, with
 // every name of an earlier iteration shifted accordingly. So the memory of a program does not grow
-// with the iterations.
+// with the iterations. A program that leaves out all that it may is called folded.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +33,8 @@ struct LoopIteration {
   IdRange buffers;
 };
 
+/// A loop of a program, or a part of its iterations: a loop is in parts where the scenario names
+/// single iterations (models/scenario/long_loops.h). They have one name and follow each other.
 struct Loop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -40,14 +42,15 @@ struct Loop {
   int64_t upper = 0;                   // one past the last
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
-  /// If iterations are left out, they come before the last `window` written ones. Each of them, and
-  /// each of the window, has the ops, types and operands of the last iteration, shifted. It names
-  /// no iteration that is `window` or more before it.
+  /// With a window, the iterations from number `first` (from 0) to before the last `window` ones
+  /// are alike, and may be left out. Each of them, and each of the window, has the ops, types and
+  /// operands of the last iteration, shifted. It names no iteration that is `window` or more before
+  /// it. Without one, `window` is 0, and every iteration is written.
+  uint32_t first = 0;
   uint32_t window = 0;
 
-  uint64_t left_out() const {
-    return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) - written.size();
-  }
+  uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
+  uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
   /// The index in `written` of the window's first iteration.
   size_t window_begin() const { return written.size() - window; }

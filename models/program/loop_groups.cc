@@ -11,7 +11,13 @@ namespace orrery {
 
 namespace {
 
-/// Per op: the loops whose repeated iteration it is in, inner ones first.
+bool same_iterations(const Loop& a, const Loop& b) {
+  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+         a.written.size() == b.written.size();
+}
+
+}  // namespace
+
 std::vector<std::vector<size_t>> repeated_in(const Program& program) {
   std::vector<std::vector<size_t>> loops(program.ops.size());
   for (size_t l = 0; l < program.loops.size(); ++l)
@@ -21,13 +27,6 @@ std::vector<std::vector<size_t>> repeated_in(const Program& program) {
         loops[op].push_back(l);
   return loops;
 }
-
-bool same_iterations(const Loop& a, const Loop& b) {
-  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
-         a.written.size() == b.written.size();
-}
-
-}  // namespace
 
 std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
   const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
@@ -67,17 +66,13 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
 }
 
 std::vector<LoopGroup> outer_loop_groups(const Program& program) {
+  std::vector<uint32_t> around(program.ops.size(), 0);  // loops in whose window the op is
+  for (const Loop& loop : program.loops)
+    for (size_t w = loop.window_begin(); loop.left_out() > 0 && w < loop.written.size(); ++w)
+      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
+        ++around[op];
   const auto repeated_with_another = [&](size_t l) {
-    const uint32_t inside = program.loops[l].last().ops.begin;
-    for (size_t outer = 0; outer < program.loops.size(); ++outer) {
-      const Loop& loop = program.loops[outer];
-      if (outer == l || loop.left_out() == 0)
-        continue;
-      for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
-        if (loop.written[w].ops.has(inside))
-          return true;
-    }
-    return false;
+    return around[program.loops[l].last().ops.begin] > 1;  // one of them is l
   };
   std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
   std::erase_if(outer, [&](const LoopGroup& group) {

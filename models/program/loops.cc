@@ -29,25 +29,31 @@ bool leaves_out_iterations(const Program& program) {
                      [](const Loop& loop) { return loop.left_out() > 0; });
 }
 
+namespace {
+
+bool leaves_out(const Loop& loop, int64_t index) {
+  return loop.lower <= index && index < loop.upper &&
+         std::none_of(loop.written.begin(), loop.written.end(),
+                      [&](const LoopIteration& each) { return each.index == index; });
+}
+
+}  // namespace
+
 std::optional<std::string> named_as_left_out(const Program& program) {
-  std::map<std::string_view, const Loop*> loops;
+  std::multimap<std::string_view, const Loop*> loops;
   for (const Loop& loop : program.loops)
     if (loop.left_out() > 0)
       loops.emplace(loop.name, &loop);
   const auto is_left_out = [&](std::string_view name) {
     for (size_t at = name.find('['); at != name.npos; at = name.find('[', at + 1)) {
-      const auto loop = loops.find(name.substr(0, at));
-      if (loop == loops.end())
-        continue;
       int64_t index = 0;
       const char* const end = name.data() + name.size();
       const auto [after, error] = std::from_chars(name.data() + at + 1, end, index);
       if (error != std::errc() || after == end || *after != ']')
         continue;
-      const std::vector<LoopIteration>& written = loop->second->written;
-      if (loop->second->lower <= index && index < loop->second->upper &&
-          std::none_of(written.begin(), written.end(),
-                       [&](const LoopIteration& each) { return each.index == index; }))
+      const auto [begin, past] = loops.equal_range(name.substr(0, at));
+      if (std::any_of(begin, past,
+                      [&](const auto& loop) { return leaves_out(*loop.second, index); }))
         return true;
     }
     return false;
@@ -198,7 +204,7 @@ class WritingOut {
     std::vector<LoopIteration> made;
     for (size_t w = 0; w < loop.window_begin(); ++w)
       made.push_back(copied(loop.written[w]));
-    const auto trips = static_cast<size_t>(loop.upper - loop.lower);
+    const uint64_t trips = loop.trips();
     for (size_t number = made.size(); number < trips; ++number) {
       Copy copy{loop, made, number};
       LoopIteration& now = copy.iteration;
@@ -357,7 +363,6 @@ class WritingOut {
       for (Loop& inner : inner_[l])
         to_.loops.push_back(std::move(inner));
       loop.written = std::move(made_[l]);
-      loop.window = 0;
     } else {
       for (LoopIteration& iteration : loop.written)
         iteration = copied(iteration);

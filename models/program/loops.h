@@ -23,6 +23,9 @@ std::optional<std::string> named_as_left_out(const Program& program);
 /// - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
+/// Per op: the loops that leave out iterations like the one it is in, the last; inner ones first.
+std::vector<std::vector<size_t>> repeated_in(const Program& program);
+
 /// Loops that leave out iterations, grouped with those that they meet at sites. The loops of a
 /// group have the same iterations, so they run in step. Each group lists its loops in the order of
 /// Program::loops. Groups of inner loops come before those they are in.

@@ -1,10 +1,63 @@
 #pragma once
 
+// How the reader treats loops of many iterations (models/program/loop.h).
+
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/program/loop.h"
+#include "models/scenario/document.h"
 
 namespace orrery {
 
-/// Whether iterations of long loops may be left out of the program (loop.h).
+/// Whether iterations of long loops may be left out of the program.
 enum class LongLoops : uint8_t { LeftOut, WrittenOut };
+
+/// Iterations that the scenario names, and that would be left out or stand for ones left out. A
+/// loop with these is read as several, one after the other, each with iterations of its own to
+/// leave out: an iteration that is kept is the last of one. So all are loops like any other. Loops
+/// that meet have to have the same iterations, so every loop of these bounds is cut there.
+class KeptIterations {
+ public:
+  void add(int64_t lower, int64_t upper, int64_t index) { kept_[{lower, upper}].insert(index); }
+  bool empty() const { return kept_.empty(); }
+
+  /// Where the parts of a loop end (exclusive), ascending; the last one is `upper`.
+  std::vector<int64_t> ends(int64_t lower, int64_t upper) const;
+
+ private:
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> kept_;  // by lower and upper
+};
+
+/// The iterations that a reading left out. The last ones before them count too: the window names
+/// them in place of those left out. If they were also held to the end, memory would miss one.
+class LeftOutIterations {
+ public:
+  void add(const Loop& loop);
+  bool empty() const { return loops_.empty(); }
+
+  /// Those of them that any text of the document names, as "l[500].y" does.
+  KeptIterations named_in(DocumentNode root) const;
+
+ private:
+  struct Range {
+    int64_t lower, upper;  // of the loop
+    int64_t begin, end;    // left out, or standing for those
+    friend bool operator<(const Range& a, const Range& b) {
+      return std::tie(a.lower, a.upper, a.begin, a.end) <
+             std::tie(b.lower, b.upper, b.begin, b.end);
+    }
+  };
+
+  void find_names(const std::string& text, KeptIterations& kept) const;
+  void find_names(DocumentNode node, KeptIterations& kept) const;
+
+  std::map<std::string, std::set<Range>, std::less<>> loops_;  // by name without indices
+};
 
 }  // namespace orrery

@@ -177,44 +177,14 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  // What an iteration defines. One that defines nothing still takes time.
-  const size_t ops =
-      std::max<size_t>(loop->body.size() + loop->carries.size() + (loop->index ? 1 : 0), 1);
-  Loop made;
-  made.name = loop->name;
-  made.lower = loop->lower;
-  made.upper = loop->upper;
-  made.has_index = loop->index.has_value();
-  std::optional<LoopEntry> entry = entry_of(*loop, made);
-  size_t first_part = std::numeric_limits<size_t>::max();  // so many iterations, then the window
-  for (int64_t i = loop->lower; i < loop->upper; ++i) {
-    if (made.written.size() == first_part)
-      i = loop->upper - made.window;
-    LoopIteration& iteration = made.written.emplace_back();
-    iteration.index = i;
-    if (!fits(node, ops, 0, true) || !read_iteration(*loop, iteration, scope)) {
+  int64_t lower = loop->lower;
+  for (const int64_t end : kept_.ends(loop->lower, loop->upper)) {
+    if (!read_iterations(*loop, lower, end, scope)) {
       refuse_loop(node, scope);
       return;
     }
-    if (made.window > 0 || long_loops_ == LongLoops::WrittenOut)
-      continue;
-    std::optional<LoopEntry> next = entry_of(*loop, made);
-    if (next && next == entry) {
-      // A loop of any length keeps in memory what this one's first and last iterations hold. Before
-      // the window, an iteration may name any number of earlier ones.
-      const uint32_t reach = std::max(next->furthest(), uint32_t{1});
-      const size_t first = made.written.size() + reach;
-      if (first + reach + 1 <
-          static_cast<uint64_t>(loop->upper) - static_cast<uint64_t>(loop->lower)) {
-        made.window = reach + 1;
-        left_out_ = true;
-        first_part = first;
-      }
-    }
-    entry = std::move(next);
+    lower = end;
   }
-  if (!made.written.empty() && made.last().ops.size() > 0)
-    builder_.loop(std::move(made));
   const auto name = [&](const std::string& given, const std::string& value) {
     builder_.name_also(value, scope.prefix + given, node.origin());
     define(scope, given, scope.prefix + given, node.origin());
@@ -223,6 +193,47 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     name(fmt::format("{}.{}", loop->id, carry.name()), carry.value);
   if (loop->carries.size() == 1)
     name(loop->id, loop->carries.front().value);
+}
+
+/// Reads these as a loop of its own. False after an error.
+bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper,
+                                    const Scope& scope) {
+  // What an iteration defines. One that defines nothing still takes time.
+  const size_t ops =
+      std::max<size_t>(loop.body.size() + loop.carries.size() + (loop.index ? 1 : 0), 1);
+  Loop made;
+  made.name = loop.name;
+  made.lower = lower;
+  made.upper = upper;
+  made.has_index = loop.index.has_value();
+  std::optional<LoopEntry> entry = entry_of(loop, made);
+  for (int64_t i = lower; i < upper; ++i) {
+    if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
+      left_out_.add(made);
+      i = upper - made.window;
+    }
+    LoopIteration& iteration = made.written.emplace_back();
+    iteration.index = i;
+    if (!fits(loop.node, ops, 0, true) || !read_iteration(loop, iteration, scope))
+      return false;
+    if (made.window > 0)
+      continue;
+    std::optional<LoopEntry> next = entry_of(loop, made);
+    if (next && next == entry) {
+      // A loop of any length keeps in memory what this one's first and last iterations hold. Before
+      // the window, an iteration may name any number of earlier ones.
+      const uint32_t reach = std::max(next->furthest(), uint32_t{1});
+      const size_t first = made.written.size() + reach;
+      if (first + reach + 1 < made.trips()) {
+        made.first = static_cast<uint32_t>(first);
+        made.window = reach + 1;
+      }
+    }
+    entry = std::move(next);
+  }
+  if (!made.written.empty() && made.last().ops.size() > 0)
+    builder_.loop(std::move(made));
+  return true;
 }
 
 /// Empty if a carry is not a value, which has been reported.

@@ -36,12 +36,14 @@ class ProgramReader {
   /// `invalid` names the arrays that could not be read. Ops that use them are only checked by
   /// themselves and left out of the program, and so are ops that use those.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
-                const Limits& limits, LongLoops long_loops, Diagnostics& diagnostics)
+                const Limits& limits, LongLoops long_loops, const KeptIterations& kept,
+                Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
         invalid_(std::move(invalid)),
         limits_(limits),
         long_loops_(long_loops),
+        kept_(kept),
         diagnostics_(diagnostics) {}
 
   /// One list of ops for all devices.
@@ -54,8 +56,7 @@ class ProgramReader {
   /// sites at the end would be wrong.
   bool complete() const { return complete_; }
 
-  /// Whether iterations of a loop were left out.
-  bool left_out() const { return left_out_; }
+  const LeftOutIterations& left_out() const { return left_out_; }
 
   /// The first error, if any, that the program is larger than the limits.
   const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
@@ -85,6 +86,7 @@ class ProgramReader {
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                     std::vector<LoopCarry>& carries);
   bool enter(LoopText& loop, const Scope& scope);
+  bool read_iterations(LoopText& loop, int64_t lower, int64_t upper, const Scope& scope);
   std::optional<LoopEntry> entry_of(const LoopText& loop, const Loop& made);
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
   bool read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside);
@@ -102,9 +104,10 @@ class ProgramReader {
   std::set<std::string> invalid_;
   const Limits& limits_;
   const LongLoops long_loops_;
+  const KeptIterations& kept_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
-  bool left_out_ = false;
+  LeftOutIterations left_out_;
   std::optional<Diagnostic> over_limits_;
   int64_t ops_ = 0;      // so far
   int64_t places_ = 0;   // ops and threads times their devices, so far

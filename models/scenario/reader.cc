@@ -1,6 +1,8 @@
 #include "models/scenario/reader.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,14 +28,14 @@ constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 class ScenarioReader {
  public:
   ScenarioReader(DocumentNode root, const Limits& limits, LongLoops long_loops,
-                 Diagnostics& diagnostics)
+                 const KeptIterations& kept, Diagnostics& diagnostics)
       : fields_(root, diagnostics),
         limits_(limits),
         long_loops_(long_loops),
+        kept_(kept),
         diagnostics_(diagnostics) {}
 
-  /// Whether iterations of a loop were left out.
-  bool left_out() const { return left_out_; }
+  const LeftOutIterations& left_out() const { return left_out_; }
 
   /// The first error, if any, that the program is larger than the limits.
   const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
@@ -145,7 +147,8 @@ class ScenarioReader {
       else
         invalid.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, long_loops_, diagnostics_);
+    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, long_loops_, kept_,
+                         diagnostics_);
     if (program)
       reader.read_program(*program);
     else
@@ -162,9 +165,9 @@ class ScenarioReader {
     if (programs && !reader.complete())
       return std::nullopt;
     Program made = builder.finish();
-    if (diagnostics_.empty() && left_out_ && !loop_groups(made))
+    if (diagnostics_.empty() && !left_out_.empty() && !loop_groups(made))
       diagnostics_.add("the loops that meet have different iterations");  // read() tries again
-    if (diagnostics_.empty() && left_out_)
+    if (diagnostics_.empty() && !left_out_.empty())
       if (const auto name = named_as_left_out(made))
         diagnostics_.add(fmt::format("expected an unused id, got {}, which is one of an iteration",
                                      in_quotes(*name)));
@@ -174,37 +177,72 @@ class ScenarioReader {
   Fields fields_;
   const Limits& limits_;
   const LongLoops long_loops_;
+  const KeptIterations& kept_;
   Diagnostics& diagnostics_;
-  bool left_out_ = false;
+  LeftOutIterations left_out_;
   std::optional<Diagnostic> over_limits_;
 };
 
-/// Iterations of long loops are left out where that makes no difference. Where anything is wrong,
-/// or the scenario names a value of one that was left out, all are read: what is wrong then is
-/// wrong. If they are too many, the errors of the first reading count.
-Scenario read(DocumentNode root, const Limits& limits, LongLoops long_loops,
-              Diagnostics& diagnostics) {
-  if (long_loops == LongLoops::WrittenOut)
-    return ScenarioReader(root, limits, LongLoops::WrittenOut, diagnostics).read();
-  Diagnostics of_this_try = diagnostics;
-  ScenarioReader reader(root, limits, LongLoops::LeftOut, of_this_try);
-  try {
-    return reader.read();
-  } catch (const InputError& error) {
-    if (!reader.left_out())
-      throw;
-    ScenarioReader again(root, limits, LongLoops::WrittenOut, diagnostics);
-    try {
-      return again.read();
-    } catch (const InputError&) {
-      if (!again.over_limits())
-        throw;
-    }
-    std::vector<Diagnostic> errors = error.diagnostics();
-    errors.push_back(*again.over_limits());
-    throw InputError(diagnostics.file(), std::move(errors));
+/// Reads a scenario whose loops may be long, in up to three tries:
+///  1. with iterations left out, where that makes no difference;
+///  2. if the scenario names some of these, with them kept;
+///  3. if anything is wrong, with all iterations. What is wrong then is wrong.
+/// If all are too many, the errors of the try before count. A scenario that is wanted with all
+/// iterations is read so after the others, so that its loops have the same parts.
+class Tries {
+ public:
+  Tries(DocumentNode root, const Limits& limits, const Diagnostics& diagnostics)
+      : root_(root), limits_(limits), diagnostics_(diagnostics) {}
+
+  Scenario read(LongLoops wanted) {
+    std::optional<Scenario> scenario = try_to_read(LongLoops::LeftOut);
+    if (left_out_.empty())
+      return checked(std::move(scenario));
+    kept_ = left_out_.named_in(root_);
+    if (!kept_.empty())
+      scenario = try_to_read(LongLoops::LeftOut);
+    if (scenario && wanted == LongLoops::LeftOut)
+      return std::move(*scenario);
+    const std::optional<InputError> before = error_;
+    scenario = try_to_read(LongLoops::WrittenOut);
+    if (scenario || !before || !over_limits_)
+      return checked(std::move(scenario));
+    std::vector<Diagnostic> errors = before->diagnostics();
+    errors.push_back(*over_limits_);
+    throw InputError(diagnostics_.file(), std::move(errors));
   }
-}
+
+ private:
+  Scenario checked(std::optional<Scenario> scenario) const {
+    if (!scenario)
+      throw InputError(*error_);
+    return std::move(*scenario);
+  }
+
+  std::optional<Scenario> try_to_read(LongLoops long_loops) {
+    error_.reset();
+    Diagnostics diagnostics = diagnostics_;
+    ScenarioReader reader(root_, limits_, long_loops, kept_, diagnostics);
+    std::optional<Scenario> scenario;
+    try {
+      scenario = reader.read();
+    } catch (const InputError& error) {
+      error_ = error;
+    }
+    left_out_ = reader.left_out();
+    over_limits_ = reader.over_limits();
+    return scenario;
+  }
+
+  DocumentNode root_;
+  const Limits& limits_;
+  const Diagnostics& diagnostics_;
+  KeptIterations kept_;
+  // Of the last try:
+  LeftOutIterations left_out_;
+  std::optional<Diagnostic> over_limits_;
+  std::optional<InputError> error_;
+};
 
 }  // namespace
 
@@ -218,7 +256,7 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return read(*root, limits, long_loops, diagnostics);
+  return Tries(*root, limits, diagnostics).read(long_loops);
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops) {

@@ -1,11 +1,13 @@
 #include "simulator/memory/lifetimes.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "models/base/int128.h"
+#include "models/program/loops.h"
 #include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"
 #include "simulator/schedule/tape_order.h"
@@ -25,12 +27,14 @@ std::vector<ValueId> arguments_of(const Program& program, const Thread& thread) 
 class Ledger {
  public:
   Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
-         const MemoryPolicy& policy, const std::vector<bool>& output)
+         const MemoryPolicy& policy, const std::vector<bool>& output,
+         const std::vector<std::vector<size_t>>& repeated_in)
       : program_(program),
         lowered_(lowered),
         thread_(program.thread(thread)),
         policy_(policy),
         output_(output),
+        repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
         ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
         buffers_(buffers_of(program, thread_)),
@@ -141,58 +145,81 @@ class Ledger {
     }
   }
 
-  /// How often something is held by iterations that are left out, and from which op on.
+  /// What left-out iterations of `loops` hold: `copies` of a buffer or of an op's scratch. It is
+  /// named by the buffer of the last iterations.
   struct Leak {
-    int64_t copies = 0;
-    std::optional<OpId> from;
+    std::vector<size_t> loops;  // inner ones first
+    std::optional<BufferId> buffer;
+    int64_t copies = 1;
+
+    /// Several iterations may hold one buffer.
+    friend bool operator<(const Leak& a, const Leak& b) {
+      return std::tie(a.buffer, a.loops) < std::tie(b.buffer, b.loops);
+    }
   };
 
   /// Of loops that leave out iterations: what those hold to the end, since nothing waits for a
-  /// collective that they start. At most that, where a buffer of one iteration is held by several.
+  /// collective that they start.
   void add_leaks() {
-    std::map<BufferId, Leak> leaks;
-    for (int64_t p = 0; p < end_ && !program_.loops.empty(); ++p) {
+    std::set<Leak> leaks;
+    for (int64_t p = 0; p < end_ && !repeated_in_.empty(); ++p) {
       if (ends_[static_cast<size_t>(p)] < end_)
         continue;
       const Op& op = op_at(p);
+      const std::vector<size_t>& loops = repeated_in_[id_at(p).index()];
       for (const std::vector<ValueId>* values : {&op.operands, &op.results})
         for (const ValueId value : *values)
-          if (const Leak found = leak(id_at(p), buffer_of(value));
-              found.copies > leaks[buffer_of(value)].copies)
-            leaks[buffer_of(value)] = found;
-      hold(leak(id_at(p), std::nullopt), op.name, scratch_of_collective(id_at(p)));
+          leaks.merge(leaks_of(loops, buffer_of(value)));
+      for (const Leak& leak : leaks_of(loops, std::nullopt))
+        hold(leak, op.name, scratch_of_collective(id_at(p)));
     }
-    for (const auto& [buffer, leak] : leaks)
-      if (program_.buffer(buffer).space == MemorySpace::Device)
-        hold(leak, lifetimes_[lifetime_of_[index_of(buffer)].value()].name,
-             program_.buffer(buffer).size);
+    for (const Leak& leak : leaks)
+      if (program_.buffer(*leak.buffer).space == MemorySpace::Device)
+        hold(leak, lifetimes_[lifetime_of_[index_of(*leak.buffer)].value()].name,
+             program_.buffer(*leak.buffer).size);
   }
 
-  /// Of a buffer that the op uses, or, without one, of the op's scratch.
-  Leak leak(OpId op, std::optional<BufferId> buffer) const {
-    int64_t runs = 1;
-    Leak leak;
-    for (const Loop& loop : program_.loops) {  // the outermost one is the last
-      const auto makes = [&](const LoopIteration& iteration) {
-        return !buffer || iteration.buffers.has(buffer->index());
-      };
-      if (loop.left_out() == 0 || !loop.last().ops.has(op.index()) ||
-          std::none_of(loop.written.begin(), loop.written.end(), makes))
-        continue;
-      runs = checked_multiply(runs, checked_narrow(Int128{loop.left_out()} + 1));
-      leak = {runs - 1, OpId(loop.written[loop.window_begin()].ops.begin)};
+  /// Of a buffer that an op in the last iteration of these loops uses, or, without one, of the op's
+  /// scratch. A left-out iteration of an outer loop has all of an inner one, shown or left out.
+  std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
+    std::vector<Leak> held = {{{}, buffer, 1}};
+    for (const size_t l : loops) {
+      const Loop& loop = program_.loops[l];
+      const size_t inside = held.size();
+      for (size_t i = 0; i < inside; ++i) {
+        Leak more = held[i];
+        if (more.buffer && !move_to_last(loop, *more.buffer))
+          continue;
+        more.loops.push_back(l);
+        more.copies = checked_multiply(more.copies, checked_narrow(Int128{loop.left_out()}));
+        held.push_back(std::move(more));
+      }
     }
-    return leak;
+    return {held.begin() + 1, held.end()};
+  }
+
+  /// False if the buffer is not one that each iteration has its own of.
+  static bool move_to_last(const Loop& loop, BufferId& buffer) {
+    const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
+    const auto made = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
+      return each.buffers.has(buffer.index());
+    });
+    if (made == loop.written.end())
+      return false;
+    buffer = BufferId(loop.last().buffers.begin + (buffer.index() - made->buffers.begin));
+    return true;
   }
 
   void hold(const Leak& leak, const std::string& name, Bytes size) {
-    if (leak.copies == 0 || size == Bytes())
+    if (size == Bytes())
       return;
-    const auto from = std::find(thread_.issue_order.begin(), thread_.issue_order.end(), *leak.from);
+    const Loop& outermost = program_.loops[leak.loops.back()];
+    const OpId from(outermost.written[outermost.window_begin()].ops.begin);
+    const auto at = std::lower_bound(thread_.issue_order.begin(), thread_.issue_order.end(), from);
     Lifetime& lifetime = lifetimes_.emplace_back();
     lifetime.name = name + " of the iterations left out";
     lifetime.size = align_up(size, policy_.alignment) * leak.copies;
-    lifetime.held = {from - thread_.issue_order.begin(), end_};
+    lifetime.held = {at - thread_.issue_order.begin(), end_};
     lifetime.in_flight = {lifetime.held};
   }
 
@@ -248,7 +275,8 @@ class Ledger {
   const Lowered& lowered_;
   const Thread& thread_;
   const MemoryPolicy& policy_;
-  const std::vector<bool>& output_;  // per buffer
+  const std::vector<bool>& output_;                      // per buffer
+  const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
   const std::vector<uint32_t> ends_;                // per position
   std::vector<BufferId> buffers_;                   // of the thread; ascending
@@ -263,10 +291,12 @@ Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const Memor
     : program_(program), lowered_(lowered), policy_(policy), output_(program.buffers.size()) {
   for (const ValueId value : program.outputs)
     output_[program.value(value).buffer.index()] = true;
+  if (leaves_out_iterations(program))
+    repeated_in_ = repeated_in(program);
 }
 
 std::vector<Lifetime> Lifetimes::of(ThreadId thread) const {
-  return Ledger(program_, lowered_, thread, policy_, output_).lifetimes();
+  return Ledger(program_, lowered_, thread, policy_, output_, repeated_in_).lifetimes();
 }
 
 }  // namespace orrery

@@ -65,7 +65,8 @@ class Lifetimes {
   const Program& program_;
   const Lowered& lowered_;
   const MemoryPolicy& policy_;
-  std::vector<bool> output_;  // per buffer: whether an output lives there
+  std::vector<bool> output_;                      // per buffer: whether an output lives there
+  std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
 };
 
 }  // namespace orrery

@@ -121,8 +121,7 @@ uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
 
 uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   for (const uint32_t hop : route)
-    if (std::ssize(links_[hop].bundles) >
-        links_[hop].in_use + std::max<int64_t>(8, links_[hop].in_use / 4))
+    if (std::ssize(links_[hop].bundles) > links_[hop].in_use + std::max<int64_t>(2, links_[hop].in_use / 8))
       drop_unused(links_[hop]);
   if (free_bundles_.empty()) {
     free_bundles_.push_back(static_cast<uint32_t>(bundles_.size()));
@@ -196,6 +195,8 @@ void MaxMin::forget(uint32_t id) {
 }
 
 void MaxMin::solve(Changed changed) {
+  if (touched_.empty() && !all_touched_)  // most instants
+    return;
   const auto from_bundle = [&](uint32_t id) {
     visit(id);
     if (visited_.size() > component_)

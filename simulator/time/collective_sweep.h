@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
@@ -23,6 +22,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/time/capacity.h"
+#include "simulator/time/first_messages.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -56,7 +56,8 @@ class CollectiveSweep {
 
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
-    if (capacity_ != nullptr && !first_messages_fit(Node(0))) {
+    if (capacity_ != nullptr &&
+        !first_messages_fit(schedule_, collective_, Node(0), rates_, paths_, *capacity_)) {
       capacity_->refuse();
       return false;
     }
@@ -165,42 +166,6 @@ class CollectiveSweep {
       if (log_ != nullptr)
         log_row(row);
     }
-  }
-
-  /// Whether what the node sends as it enters, all at once, fits its links: looked at before any
-  /// time or memory is spent. Where a node has many channels it often does not.
-  bool first_messages_fit(Node node) const {
-    std::vector<std::pair<LinkId, int64_t>> asked;  // bytes per second
-    for (uint32_t c = 0; c < extent_.channels; ++c) {
-      const StepRef ref{node, Channel(c), 0};
-      if (schedule_.steps(node, ref.channel) == 0)
-        continue;
-      const Step step = schedule_.step(ref);
-      if (step.count() == 0 || !step.to || !sends_as_it_enters(ref, step))
-        continue;
-      const Path& path = path_to(ref, *step.to);
-      for (const LinkId link : path.links)
-        if (capacity_->looks_at(link))
-          asked.emplace_back(link, path.peak(extent_.peak_rate).count());
-    }
-    std::sort(asked.begin(), asked.end());
-    Int128 together = 0;
-    for (size_t i = 0; i < asked.size(); ++i) {
-      const LinkId link = asked[i].first;
-      together = (i > 0 && asked[i - 1].first == link ? together : 0) + asked[i].second;
-      if (together > paths_.fabric().link(link).bandwidth.count())
-        return false;
-    }
-    return true;
-  }
-
-  bool sends_as_it_enters(StepRef ref, const Step& step) const {
-    const auto none_other = [&](const Cause& cause) {
-      return cause.step == ref && cause.kind != CauseKind::Message;
-    };
-    return !take_time(timed_actions(step.form(), Half::Receive), rates_) &&
-           for_each_cause(schedule_, extent_, ref, Half::Receive, step, none_other) &&
-           for_each_cause(schedule_, extent_, ref, Half::Send, step, none_other);
   }
 
   bool holds() const { return capacity_ == nullptr || capacity_->holds(); }

@@ -37,7 +37,7 @@ enum class TimedBy : uint8_t { Sweep, Engine };
 struct AddedIterations {
   uint64_t count = 0;
   uint64_t every = 1;
-  Duration later;
+  std::optional<Duration> later = {};  // empty: another time on each device
 };
 
 /// How long an op took on one device, over several of its runs.

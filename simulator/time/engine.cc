@@ -94,7 +94,7 @@ class Engine {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {unsent(size), now_, id, channel};
+    transfers_[flow.index()] = {unsent(size), now_, id, channel & ((1U << 30U) - 1U)};
   }
 
   void deliver(CollectiveId id, StepRef receiver, Instant arrival) {
@@ -140,12 +140,15 @@ class Engine {
   };
   using Queue = EventQueue<Event>;
 
-  /// A send half with a flow in the network, at one rate since `since`.
+  /// A send half with a flow in the network, at one rate since `since`. From its first rate on, an
+  /// event is pending at its end, or before its end if that was put off.
   struct Transfer {
     Unsent left = 0;  // at `since`
     Instant since;
     CollectiveId collective;
-    uint32_t channel = 0;  // of the sender
+    uint32_t channel : 30 = 0;  // of the sender
+    bool scheduled : 1 = false;
+    bool put_off : 1 = false;
 
     /// Requires that the rate has not changed since `since`.
     Unsent left_at(Instant now, Rate rate) const {
@@ -170,7 +173,7 @@ class Engine {
 
   /// At the end of an instant: the lists, the collectives at work, the events and the transfers, in
   /// an order that does not depend on how they came about. Ends of transfers follow from what is
-  /// left and the rate; events of ends that were put off do nothing. The rates follow from the set
+  /// left and the rate; their events do nothing else. The rates follow from the set
   /// of flows (max_min.h), and so does each later one. Messages and digest are sums over what runs.
   void append_state(RelativeState& state) const {
     tapes_.append_state(state);
@@ -257,15 +260,28 @@ class Engine {
              [&](RunningCollective& running) { return happen(running, event.kind, event.step); });
   }
 
-  /// Unless the flow got another rate, and another end, after this end was scheduled.
+  /// Does nothing for a flow that has ended. One whose end was put off gets an event at that end.
   void end_flow(FlowId flow) {
-    const Transfer transfer = transfers_[flow.index()];
+    Transfer& transfer = transfers_[flow.index()];
     const Rate rate = network_.rate_of(flow);
-    if (rate == Rate() || transfer.end(rate) != now_)
+    if (rate == Rate())
       return;
+    current_ = transfer.collective;
+    if (const Instant end = transfer.end(rate); end > now_) {
+      if (transfer.put_off)
+        schedule_end(flow, end);
+      return;
+    }
+    const CollectiveId collective = transfer.collective;
+    const uint32_t channel = transfer.channel;
     network_.remove(flow);
-    happen(transfer.collective,
-           [&](RunningCollective& running) { return running.sent_by(transfer.channel); });
+    happen(collective, [&](RunningCollective& running) { return running.sent_by(channel); });
+  }
+
+  void schedule_end(FlowId flow, Instant end) {
+    transfers_[flow.index()].scheduled = true;
+    transfers_[flow.index()].put_off = false;
+    events_.push(end, {Event::Kind::FlowSent, flow.index(), {}});
   }
 
   template <class What>
@@ -311,12 +327,17 @@ class Engine {
   }
 
   /// Continues at the flow's current rate. A flow that has just begun has sent nothing `before`.
+  /// If it is slower than before, its end is put off, and computed when its event comes.
   void reschedule(FlowId flow, Rate before) {
     Transfer& transfer = transfers_[flow.index()];
     transfer.left = transfer.left_at(now_, before);
     transfer.since = now_;
+    const Rate rate = network_.rate_of(flow);
     current_ = transfer.collective;
-    events_.push(transfer.end(network_.rate_of(flow)), {Event::Kind::FlowSent, flow.index(), {}});
+    if (transfer.scheduled && rate <= before)
+      transfer.put_off = true;
+    else
+      schedule_end(flow, transfer.end(rate));
   }
 
   const Program& program_;

@@ -31,16 +31,17 @@ Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& 
   return result;
 }
 
-PieceMap::PieceMap(int64_t size, FoldAt made) : size_(size) {
-  if (size > 0)
-    blocks_.push_back({0, {{0, made}}});
-}
+PieceMap::PieceMap(int64_t size, FoldAt made) : size_(size), whole_(made) {}
 
 Pieces PieceMap::read(int64_t first, int64_t count) const {
   ORRERY_CHECK(first >= 0 && count >= 0 && first <= size_ - count, "a slice lies in its area");
   Pieces result;
   if (count == 0)
     return result;
+  if (blocks_.empty()) {
+    result.push_back({0, count, whole_.moved(first)});
+    return result;
+  }
   const int64_t end = first + count;
   Position position = find(first);
   for (const Entry* entry = at(position); entry != nullptr && entry->first < end;) {
@@ -59,8 +60,17 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
     return;
   const int64_t end = first + length(pieces);
   ORRERY_CHECK(first >= 0 && end <= size_, "a slice lies in its area");
-  Position from = find(first);
-  const Entry* left = at(from);  // the part before `first`, if any
+  if (blocks_.empty() && pieces.size() == 1 && end - first == size_) {
+    whole_ = pieces.front().made;
+    return;
+  }
+  if (blocks_.empty())
+    blocks_.emplace_back().entries.push_back({0, whole_});
+  const Position begin = find(first);
+  const Entry* left = at(begin);  // the part before `first`, if any
+  const Entry* const second = at(next(begin));
+  Position to = second == nullptr || end <= second->first ? begin : find(end - 1);
+  Position from = begin;
   if (left->first < first)
     from = next(from);
   else
@@ -74,7 +84,6 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
   };
   for (const Piece& piece : pieces)
     add({first + piece.first, piece.made});
-  Position to = find(end - 1);
   const Entry cut = *at(to);
   to = next(to);
   const Entry* const after = at(to);

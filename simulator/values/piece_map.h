@@ -56,7 +56,7 @@ class PieceMap {
     FoldAt made;
   };
   /// Entries in ascending order, in blocks, so that splitting one moves few others. No block is
-  /// empty, except in an area without elements.
+  /// empty.
   struct Block {
     int64_t first;
     std::vector<Entry> entries;
@@ -69,7 +69,7 @@ class PieceMap {
   };
 
   Position find(int64_t element) const;
-  /// In an area with elements: the piece before or at a position, if there is one.
+  /// In an area with blocks: the piece before or at a position, if there is one.
   const Entry* before(Position position) const;
   const Entry* at(Position position) const;
   Position next(Position position) const;
@@ -78,7 +78,8 @@ class PieceMap {
   void split(size_t block);
 
   int64_t size_;
-  std::vector<Block> blocks_;
+  FoldAt whole_;               // of an area without blocks: the first element's
+  std::vector<Block> blocks_;  // from the first write on
 };
 
 }  // namespace orrery

@@ -10,6 +10,7 @@
 
 #include "models/program/loops.h"
 #include "simulator/analyze/device_times.h"
+#include "verifier/run.h"
 
 namespace orrery::test {
 
@@ -27,6 +28,26 @@ std::vector<int64_t> bytes_of(const Demands& demands) {
   for (const Demand& link : demands.links)
     bytes.push_back(static_cast<int64_t>(link.bytes));
   return bytes;
+}
+
+std::string fingerprint_of(const std::string& text, const std::vector<Fault>& faults,
+                           LongLoops long_loops, uint64_t iterations_budget) {
+  Scenario scenario = read_scenario("f", text, {}, long_loops);
+  scenario.faults = faults;
+  RunOptions options;
+  options.data = Data::Off;
+  options.proof_budget = 0;
+  options.slack_budget = 0;
+  options.iterations_budget = iterations_budget;
+  return run(std::move(scenario), options).fingerprint;
+}
+
+/// Whichever way the iterations come to be in the program.
+void check_same_fingerprint(const std::string& text, const std::vector<Fault>& faults) {
+  constexpr uint64_t kMany = 1'000'000'000;
+  const std::string folded = fingerprint_of(text, faults, LongLoops::LeftOut, 0);
+  CHECK(folded == fingerprint_of(text, faults, LongLoops::LeftOut, kMany));
+  CHECK(folded == fingerprint_of(text, faults, LongLoops::WrittenOut, kMany));
 }
 
 }  // namespace
@@ -56,6 +77,7 @@ Timed::Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> f
 
 Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
   CAPTURE(text);
+  check_same_fingerprint(text, faults);
   Timed few(text, LongLoops::LeftOut, faults);
   Timed all(text, LongLoops::WrittenOut, faults);
   REQUIRE(few.diagnostics.empty());

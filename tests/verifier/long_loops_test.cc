@@ -115,7 +115,11 @@ TEST_CASE("long loops: loops in loops") {
 
 /// Random bodies: sync and started collectives over both axes and on two streams, local ops, and
 /// carries of depth one and two.
-std::string random_program(Random& random) {
+struct Wanted {
+  bool leaks = false;  // nothing waits for some of the collectives that are started
+  bool names = false;  // some iterations' values are outputs
+};
+std::string random_program(Random& random, Wanted wanted = {}) {
   std::vector<std::string> body;
   std::string last = "h";
   std::vector<std::string> futures;
@@ -155,6 +159,8 @@ std::string random_program(Random& random) {
   std::string before;
   std::string after;
   for (size_t f = 0; f < futures.size(); ++f) {
+    if (wanted.leaks && random.below(2) == 0)
+      continue;
     const bool carried = f == 0 && random.below(2) == 0;
     if (!carried) {
       body.push_back(fmt::format(R"({{"id": "d{}", "op": "done", "of": "{}"}})", f, futures[f]));
@@ -167,10 +173,16 @@ std::string random_program(Random& random) {
                 R"({"id": "df", "op": "done", "of": "f"})");
     after = R"(, {"id": "zf", "op": "done", "of": "l.f"})";
   }
+  const int64_t trips = 10 + static_cast<int64_t>(random.below(80));
+  std::string outputs;
+  for (uint64_t n = wanted.names && last != "h" ? 1 + random.below(3) : 0; n-- > 0;)
+    outputs += fmt::format(R"(, "l[{}].{}")", n * 11 + random.below(9), last);
+  if (trips < 32)
+    outputs.clear();
   return R"("program": [)" + before +
-         loop("l", 10 + static_cast<int64_t>(random.below(80)), carry,
-              fmt::format("{}", fmt::join(body, ",")), yield) +
-         after + R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}])";
+         loop("l", trips, carry, fmt::format("{}", fmt::join(body, ",")), yield) + after +
+         R"(, {"id": "z", "op": "psum", "of": "l.h", "axis_name": "x"}], "outputs": ["z")" +
+         outputs + "]";
 }
 
 TEST_CASE("long loops: random bodies, where links are shared too") {
@@ -195,6 +207,36 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   CHECK(left_out > kPrograms / 2);
   CHECK(added > kPrograms / 8);
   CHECK(by_engine > 5);
+}
+
+TEST_CASE("long loops: random bodies, some of whose collectives nothing waits for") {
+  Random random(7);
+  for (size_t i = 0; i < 60; ++i)
+    check_same(scenario_text(kSwitch, random_program(random, {.leaks = true})));
+}
+
+TEST_CASE("long loops: random bodies, single iterations of which are outputs") {
+  Random random(8);
+  for (size_t i = 0; i < 60; ++i) {
+    const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
+    CHECK(check_same(scenario_text(cluster, random_program(random, {.names = true}))).left_out);
+  }
+}
+
+TEST_CASE("long loops: what loops in loops hold to the end") {
+  // "u" of an iteration is held by it and by the next one, "t" by one; "v" by the outer loop's.
+  const std::string inner = loop("m", 9, R"("g": "h")",
+                                 R"({"id": "s", "op": "psum_start", "of": "g", "axis_name": "x"},
+              {"id": "u", "op": "add", "of": ["g", "a"]},
+              {"id": "t", "op": "psum_start", "of": "u", "axis_name": "y", "stream": 1})",
+                                 R"("g": "u")");
+  for (const std::string_view next : {"v", "m", "h"})
+    check_same(scenario_text(
+        kSwitch, R"("program": [)" +
+                     loop("l", 8, R"("h": "a")", inner + R"(, {"id": "v", "op": "neg", "of": "m"},
+                                       {"id": "w", "op": "psum_start", "of": "v", "axis_name": "y"})",
+                          fmt::format(R"("h": "{}")", next)) +
+                     "]"));
 }
 
 TEST_CASE("long loops: a collective that was started before the loop meets a late iteration") {

@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/folded.h"
 #include "models/scenario/reader.h"
+#include "verifier/fingerprint.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -86,6 +88,29 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
           "allows more) (in l[999999])");
   }
   CHECK_NOTHROW(report_of(program, "", limits));
+}
+
+TEST_CASE("loop reports: the fingerprint has every iteration, those that are not shown too") {
+  Report report =
+      report_of(loop("l", 100, R"({"id": "y", "op": "psum", "of": "lh", "axis_name": "x"},
+                                              {"id": "z", "op": "add", "of": ["y", "a"]})"));
+  const std::string before = report.fingerprint;
+  REQUIRE(fingerprint(report) == before);
+  const Program& program = report.scenario->program;
+  REQUIRE(program.ops.size() == 200);
+  const OpId middle(101);
+  REQUIRE(program.op(middle).name == "l[50].z");
+  REQUIRE_FALSE(shown_when_folded(program)[middle.index()]);
+  for (OpSpan& span : report.completion->spans[middle.index()]) {
+    const OpSpan was = span;
+    span.end = span.end + Duration(1);
+    CHECK(fingerprint(report) != before);
+    span = was;
+  }
+  CHECK(fingerprint(report) == before);
+  // One iteration more is another program, though it shows the same ones.
+  CHECK(report_of(loop("l", 101, add("y"))).fingerprint !=
+        report_of(loop("l", 100, add("y"))).fingerprint);
 }
 
 }  // namespace

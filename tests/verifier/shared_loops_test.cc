@@ -313,6 +313,77 @@ TEST_CASE("shared loops: iterations that take different times are all run") {
       InputError);
 }
 
+/// Two local ops in each iteration.
+std::string local(const std::string& id, int64_t trips, const std::string& from,
+                  const std::string& inside = "") {
+  const std::string carried = inside.empty() ? id + "h" : inside.substr(0, inside.find('|'));
+  const std::string loops = inside.empty() ? "" : inside.substr(inside.find('|') + 1) + ", ";
+  return loop(id, trips, fmt::format(R"("{}h": "{}")", id, from),
+              fmt::format(R"({1}{{"id": "{0}e", "op": "exp", "of": "{2}"}},
+                             {{"id": "{0}s", "op": "add", "of": ["{0}e", "a"]}})",
+                          id, loops, carried),
+              fmt::format(R"("{0}h": "{0}s")", id));
+}
+
+TEST_CASE("shared loops: iterations of local ops alone are not run") {
+  const std::vector<Fault> slower = {slow(3, 5, 3)};
+  const auto check = [&](const std::string& ops) {
+    const std::string program = R"("program": [)" + ops + "]";
+    for (const std::vector<Fault>& faults : {std::vector<Fault>(), slower}) {
+      const Outcome outcome = check_same(scenario(kWires, program), faults);
+      CHECK(outcome.by == TimedBy::Engine);
+      CHECK(outcome.added > 0);
+    }
+  };
+  const std::string before = crowded("c", 3, "a") + ", ";
+  check(before + local("l", 40, "c"));
+  check(before + local("l", 40, "c") + ", " + crowded("d", 3, "l"));
+  check(before + local("o", 12, "c", "m|" + local("m", 30, "oh")));
+  check(before + loop("o", 12, R"("oh": "c")", local("m", 30, "oh"), R"("oh": "m")") + ", " +
+        crowded("d", 3, "o"));
+  // In a loop with messages, which is run in part.
+  check(loop("o", 90, R"("oh": "a")", local("m", 30, "oh") + ", " + crowded("c", 2, "m"),
+             R"("oh": "c")"));
+  check(loop("o", 9, R"("oh": "a")",
+             local("m", 8, "oh", "n|" + local("n", 7, "mh")) + ", " + crowded("c", 2, "m"),
+             R"("oh": "c")"));
+  // Started collectives are on their way meanwhile.
+  check(before + R"({"id": "f", "of": "c", "op": "all_to_all_start", "axis_name": ["x", "y"],
+                     "split_axis": 0, "concat_axis": 0, "tiled": true, "algorithm": "direct"}, )" +
+        local("l", 40, "c") + R"(, {"id": "d", "op": "done", "of": "f"}, )" + crowded("e", 2, "l"));
+}
+
+TEST_CASE("shared loops: random ones around local ops") {
+  const Tally tally = tally_of(5, 30, [](Random& random) {
+    const Body first(random);
+    const Body second(random);
+    const std::string wires = fabric(random);
+    const std::vector<Fault> slower = faults(random);
+    const int64_t first_trips = some_trips(random);
+    const int64_t second_trips = some_trips(random);
+    const int64_t local_trips = some_trips(random);
+    return check_same(
+        scenario(wires, R"("program": [)" + first.loop("p", first_trips, "a", false, false) + ", " +
+                            local("m", local_trips, "pl.ph") + ", " +
+                            second.loop("q", second_trips, "m", false, false) + "]"),
+        slower);
+  });
+  CHECK(tally.added == tally.by_engine);
+}
+
+TEST_CASE("shared loops: a million iterations of local ops, within the limit on ops") {
+  const auto makespan = [](int64_t trips) {
+    Timed timed(scenario(kWires, R"("program": [)" + crowded("c", 3, "a") + ", " +
+                                     local("l", trips, "c") + ", " + crowded("d", 3, "l") + "]"),
+                LongLoops::LeftOut, {});
+    const Completion& times = timed.stages.times().value();
+    CHECK(times.by == TimedBy::Engine);
+    return times.makespan;
+  };
+  const Duration each = makespan(21) - makespan(20);
+  CHECK(makespan(1'000'000) == makespan(20) + each * 999'980);
+}
+
 TEST_CASE("shared loops: loops in loops, and two programs that run at the same time") {
   const std::string inner = crowded("m", 12, "lh");
   CHECK(check_same(scenario(kWires, R"("program": [)" +

@@ -7,20 +7,12 @@
 #include <fmt/format.h>
 
 #include "models/base/random.h"
+#include "tools/bench/listed.h"
 
 namespace orrery {
 namespace {
 
 constexpr int64_t kElements = int64_t{16} << 20;  // f32: 64 MiB
-
-/// text(0), text(1), ... joined by commas; `count` of them.
-template <class Text>
-std::string listed(int64_t count, Text text) {
-  std::string list;
-  for (int64_t i = 0; i < count; ++i)
-    list += (i == 0 ? "" : ", ") + text(i);
-  return list;
-}
 
 std::string simple_cluster(int64_t devices, std::string_view topology, int64_t latency_ns) {
   return fmt::format(R"({{"devices": {}, "topology": "{}", "bandwidth": "50 GB/s", )"

@@ -56,6 +56,15 @@ std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
   return report.completion ? std::optional(count) : std::nullopt;
 }
 
+/// A member that is an array of `all`, each written by `write`.
+template <class Entries, class Write>
+void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write write) {
+  json.key(key).array([&] {
+    for (const auto& entry : all)
+      write(entry);
+  });
+}
+
 /// What one run of an op took.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
@@ -89,6 +98,14 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
     entry.period ? json.value(entry.period->count()) : json.value(nullptr);
     json.key("first").object([&] { write_run(json, report, entry.first()); });
     json.key("last").object([&] { write_run(json, report, entry.last()); });
+    if (entry.named.empty())
+      return;
+    write_all(json, "named", entry.named, [&](const OpReport* run) {
+      json.object([&] {
+        json.key("id").value(report.scenario->program.op(run->op).name);
+        write_run(json, report, *run);
+      });
+    });
   });
 }
 
@@ -294,15 +311,6 @@ void write_explanation(JsonWriter& json, const Report& report, const Explanation
       for (const ValueLife& life : explanation.lives)
         write_life(json, report, life);
     });
-  });
-}
-
-/// A member that is an array of `all`, each written by `write`.
-template <class Entries, class Write>
-void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write write) {
-  json.key(key).array([&] {
-    for (const auto& entry : all)
-      write(entry);
   });
 }
 

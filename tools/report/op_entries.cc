@@ -1,35 +1,45 @@
 #include "tools/report/op_entries.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "models/program/folded.h"
 #include "models/program/loops.h"
+#include "verifier/expect.h"
 
 namespace orrery {
 
 namespace {
 
-/// Per op: its name without the indices of the loops it is in; empty for ops outside loops.
-std::vector<std::string> names_in_loops(const Program& program) {
-  // The innermost iteration of each op, and for each iteration its name without indices.
-  std::vector<const LoopIteration*> innermost(program.ops.size(), nullptr);
-  std::vector<std::string> outside(program.ops.size());  // of what is around it, "outer[]."
-  for (size_t l = program.loops.size(); l-- > 0;) {      // outer loops before those in them
-    for (const LoopIteration& iteration : program.loops[l].written) {
-      for (uint32_t op = iteration.ops.begin; op < iteration.ops.end; ++op) {
-        const std::string_view name = iteration.name;
-        const size_t around = innermost[op] == nullptr ? 0 : innermost[op]->name.size() + 1;
-        outside[op] += std::string(name.substr(around, name.rfind('[') - around)) + "[].";
-        innermost[op] = &iteration;
-      }
+/// Per value: whether the scenario's outputs or expectations name it.
+std::vector<bool> named_values(const Scenario& scenario) {
+  const Program& program = scenario.program;
+  std::vector<bool> named(program.values.size(), false);
+  for (const ValueId output : program.outputs)
+    named[output.index()] = true;
+  std::set<std::string> names;
+  for (const Expectation& expectation : scenario.expectations)
+    for (std::string& name : compared_values(expectation))
+      names.insert(std::move(name));
+  for (size_t v = 0; v < named.size() && !names.empty(); ++v)
+    if (names.count(program.values[v].name) > 0)
+      named[v] = true;
+  return named;
+}
+
+void find_named(const Scenario& scenario, std::vector<OpEntry>& entries) {
+  const std::vector<bool> named = named_values(scenario);
+  for (OpEntry& entry : entries)
+    for (size_t run = 1; run + 1 < entry.runs.size(); ++run) {
+      const std::vector<ValueId>& results = scenario.program.op(entry.runs[run]->op).results;
+      if (std::any_of(results.begin(), results.end(),
+                      [&](ValueId value) { return named[value.index()]; }))
+        entry.named.push_back(entry.runs[run]);
     }
-  }
-  std::vector<std::string> names(program.ops.size());
-  for (size_t op = 0; op < program.ops.size(); ++op)
-    if (innermost[op] != nullptr)
-      names[op] = outside[op] + program.ops[op].name.substr(innermost[op]->name.size() + 1);
-  return names;
 }
 
 }  // namespace
@@ -65,6 +75,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
                          op.messages});
     }
   }
+  find_named(*report.scenario, entries);
   return entries;
 }
 

@@ -22,6 +22,8 @@ struct OpEntry {
   /// one iteration.
   std::optional<Duration> period;
   uint64_t messages = 0;  // of all iterations
+  /// Those whose results are outputs or in an expectation, without the first and the last run.
+  std::vector<const OpReport*> named = {};
 
   const OpReport& first() const { return *runs.front(); }
   const OpReport& last() const { return *runs.back(); }

@@ -110,7 +110,7 @@ class TextReport {
   }
 
   /// One line for each loop. Its ops are shown from the first start to the last end; what they took
-  /// is that of the last iteration.
+  /// is that of the last iteration. Iterations that the scenario names have a line of their own.
   std::string loops() const {
     std::string text;
     std::string_view before;
@@ -139,23 +139,28 @@ class TextReport {
                  Align::Right, Align::Right, Align::Right, Align::Right});
     table.row(
         {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
-    for (const OpEntry& entry : entries_) {
-      const OpReport& last = entry.last();
-      const Op& op = program_.op(last.op);
+    const auto row = [&](const std::string& id, Instant start, const OpReport& run) {
+      const Op& op = program_.op(run.op);
       const bool timed = report_.completion.has_value();
       const auto rate = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.1f}", *value) : std::string();
       };
-      table.row({shortened(entry.id, kNameWidth, style_), op_name(op.kind, op.issue),
-                 timed ? time(entry.first().start) : "", timed ? time(last.end) : "",
-                 last.bytes.count() > 0 ? size_text(last.bytes) : "", rate(last.algbw_GBps),
-                 rate(last.busbw_GBps), timed && last.exposed.count() > 0 ? time(last.exposed) : "",
-                 timed && last.hidden.count() > 0 ? time(last.hidden) : "",
-                 last.slack ? time(*last.slack) : ""});
+      table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
+                 timed ? time(start) : "", timed ? time(run.end) : "",
+                 run.bytes.count() > 0 ? size_text(run.bytes) : "", rate(run.algbw_GBps),
+                 rate(run.busbw_GBps), timed && run.exposed.count() > 0 ? time(run.exposed) : "",
+                 timed && run.hidden.count() > 0 ? time(run.hidden) : "",
+                 run.slack ? time(*run.slack) : ""});
+    };
+    for (const OpEntry& entry : entries_) {
+      const OpReport& last = entry.last();
+      row(entry.id, entry.first().start, last);
       if (last.choice)
         table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
                                           last.choice->algorithm, last.choice->because,
                                           grouped(entry.messages))));
+      for (const OpReport* run : entry.named)
+        row(program_.op(run->op).name, run->start, *run);
     }
     return table;
   }

@@ -50,6 +50,16 @@ TEST_CASE("pieces: sums of the same elements in another order are different fold
   CHECK(map.pieces().size() == 2);
 }
 
+TEST_CASE("pieces: a write of the whole area leaves nothing of what was there") {
+  PieceMap map(6, kUndefined);
+  map.write(0, {{0, 6, of(1, 10)}});
+  CHECK(map.pieces() == Pieces{{0, 6, of(1, 10)}});
+  map.write(2, {{0, 2, of(0, 0)}});
+  CHECK(map.pieces() == Pieces{{0, 2, of(1, 10)}, {2, 2, of(0, 0)}, {4, 2, of(1, 14)}});
+  map.write(0, {{0, 6, of(2, 3)}});
+  CHECK(map.pieces() == Pieces{{0, 6, of(2, 3)}});
+}
+
 TEST_CASE("pieces: zeros and unwritten elements differ") {
   PieceMap map(4, kUndefined);
   map.write(0, {{0, 2, kZero}});

@@ -13,18 +13,10 @@
 #include "models/scenario/bounds.h"
 #include "tests/tools/cli/files.h"
 #include "tools/bench/child.h"
+#include "tools/bench/listed.h"
 
 namespace orrery::test {
 namespace {
-
-/// text(0), text(1), ... joined by commas.
-template <class Text>
-std::string listed(int64_t count, Text text) {
-  std::string list;
-  for (int64_t i = 0; i < count; ++i)
-    list += (i == 0 ? "" : ", ") + text(i);
-  return list;
-}
 
 std::string scenario(int64_t devices, const std::string& topology, const std::string& shape,
                      const std::string& ops) {

@@ -1,0 +1,58 @@
+#include "models/scenario/long_loops.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "models/program/folded.h"
+
+namespace orrery {
+
+std::vector<int64_t> KeptIterations::ends(int64_t lower, int64_t upper) const {
+  std::vector<int64_t> ends;
+  if (const auto kept = kept_.find({lower, upper}); kept != kept_.end())
+    for (const int64_t index : kept->second)
+      ends.push_back(index + 1);
+  if (ends.empty() || ends.back() < upper)
+    ends.push_back(upper);
+  return ends;
+}
+
+void LeftOutIterations::add(const Loop& loop) {
+  const int64_t reach = loop.window - 1;
+  loops_[without_indices(loop.name)].insert(
+      {loop.lower, loop.upper, loop.lower + loop.first - reach, loop.upper - loop.window});
+}
+
+KeptIterations LeftOutIterations::named_in(DocumentNode root) const {
+  KeptIterations kept;
+  find_names(root, kept);
+  return kept;
+}
+
+void LeftOutIterations::find_names(DocumentNode node, KeptIterations& kept) const {
+  if (node.kind() == DocumentNode::Kind::Text)
+    find_names(node.text(), kept);
+  for (const DocumentNode member : node) {
+    if (node.kind() == DocumentNode::Kind::Object)
+      find_names(member.key(), kept);
+    find_names(member, kept);
+  }
+}
+
+void LeftOutIterations::find_names(const std::string& text, KeptIterations& kept) const {
+  for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
+    int64_t index = 0;
+    const char* const end = text.data() + text.size();
+    const auto [after, error] = std::from_chars(text.data() + at + 1, end, index);
+    if (error != std::errc() || after == end || *after != ']')
+      continue;
+    const auto loops = loops_.find(without_indices(std::string_view(text).substr(0, at)));
+    if (loops == loops_.end())
+      continue;
+    for (const Range& range : loops->second)
+      if (range.begin <= index && index < range.end)
+        kept.add(range.lower, range.upper, index);
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+#pragma once
+
+// What a node sends as it enters a collective, all at once: it shows that links are shared before
+// any time or memory is spent on a sweep. Where a node has many channels, it often does.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/base/int128.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/progress.h"
+#include "simulator/time/capacity.h"
+
+namespace orrery {
+
+/// Whether the first step of a channel sends as soon as its node enters.
+template <class S>
+bool sends_as_it_enters(const S& schedule, StepRef ref, const Step& step, const DataRates& rates) {
+  const auto none_other = [&](const Cause& cause) {
+    return cause.step == ref && cause.kind != CauseKind::Message;
+  };
+  return !take_time(timed_actions(step.form(), Half::Receive), rates) &&
+         for_each_cause(schedule, schedule.extent(), ref, Half::Receive, step, none_other) &&
+         for_each_cause(schedule, schedule.extent(), ref, Half::Send, step, none_other);
+}
+
+/// Whether the node's first messages fit the links that `capacity` looks at.
+template <class S>
+bool first_messages_fit(const S& schedule, const Collective& collective, Node node,
+                        const DataRates& rates, Paths& paths, const CapacityCheck& capacity) {
+  const Extent& extent = schedule.extent();
+  std::vector<std::pair<LinkId, int64_t>> asked;  // bytes per second
+  for (uint32_t c = 0; c < extent.channels; ++c) {
+    const StepRef ref{node, Channel(c), 0};
+    if (schedule.steps(node, ref.channel) == 0)
+      continue;
+    const Step step = schedule.step(ref);
+    if (step.count() == 0 || !step.to || !sends_as_it_enters(schedule, ref, step, rates))
+      continue;
+    const Path& path =
+        paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()]);
+    for (const LinkId link : path.links)
+      if (capacity.looks_at(link))
+        asked.emplace_back(link, path.peak(extent.peak_rate).count());
+  }
+  std::sort(asked.begin(), asked.end());
+  Int128 together = 0;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const LinkId link = asked[i].first;
+    together = (i > 0 && asked[i - 1].first == link ? together : 0) + asked[i].second;
+    if (together > paths.fabric().link(link).bandwidth.count())
+      return false;
+  }
+  return true;
+}
+
+}  // namespace orrery

@@ -1,0 +1,57 @@
+// One entry for all iterations of an op of a loop, and what it says of single ones.
+
+#include "tools/report/op_entries.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/scenario/reader.h"
+#include "tools/report/json.h"
+#include "tools/report/text.h"
+#include "verifier/run.h"
+
+namespace orrery {
+namespace {
+
+Report report_of(int64_t trips, const std::string& outputs, uint64_t iterations_budget) {
+  RunOptions options;
+  options.iterations_budget = iterations_budget;
+  options.slack_budget = 0;
+  return run(read_scenario("f", fmt::format(R"({{"orrery": 1, "check_types": false,
+    "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                 "launch": "1 us"}},
+    "mesh": {{"x": 2}}, "arrays": {{"a": {{"shape": [4], "dtype": "f32", "init": "ones"}}}},
+    "program": [{{"id": "l", "op": "fori_loop", "lower": 0, "upper": {},
+                  "carry": {{"h": "a"}}, "yield": {{"h": "s"}},
+                  "body": [{{"id": "s", "op": "psum", "of": "h", "axis_name": "x"}}]}}],
+    "outputs": [{}]}})",
+                                            trips, outputs)),
+             options);
+}
+
+TEST_CASE("entries: all iterations of an op are one, with those named, shown or not") {
+  for (const uint64_t budget : {uint64_t{0}, uint64_t{1'000'000}}) {
+    const Report report = report_of(100, R"("l", "l[0].s", "l[40].s", "l[60].s")", budget);
+    const std::vector<OpEntry> entries = op_entries(report);
+    REQUIRE(entries.size() == 1);
+    const OpEntry& entry = entries.front();
+    CHECK(entry.id == "l[].s");
+    CHECK(entry.iterations == 100);
+    const Duration each = entry.first().end - Instant();
+    CHECK(entry.period == each);
+    CHECK(entry.last().end == Instant() + each * 100);
+    REQUIRE(entry.named.size() == 2);
+    CHECK(entry.named[0]->end == Instant() + each * 41);
+    CHECK(entry.named[1]->end == Instant() + each * 61);
+    CHECK(json_text(report, {}).find(R"("id": "l[40].s",)") != std::string::npos);
+    CHECK(report_text(report, Style()).find("\n  l[60].s  psum") != std::string::npos);
+  }
+  CHECK(op_entries(report_of(100, R"("l")", 0)).front().named.empty());
+}
+
+}  // namespace
+}  // namespace orrery

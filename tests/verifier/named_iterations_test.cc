@@ -1,0 +1,151 @@
+// Loops of which the scenario names single iterations: each such loop is in parts, and the program
+// is timed, charged for memory and reported as the one that has all iterations.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "tests/verifier/long_loops_rig.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+/// A loop over a psum and an add, and an output of each of these iterations.
+std::string named(int64_t trips, const std::vector<int64_t>& iterations) {
+  std::vector<std::string> outputs = {R"("l")"};
+  for (const int64_t iteration : iterations)
+    outputs.push_back(fmt::format(R"("l[{}].y")", iteration));
+  return R"("program": [)" +
+         loop("l", trips, R"("h": "a")",
+              R"({"id": "s", "op": "psum", "of": "h", "axis_name": ["x", "y"]},
+                 {"id": "y", "op": "add", "of": ["h", "s"]})",
+              R"("h": "y")") +
+         fmt::format(R"(], "outputs": [{}])", fmt::join(outputs, ", "));
+}
+
+TEST_CASE("named iterations: random ones, on links that are shared or not") {
+  Random random(11);
+  size_t added = 0;
+  constexpr size_t kPrograms = 40;
+  for (size_t i = 0; i < kPrograms; ++i) {
+    const uint64_t trips = 20 + random.below(200);
+    std::vector<int64_t> iterations;
+    for (uint64_t n = random.below(4); n-- > 0;) {
+      const auto iteration = static_cast<int64_t>(random.below(trips - 1));
+      if (std::find(iterations.begin(), iterations.end(), iteration) == iterations.end())
+        iterations.push_back(iteration);
+    }
+    const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
+    std::vector<Fault> faults;
+    if (random.below(3) == 0)
+      faults.push_back(slow(1, 5, 2));
+    const Outcome outcome =
+        check_same(scenario_text(cluster, named(static_cast<int64_t>(trips), iterations)), faults);
+    CHECK(outcome.left_out);
+    added += outcome.added > 0 ? 1 : 0;
+  }
+  CHECK(added > kPrograms / 2);
+}
+
+TEST_CASE("named iterations: one of the first, in whose place the last ones name it") {
+  for (int64_t iteration = 0; iteration < 6; ++iteration)
+    check_same(scenario_text(kSwitch, named(30, {iteration})));
+}
+
+TEST_CASE("named iterations: of loops in loops") {
+  const std::string inner = loop(
+      "m", 40, R"("g": "h")",
+      R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"}, {"id": "u", "op": "add", "of": ["t", "a"]})",
+      R"("g": "u")");
+  const std::string program =
+      R"("program": [)" +
+      loop("l", 30, R"("h": "a")",
+           inner + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"})", R"("h": "v")") +
+      "]";
+  for (const std::string_view name : {"l[15].v", "l[15].m[20].u", "l[0].m[20].t"})
+    CHECK(check_same(scenario_text(kSwitch, program + fmt::format(R"(, "outputs": ["{}"])", name)))
+              .added > 0);
+}
+
+TEST_CASE("named iterations: of one of two programs whose loops meet") {
+  const auto body = [](const std::string& id, const std::string& more) {
+    return loop(id + "l", 200, fmt::format(R"("{}h": "a")", id),
+                fmt::format(R"({1}{{"id": "{0}s", "op": "psum", "of": "{0}h", "axis_name": "x",
+                                    "site": "meet"}},
+                               {{"id": "{0}y", "op": "add", "of": ["{0}s", "a"]}})",
+                            id, more),
+                fmt::format(R"("{0}h": "{0}y")", id));
+  };
+  const std::string programs = R"("programs": [{"on": {"x": 0}, "do": [)" + body("p", "") +
+                               R"(]}, {"on": {"x": 1}, "do": [)" +
+                               body("q", R"({"id": "qw", "op": "exp", "of": "qh"},)") +
+                               R"(]}], "outputs": ["ql[90].qy"])";
+  for (const std::string& cluster : {kSwitch, kRing}) {
+    const Outcome outcome = check_same(scenario_text(cluster, programs));
+    CHECK(outcome.left_out);
+    CHECK(outcome.added > 0);
+  }
+}
+
+Report report_of(const std::string& program, uint64_t iterations_budget = 200'000) {
+  RunOptions options;
+  options.iterations_budget = iterations_budget;
+  return run(read_scenario("f", scenario_text(kSwitch, program)), options);
+}
+
+/// When the op ends on device 0.
+Instant end_of(const Report& report, const std::string& name) {
+  const std::vector<Op>& ops = report.scenario->program.ops;
+  const auto op =
+      std::find_if(ops.begin(), ops.end(), [&](const Op& each) { return each.name == name; });
+  REQUIRE(op != ops.end());
+  return report.completion->spans[static_cast<size_t>(op - ops.begin())].front().end;
+}
+
+TEST_CASE("named iterations: one of a million, within the limits") {
+  const Report report = report_of(named(1'000'000, {500'000}));
+  CHECK(report.scenario->program.ops.size() < 30);
+  // Every iteration takes as long as the second.
+  const Instant first = end_of(report, "l[0].y");
+  const Duration each = end_of(report, "l[1].y") - first;
+  CHECK(end_of(report, "l[500000].y") == first + each * 500'000);
+  CHECK(end_of(report, "l[999999].y") == first + each * 999'999);
+  // The named value lives to the end: beside "a", what is carried, the sum and the new value.
+  const Bytes value(4096);
+  CHECK(report_of(named(1'000'000, {})).memory.largest_peak() + value ==
+        report.memory.largest_peak());
+  const auto has_label = [&](std::string_view begin) {
+    return std::any_of(report.labels.begin(), report.labels.end(),
+                       [&](const std::string& label) { return label.find(begin) == 0; });
+  };
+  CHECK(has_label(
+      "loops: only the first and the last iterations, and those that are named, are shown"));
+  CHECK(has_label("\"l\" from 0 to 500000: "));
+  CHECK(has_label("\"l\" from 500001 to 999999: "));
+}
+
+TEST_CASE("named iterations: an expectation is checked where values are computed") {
+  const std::string expect = R"(, "expect": [{"equal": ["l[5].s", "l[15].h2"]}])";
+  const auto program = [&](int64_t trips) {
+    return R"("program": [)" +
+           loop("l", trips, R"("h": "a")",
+                R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x"},
+                   {"id": "h2", "op": "psum", "of": "a", "axis_name": "x"})",
+                R"("h": "s")") +
+           "]" + expect;
+  };
+  CHECK(report_of(program(30)).holds);
+  const Report many = report_of(program(1'000'000));
+  CHECK_FALSE(many.holds);
+  CHECK(many.checks.back().message ==
+        "It is not decided: values were not computed, since iterations of loops are left out.");
+}
+
+}  // namespace
+}  // namespace orrery::test
