@@ -59,14 +59,14 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
   return visit(Cause{CauseKind::Credit, *slot, frees_slot_in(schedule.step(*slot).form())});
 }
 
-/// When a step was done.
+/// When the halves of a step and its message were done.
 struct StepInstants {
   Instant received;  // its receive half has retired
   Instant sent;      // its send half has retired
   Instant arrived;   // its message is at the receiver
 };
 
-/// The instant at which a cause other than Enter was met: one of those of the step that it names.
+/// When a cause other than Enter was met: an instant of the step that it names.
 template <class Step>
 ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
   if (cause.kind == CauseKind::Message)

@@ -14,12 +14,12 @@
 
 namespace orrery {
 
-/// Of a local op, and of the entry into a collective.
+/// The launch time of a local op, and of entering a collective; zero if it is not given.
 inline Duration launch_duration(const DeviceFigures& device) {
   return device.launch.value_or(Duration());
 }
 
-/// Of a local op on one device, and the figures that it needs and the device lacks.
+/// How long a local op takes on one device, and which figures it needs that the device lacks.
 struct LocalDuration {
   Duration takes;
   bool lacks_peak_rate = false;  // for flops of the cost's dtype

@@ -99,7 +99,7 @@ class ProgramWalk {
     HalfRef half;
   };
 
-  /// The steps of a running collective, whose schedule may be of any class.
+  /// The steps of a running collective. Its schedule may be of any class.
   struct Steps {
     virtual ~Steps() = default;
     virtual void enter(Node node) = 0;
@@ -170,9 +170,8 @@ class ProgramWalk {
   std::vector<Ready> ready_;      // halves whose causes are met
 };
 
-/// `concrete(schedule, use)` calls `use` with the schedule, best as its own class, which saves
-/// virtual calls: with_concrete, which stands in a folder above. `program` and `lowered` must
-/// outlive what is returned.
+/// `concrete` is with_concrete (simulator/algorithm/concrete.h): each schedule is walked as its own
+/// class. `program` and `lowered` must outlive what is returned.
 template <class Visitor, class Concrete>
 Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor, Concrete concrete) {
   return ProgramWalk<Visitor, Concrete>(program, lowered, visitor, concrete).run();

@@ -97,8 +97,8 @@ bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
   return true;
 }
 
-/// The moment with which an op ends, given its first instruction: a collective has ended on the
-/// device, any other op has been passed.
+/// The moment with which an op ends, given its first instruction: Ended for a collective, Passed
+/// for any other op.
 inline Moment end_of_op(const TapeOrder& tape, uint32_t first) {
   const bool enters = tape[first].kind == Instruction::Kind::Enter;
   return {enters ? MomentKind::Ended : MomentKind::Passed, first};
@@ -109,9 +109,9 @@ inline bool ends_op(const TapeOrder& tape, Moment moment) {
   return tape.begins_op(moment.instruction) && moment == end_of_op(tape, moment.instruction);
 }
 
-/// For each op of the issue order, the position there of the op until which it uses its operands
-/// and results: its own; for a collective that of the op that first waits for its end, or the
-/// number of ops if none does.
+/// For each op of the issue order, until which position there it uses its operands and results: its
+/// own; for a collective, that of the first op that waits for its end. If none does, the number of
+/// ops.
 std::vector<uint32_t> ends_of_use(const TapeOrder& tape);
 
 }  // namespace orrery

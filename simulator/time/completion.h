@@ -53,7 +53,7 @@ struct OpTime {
   friend bool operator==(const OpTime&, const OpTime&) = default;
 };
 
-/// Of one run.
+/// How long one run took.
 inline OpTime time_of(const OpSpan& span) {
   return {span.end - span.reached, span.end - span.start};
 }

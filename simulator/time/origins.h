@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// When something happened, and what led to it: the node whose entry did.
+/// When something happened, and its origin: in a collective, the node whose entry led to it.
 template <class When, class Origin = Node>
 struct HappenedAt {
   When at;
