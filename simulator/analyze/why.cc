@@ -7,6 +7,7 @@
 #include "simulator/analyze/list_runs.h"
 #include "simulator/event/recording.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/time/origins.h"
 
@@ -62,7 +63,7 @@ class Inside {
       const Cause cause = last_met(*half, step);
       begins_after(after(cause, *half));
       if (cause.kind == CauseKind::Enter)
-        return;
+        return add_packing(cause.step.node);
       if (cause.kind == CauseKind::Message) {
         const StepRecord& sent = recording_.at(id_, cause.step);
         add(What::Flight, cause.step.node, half->step.node, step, sent.sent, sent.arrived);
@@ -76,16 +77,27 @@ class Inside {
   /// From the end of the member's last step to the end of the collective on its device.
   void add_leaving(Node node) {
     const Instant end = runs_.span(runs_.lists().enter_of(id_, node)).end;
-    if (collective_.leave == Duration())
+    add_copy(node, bytes_unpacked(collective_.work, schedule_.extent()),
+             Instant(end.picoseconds() - collective_.leave.count()), end, After::StepBefore);
+  }
+
+  /// From the launch of the member to its entry.
+  void add_packing(Node node) {
+    add_copy(node, bytes_packed(collective_.work, schedule_.extent()),
+             runs_.span(runs_.lists().enter_of(id_, node)).start, entry(node), After::Launch);
+  }
+
+  void add_copy(Node node, Bytes bytes, Instant begin, Instant end, After because) {
+    if (begin == end)
       return;
     Reason reason;
     reason.what = What::Copy;
     reason.op = runs_.lists().op(id_, node);
     reason.device = device(node);
-    reason.bytes = itemsize(collective_.work) * schedule_.extent().result();
-    reason.begin = Instant(end.picoseconds() - collective_.leave.count());
+    reason.bytes = bytes;
+    reason.begin = begin;
     reason.end = end;
-    reason.because = After::StepBefore;
+    reason.because = because;
     reasons_.push_back(reason);
   }
 
@@ -115,7 +127,10 @@ class Inside {
 
   LogicalId device(Node node) const { return collective_.members[node.index()]; }
 
-  Instant entry(Node node) const { return runs_.span(runs_.lists().enter_of(id_, node)).start; }
+  Instant entry(Node node) const {
+    const EnterRef entry = runs_.lists().enter_of(id_, node);
+    return runs_.at(entry.list, {MomentKind::Entered, entry.enter});
+  }
 
   void add(What what, Node at, std::optional<Node> to, const Step& step, Instant begin,
            Instant end) {

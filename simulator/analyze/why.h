@@ -32,6 +32,7 @@ struct Reason {
     Computed,    // its compute stream had run `after`
     Ended,       // its compute stream had waited for `after`, a collective
     StreamFree,  // its communication stream had ended `after`
+    Launch,      // the device had launched the collective
     Entry,       // the device had entered the collective
     PeerEntry,   // the receiver had entered the collective (rendezvous)
     StepBefore,  // the step before on the channel, or the step's own receive half, was over

@@ -16,18 +16,25 @@ namespace orrery {
 
 namespace {
 
-std::vector<ValueId> arguments_of(const Program& program, const Thread& thread) {
-  std::vector<ValueId> arguments;
-  for (const Argument& argument : program.arguments)
-    if (all_have(argument, thread.devices))
-      arguments.push_back(argument.value);
-  return arguments;
+bool reads(const Program& program, const Thread& thread, BufferId buffer) {
+  return std::any_of(thread.issue_order.begin(), thread.issue_order.end(), [&](OpId op) {
+    const std::vector<ValueId>& operands = program.op(op).operands;
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](ValueId value) { return program.value(value).buffer == buffer; });
+  });
+}
+
+bool on_all_devices_of(const Thread& thread, const Thread& other) {
+  return std::includes(other.devices.begin(), other.devices.end(), thread.devices.begin(),
+                       thread.devices.end());
 }
 
 class Ledger {
  public:
+  using Donors = Lifetimes::Donors;
+
   Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
-         const MemoryPolicy& policy, const std::vector<bool>& output,
+         const MemoryPolicy& policy, const std::vector<bool>& output, const Donors& donors,
          const std::vector<std::vector<size_t>>& repeated_in)
       : program_(program),
         lowered_(lowered),
@@ -37,13 +44,14 @@ class Ledger {
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
         ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
-        buffers_(buffers_of(program, thread_)),
+        arguments_(arguments_of(thread, donors)),
+        buffers_(buffers()),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
 
   std::vector<Lifetime> lifetimes() {
     find_uses();
-    allocate(arguments_of(program_, thread_), Lifetime::Role::Argument, kBeforeFirst);
+    allocate(arguments_, Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
       const OpId id = id_at(p);
       on_behalf_of(id, [&] {
@@ -70,14 +78,33 @@ class Ledger {
   const Op& op_at(int64_t position) const { return program_.op(id_at(position)); }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
+  /// Those that all devices of the thread have. What it never reads and another thread of these
+  /// devices donates is that thread's.
+  std::vector<ValueId> arguments_of(ThreadId id, const Donors& donors) const {
+    const auto is_left_to_another = [&](BufferId buffer) {
+      const auto found = donors.find(buffer);
+      return found != donors.end() &&
+             std::any_of(found->second.begin(), found->second.end(),
+                         [&](ThreadId donor) {
+                           return donor != id && on_all_devices_of(thread_, program_.thread(donor));
+                         }) &&
+             !reads(program_, thread_, buffer);
+    };
+    std::vector<ValueId> arguments;
+    for (const Argument& argument : program_.arguments)
+      if (all_have(argument, thread_.devices) && !is_left_to_another(buffer_of(argument.value)))
+        arguments.push_back(argument.value);
+    return arguments;
+  }
+
   /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
-  static std::vector<BufferId> buffers_of(const Program& program, const Thread& thread) {
+  std::vector<BufferId> buffers() const {
     std::vector<BufferId> buffers;
-    for (const ValueId argument : arguments_of(program, thread))
-      buffers.push_back(program.value(argument).buffer);
-    for (const OpId op : thread.issue_order)
-      for (const ValueId value : program.op(op).results)
-        buffers.push_back(program.value(value).buffer);
+    for (const ValueId argument : arguments_)
+      buffers.push_back(buffer_of(argument));
+    for (const OpId op : thread_.issue_order)
+      for (const ValueId value : program_.op(op).results)
+        buffers.push_back(buffer_of(value));
     std::sort(buffers.begin(), buffers.end());
     buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
     return buffers;
@@ -278,7 +305,8 @@ class Ledger {
   const std::vector<bool>& output_;                      // per buffer
   const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
-  const std::vector<uint32_t> ends_;                // per position
+  const std::vector<uint32_t> ends_;  // per position
+  std::vector<ValueId> arguments_;
   std::vector<BufferId> buffers_;                   // of the thread; ascending
   std::vector<Use> uses_;                           // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
@@ -293,10 +321,14 @@ Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const Memor
     output_[program.value(value).buffer.index()] = true;
   if (leaves_out_iterations(program))
     repeated_in_ = repeated_in(program);
+  for (size_t t = 0; t < program.threads.size(); ++t)
+    for (const OpId op : program.threads[t].issue_order)
+      for (const ValueId value : program.op(op).donated)
+        donors_[program.value(value).buffer].emplace_back(t);
 }
 
 std::vector<Lifetime> Lifetimes::of(ThreadId thread) const {
-  return Ledger(program_, lowered_, thread, policy_, output_, repeated_in_).lifetimes();
+  return Ledger(program_, lowered_, thread, policy_, output_, donors_, repeated_in_).lifetimes();
 }
 
 }  // namespace orrery

@@ -1,13 +1,15 @@
 #pragma once
 
 // The positions of a thread's list between which each buffer, and each op's scratch, is held. Of
-// the arguments, a thread has those that all its devices have.
+// the arguments, a thread has those that all its devices have, unless another thread of these
+// devices donates it and this one never reads it.
 //  - Results and scratch are held from their op on, arguments from before the first op.
-//  - Operands, results and scratch of a started collective are held at least to its last `done`.
+//  - Operands, results and scratch of a started collective are held at least to its first `done`.
 //  - Without a `done` they are held to the end.
 //  - Arguments are held to the end unless donated, outputs to the end, others to their last use.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +57,9 @@ struct Lifetime {
 /// Keeps references to its arguments.
 class Lifetimes {
  public:
+  /// The threads that donate a buffer.
+  using Donors = std::map<BufferId, std::vector<ThreadId>>;
+
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
 
   /// In the order of allocation: arguments by value id, then for each op its new buffers by value
@@ -65,6 +70,7 @@ class Lifetimes {
   const Program& program_;
   const Lowered& lowered_;
   const MemoryPolicy& policy_;
+  Donors donors_;
   std::vector<bool> output_;                      // per buffer: whether an output lives there
   std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
 };

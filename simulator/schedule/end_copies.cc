@@ -14,12 +14,20 @@ EndCopies end_copies(OpKind kind, const MemberTensors& tensors) {
   return copies;
 }
 
+Bytes bytes_packed(WorkType work, const Extent& extent) {
+  return itemsize(work) * extent.input;
+}
+
+Bytes bytes_unpacked(WorkType work, const Extent& extent) {
+  return itemsize(work) * extent.result();
+}
+
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
                          const DataRates& rates) {
   const EndCopies copies = end_copies(kind, tensors);
   const Bytes item = itemsize(tensors.work);
-  const Bytes packed = copies.packs() ? item * extent.input : Bytes();
-  const Bytes unpacked = copies.unpacks() ? item * extent.result() : Bytes();
+  const Bytes packed = copies.packs() ? bytes_packed(tensors.work, extent) : Bytes();
+  const Bytes unpacked = copies.unpacks() ? bytes_unpacked(tensors.work, extent) : Bytes();
   MemberCosts costs;
   costs.pack = copy_duration(packed, rates);
   costs.leave = copy_duration(unpacked, rates);
@@ -28,7 +36,7 @@ MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors&
   if (!extent.in_place)
     costs.scratch += packed;
   if (copies.reorders_result || item > itemsize(tensors.result))
-    costs.scratch += item * extent.result();
+    costs.scratch += bytes_unpacked(tensors.work, extent);
   return costs;
 }
 

@@ -35,6 +35,10 @@ struct EndCopies {
 
 EndCopies end_copies(OpKind kind, const MemberTensors& tensors);
 
+/// What is copied when the operand is packed, and when the result is copied out.
+Bytes bytes_packed(WorkType work, const Extent& extent);
+Bytes bytes_unpacked(WorkType work, const Extent& extent);
+
 /// What a member needs besides its steps.
 struct MemberCosts {
   Bytes scratch;        // besides its operand and its result

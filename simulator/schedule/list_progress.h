@@ -52,6 +52,9 @@ class ProgramLists {
   /// The list of the op on a device. Requires that the device runs the op.
   ListId list_of(OpId op, LogicalId device) const;
 
+  const Collective& collective(EnterRef entry) const {
+    return lowered_->collective(member(entry).collective);
+  }
   /// The member that the Enter is: its collective and node.
   Member member(EnterRef entry) const {
     const List& list = lists_[entry.list.index()];

@@ -22,8 +22,9 @@
 namespace orrery {
 
 /// One op on one device. The compute stream reaches the op at `reached`. A local op runs from
-/// `start` (= reached) to `end`. A collective is entered at `start` and has ended on this device at
-/// `end`. A done starts when it is reached and ends when the compute stream goes on.
+/// `start` (= reached) to `end`. A collective is launched at `start`: it packs its operand, enters,
+/// and has ended on this device at `end`, when its result is copied out. A done starts when it is
+/// reached and ends when the compute stream goes on.
 struct OpSpan {
   Instant reached;
   Instant start;

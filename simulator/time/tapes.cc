@@ -109,11 +109,11 @@ void Tapes::passed(ListId list, uint32_t instruction) {
 void Tapes::entered(EnterRef entry) {
   const Instruction& at = lists_.tape(entry.list)[entry.enter];
   const Member member = lists_.member(entry);
+  OpSpan& span = this->span(entry.list, entry.enter);
   const Instant entry_at = on_behalf_of(at.op, [&] {
-    return causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch +
-           lowered_.collective(member.collective).pack;
+    span.start = causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
+    return span.start + lowered_.collective(member.collective).pack;
   });
-  span(entry.list, entry.enter).start = entry_at;
   std::vector<EnterRef>& entries = entries_[member.collective.index()];
   entries.resize(lowered_.collective(member.collective).members.size());
   entries[member.node.index()] = entry;

@@ -29,6 +29,8 @@ std::string because(const Report& report, const Reason& reason) {
       return fmt::format("once {} has ended there", after());
     case Reason::After::StreamFree:
       return fmt::format("once {} has left its communication stream", after());
+    case Reason::After::Launch:
+      return "as soon as it is launched";
     case Reason::After::Entry:
       return "as soon as it has entered";
     case Reason::After::PeerEntry:

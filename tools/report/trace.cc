@@ -158,7 +158,8 @@ class Trace {
       shown.threads.push_back(stream(list_of(id, n), collective.stream).first_thread + 1);
       const EnterRef entry = runs_.lists().enter_of(id, Node(n));
       shown.ops.push_back(runs_.lists().op(entry));
-      shown.went_on.insert(shown.went_on.end(), channels, runs_.span(entry).start);
+      shown.went_on.insert(shown.went_on.end(), channels,
+                           runs_.at(entry.list, {MomentKind::Entered, entry.enter}));
     }
   }
 
