@@ -98,7 +98,7 @@ class Folded {
     for (size_t device = 0; device < runs.took.size(); ++device) {
       const OpSpan& span = times.spans[op.index()][device];
       if (!shows(op))
-        add(device, {span.end - span.reached, span.end - span.start});
+        add(device, time_of(span));
       else if (!times.left_out.empty())
         add(device, times.left_out[op.index()][device]);
     }

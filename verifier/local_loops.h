@@ -2,7 +2,7 @@
 
 // Long loops of local ops alone. Nothing disturbs their iterations: each takes a device as long as
 // the last one. So where the engine times a program, the left-out iterations of such a loop are not
-// run. The op before the window takes as much longer instead, and the result is corrected.
+// run. Their time is added to the op before the window, and taken out of the result afterwards.
 
 #include <map>
 #include <span>

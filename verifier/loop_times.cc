@@ -86,10 +86,8 @@ Completion folded(const Program& program, const WrittenOut& all, Completion comp
       continue;
     std::vector<OpTime>& runs = left_out[all.copy_of[op].index()];
     const std::vector<OpSpan>& of_op = completion.spans[op];
-    for (size_t device = 0; device < of_op.size(); ++device) {
-      runs[device].from_reached += of_op[device].end - of_op[device].reached;
-      runs[device].from_start += of_op[device].end - of_op[device].start;
-    }
+    for (size_t device = 0; device < of_op.size(); ++device)
+      runs[device] += time_of(of_op[device]);
   }
   completion.spans = std::move(spans);
   completion.left_out = std::move(left_out);
@@ -161,7 +159,7 @@ class ByRepetition {
   }
 
   /// Runs so many iterations of each group that they repeat before its end, and that those left out
-  /// are whole periods. One group's iterations stand still in another's states, so each group
+  /// are whole periods. While one group runs, the others are at a fixed iteration. So each group
   /// repeats at a time of its own.
   std::optional<Completion> find_periods() {
     while (true) {
@@ -293,10 +291,8 @@ std::optional<Completion> time_shortened(const Program& program, const Subject& 
   if (!diagnostics.empty())
     return std::nullopt;
   if (const std::string over = beyond_limits(program, subject.options.limits); !over.empty()) {
-    diagnostics.add(
-        "to time loops whose messages share links and are not seen to repeat, all iterations are "
-        "run: " +
-        over);
+    diagnostics.add("loops whose messages share links are run in full where no period is found: " +
+                    over);
     return std::nullopt;
   }
   Written written(program, subject, diagnostics);

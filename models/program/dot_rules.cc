@@ -2,7 +2,6 @@
 // dimensions. The order of summation is in models/array/kernels.h.
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 

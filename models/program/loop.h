@@ -43,9 +43,9 @@ struct Loop {
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
   /// With a window, the iterations from number `first` (from 0) to before the last `window` ones
-  /// are alike, and may be left out. Each of them, and each of the window, has the ops, types and
-  /// operands of the last iteration, shifted. It names no iteration that is `window` or more before
-  /// it. Without one, `window` is 0, and every iteration is written.
+  /// are alike, and may be left out. Each of them, and each of the window, is a copy of the last
+  /// iteration: it has the same ops and types, and reads values of at most the `window` - 1
+  /// iterations before it. Without a window, `window` is 0, and every iteration is written.
   uint32_t first = 0;
   uint32_t window = 0;
 

@@ -2,7 +2,6 @@
 
 // Reads a scenario's "mesh" and "arrays".
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 
 // Reads a scenario's "expect".
 
-#include <set>
 #include <string>
 #include <vector>
 

@@ -34,8 +34,9 @@ class KeptIterations {
   std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> kept_;  // by lower and upper
 };
 
-/// The iterations that a reading left out. The last ones before them count too: the window names
-/// them in place of those left out. If they were also held to the end, memory would miss one.
+/// The iterations that a reading left out. The last ones written before them count too. In the
+/// program, the window reads their values in place of those of left-out iterations. If such a value
+/// is also an output, it is held to the end, and the storage of the left-out one would be missed.
 class LeftOutIterations {
  public:
   void add(const Loop& loop);

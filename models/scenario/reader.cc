@@ -186,7 +186,7 @@ class ScenarioReader {
 /// Reads a scenario whose loops may be long, in up to three tries:
 ///  1. with iterations left out, where that makes no difference;
 ///  2. if the scenario names some of these, with them kept;
-///  3. if anything is wrong, with all iterations. What is wrong then is wrong.
+///  3. if anything is wrong, with all iterations. The errors of this try are reported.
 /// If all are too many, the errors of the try before count. A scenario that is wanted with all
 /// iterations is read so after the others, so that its loops have the same parts.
 class Tries {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "models/base/check.h"
 #include "simulator/analyze/list_runs.h"
 
 namespace orrery {

@@ -12,7 +12,8 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
                                          std::span<const Collective> collectives, bool copies) {
   const bool reduces =
       std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
-        return rules(collective.kind).form.combine != Combine::None;
+        return collective.members.size() > 1 &&
+               rules(collective.kind).form.combine != Combine::None;
       });
   std::vector<std::string> labels;
   if (!device.launch)

@@ -1,7 +1,6 @@
 #include "simulator/lower/lower.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>

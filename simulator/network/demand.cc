@@ -1,7 +1,6 @@
 #include "simulator/network/demand.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <numeric>
 #include <span>

@@ -94,8 +94,8 @@ void MaxMin::touch_all() {
 // Bundles, found by a chained hash table.
 
 size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
-  // The last link is added as it is: what one sender begins to all others one after the other lies
-  // together, and so does what it meets there.
+  // The last link is added unhashed: bundles from one sender to neighbouring receivers are
+  // neighbours in the table, so one cache line serves several.
   uint64_t hash = static_cast<uint64_t>(cap);
   for (const uint32_t hop : hops.first(hops.size() - 1)) {
     hash = (hash ^ hop) * 0x9e3779b97f4a7c15U;
@@ -121,7 +121,8 @@ uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
 
 uint32_t MaxMin::make_bundle(std::span<const uint32_t> route, int64_t cap) {
   for (const uint32_t hop : route)
-    if (std::ssize(links_[hop].bundles) > links_[hop].in_use + std::max<int64_t>(2, links_[hop].in_use / 8))
+    if (std::ssize(links_[hop].bundles) >
+        links_[hop].in_use + std::max<int64_t>(2, links_[hop].in_use / 8))
       drop_unused(links_[hop]);
   if (free_bundles_.empty()) {
     free_bundles_.push_back(static_cast<uint32_t>(bundles_.size()));

@@ -164,8 +164,8 @@ bool Paths::append_searched(VertexId from, VertexId to) {
   return found;
 }
 
-/// Each end goes towards the other while there is only one way to go: round a circle that way, if
-/// the other end is not reached.
+/// Follows single links out of the source and single links into the target. Where these stop, it
+/// searches between.
 bool Paths::route(VertexId from, VertexId to) {
   path_->links.clear();
   path_->bottleneck.reset();

@@ -102,8 +102,8 @@ class Paths {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  /// The route of one pair from a source with several links. Pairs whose numbers fall together take
-  /// each other's place.
+  /// The route of one pair from a source with several links. The table is a cache: pairs with the
+  /// same slot replace each other.
   struct Found {
     VertexId from;
     VertexId to;

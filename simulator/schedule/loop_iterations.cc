@@ -1,7 +1,5 @@
 #include "simulator/schedule/loop_iterations.h"
 
-#include <algorithm>
-
 namespace orrery {
 
 namespace {

@@ -36,7 +36,7 @@ class CapacityCheck {
       append(link, added);
   }
 
-  /// The next addition exceeds the capacity.
+  /// The check has failed: nothing more need be added.
   void refuse() { holds_ = false; }
 
   /// Whether everything added so far fits.

@@ -48,7 +48,7 @@ class CollectiveSweep {
                   1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
-  /// That it takes while it runs.
+  /// The memory that it takes while it runs.
   Int128 bytes() const {
     const size_t links = capacity_ == nullptr ? 0 : sizeof(shared_links_[0]);
     return Int128{width_} * Int128{sizeof(Connection) + links + kProgressBytes} +
@@ -178,16 +178,17 @@ class CollectiveSweep {
       for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) {
         const Step step = schedule_.step(ref);
         if (step.to)
-          check_capacity(ref, step.count());
+          check_capacity(ref, step);
       });
   }
 
-  /// Of a send half that has run: all of its time is the message's.
-  void check_capacity(StepRef ref, int64_t count) const {
+  /// Of a send half that has run: its message takes the links all the time.
+  void check_capacity(StepRef ref, const Step& step) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
-    const Instant begun(sent.picoseconds() -
-                        connections_[at].cost(count).durations.message.count());
+    const Duration took = half_duration(timed_actions(step.form(), Half::Send),
+                                        connections_[at].cost(step.count()).durations);
+    const Instant begun(sent.picoseconds() - took.count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, connections_[at].rate.value());
   }
@@ -283,7 +284,7 @@ class CollectiveSweep {
         send(half.step, step, pass);
       ORRERY_CHECK(!pass.results.unknown, "a cost that was learnt is known");
       if (capacity_ != nullptr && half.half == Half::Send && step.to)
-        check_capacity(half.step, step.count());
+        check_capacity(half.step, step);
       if (log_ != nullptr)
         log_half(half);
       tally_.add(pass.results.tally);
@@ -348,8 +349,8 @@ class CollectiveSweep {
   /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
   size_t index_of(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
-  /// Makes the step's cost known to its channel, and where there is room that of one more size.
-  /// Returns whether it was new.
+  /// Stores the cost of the step in its channel, and that of size `other` in the second entry.
+  /// Returns whether one was new.
   bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
     const Step step = schedule_.step(ref);
     Connection& way = connections_[channel_of(ref)];

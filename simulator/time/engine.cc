@@ -171,10 +171,9 @@ class Engine {
     }
   }
 
-  /// At the end of an instant: the lists, the collectives at work, the events and the transfers, in
-  /// an order that does not depend on how they came about. Ends of transfers follow from what is
-  /// left and the rate; their events do nothing else. The rates follow from the set
-  /// of flows (max_min.h), and so does each later one. Messages and digest are sums over what runs.
+  /// At the end of an instant: the lists, the running collectives, the events and the transfers,
+  /// sorted, so that the order of insertion does not matter. Events of flows are left out: when a
+  /// flow ends follows from what is left to send and its rate. Messages and digest are sums.
   void append_state(RelativeState& state) const {
     tapes_.append_state(state);
     std::vector<std::pair<LoopPosition, const RunningCollective*>> at_work;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a node sends as it enters a collective, all at once: it shows that links are shared before
-// any time or memory is spent on a sweep. Where a node has many channels, it often does.
+// An early test before a sweep: if the messages that a node sends as it enters a collective already
+// exceed a link, the sweep is not tried. Nodes with many channels often do.
 
 #include <algorithm>
 #include <cstddef>

@@ -25,9 +25,9 @@
 
 namespace orrery {
 
-/// Where the load of links is checked: per thread its set of threads_by_shared_links(). Nobody
-/// checks the messages of iterations that are added. So they may only meet each other, as they do
-/// in iterations that are run, and enough are run before and after those added.
+/// Where the load of links is checked: per thread its set of threads_by_shared_links(). Iterations
+/// that are added are not checked. So they are added only where their messages share links with
+/// those of no other thread, and enough are run before and after them.
 using LinkSets = std::optional<std::vector<uint32_t>>;
 
 struct RepeatOptions {

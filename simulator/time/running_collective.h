@@ -46,7 +46,7 @@ class RunningCollective {
   /// At the end of an instant.
   virtual void append_state(RelativeState& state) const = 0;
 
-  /// That it takes, with what the engine holds of its messages under way.
+  /// The memory that it takes, with what the engine holds of its messages under way.
   virtual Int128 bytes() const = 0;
 };
 
@@ -87,9 +87,8 @@ class CollectiveRun final : public RunningCollective {
   }
   Int128 bytes() const override { return bytes(extent_); }
 
-  /// Only how far it is. Its halves at work are the engine's events and flows. Who held up whom
-  /// goes only into held_up_by, which is not kept where iterations are added. What a channel
-  /// remembers of its way follows from the step that it is at.
+  /// Only the progress. Halves that run are among the engine's events and flows. Origins only go
+  /// into held_up_by, which is not kept where iterations are added. Connections only save work.
   void append_state(RelativeState& state) const override { progress_.append_state(state); }
 
   State enter(Node node) override {

@@ -53,8 +53,7 @@ class Tapes {
 
   const ListProgress& progress() const { return progress_; }
 
-  /// Where all lists are, and the clocks that later instants are compared with. The spans so far
-  /// are left out: no later instant needs another of them.
+  /// Where all lists are, and the clocks that later instants depend on.
   void append_state(RelativeState& state) const;
 
   /// A device that stands at a wait, and for what: "device 3 waits for the end of 'r'". Requires

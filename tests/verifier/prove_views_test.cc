@@ -166,9 +166,9 @@ TEST_CASE("proof: a view with two elements at one offset is refused") {
   const View whole = View::whole(4);
   const View twice{{2, 2}, {1, 1}};
   CHECK(prove(traced, {whole, twice}, definition).why_not ==
-        "the view of the result does not give each of its 4 elements a place of its own");
+        "the view of the result does not map its 4 elements to as many offsets");
   CHECK(prove(traced, {twice, whole}, definition).why_not ==
-        "the view of the operand does not give each of its 4 elements a place of its own");
+        "the view of the operand does not map its 4 elements to as many offsets");
 }
 
 TEST_CASE("proof: a result with more elements than its definition fails") {

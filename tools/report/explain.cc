@@ -92,7 +92,7 @@ std::string until(const Report& report, const ValueLife& life) {
     case HeldUntil::TakenOver:
       return fmt::format("until {} takes its storage over (reuse: xla)", to());
     case HeldUntil::NeverUsed:
-      return "no further: nothing uses it";
+      return "only while it runs: nothing reads it";
   }
   fail_check("an enumerator", "every end has words", __FILE__, __LINE__);
 }

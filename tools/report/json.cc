@@ -260,9 +260,9 @@ void write_name(JsonWriter& json, const Program& program, const std::optional<Op
 void write_reason(JsonWriter& json, const Report& report, const Reason& reason) {
   static constexpr std::array<const char*, 6> kWhat = {"compute", "enter",  "reduce",
                                                        "send",    "flight", "copy"};
-  static constexpr std::array<const char*, 11> kBecause = {
-      "beginning",   "computed",   "ended",   "stream_free", "entry", "peer_entry",
-      "step_before", "other_step", "message", "slot_free",   "sent"};
+  static constexpr std::array<const char*, 12> kBecause = {
+      "beginning",  "computed",    "ended",      "stream_free", "launch",    "entry",
+      "peer_entry", "step_before", "other_step", "message",     "slot_free", "sent"};
   const Program& program = report.scenario->program;
   json.object([&] {
     json.key("what").value(kWhat[static_cast<size_t>(reason.what)]);

@@ -266,12 +266,11 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
   const std::optional<View> from_result = inverse(views.output);
   const std::optional<View> from_operand = inverse(views.input);
   if (!from_result || !from_operand)
-    return {
-        false,
-        fmt::format("the view of the {} does not give each of its {} elements a place of its own",
-                    from_result ? "operand" : "result",
-                    (from_result ? views.input : views.output).elements()),
-        {}};
+    return {false,
+            fmt::format("the view of the {} does not map its {} elements to as many offsets",
+                        from_result ? "operand" : "result",
+                        (from_result ? views.input : views.output).elements()),
+            {}};
   RankComparison comparison(run.folds, views, *from_result, *from_operand, budget - run.pieces);
   for (size_t r = 0; r < run.outputs.size(); ++r) {
     auto proof = comparison.first_difference(Rank(r), run.outputs[r], definition(Rank(r)));

@@ -22,11 +22,11 @@ std::unique_ptr<const Schedule> all_reduce() {
 
 /// "send@1 5-6 entry, ...", in microseconds.
 std::string text(const std::vector<Reason>& chain) {
-  static constexpr std::array<const char*, 5> kWhat = {"compute", "enter", "reduce", "send",
-                                                       "flight"};
-  static constexpr std::array<const char*, 11> kAfter = {
-      "beginning", "computed", "ended",   "stream", "entry", "peer",
-      "before",    "other",    "message", "slot",   "sent"};
+  static constexpr std::array<const char*, 6> kWhat = {"compute", "enter",  "reduce",
+                                                       "send",    "flight", "copy"};
+  static constexpr std::array<const char*, 12> kAfter = {"beginning", "computed", "ended", "stream",
+                                                         "launch",    "entry",    "peer",  "before",
+                                                         "other",     "message",  "slot",  "sent"};
   std::string text;
   for (const Reason& reason : chain)
     text += fmt::format(
@@ -65,6 +65,20 @@ TEST_CASE("why: a launch, and the cause of a wait on the compute stream") {
   CHECK(why_text(sketch, after, 0) ==
         "enter@0 0-3 beginning, send@0 3-4 entry, flight@0 4-5 sent, send@1 5-6 message, "
         "flight@1 6-7 sent, compute@0 7-9 ended");
+}
+
+TEST_CASE(
+    "why: the operand is packed after the launch, the result copied out after the last step") {
+  Sketch sketch(2);
+  sketch.lowered.launch = Duration(3'000'000);
+  const OpId op = sketch.sync(sketch.site(all_reduce()));
+  for (Collective& collective : sketch.lowered.collectives) {
+    collective.pack = Duration(2'000'000);
+    collective.leave = Duration(1'000'000);
+  }
+  CHECK(why_text(sketch, op, 0) ==
+        "enter@0 0-3 beginning, copy@0 3-5 launch, send@0 5-6 entry, flight@0 6-7 sent, "
+        "send@1 7-8 message, flight@1 8-9 sent, copy@0 9-10 message");
 }
 
 TEST_CASE("why: a collective that waits for the one before it on its stream") {
