@@ -1,5 +1,6 @@
 #include "models/scenario/long_loops.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -17,7 +18,29 @@ std::vector<int64_t> KeptIterations::ends(int64_t lower, int64_t upper) const {
   return ends;
 }
 
+WrittenIterations KeptIterations::least(int64_t lower, int64_t upper) const {
+  const auto found = least_.find({lower, upper});
+  return found == least_.end() ? WrittenIterations() : found->second;
+}
+
+void KeptIterations::at_least(int64_t lower, int64_t upper, WrittenIterations written) {
+  WrittenIterations& least = least_[{lower, upper}];
+  least.first = std::max(least.first, written.first);
+  least.window = std::max(least.window, written.window);
+}
+
+void LeftOutIterations::make_alike(KeptIterations& kept) const {
+  for (const auto& [bounds, written] : most_)
+    kept.at_least(bounds.first, bounds.second, written);
+}
+
 void LeftOutIterations::add(const Loop& loop) {
+  const auto [at, is_new] =
+      most_.emplace(std::pair(loop.lower, loop.upper), WrittenIterations{loop.first, loop.window});
+  WrittenIterations& most = at->second;
+  differ_ |= !is_new && (most.first != loop.first || most.window != loop.window);
+  most.first = std::max(most.first, loop.first);
+  most.window = std::max(most.window, loop.window);
   const int64_t reach = loop.window - 1;
   loops_[without_indices(loop.name)].insert(
       {loop.lower, loop.upper, loop.lower + loop.first - reach, loop.upper - loop.window});

@@ -18,10 +18,19 @@ namespace orrery {
 /// Whether iterations of long loops may be left out of the program.
 enum class LongLoops : uint8_t { LeftOut, WrittenOut };
 
-/// Iterations that the scenario names, and that would be left out or stand for ones left out. A
-/// loop with these is read as several, one after the other, each with iterations of its own to
-/// leave out: an iteration that is kept is the last of one. So all are loops like any other. Loops
-/// that meet have to have the same iterations, so every loop of these bounds is cut there.
+/// How many iterations a loop has written out before and after those it leaves out.
+struct WrittenIterations {
+  uint32_t first = 0;
+  uint32_t window = 0;
+};
+
+/// Iterations that must not be left out:
+///  - Those that the scenario names. A loop with these is read as several, one after the other,
+///  each
+///    with iterations of its own to leave out: an iteration that is kept is the last of one. So all
+///    are loops like any other.
+///  - Those that another loop writes out which this one meets. Loops that meet have to have the
+///    same iterations, so all this is of every loop with the same bounds.
 class KeptIterations {
  public:
   void add(int64_t lower, int64_t upper, int64_t index) { kept_[{lower, upper}].insert(index); }
@@ -30,8 +39,13 @@ class KeptIterations {
   /// Where the parts of a loop end (exclusive), ascending; the last one is `upper`.
   std::vector<int64_t> ends(int64_t lower, int64_t upper) const;
 
+  /// What a loop or a part of one writes out at least.
+  WrittenIterations least(int64_t lower, int64_t upper) const;
+  void at_least(int64_t lower, int64_t upper, WrittenIterations written);
+
  private:
-  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> kept_;  // by lower and upper
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> kept_;   // by lower and upper
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> least_;  // likewise
 };
 
 /// The iterations that a reading left out. The last ones written before them count too. In the
@@ -44,6 +58,11 @@ class LeftOutIterations {
 
   /// Those of them that any text of the document names, as "l[500].y" does.
   KeptIterations named_in(DocumentNode root) const;
+
+  /// Whether loops of the same bounds have others left out.
+  bool differ() const { return differ_; }
+  /// So that none of these loops writes out fewer than another.
+  void make_alike(KeptIterations& kept) const;
 
  private:
   struct Range {
@@ -58,7 +77,9 @@ class LeftOutIterations {
   void find_names(const std::string& text, KeptIterations& kept) const;
   void find_names(DocumentNode node, KeptIterations& kept) const;
 
-  std::map<std::string, std::set<Range>, std::less<>> loops_;  // by name without indices
+  std::map<std::string, std::set<Range>, std::less<>> loops_;      // by name without indices
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
+  bool differ_ = false;
 };
 
 }  // namespace orrery

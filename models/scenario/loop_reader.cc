@@ -223,10 +223,13 @@ bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper
       // A loop of any length keeps in memory what this one's first and last iterations hold. Before
       // the window, an iteration may name any number of earlier ones.
       const uint32_t reach = std::max(next->furthest(), uint32_t{1});
-      const size_t first = made.written.size() + reach;
-      if (first + reach + 1 < made.trips()) {
-        made.first = static_cast<uint32_t>(first);
-        made.window = reach + 1;
+      const WrittenIterations least = kept_.least(lower, upper);
+      const auto written = static_cast<uint32_t>(made.written.size());
+      const uint32_t first = std::max(written + reach, least.first);
+      const uint32_t window = std::max(reach + 1, least.window);
+      if (uint64_t{first} + window < made.trips()) {
+        made.first = first;
+        made.window = window;
       }
     }
     entry = std::move(next);

@@ -183,10 +183,11 @@ class ScenarioReader {
   std::optional<Diagnostic> over_limits_;
 };
 
-/// Reads a scenario whose loops may be long, in up to three tries:
+/// Reads a scenario whose loops may be long, in up to four tries:
 ///  1. with iterations left out, where that makes no difference;
 ///  2. if the scenario names some of these, with them kept;
-///  3. if anything is wrong, with all iterations. The errors of this try are reported.
+///  3. if anything is wrong and loops that may meet leave out others, with the same ones left out;
+///  4. if anything is wrong, with all iterations. The errors of this try are reported.
 /// If all are too many, the errors of the try before count. A scenario that is wanted with all
 /// iterations is read so after the others, so that its loops have the same parts.
 class Tries {
@@ -201,6 +202,10 @@ class Tries {
     kept_ = left_out_.named_in(root_);
     if (!kept_.empty())
       scenario = try_to_read(LongLoops::LeftOut);
+    if (!scenario && left_out_.differ()) {
+      left_out_.make_alike(kept_);
+      scenario = try_to_read(LongLoops::LeftOut);
+    }
     if (scenario && wanted == LongLoops::LeftOut)
       return std::move(*scenario);
     const std::optional<InputError> before = error_;

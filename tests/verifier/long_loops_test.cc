@@ -82,6 +82,33 @@ TEST_CASE("long loops: threads whose loops meet at sites run in step") {
   CHECK(check_same(scenario_text(kSwitch, programs(body(""), other))).added > 10);
 }
 
+TEST_CASE("long loops: loops that meet and carry differently leave out the same iterations") {
+  const auto psum = [](const std::string& id, const std::string& of) {
+    return fmt::format(
+        R"({{"id": "{}", "op": "psum", "of": "{}", "axis_name": "x", "site": "meet"}})", id, of);
+  };
+  // What the body sums, by how many iterations it lies back: not carried, carried, handed on once.
+  const std::vector<std::string> first = {
+      loop("l", 100, "", psum("s", "a"), ""),
+      loop("l", 100, R"("h": "a")", psum("s", "h"), R"("h": "s")"),
+      loop("l", 100, R"("h": "a", "g": "a")", psum("s", "g"), R"("h": "s", "g": "h")")};
+  const std::vector<std::string> second = {
+      loop("m", 100, "", psum("t", "a"), ""),
+      loop("m", 100, R"("k": "a")", psum("t", "k"), R"("k": "t")"),
+      loop("m", 100, R"("k": "a", "j": "a")", psum("t", "j"), R"("k": "t", "j": "k")")};
+  for (const std::string& cluster : {kSwitch, kRing}) {
+    for (const std::string& left : first) {
+      for (const std::string& right : second) {
+        const Outcome outcome = check_same(
+            scenario_text(cluster, R"("programs": [{"on": {"x": 0}, "do": [)" + left +
+                                       R"(]}, {"on": {"x": 1}, "do": [)" + right + "]}]"));
+        CHECK(outcome.left_out);
+        CHECK(outcome.added > 0);
+      }
+    }
+  }
+}
+
 TEST_CASE("long loops: loops run in step, and the body of the second program ends with one") {
   const auto outer = [](const std::string& id, const std::string& inside, const std::string& next) {
     return loop(id, 20, R"("h": "a")",
