@@ -1,6 +1,7 @@
 #include "models/program/folded.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace orrery {
 
@@ -37,6 +38,17 @@ std::vector<std::string> names_in_loops(const Program& program) {
     if (innermost[op] != nullptr)
       names[op] = outside[op] + program.ops[op].name.substr(innermost[op]->name.size() + 1);
   return names;
+}
+
+void for_each_iteration_in(std::string_view name,
+                           FunctionRef<void(std::string_view loop, int64_t index)> visit) {
+  for (size_t at = name.find('['); at != name.npos; at = name.find('[', at + 1)) {
+    int64_t index = 0;
+    const char* const end = name.data() + name.size();
+    const auto [after, error] = std::from_chars(name.data() + at + 1, end, index);
+    if (error == std::errc() && after != end && *after == ']')
+      visit(name.substr(0, at), index);
+  }
 }
 
 std::string without_indices(std::string_view name) {

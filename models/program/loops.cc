@@ -1,7 +1,6 @@
 #include "models/program/loops.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/folded.h"
 
 namespace orrery {
 
@@ -45,18 +45,13 @@ std::optional<std::string> named_as_left_out(const Program& program) {
     if (loop.left_out() > 0)
       loops.emplace(loop.name, &loop);
   const auto is_left_out = [&](std::string_view name) {
-    for (size_t at = name.find('['); at != name.npos; at = name.find('[', at + 1)) {
-      int64_t index = 0;
-      const char* const end = name.data() + name.size();
-      const auto [after, error] = std::from_chars(name.data() + at + 1, end, index);
-      if (error != std::errc() || after == end || *after != ']')
-        continue;
-      const auto [begin, past] = loops.equal_range(name.substr(0, at));
-      if (std::any_of(begin, past,
-                      [&](const auto& loop) { return leaves_out(*loop.second, index); }))
-        return true;
-    }
-    return false;
+    bool found = false;
+    for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
+      const auto [begin, past] = loops.equal_range(loop);
+      found |= std::any_of(begin, past,
+                           [&](const auto& each) { return leaves_out(*each.second, index); });
+    });
+    return found;
   };
   for (const Op& op : program.ops)
     if (is_left_out(op.name))

@@ -1,7 +1,6 @@
 #include "models/scenario/long_loops.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "models/program/folded.h"
@@ -63,19 +62,14 @@ void LeftOutIterations::find_names(DocumentNode node, KeptIterations& kept) cons
 }
 
 void LeftOutIterations::find_names(const std::string& text, KeptIterations& kept) const {
-  for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
-    int64_t index = 0;
-    const char* const end = text.data() + text.size();
-    const auto [after, error] = std::from_chars(text.data() + at + 1, end, index);
-    if (error != std::errc() || after == end || *after != ']')
-      continue;
-    const auto loops = loops_.find(without_indices(std::string_view(text).substr(0, at)));
+  for_each_iteration_in(text, [&](std::string_view loop, int64_t index) {
+    const auto loops = loops_.find(without_indices(loop));
     if (loops == loops_.end())
-      continue;
+      return;
     for (const Range& range : loops->second)
       if (range.begin <= index && index < range.end)
         kept.add(range.lower, range.upper, index);
-  }
+  });
 }
 
 }  // namespace orrery

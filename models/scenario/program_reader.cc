@@ -53,7 +53,7 @@ bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads, bool in_
   if (over.empty())
     return true;
   if (in_loop && long_loops_ == LongLoops::WrittenOut)
-    over += "; every iteration is read where single ones are named or asked for";
+    over += "; every iteration is read where one is asked for, or where something is wrong";
   if (!over_limits_)
     over_limits_ = Diagnostic{node.origin(), over};
   diagnostics_.add(node.origin(), std::move(over));

@@ -60,11 +60,13 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
 }
 
 /// When the halves of a step and its message were done.
-struct StepInstants {
-  Instant received;  // its receive half has retired
-  Instant sent;      // its send half has retired
-  Instant arrived;   // its message is at the receiver
+template <class When>
+struct StepDone {
+  When received;  // its receive half has retired
+  When sent;      // its send half has retired
+  When arrived;   // its message is at the receiver
 };
+using StepInstants = StepDone<Instant>;
 
 /// When a cause other than Enter was met: an instant of the step that it names.
 template <class Step>

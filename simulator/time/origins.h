@@ -41,17 +41,19 @@ class LastMet {
   bool any_ = false;
 };
 
-/// What the sweep stores of a step.
-struct StepTimes : StepInstants {
+/// When a step was done, and the origins.
+template <class When>
+struct StepHappened : StepDone<When> {
   Node received_origin;
   Node sent_origin;
 
   /// When the cause, which names this step, was met. Not for Enter.
-  ORRERY_ALWAYS_INLINE Happened of(const Cause& cause) const {
+  ORRERY_ALWAYS_INLINE HappenedAt<When> of(const Cause& cause) const {
     if (cause.half == Half::Receive)
       return {met_at(*this, cause), received_origin};
     return {met_at(*this, cause), sent_origin};
   }
 };
+using StepTimes = StepHappened<Instant>;
 
 }  // namespace orrery

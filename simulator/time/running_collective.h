@@ -150,38 +150,29 @@ class CollectiveRun final : public RunningCollective {
 
   void begin(StepRef ref, Half half) {
     const Step step = schedule_.step(ref);
-    Node origin;
-    const bool none_now =
-        for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-          const Met met = this->met(cause);
-          origin = met.origin;
-          return met.at != host_.number();
-        });
-    ORRERY_CHECK(!none_now, "a half begins when its last cause is met");
+    LastMet<InstantNumber> last;
+    for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
+      last.add(met(cause));
+      return true;
+    });
+    ORRERY_CHECK(last.any() && last.get().at == host_.number(),
+                 "a half begins when its last cause is met");
     if (log_ != nullptr)
       begun_[channel_of(ref)] = host_.now();
     Marks& marks = marks_.at(ref);
-    (half == Half::Receive ? marks.received_origin : marks.sent_origin) = origin;
-    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
-                half == Half::Send && step.to.has_value());
-    if (half == Half::Receive) {
-      const Duration duration = receive_duration(step);
-      if (duration > Duration())
-        host_.receive(id_, ref, duration);
-      else
-        retire({ref, half}, host_.now());
-    } else if (!step.to) {
+    (half == Half::Receive ? marks.received_origin : marks.sent_origin) = last.get().origin;
+    const TimedActions actions = timed_actions(step.form(), half);
+    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_), actions.sends);
+    if (actions.sends)
+      return transmit(ref, *step.to, itemsize_ * step.count());
+    const Duration duration =
+        take_time(actions, rates_)
+            ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates_))
+            : Duration();
+    if (duration > Duration())
+      host_.receive(id_, ref, duration);
+    else
       retire({ref, half}, host_.now());
-    } else {
-      transmit(ref, *step.to, itemsize_ * step.count());
-    }
-  }
-
-  Duration receive_duration(const Step& step) const {
-    const TimedActions actions = timed_actions(step.form(), Half::Receive);
-    if (!take_time(actions, rates_))
-      return Duration();
-    return half_duration(actions, payload_durations(itemsize_ * step.count(), rates_));
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
@@ -212,10 +203,9 @@ class CollectiveRun final : public RunningCollective {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
     const Marks& marks = marks_.at(cause.step);
-    if (cause.kind == CauseKind::Message)
-      return {host_.number(), marks.sent_origin};
-    return cause.half == Half::Receive ? Met{marks.received, marks.received_origin}
-                                       : Met{marks.sent, marks.sent_origin};
+    return StepHappened<InstantNumber>{
+        {marks.received, marks.sent, host_.number()}, marks.received_origin, marks.sent_origin}
+        .of(cause);
   }
 
   /// The message has been sent: the sender is free, and the message arrives after the latency.

@@ -76,6 +76,33 @@ std::string names_text(const Program& program, const std::vector<ValueId>& value
   return text;
 }
 
+/// The name of an operand. After a gap, an operand of an iteration before it stands for one of a
+/// left-out iteration.
+std::string operand_name(const Program& program, OpId op, ValueId value) {
+  std::string name = program.value(value).name;
+  for (const Loop& loop : program.loops) {  // inner ones first
+    const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
+    const auto here = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
+      return each.ops.has(op.index());
+    });
+    const auto there = std::find_if(loop.written.begin(), window, [&](const LoopIteration& each) {
+      return each.values.has(value.index());
+    });
+    if (loop.left_out() > 0 && here != loop.written.end() && there != window &&
+        name.starts_with(there->name))
+      name = fmt::format("{}[{}]{}", loop.name, here->index - (here - there),
+                         name.substr(there->name.size()));
+  }
+  return name;
+}
+
+std::string operands_text(const Program& program, OpId op) {
+  std::string text;
+  for (const ValueId value : program.op(op).operands)
+    text += (text.empty() ? "" : ", ") + operand_name(program, op, value);
+  return text;
+}
+
 std::string show_program(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits);
   const Program& program = scenario.program;
@@ -108,7 +135,7 @@ std::string show_program(const ShowCommand& command, const Style& style) {
       for (const ValueId result : op.results)
         types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);
       const std::string ids = op.results.empty() ? op.name : names_text(program, op.results);
-      ops.row({ids, op_name(op.kind, op.issue), names_text(program, op.operands), types});
+      ops.row({ids, op_name(op.kind, op.issue), operands_text(program, id), types});
     }
     out += ops.text(style, 0);
   }

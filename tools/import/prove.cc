@@ -13,6 +13,7 @@
 #include "models/program/builder.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/given_schedule.h"
+#include "simulator/lower/reach.h"
 #include "simulator/lower/views.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/check/hang.h"
@@ -138,24 +139,27 @@ Check proved(const MscclAlgorithm& algorithm, const Schedule& schedule, const Pr
                             name(algorithm.collective), algorithm.chunks, algorithm.gpus));
 }
 
-void require_routes(const MscclAlgorithm& algorithm, const Cluster& cluster) {
+void require_devices(const MscclAlgorithm& algorithm, const Cluster& cluster) {
   Diagnostics diagnostics(algorithm.file);
   if (cluster.fabric.devices() < algorithm.gpus)
     diagnostics.add({"/algo/ngpus", {}},
                     fmt::format("the algorithm is for {} gpus, and cluster {} has {}",
                                 algorithm.gpus, cluster.name, cluster.fabric.devices()));
   diagnostics.throw_if_any();
-  Paths paths(cluster.fabric);
-  for (const StoredSchedule::Message& message : algorithm.messages) {
-    const VertexId from(message.send.node.index());
-    const VertexId to(message.receive.node.index());
-    if (!paths.find(from, to)) {
-      diagnostics.add({"/algo", {}}, fmt::format("cluster {} has no route from {} to {}",
-                                                 cluster.name, cluster.fabric.vertex_text(from),
-                                                 cluster.fabric.vertex_text(to)));
-      break;
-    }
-  }
+}
+
+void require_routes(const MscclAlgorithm& algorithm, const Schedule& schedule,
+                    const Cluster& cluster) {
+  const Fabric& fabric = cluster.fabric;
+  std::vector<VertexId> vertices;
+  for (uint32_t gpu = 0; gpu < algorithm.gpus; ++gpu)
+    vertices.emplace_back(gpu);
+  Paths paths(fabric);
+  Diagnostics diagnostics(algorithm.file);
+  if (const auto ends = first_unrouted(schedule, vertices, paths, Reach(fabric)))
+    diagnostics.add({"/algo", {}}, fmt::format("cluster {} has no route from {} to {}",
+                                               cluster.name, fabric.vertex_text(ends->sender),
+                                               fabric.vertex_text(ends->receiver)));
   diagnostics.throw_if_any();
 }
 
@@ -177,7 +181,7 @@ AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
 
 AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofRequest& request) {
   if (request.cluster != nullptr)
-    require_routes(algorithm, *request.cluster);
+    require_devices(algorithm, *request.cluster);
   const Bytes smallest = itemsize(kDtype) * algorithm.chunks;
   const int64_t chunk = std::max<int64_t>(1, ceil_divide(request.size.count(), smallest.count()));
 
@@ -190,6 +194,8 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
 
   const Program program = program_of(algorithm, chunk);
   std::unique_ptr<const Schedule> schedule = stored_schedule(algorithm, chunk, request.slots);
+  if (request.cluster != nullptr)
+    require_routes(algorithm, *schedule, *request.cluster);
   const std::vector<Parked> parked = stuck(*schedule);
   const bool ends = parked.empty();
   const std::string slots =

@@ -221,7 +221,7 @@ TEST_CASE("loops: errors beside a loop that is too long to be read whole are tol
   CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut), doctest::Contains("got \"typo\""),
                        InputError);
   CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut),
-                       doctest::Contains("every iteration is read where single ones are named"),
+                       doctest::Contains("every iteration is read where one is asked for"),
                        InputError);
 }
 
