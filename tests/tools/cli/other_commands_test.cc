@@ -93,6 +93,20 @@ TEST_CASE("show: a program with its types") {
   CHECK(text.find("outputs: g, r\n") != std::string::npos);
 }
 
+TEST_CASE(
+    "show: after iterations that are not shown, operands have the names that they have there") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.json", R"({"orrery": 1, "mesh": {"x": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+            "memory_bandwidth": "1 GB/s"},
+"arrays": {"a": {"shape": [2], "dtype": "f32", "spec": ["x"], "init": "ones"}},
+"program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {"h": "a"},
+             "body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "y"}}]})");
+  const std::string text = ran({"show", "program", file}).out;
+  CHECK(text.find("l: 995 iterations like the last are not shown\n"
+                  "l[998].y  neg  l[997].y") != std::string::npos);
+}
+
 TEST_CASE("show: the steps of one rank") {
   const std::string file = in_tree("scenarios/quickstart.json");
   const Ran steps = ran({"show", "schedule", file, "r", "--node", "1"});
