@@ -377,7 +377,7 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
   Random random(9);
   size_t by_engine = 0;
   size_t added = 0;
-  constexpr size_t kPrograms = 150;
+  constexpr size_t kPrograms = 60;
   for (size_t i = 0; i < kPrograms; ++i) {
     const Outcome outcome = check_same(SeveralPrograms(random).text());
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
