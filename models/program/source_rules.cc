@@ -134,8 +134,8 @@ OpMemory compute_memory(const Attributes& attributes, std::span<const ValueType>
   return memory;
 }
 
-/// The placeholder for a result: the first operand, so that numbers flow through a program, or
-/// zeros if its type differs.
+/// The value of a result whose computation is not given: the first operand, so that numbers flow
+/// through a program, or zeros if its type differs.
 Tensor stand_in(const LocalCall& call) {
   if (!call.operands.empty() && call.operand(0).dtype() == call.result().dtype &&
       call.operand(0).shape() == call.result().shape)

@@ -67,6 +67,13 @@ std::string loop(const std::string& id, int64_t trips, const std::string& carry,
                      id, trips, carry, body, yield);
 }
 
+std::string inner_loop() {
+  return loop("m", 40, R"("g": "h")",
+              R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"},
+                 {"id": "u", "op": "add", "of": ["t", "a"]})",
+              R"("g": "u")");
+}
+
 Fault slow(uint32_t device, int64_t times, int64_t by) {
   return SlowDevice{LogicalId(device), Factor(kOnce.count() * times / by)};
 }

@@ -25,6 +25,9 @@ std::string scenario_text(const std::string& cluster, const std::string& program
 std::string loop(const std::string& id, int64_t trips, const std::string& carry,
                  const std::string& body, const std::string& yield);
 
+/// A loop "m" of 40 iterations in a loop that carries "h": it sums "h" over "x" and adds "a".
+std::string inner_loop();
+
 /// The device's local ops take `times` / `by` as long.
 Fault slow(uint32_t device, int64_t times, int64_t by);
 

@@ -126,14 +126,10 @@ TEST_CASE("long loops: loops run in step, and the body of the second program end
 }
 
 TEST_CASE("long loops: loops in loops") {
-  const std::string inner = loop(
-      "m", 40, R"("g": "h")",
-      R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"}, {"id": "u", "op": "add", "of": ["t", "a"]})",
-      R"("g": "u")");
   const std::string program =
       R"("program": [)" +
       loop("l", 30, R"("h": "a")",
-           inner + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"},)" +
+           inner_loop() + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"},)" +
                loop("n", 8, R"("g": "v")", R"({"id": "w", "op": "neg", "of": "g"})", R"("g": "w")"),
            R"("h": "n")") +
       "]";

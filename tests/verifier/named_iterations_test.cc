@@ -59,14 +59,11 @@ TEST_CASE("named iterations: one of the first, in whose place the last ones name
 }
 
 TEST_CASE("named iterations: of loops in loops") {
-  const std::string inner = loop(
-      "m", 40, R"("g": "h")",
-      R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"}, {"id": "u", "op": "add", "of": ["t", "a"]})",
-      R"("g": "u")");
   const std::string program =
       R"("program": [)" +
       loop("l", 30, R"("h": "a")",
-           inner + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"})", R"("h": "v")") +
+           inner_loop() + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"})",
+           R"("h": "v")") +
       "]";
   for (const std::string_view name : {"l[15].v", "l[15].m[20].u", "l[0].m[20].t"})
     CHECK(check_same(scenario_text(kSwitch, program + fmt::format(R"(, "outputs": ["{}"])", name)))

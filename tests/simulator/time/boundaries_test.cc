@@ -57,6 +57,18 @@ Spans swept(const Sketch& sketch, std::vector<Instant> device_start = {}) {
   return std::get<Completion>(result).spans;
 }
 
+TEST_CASE("ends: a collective begins after its launch, packs, enters, and copies its result out") {
+  // Launched 0-3, packed 3-5, sent 5-6; the message is there at 6.5. Copied out 6-7 and 6.5-7.5.
+  Sketch sketch(2);
+  sketch.sync(sketch.site(train(1, 1)));
+  sketch.lowered.launch = Duration(3 * kUs);
+  sketch.lowered.collectives[0].pack = Duration(2 * kUs);
+  sketch.lowered.collectives[0].leave = Duration(1 * kUs);
+  const Spans expected = {{span(0, 3 * kUs, 7 * kUs), span(0, 3 * kUs, 7'500'000)}};
+  CHECK(simulated(sketch) == expected);
+  CHECK(swept(sketch) == expected);
+}
+
 TEST_CASE("credit: message m waits until the slot of message m - k is free") {
   const std::vector<Instant> receiver_late = {Instant(0), Instant(10 * kUs)};
   SUBCASE("one slot: the second message waits for the receiver's entry, the third for the second") {
