@@ -13,7 +13,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/base/int128.h"
-#include "models/program/folded.h"
+#include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"
 

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
-#include "models/program/futures.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
 #include "models/program/op_needs.h"
@@ -31,6 +30,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
+#include "simulator/schedule/tape_order.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
@@ -323,7 +323,6 @@ class Run {
   }
 
   void describe_ops() {
-    const Futures futures(program_);
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered().collectives.size(); ++c)
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
@@ -331,8 +330,12 @@ class Run {
       if (stages_.demands().links[l].bytes > 0)
         report_.links.push_back(
             {LinkId(l), Bytes(checked_narrow(stages_.demands().links[l].bytes))});
-    for (const Thread& thread : program_.threads) {
-      for (const OpId id : thread.issue_order) {
+    for (size_t t = 0; t < program_.threads.size(); ++t) {
+      const TapeOrder tape(lowered().tapes[t]);
+      for (uint32_t i = 0; i < tape.size(); ++i) {
+        if (!tape.begins_op(i))
+          continue;
+        const OpId id = tape[i].op;
         const Op& op = program_.op(id);
         OpReport& described = report_.ops.emplace_back();
         described.op = id;
@@ -342,9 +345,9 @@ class Run {
           described.slack = stages_.slacks()[id.index()];
         if (op.site) {
           described.messages = messages[op.site->index()];
-          const auto dones = futures.dones(op.results.front());
-          describe_collective(described, thread,
-                              dones.empty() ? std::nullopt : std::optional(dones.front()));
+          const std::optional<uint32_t> wait = tape.wait_of(i);
+          describe_collective(described, program_.threads[t],
+                              wait ? std::optional(tape[*wait].op) : std::nullopt);
         } else {
           described.bytes = bytes_touched(op);
         }
@@ -361,13 +364,13 @@ class Run {
     }
   }
 
-  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> done) {
+  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waits) {
     const Op& op = program_.op(described.op);
     described.choice = lowered().choices[op.site->index()];
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
-      const Exposure exposed = exposure(thread, *report_.completion, op.issue, described.op, done);
+      const Exposure exposed = exposure(thread, *report_.completion, described.op, waits);
       described.exposed = exposed.exposed;
       described.hidden = exposed.hidden;
       device = exposed.device;

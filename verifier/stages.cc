@@ -9,22 +9,10 @@
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
+#include "simulator/schedule/walk.h"
 #include "verifier/loop_times.h"
 
 namespace orrery {
-
-namespace {
-
-/// A walk that only finds where a program stops.
-struct NoVisitor {
-  void local(OpId, LogicalId) {}
-  void enter(CollectiveId, Node, OpId) {}
-  void exit(CollectiveId, Node, OpId) {}
-  void receive(CollectiveId, StepRef, const Step&) {}
-  void send(CollectiveId, StepRef, const Step&) {}
-};
-
-}  // namespace
 
 Stages::Stages(const Program& program, const Cluster& cluster, StageOptions options,
                Diagnostics& diagnostics)

@@ -112,19 +112,6 @@ std::vector<int64_t> extents(const Shape& shape, std::span<const int64_t> dimens
   return result;
 }
 
-/// The dtype that products and sums are rounded to. Integers and pred are summed in u32, or in u64
-/// where a dtype has 64 bits, and truncated to `preferred`.
-Dtype sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
-  const Dtype all[] = {lhs, rhs, preferred};
-  if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
-    return Dtype::F64;
-  if (std::any_of(std::begin(all), std::end(all), is_float))
-    return Dtype::F32;
-  const bool is_long = std::any_of(std::begin(all), std::end(all),
-                                   [](Dtype dtype) { return itemsize(dtype) == Bytes(8); });
-  return is_long ? Dtype::U64 : Dtype::U32;
-}
-
 template <class T>
 void multiply_batches(Tensor& sums, const Tensor& lhs, const Tensor& rhs, int64_t batches,
                       int64_t rows, int64_t depth, int64_t columns) {
@@ -136,6 +123,17 @@ void multiply_batches(Tensor& sums, const Tensor& lhs, const Tensor& rhs, int64_
 }
 
 }  // namespace
+
+Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
+  const Dtype all[] = {lhs, rhs, preferred};
+  if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
+    return Dtype::F64;
+  if (std::any_of(std::begin(all), std::end(all), is_float))
+    return Dtype::F32;
+  const bool is_long = std::any_of(std::begin(all), std::end(all),
+                                   [](Dtype dtype) { return itemsize(dtype) == Bytes(8); });
+  return is_long ? Dtype::U64 : Dtype::U32;
+}
 
 Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                    Dtype preferred) {
@@ -152,7 +150,7 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
   ORRERY_CHECK(contracting == Shape(extents(rhs.shape(), dimensions.rhs_contracting)),
                "contracting dimensions agree in extent");
 
-  const Dtype wide = sum_dtype(lhs.dtype(), rhs.dtype(), preferred);
+  const Dtype wide = dot_sum_dtype(lhs.dtype(), rhs.dtype(), preferred);
   const Tensor left = convert(
       transpose(lhs, joined({dimensions.lhs_batch, lhs_free, dimensions.lhs_contracting})), wide);
   const Tensor right = convert(

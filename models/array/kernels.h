@@ -79,10 +79,13 @@ Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& part
 
 /// Reduces the operand along `axes` (each once, in any order), which the result does not have. Each
 /// element starts at the identity (+0; for Max the least value of the dtype, -infinity where it has
-/// one; for Min the largest) and combines with its elements in row-major order. Sums of floats
-/// narrower than f32 are kept in f32 and rounded once, at the end; others are rounded to the dtype
-/// at each step, and integers wrap. Of pred, Max is `or` and Min is `and`; it has no Add.
+/// one; for Min the largest) and combines with its elements in row-major order. Sums are rounded to
+/// reduced_sum_dtype() at each step, and to the operand's dtype at the end; integers wrap. Of pred,
+/// Max is `or` and Min is `and`; it has no Add.
 Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes);
+
+/// The dtype of the sums in reduce: f32 for floats narrower than that, else `dtype` itself.
+Dtype reduced_sum_dtype(Dtype dtype);
 
 /// Contracting and batch dimensions of the operands, paired by position.
 struct DotDimensions {
@@ -94,12 +97,15 @@ struct DotDimensions {
 
 /// Sums of products. The result's dimensions are batch, then free of lhs, then free of rhs, as
 /// jax.lax.dot_general has them. Each element starts at +0 and adds its products in ascending order
-/// of the contracting index, row-major over the contracting dimensions as listed. With f64 among
-/// the operands or `preferred`, products and sums are rounded to f64; with another float, to f32;
-/// the end result is rounded to `preferred` once. Integers wrap in `preferred`. For pred operands
-/// and result the sum is `or`, the product `and`.
+/// of the contracting index, row-major over the contracting dimensions as listed. Products and sums
+/// are rounded to dot_sum_dtype(), the end result to `preferred`. Integers wrap in `preferred`. For
+/// pred operands and result the sum is `or`, the product `and`.
 Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                    Dtype preferred);
+
+/// The dtype of the products and sums in dot_general: f64 if one of these is f64, else f32 if one
+/// is a float. Integers and pred are summed in u32, or in u64 if one of these has 64 bits.
+Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 
 /// Every element is `value`, converted.
 Tensor full(Dtype dtype, Shape shape, double value);

@@ -34,6 +34,10 @@ E identity(Combine combine) {
 
 }  // namespace
 
+Dtype reduced_sum_dtype(Dtype dtype) {
+  return is_float(dtype) && itemsize(dtype) < itemsize(Dtype::F32) ? Dtype::F32 : dtype;
+}
+
 Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes) {
   const Shape& from = operand.shape();
   std::vector<int64_t> order(axes.begin(), axes.end());
@@ -46,9 +50,7 @@ Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> a
     order.push_back(dimension);
     kept.push_back(from[d]);
   }
-  const bool widened = combine == Combine::Add && is_float(operand.dtype()) &&
-                       itemsize(operand.dtype()) < itemsize(Dtype::F32);
-  const Dtype wide = widened ? Dtype::F32 : operand.dtype();
+  const Dtype wide = combine == Combine::Add ? reduced_sum_dtype(operand.dtype()) : operand.dtype();
   const Tensor rows = convert(transpose(operand, order), wide);
 
   Tensor result(wide, Shape(std::move(kept)));

@@ -1,6 +1,5 @@
 // The collectives, under JAX's names and parameters, and done. Each can be started instead of
-// waited for. Over no axes (axis_name []) each is the identity, for any other parameters. (pmean
-// still converts to a float; pargmax and pargmin require one axis.)
+// waited for.
 
 #include <algorithm>
 
@@ -47,17 +46,15 @@ Parameter tiled() {
   return {"tiled", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}};
 }
 
-bool over_no_axes(const TypeContext& context) {
-  return context.attributes.names("axis_name").empty();
-}
-
-TypeOutcome identity(const TypeContext& context) {
-  return std::vector<ValueType>{context.operands[0]};
+/// kType of a collective over axes; over none it is the identity.
+template <TypeOutcome (*kType)(const TypeContext&)>
+TypeOutcome over_axes(const TypeContext& context) {
+  if (over_no_axes(context.attributes))
+    return std::vector<ValueType>{context.operands[0]};
+  return kType(context);
 }
 
 TypeOutcome psum(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   const Dtype dtype = operand.dtype == Dtype::Pred ? Dtype::S32 : operand.dtype;
   return typed(dtype, operand.shape, exchanged_states(context, Exchange::Sum));
@@ -85,15 +82,11 @@ TypeOutcome extremal_rank(const TypeContext& context) {
 }
 
 TypeOutcome extremum(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
 
 TypeOutcome all_gather(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   const bool tiled = context.attributes.boolean("tiled");
   const int64_t axis = context.attributes.integer("axis");
@@ -144,8 +137,6 @@ std::optional<TypeError> cut_error(const TypeContext& context, std::string_view 
 }
 
 TypeOutcome psum_scatter(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   if (operand.dtype == Dtype::Pred)
     return TypeError{"", "expected an operand of numbers, got pred"};
@@ -160,8 +151,6 @@ TypeOutcome psum_scatter(const TypeContext& context) {
 }
 
 TypeOutcome all_to_all(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   const int64_t split_axis = context.attributes.integer("split_axis");
   const int64_t concat_axis = context.attributes.integer("concat_axis");
@@ -182,8 +171,6 @@ TypeOutcome all_to_all(const TypeContext& context) {
 }
 
 TypeOutcome pswapaxes(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   if (auto error = entries_error(context, "axis", context.attributes.integer("axis"), ""))
     return *error;
@@ -230,8 +217,6 @@ std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t
 // accepted.
 template <class PermError>
 TypeOutcome permuted(const TypeContext& context, PermError perm_error) {
-  if (over_no_axes(context))
-    return identity(context);
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   const std::vector<size_t> axes = axis_positions(context.mesh, names);
   if (!std::is_sorted(axes.begin(), axes.end()))
@@ -257,8 +242,6 @@ TypeOutcome pshuffle(const TypeContext& context) {
 
 // Unlike other exchanges it does not cast to varying: equal copies need no broadcast.
 TypeOutcome pbroadcast(const TypeContext& context) {
-  if (over_no_axes(context))
-    return identity(context);
   const ValueType& operand = context.operands[0];
   const int64_t source = context.attributes.integer("source");
   if (source < 0 || source >= context.group_size)
@@ -338,6 +321,10 @@ Parameter dimension(std::string_view name, Need need) {
 
 }  // namespace
 
+bool over_no_axes(const Attributes& given) {
+  return given.names("axis_name").empty();
+}
+
 std::vector<OpRules> collective_rules() {
   OpRules end;
   end.kind = OpKind::Done;
@@ -347,17 +334,18 @@ std::vector<OpRules> collective_rules() {
   end.type = done;
   end.memory = results_in_operands;
   return {
-      collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {}, psum,
-                 GroupSizes::Any, reduction(Combine::Add, Entering::Counted, Leaving::Same)),
+      collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {},
+                 over_axes<psum>, GroupSizes::Any,
+                 reduction(Combine::Add, Entering::Counted, Leaving::Same)),
       collective(OpKind::Pmean, "pmean",
                  "the sum over the group, divided by its size; f32 for integers, f64 for those of "
                  "64 bits",
                  {}, pmean, GroupSizes::Any,
                  reduction(Combine::Add, Entering::Counted, Leaving::Mean)),
-      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {}, extremum,
-                 GroupSizes::Any, reduction(Combine::Max)),
-      collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group", {}, extremum,
-                 GroupSizes::Any, reduction(Combine::Min)),
+      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {},
+                 over_axes<extremum>, GroupSizes::Any, reduction(Combine::Max)),
+      collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group", {},
+                 over_axes<extremum>, GroupSizes::Any, reduction(Combine::Min)),
       collective(OpKind::Pargmax, "pargmax",
                  "the lowest rank that has the elementwise maximum; 2147483647 where any has a NaN",
                  {}, extremal_rank, GroupSizes::Any,
@@ -368,33 +356,33 @@ std::vector<OpRules> collective_rules() {
                  reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank)),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
-                 {dimension("axis", Need::Optional), tiled()}, all_gather, GroupSizes::Equal,
-                 parts(Combine::None, nullptr, gather_dimension)),
+                 {dimension("axis", Need::Optional), tiled()}, over_axes<all_gather>,
+                 GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension)),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
-                 {dimension("scatter_dimension", Need::Optional), tiled()}, psum_scatter,
+                 {dimension("scatter_dimension", Need::Optional), tiled()}, over_axes<psum_scatter>,
                  GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr)),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
-                 all_to_all, GroupSizes::Equal,
+                 over_axes<all_to_all>, GroupSizes::Equal,
                  parts(Combine::None, split_dimension, concat_dimension)),
       collective(OpKind::Pswapaxes, "pswapaxes",
                  "entry q of each operand goes to member q, which stacks them: mesh axis and "
                  "dimension change places",
-                 {dimension("axis", Need::Required)}, pswapaxes, GroupSizes::Equal,
+                 {dimension("axis", Need::Required)}, over_axes<pswapaxes>, GroupSizes::Equal,
                  parts(Combine::None, swapped_dimension, swapped_dimension)),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
-                 {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, ppermute,
-                 GroupSizes::Equal, {}),
+                 {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
+                 over_axes<ppermute>, GroupSizes::Equal, {}),
       collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
-                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}}, pshuffle,
-                 GroupSizes::Equal, {}),
+                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}},
+                 over_axes<pshuffle>, GroupSizes::Equal, {}),
       collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
-                 {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, pbroadcast,
-                 GroupSizes::Equal, {}),
+                 {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
+                 over_axes<pbroadcast>, GroupSizes::Equal, {}),
       end,
   };
 }

@@ -4,14 +4,30 @@ namespace orrery {
 
 Futures::Futures(const Program& program) : program_(program) {
   for (const Thread& thread : program.threads)
-    for (const OpId id : thread.issue_order)
-      if (program.op(id).kind == OpKind::Done)
-        dones_[program.op(id).operands.front()].push_back(id);
+    add(thread);
+}
+
+Futures::Futures(const Program& program, const Thread& thread) : program_(program) {
+  add(thread);
+}
+
+void Futures::add(const Thread& thread) {
+  for (const OpId id : thread.issue_order) {
+    const Op& op = program_.op(id);
+    if (op.issue == Issue::Start)
+      futures_[op.results.front()].start = id;
+    else if (op.kind == OpKind::Done)
+      futures_[op.operands.front()].dones.push_back(id);
+  }
+}
+
+OpId Futures::start_of(OpId done) const {
+  return futures_.at(program_.op(done).operands.front()).start;
 }
 
 std::span<const OpId> Futures::dones(ValueId future) const {
-  const auto found = dones_.find(future);
-  return found == dones_.end() ? std::span<const OpId>() : found->second;
+  const auto found = futures_.find(future);
+  return found == futures_.end() ? std::span<const OpId>() : found->second.dones;
 }
 
 std::vector<ValueId> Futures::results(const Op& op) const {

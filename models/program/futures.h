@@ -1,6 +1,7 @@
 #pragma once
 
-// Which dones end which started collective, stated only here.
+// Which dones end which started collective, stated only here. If several do, the first is the one
+// that counts: TapeOrder::wait_of (simulator/schedule/tape_order.h).
 
 #include <map>
 #include <span>
@@ -10,10 +11,14 @@
 
 namespace orrery {
 
-/// The futures of a program. Keeps a reference to it.
+/// The futures of a program, or of one of its threads. Keeps a reference to the program.
 class Futures {
  public:
   explicit Futures(const Program& program);
+  Futures(const Program& program, const Thread& thread);
+
+  /// The op that started what the done ends.
+  OpId start_of(OpId done) const;
 
   /// The dones of a future, in issue order. A correct program has exactly one.
   std::span<const OpId> dones(ValueId future) const;
@@ -23,8 +28,15 @@ class Futures {
   std::vector<ValueId> results(const Op& op) const;
 
  private:
+  struct Future {
+    OpId start;
+    std::vector<OpId> dones;
+  };
+
+  void add(const Thread& thread);
+
   const Program& program_;
-  std::map<ValueId, std::vector<OpId>> dones_;
+  std::map<ValueId, Future> futures_;
 };
 
 }  // namespace orrery

@@ -7,10 +7,8 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/base/check.h"
-#include "models/program/folded.h"
+#include "models/program/iteration_name.h"
 
 namespace orrery {
 
@@ -23,6 +21,14 @@ uint64_t product(uint64_t a, uint64_t b) {
 }
 
 }  // namespace
+
+Attributes index_attributes(int64_t index) {
+  Attributes attributes;
+  attributes.set("shape", std::vector<int64_t>());
+  attributes.set("fill_value", static_cast<double>(index));
+  attributes.set("dtype", Dtype::S32);
+  return attributes;
+}
 
 bool leaves_out_iterations(const Program& program) {
   return std::any_of(program.loops.begin(), program.loops.end(),
@@ -81,12 +87,6 @@ Program with_trips(Program program, const LoopGroup& group, uint64_t trips) {
 }
 
 namespace {
-
-/// `text` with its first `old` replaced; as it is where there is none.
-std::string with(std::string text, std::string_view old, std::string_view now) {
-  const size_t at = text.find(old);
-  return at == std::string::npos ? text : text.replace(at, old.size(), now);
-}
 
 /// Loops by where their last iterations begin.
 class LoopsByBegin {
@@ -174,7 +174,11 @@ class WritingOut {
     }
     /// A name of the last iteration, or of what is in it.
     std::string renamed(const std::string& name) const {
-      return with(name, loop.last().name, iteration.name);
+      return orrery::renamed(name, loop.last().name, iteration.name);
+    }
+    /// The same of a site that the scenario named.
+    std::string renamed_site(const std::string& name) const {
+      return orrery::renamed(name, loop.last().site_suffix, iteration.site_suffix);
     }
   };
 
@@ -204,10 +208,8 @@ class WritingOut {
       Copy copy{loop, made, number};
       LoopIteration& now = copy.iteration;
       now.index = loop.lower + static_cast<int64_t>(number);
-      now.name = fmt::format("{}[{}]", loop.name, now.index);
-      now.site_suffix = loop.last().site_suffix;
-      now.site_suffix.replace(now.site_suffix.rfind('['), std::string::npos,
-                              fmt::format("[{}]", now.index));
+      now.name = with_index(loop.name, now.index);
+      now.site_suffix = with_index(without_last_index(loop.last().site_suffix), now.index);
       now.ops.begin = static_cast<uint32_t>(to_.ops.size());
       now.values.begin = static_cast<uint32_t>(to_.values.size());
       now.buffers.begin = static_cast<uint32_t>(to_.buffers.size());
@@ -250,7 +252,7 @@ class WritingOut {
       if (op.origin)
         op.origin->note = copy->renamed(op.origin->note);
       if (copy->loop.has_index && id.index() == copy->loop.last().ops.begin)
-        op.attributes.set("fill_value", static_cast<double>(copy->iteration.index));
+        op.attributes = index_attributes(copy->iteration.index);
     }
     to_.ops.push_back(std::move(op));
     copy_of_.push_back(id);
@@ -302,9 +304,7 @@ class WritingOut {
       to_.sites.push_back({old.name, {}, old.groups});
       if (copy != nullptr) {
         const bool own = old.name.find(copy->loop.last().name) != std::string::npos;
-        to_.sites.back().name =
-            own ? copy->renamed(old.name)
-                : with(old.name, copy->loop.last().site_suffix, copy->iteration.site_suffix);
+        to_.sites.back().name = own ? copy->renamed(old.name) : copy->renamed_site(old.name);
       }
     }
     to_.sites[site->second.index()].ops.push_back(op);
@@ -341,7 +341,7 @@ class WritingOut {
       inner.name = copy.renamed(inner.name);
       for (LoopIteration& each : inner.written) {
         each.name = copy.renamed(each.name);
-        each.site_suffix = with(each.site_suffix, last.site_suffix, copy.iteration.site_suffix);
+        each.site_suffix = copy.renamed_site(each.site_suffix);
         each.ops = moved(each.ops, last.ops, copy.iteration.ops);
         each.values = moved(each.values, last.values, copy.iteration.values);
         each.buffers = moved(each.buffers, last.buffers, copy.iteration.buffers);

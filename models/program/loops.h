@@ -13,6 +13,9 @@
 
 namespace orrery {
 
+/// The parameters of a loop's index in an iteration: the first op of the iteration, a "full".
+Attributes index_attributes(int64_t index);
+
 /// Whether iterations of any loop are left out.
 bool leaves_out_iterations(const Program& program);
 

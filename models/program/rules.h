@@ -114,8 +114,12 @@ struct Parameter {
   std::vector<std::string_view> choices;  // of a Text; empty: any
 };
 
-/// Over no axes (axis_name []) a collective is over groups of one.
 enum class Family : uint8_t { Local, Collective, Done };
+
+/// Whether a collective is over no axes (axis_name []). It is then over groups of one, and is the
+/// identity, for any other parameters. (pmean still converts to a float; pargmax and pargmin
+/// require one axis.)
+bool over_no_axes(const Attributes& given);
 
 /// The dimension along which a tensor has one part per rank: of the operand, whose shape is given,
 /// or of the result.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "models/program/folded.h"
+#include "models/program/iteration_name.h"
 
 namespace orrery {
 

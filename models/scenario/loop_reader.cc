@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "models/program/iteration_name.h"
+#include "models/program/loops.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
@@ -280,21 +282,19 @@ std::optional<std::string> ProgramReader::read_reference(DocumentNode node, cons
 
 /// False after an error, which the next iteration would only repeat.
 bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
-  made.name = fmt::format("{}[{}]", loop.name, made.index);
-  made.site_suffix = fmt::format("{}[{}]", outside.site_suffix, made.index);
+  made.name = with_index(loop.name, made.index);
+  made.site_suffix = with_index(outside.site_suffix, made.index);
   const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
   const size_t before = diagnostics_.size();
   const ProgramBuilder::Size begin = builder_.size();
-  Scope scope{&outside, made.name + ".", made.site_suffix, &loop.body_ids, {}};
+  Scope scope{&outside, name_in(made.name, ""), made.site_suffix, &loop.body_ids, {}};
   for (const LoopCarry& carry : loop.carries)
     define(scope, carry.name(), carry.value, carry.initial.key_origin());
   if (loop.index) {
     OpRequest constant;
     constant.name = scope.prefix + loop.index->text();
     constant.kind = OpKind::Full;
-    constant.attributes.set("shape", std::vector<int64_t>());
-    constant.attributes.set("fill_value", static_cast<double>(made.index));
-    constant.attributes.set("dtype", Dtype::S32);
+    constant.attributes = index_attributes(made.index);
     constant.origin = loop.index->origin();
     define(scope, loop.index->text(), constant.name, loop.index->origin());
     builder_.op(std::move(constant));

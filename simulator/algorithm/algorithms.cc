@@ -98,9 +98,9 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
-/// The pairs of a permutation. Over no axes it is the identity, for any `perm`.
+/// The pairs of a permutation.
 std::vector<SourceDestination> pairs_of(const Op& op) {
-  if (op.attributes.names("axis_name").empty())
+  if (over_no_axes(op.attributes))
     return {{Node(0), Node(0)}};
   std::vector<SourceDestination> pairs;
   if (op.kind == OpKind::Pshuffle) {
@@ -120,8 +120,7 @@ ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
   ScheduleRequest request{op.kind, nodes, elements, transport, {}, {}};
   if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
     request.pairs = pairs_of(op);
-  // Over no axes a broadcast is the identity, for any `source`.
-  if (op.kind == OpKind::Pbroadcast && !op.attributes.names("axis_name").empty())
+  if (op.kind == OpKind::Pbroadcast && !over_no_axes(op.attributes))
     request.source = Node(static_cast<size_t>(op.attributes.integer("source")));
   return request;
 }

@@ -18,8 +18,8 @@ double bus_factor(const CollectiveForm& form, size_t group_size) {
 
 }  // namespace
 
-Exposure exposure(const Thread& thread, const Completion& completion, Issue issue, OpId op,
-                  std::optional<OpId> done) {
+Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
+                  std::optional<OpId> waits) {
   const std::vector<OpSpan>& spans = completion.spans[op.index()];
   size_t longest = 0;
   for (size_t i = 1; i < spans.size(); ++i)
@@ -27,7 +27,7 @@ Exposure exposure(const Thread& thread, const Completion& completion, Issue issu
       longest = i;
 
   Exposure result{thread.devices[longest], time_of(spans[longest]).from_start, {}, {}};
-  if (const std::optional<OpId> waits = issue == Issue::Sync ? op : done)
+  if (waits)
     result.exposed = time_of(completion.spans[waits->index()][longest]).from_reached;
   if (result.took > result.exposed)
     result.hidden = result.took - result.exposed;

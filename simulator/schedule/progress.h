@@ -48,17 +48,12 @@ class Progress {
         unfinished_(extent_.nodes, 0),
         arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
     ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
-    for (uint32_t n = 0; n < extent_.nodes; ++n) {
-      for (uint32_t c = 0; c < extent_.channels; ++c) {
-        if (schedule_.steps(Node(n), Channel(c)) > 0)
-          ++unfinished_[n];
-      }
-    }
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      for_each_last_step(schedule_, extent_, Node(n), [&](StepRef) { ++unfinished_[n]; });
   }
 
   bool entered(Node node) const { return entered_[node.index()]; }
-  /// Whether all steps of the node have retired. A node without steps has ended once it has
-  /// entered.
+  /// Whether the node has ended, as for_each_last_step has it.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
 
   template <class Ready>
@@ -99,7 +94,7 @@ class Progress {
     if (cursor.index < schedule_.steps(half.step.node, half.step.channel))
       examine({{half.step.node, half.step.channel, cursor.index}, cursor.half()}, ready);
     else
-      --unfinished_[half.step.node.index()];
+      --unfinished_[half.step.node.index()];  // its last step
     wake(waiters_[id], ready);
   }
 

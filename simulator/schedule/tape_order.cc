@@ -3,6 +3,7 @@
 #include <map>
 
 #include "models/base/check.h"
+#include "models/program/futures.h"
 #include "models/program/rules.h"
 
 namespace orrery {
@@ -13,18 +14,16 @@ StreamId stream_of(const Op& op) {
 
 Tape tape_of(const Program& program, const Thread& thread) {
   Tape tape;
-  std::map<ValueId, OpId> started;  // by the future that the start handed out
+  const Futures futures(program, thread);
   for (const OpId id : thread.issue_order) {
     const Op& op = program.op(id);
     if (op.kind == OpKind::Done) {
-      const OpId start = started.at(op.operands.front());
+      const OpId start = futures.start_of(id);
       tape.push_back({Instruction::Kind::Wait, id, start, stream_of(program.op(start))});
     } else if (rules(op.kind).family == Family::Collective) {
       tape.push_back({Instruction::Kind::Enter, id, id, stream_of(op)});
       if (op.issue == Issue::Sync)
         tape.push_back({Instruction::Kind::Wait, id, id, stream_of(op)});
-      else
-        started[op.results.front()] = id;
     } else {
       tape.push_back({Instruction::Kind::Local, id, id, {}});
     }

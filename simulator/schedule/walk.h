@@ -12,16 +12,16 @@
 namespace orrery {
 
 /// Calls visitor.receive(StepRef, const Step&) and visitor.send(StepRef, const Step&) for every
-/// half that can run when all nodes enter at once. Returns the channels that could not continue:
-/// none for a schedule that ends.
-template <class S, class Visitor>
-std::vector<Parked> walk(const S& schedule, Visitor& visitor) {
+/// half that can run when all nodes enter at once, as long as goes_on(). Returns the channels that
+/// could not continue: none for a schedule that ends.
+template <class S, class Visitor, class GoesOn>
+std::vector<Parked> walk(const S& schedule, Visitor& visitor, GoesOn&& goes_on) {
   Progress<S, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
   const auto push = [&](HalfRef half) { ready.push_back(half); };
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
     progress.enter(Node(n), push);
-  while (!ready.empty()) {
+  while (!ready.empty() && goes_on()) {
     const HalfRef half = ready.back();
     ready.pop_back();
     const Step step = schedule.step(half.step);
@@ -33,5 +33,24 @@ std::vector<Parked> walk(const S& schedule, Visitor& visitor) {
   }
   return progress.parked();
 }
+
+template <class S, class Visitor>
+std::vector<Parked> walk(const S& schedule, Visitor& visitor) {
+  return walk(schedule, visitor, [] { return true; });
+}
+
+/// Of walks of a schedule or of a program that only find out where it stops.
+struct NoVisitor {
+  template <class... What>
+  void local(const What&...) {}
+  template <class... What>
+  void enter(const What&...) {}
+  template <class... What>
+  void receive(const What&...) {}
+  template <class... What>
+  void send(const What&...) {}
+  template <class... What>
+  void exit(const What&...) {}
+};
 
 }  // namespace orrery

@@ -20,7 +20,7 @@
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/schedule/progress.h"
+#include "simulator/schedule/walk.h"
 #include "simulator/time/capacity.h"
 #include "simulator/time/first_messages.h"
 #include "simulator/time/origins.h"
@@ -267,33 +267,31 @@ class CollectiveSweep {
   }
 
   bool run_in_any_order() {
-    Progress<S, Arrival::WithSend> progress(schedule_);
-    std::vector<HalfRef> ready;
-    const auto push = [&](HalfRef half) { ready.push_back(half); };
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
-      progress.enter(Node(n), push);
-    while (!ready.empty() && holds()) {
-      const HalfRef half = ready.back();
-      ready.pop_back();
-      learn(half.step);
-      const Step step = schedule_.step(half.step);
-      Pass pass = pass_over(schedule_, times_.data(), half.step.channel);
-      if (half.half == Half::Receive)
-        receive(half.step, step, pass);
-      else
-        send(half.step, step, pass);
-      ORRERY_CHECK(!pass.results.unknown, "a cost that was learnt is known");
-      if (capacity_ != nullptr && half.half == Half::Send && step.to)
-        check_capacity(half.step, step);
-      if (log_ != nullptr)
-        log_half(half);
-      tally_.add(pass.results.tally);
-      progress.retire(half, push);
-    }
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
-      if (!progress.ended(Node(n)))
-        return false;
-    return true;
+    InAnyOrder visitor{*this};
+    return walk(schedule_, visitor, [this] { return holds(); }).empty();
+  }
+
+  /// Runs each half as walk() comes to it.
+  struct InAnyOrder {
+    CollectiveSweep& sweep;
+
+    void receive(StepRef ref, const Step& step) { sweep.run_half({ref, Half::Receive}, step); }
+    void send(StepRef ref, const Step& step) { sweep.run_half({ref, Half::Send}, step); }
+  };
+
+  void run_half(HalfRef half, const Step& step) {
+    learn(half.step);
+    Pass pass = pass_over(schedule_, times_.data(), half.step.channel);
+    if (half.half == Half::Receive)
+      receive(half.step, step, pass);
+    else
+      send(half.step, step, pass);
+    ORRERY_CHECK(!pass.results.unknown, "a cost that was learnt is known");
+    if (capacity_ != nullptr && half.half == Half::Send && step.to)
+      check_capacity(half.step, step);
+    if (log_ != nullptr)
+      log_half(half);
+    tally_.add(pass.results.tally);
   }
 
   ORRERY_ALWAYS_INLINE void receive(StepRef ref, const Step& step, Pass& pass) const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/iteration_name.h"
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/reader.h"
@@ -88,10 +89,8 @@ std::string operand_name(const Program& program, OpId op, ValueId value) {
     const auto there = std::find_if(loop.written.begin(), window, [&](const LoopIteration& each) {
       return each.values.has(value.index());
     });
-    if (loop.left_out() > 0 && here != loop.written.end() && there != window &&
-        name.starts_with(there->name))
-      name = fmt::format("{}[{}]{}", loop.name, here->index - (here - there),
-                         name.substr(there->name.size()));
+    if (loop.left_out() > 0 && here != loop.written.end() && there != window)
+      name = renamed(name, there->name, with_index(loop.name, here->index - (here - there)));
   }
   return name;
 }

@@ -28,12 +28,6 @@ namespace {
 constexpr Dtype kDtype = Dtype::F32;  // sizes are in bytes, and chunks hold whole elements
 constexpr const char* kAxis = "gpu";
 
-/// A visitor for walks that only find out whether the schedule ends.
-struct NoVisitor {
-  void receive(StepRef, const Step&) {}
-  void send(StepRef, const Step&) {}
-};
-
 std::vector<Parked> stuck(const Schedule& schedule) {
   NoVisitor visitor;
   return walk(schedule, visitor);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/iteration_name.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
@@ -117,7 +118,8 @@ class TextReport {
     for (const OpEntry& entry : entries_) {
       if (!entry.in_loop)
         continue;
-      const std::string_view loop = std::string_view(entry.id).substr(0, entry.id.rfind("[]") + 2);
+      const std::string_view loop =
+          std::string_view(entry.id).substr(0, entry.id.rfind(kAnyIndex) + kAnyIndex.size());
       if (loop == before)
         continue;
       before = loop;

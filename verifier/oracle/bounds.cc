@@ -204,8 +204,9 @@ class Bounds {
                    const Tensor& result) const {
     const std::vector<int64_t>& axes = op.attributes.integers("axes");
     const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
-    const bool widened = itemsize(result.dtype()) < itemsize(Dtype::F32);
-    const FloatFormat accumulated = float_format(widened ? Dtype::F32 : result.dtype());
+    const Dtype accumulator = reduced_sum_dtype(result.dtype());
+    const bool widened = accumulator != result.dtype();
+    const FloatFormat accumulated = float_format(accumulator);
     const FloatFormat format = float_format(result.dtype());
     const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
@@ -258,9 +259,8 @@ class Bounds {
     const Tensor products = dot(x, y);
 
     const auto count = static_cast<double>(terms(program_, op));
-    const bool in_f64 = result.dtype() == Dtype::F64 || values[0]->dtype() == Dtype::F64 ||
-                        values[1]->dtype() == Dtype::F64;
-    const FloatFormat accumulated = float_format(in_f64 ? Dtype::F64 : Dtype::F32);
+    const FloatFormat accumulated =
+        float_format(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
     const FloatFormat format = float_format(result.dtype());
     const double roundings = (count + 1) * accumulated.unit_roundoff;
     const Tensor sizes = magnitudes(result);

@@ -7,6 +7,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -182,10 +183,8 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
-  // Over no axes every collective is the identity, for any other parameters. (pmean may change the
-  // dtype.)
-  if (given.names("axis_name").empty())
-    return reduce(Combine::None, operand, 1);
+  if (over_no_axes(given))
+    return copy(operand, Rank(0));
   switch (op.kind) {
     case OpKind::Psum:
       return reduce(Combine::Add, operand, group_size);

@@ -23,7 +23,7 @@ const Thread kThread{"t", {LogicalId(2), LogicalId(5)}, {}};
 
 TEST_CASE("exposure of a sync collective: its whole time, launch included") {
   const Exposure found =
-      exposure(kThread, completion({{span(0, 10, 30), span(5, 15, 45)}}), Issue::Sync, OpId(0), {});
+      exposure(kThread, completion({{span(0, 10, 30), span(5, 15, 45)}}), OpId(0), OpId(0));
   CHECK(found.device == LogicalId(5));  // 30 long, the other 20
   CHECK(found.took == Duration(30));
   CHECK(found.exposed == Duration(40));
@@ -33,7 +33,7 @@ TEST_CASE("exposure of a sync collective: its whole time, launch included") {
 TEST_CASE("exposure of a started collective: the wait at its done") {
   const Completion times = completion({{span(0, 0, 30), span(0, 0, 30)},  // equal: device 2 counts
                                        {span(20, 20, 30), span(5, 5, 30)}});
-  const Exposure found = exposure(kThread, times, Issue::Start, OpId(0), OpId(1));
+  const Exposure found = exposure(kThread, times, OpId(0), OpId(1));
   CHECK(found.device == LogicalId(2));
   CHECK(found.exposed == Duration(10));
   CHECK(found.hidden == Duration(20));
@@ -41,7 +41,7 @@ TEST_CASE("exposure of a started collective: the wait at its done") {
 
 TEST_CASE("exposure of a started collective that is never done: none") {
   const Exposure found =
-      exposure(kThread, completion({{span(0, 0, 30), span(0, 0, 20)}}), Issue::Start, OpId(0), {});
+      exposure(kThread, completion({{span(0, 0, 30), span(0, 0, 20)}}), OpId(0), {});
   CHECK(found.exposed == Duration(0));
   CHECK(found.hidden == Duration(30));
 }
