@@ -446,6 +446,23 @@ TEST_CASE("bad input: loops and several programs") {
            .text(),
        "bad.json:6:1: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N "
        "allows more)"},
+      {"a wrong id after a loop too long to be read whole",
+       Small{
+           .program =
+               R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "a"},
+"body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "y"}},
+{"id": "q", "op": "neg", "of": "ll"}])"}
+           .text(),
+       "bad.json:7:32: /program/1/of: expected the id of an array or of an earlier op, got \"ll\""},
+      {"a wrong id in one iteration of such a loop",
+       Small{
+           .program =
+               R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "a"},
+"body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "y"}},
+{"id": "q", "op": "neg", "of": "l[500000].yy"}])"}
+           .text(),
+       "bad.json:7:32: /program/1/of: expected the id of an array or of an earlier op, got "
+       "\"l[500000].yy\"; did you mean \"l[500000].y\"?"},
       {"a device that meets itself",
        with_programs(
            R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]},
