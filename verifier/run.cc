@@ -328,8 +328,7 @@ class Run {
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
     for (size_t l = 0; report_.completion && l < stages_.demands().links.size(); ++l)
       if (stages_.demands().links[l].bytes > 0)
-        report_.links.push_back(
-            {LinkId(l), Bytes(checked_narrow(stages_.demands().links[l].bytes))});
+        report_.links.push_back({LinkId(l), bytes_on(LinkId(l))});
     for (size_t t = 0; t < program_.threads.size(); ++t) {
       const TapeOrder tape(lowered().tapes[t]);
       for (uint32_t i = 0; i < tape.size(); ++i) {
@@ -353,6 +352,14 @@ class Run {
         }
       }
     }
+  }
+
+  Bytes bytes_on(LinkId link) {
+    const Int128 bytes = stages_.demands().links[link.index()].bytes;
+    if (bytes > std::numeric_limits<int64_t>::max())
+      throw Overflow(fmt::format("the bytes over link {} leave the 64-bit range",
+                                 stages_.fabric().link_text(link)));
+    return Bytes(checked_narrow(bytes));
   }
 
   void describe_span(OpReport& described) const {

@@ -51,21 +51,4 @@ IntegerBounds small_integers(Dtype dtype) {
   return is_signed(dtype) ? IntegerBounds{-4, 4} : IntegerBounds{0, 8};
 }
 
-Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
-  const IntegerBounds range = small_integers(dtype);
-  return filled(dtype, std::move(shape),
-                [&](size_t) { return arith::S64{random.between(range.low, range.high)}; });
-}
-
-Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {
-  if (is_float(dtype)) {
-    return filled(dtype, std::move(shape), [&](size_t) {
-      return arith::F64{static_cast<double>(random.between(-1024, 1023)) / 256};
-    });
-  }
-  const uint64_t mask = dtype == Dtype::Pred ? 1 : ~uint64_t{0};
-  return filled(dtype, std::move(shape),
-                [&](size_t) { return arith::S64{static_cast<int64_t>(random.next() & mask)}; });
-}
-
 }  // namespace orrery

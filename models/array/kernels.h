@@ -12,7 +12,6 @@
 
 #include "models/array/combine.h"
 #include "models/array/tensor.h"
-#include "models/base/random.h"
 
 namespace orrery {
 
@@ -124,11 +123,5 @@ struct IntegerBounds {
   int64_t high;
 };
 IntegerBounds small_integers(Dtype dtype);
-
-/// Integers of that range.
-Tensor random_small_integers(Dtype dtype, Shape shape, Random& random);
-
-/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype. Integers: any bits. Pred: 0 or 1.
-Tensor random_normalish(Dtype dtype, Shape shape, Random& random);
 
 }  // namespace orrery

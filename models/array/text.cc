@@ -154,12 +154,6 @@ int64_t element_as_int64(const Tensor& tensor, int64_t index) {
                       [](auto element) { return arith::convert<arith::S64>(element).value; });
 }
 
-void set_element_from_double(Tensor& tensor, int64_t index, double value) {
-  with_element(tensor, index, [&]<class E>(E& element) {
-    element = arith::convert<E>(arith::round<arith::F64>(value));
-  });
-}
-
 void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value) {
   with_element(tensor, index,
                [&]<class E>(E& element) { element = arith::convert<E>(arith::S64{value}); });

@@ -25,7 +25,6 @@ bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 // saturated, NaN to 0; from u64 to int64 wrapped.
 double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
-void set_element_from_double(Tensor& tensor, int64_t index, double value);
 void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
 
 /// The element's bits, in the low bits of the word.

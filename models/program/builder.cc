@@ -386,7 +386,7 @@ void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
   program_.outputs.push_back(*value);
 }
 
-Program ProgramBuilder::finish() {
+void ProgramBuilder::report_undefined() {
   std::vector<std::string_view> names;
   for (const auto& [name, definition] : defined_)
     names.push_back(name);
@@ -403,6 +403,11 @@ Program ProgramBuilder::finish() {
                                              "\"{}\"{}",
                                              use.name, hint));
   }
+  undefined_.clear();
+}
+
+Program ProgramBuilder::finish() {
+  report_undefined();
   program_.sites = sites_.finish();
   return std::move(program_);
 }

@@ -67,6 +67,9 @@ class ProgramBuilder {
 
   void output(std::string name, std::optional<Origin> origin = std::nullopt);
 
+  /// Reports the names that nothing defined. Requires that no op or output follows.
+  void report_undefined();
+
   /// Makes the checks that need the whole program (sites, undefined and later names), and returns
   /// the program. It is valid only if there are no diagnostics.
   Program finish();

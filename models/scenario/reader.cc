@@ -37,6 +37,9 @@ class ScenarioReader {
 
   const LeftOutIterations& left_out() const { return left_out_; }
 
+  /// Whether the errors may be gone if fewer iterations are left out.
+  bool may_blame_left_out() const { return may_blame_left_out_; }
+
   /// The first error, if any, that the program is larger than the limits.
   const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
 
@@ -164,13 +167,20 @@ class ScenarioReader {
     over_limits_ = reader.over_limits();
     if (programs && !reader.complete())
       return std::nullopt;
+    builder.report_undefined();
+    if (left_out_.empty())
+      return builder.finish();
+    if (!diagnostics_.empty())
+      return std::nullopt;
+    // From here on an error may come from what is left out: a site may lack an op.
     Program made = builder.finish();
-    if (diagnostics_.empty() && !left_out_.empty() && !loop_groups(made))
-      diagnostics_.add("the loops that meet have different iterations");  // read() tries again
-    if (diagnostics_.empty() && !left_out_.empty())
+    if (diagnostics_.empty() && !loop_groups(made))
+      diagnostics_.add("the loops that meet have different iterations");
+    if (diagnostics_.empty())
       if (const auto name = named_as_left_out(made))
         diagnostics_.add(fmt::format("expected an unused id, got {}, which is one of an iteration",
                                      in_quotes(*name)));
+    may_blame_left_out_ = !diagnostics_.empty();
     return made;
   }
 
@@ -180,14 +190,17 @@ class ScenarioReader {
   const KeptIterations& kept_;
   Diagnostics& diagnostics_;
   LeftOutIterations left_out_;
+  bool may_blame_left_out_ = false;
   std::optional<Diagnostic> over_limits_;
 };
 
 /// Reads a scenario whose loops may be long, in up to four tries:
 ///  1. with iterations left out, where that makes no difference;
-///  2. if the scenario names some of these, with them kept;
-///  3. if anything is wrong and loops that may meet leave out others, with the same ones left out;
-///  4. if anything is wrong, with all iterations. The errors of this try are reported.
+///  2. if the scenario names some of these, with them kept. Errors that cannot come from what is
+///     left out are now reported;
+///  3. if there are others, and loops that may meet leave out different ones, with the same ones
+///     left out;
+///  4. if there still are, with all iterations. The errors of this try are reported.
 /// If all are too many, the errors of the try before count. A scenario that is wanted with all
 /// iterations is read so after the others, so that its loops have the same parts.
 class Tries {
@@ -202,12 +215,12 @@ class Tries {
     kept_ = left_out_.named_in(root_);
     if (!kept_.empty())
       scenario = try_to_read(LongLoops::LeftOut);
-    if (!scenario && left_out_.differ()) {
+    if (may_blame_left_out_ && left_out_.differ()) {
       left_out_.make_alike(kept_);
       scenario = try_to_read(LongLoops::LeftOut);
     }
-    if (scenario && wanted == LongLoops::LeftOut)
-      return std::move(*scenario);
+    if (!may_blame_left_out_ && (!scenario || wanted == LongLoops::LeftOut))
+      return checked(std::move(scenario));
     const std::optional<InputError> before = error_;
     scenario = try_to_read(LongLoops::WrittenOut);
     if (scenario || !before || !over_limits_)
@@ -235,6 +248,7 @@ class Tries {
       error_ = error;
     }
     left_out_ = reader.left_out();
+    may_blame_left_out_ = reader.may_blame_left_out();
     over_limits_ = reader.over_limits();
     return scenario;
   }
@@ -245,6 +259,7 @@ class Tries {
   KeptIterations kept_;
   // Of the last try:
   LeftOutIterations left_out_;
+  bool may_blame_left_out_ = false;
   std::optional<Diagnostic> over_limits_;
   std::optional<InputError> error_;
 };

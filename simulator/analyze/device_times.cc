@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/program/op_overflow.h"
 #include "simulator/analyze/list_runs.h"
 
 namespace orrery {
@@ -28,13 +29,15 @@ std::vector<DeviceTimes> device_times(const Program& program, const Lowered& low
     DeviceTimes& times = devices[runs.device(list).index()];
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const Instruction& instruction = tape[i];
-      const OpTime took = runs.all_runs(instruction.op, list);
-      if (instruction.kind == Instruction::Kind::Local)
-        times.computing += took.from_start;
-      else if (instruction.kind == Instruction::Kind::Enter)
-        busy_of(times, instruction.stream) += took.from_start;
-      else
-        times.exposed += took.from_reached;
+      on_behalf_of(instruction.op, [&] {
+        const OpTime took = runs.all_runs(instruction.op, list);
+        if (instruction.kind == Instruction::Kind::Local)
+          times.computing += took.from_start;
+        else if (instruction.kind == Instruction::Kind::Enter)
+          busy_of(times, instruction.stream) += took.from_start;
+        else
+          times.exposed += took.from_reached;
+      });
     }
   }
   return devices;

@@ -49,21 +49,23 @@ std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops)
   return changes;
 }
 
+/// Does `work` for entry `entry` of changes(); an Overflow becomes the op's there. What exceeds 64
+/// bits before the first op also does at the first op.
+template <class Work>
+decltype(auto) on_behalf_of_entry(const std::vector<OpId>& ops, size_t entry, Work&& work) {
+  return ops.empty() ? work() : on_behalf_of(ops[entry == 0 ? 0 : entry - 1], work);
+}
+
 /// Live bytes before the first op and at each position.
 std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
                               const std::vector<Changes>& changes, const std::vector<OpId>& ops) {
   std::vector<Bytes> sizes;
   Bytes live;
   for (const Changes& change : changes) {
-    const auto begin = [&] {
+    on_behalf_of_entry(ops, sizes.size(), [&] {
       for (const size_t i : change.begin)
         live += lifetimes[i].size;
-    };
-    // If it exceeds 64 bits before the first op, it also does at the first op.
-    if (ops.empty())
-      begin();
-    else
-      on_behalf_of(ops[sizes.empty() ? 0 : sizes.size() - 1], begin);
+    });
     sizes.push_back(live);
     for (const size_t i : change.end)
       live -= lifetimes[i].size;
@@ -71,17 +73,21 @@ std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
   return sizes;
 }
 
-Bytes arena_size(const std::vector<Lifetime>& lifetimes, const std::vector<Changes>& changes) {
+Bytes arena_size(const std::vector<Lifetime>& lifetimes, const std::vector<Changes>& changes,
+                 const std::vector<OpId>& ops) {
   std::vector<bool> taken_over(lifetimes.size(), false);
   for (const Lifetime& lifetime : lifetimes)
     if (lifetime.takes_over)
       taken_over[*lifetime.takes_over] = true;
   Placement placement;
   std::vector<Bytes> begins(lifetimes.size());
-  for (const Changes& change : changes) {
-    for (const size_t i : change.begin)
-      begins[i] = lifetimes[i].takes_over ? begins[*lifetimes[i].takes_over]
-                                          : placement.allocate(lifetimes[i].size);
+  for (size_t entry = 0; entry < changes.size(); ++entry) {
+    const Changes& change = changes[entry];
+    on_behalf_of_entry(ops, entry, [&] {
+      for (const size_t i : change.begin)
+        begins[i] = lifetimes[i].takes_over ? begins[*lifetimes[i].takes_over]
+                                            : placement.allocate(lifetimes[i].size);
+    });
     for (const size_t i : change.end)
       if (!taken_over[i])
         placement.release(begins[i], lifetimes[i].size);
@@ -132,10 +138,11 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   ThreadMemory memory;
   memory.live.assign(sizes.begin() + 1, sizes.end());
   memory.reserved = policy.reserved;
-  memory.peak = *peak + policy.reserved;
+  memory.peak = on_behalf_of_entry(ops, static_cast<size_t>(position + 1),
+                                   [&] { return *peak + policy.reserved; });
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
-  memory.arena = arena_size(all, at);
+  memory.arena = arena_size(all, at, ops);
   for (const Lifetime& lifetime : all)
     if (lifetime.role == Lifetime::Role::Argument && lifetime.size > Bytes() &&
         lifetime.held.to == static_cast<int64_t>(ops.size()))
@@ -198,8 +205,14 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
   memory.peak = policy.reserved;
   for (const ThreadId thread : threads) {
     const ThreadMemory& counted = profile.threads[thread.index()];
-    memory.peak += counted.peak - policy.reserved;
-    memory.arena += counted.arena;
+    const auto add = [&] {
+      memory.peak += counted.peak - policy.reserved;
+      memory.arena += counted.arena;
+    };
+    if (counted.peak_at)
+      on_behalf_of(*counted.peak_at, add);
+    else
+      add();
     memory.live_at_peak.insert(memory.live_at_peak.end(), counted.live_at_peak.begin(),
                                counted.live_at_peak.end());
     if (threads.size() == 1)

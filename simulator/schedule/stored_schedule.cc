@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/base/check.h"
 
 namespace orrery {
@@ -94,70 +92,6 @@ StepRef StoredSchedule::peer(StepRef ref, Half half) const {
 
 std::optional<StepRef> StoredSchedule::takes_slot_of(StepRef ref) const {
   return at(ends_, ref).slot_user;
-}
-
-StoredSteps stored_steps(const Schedule& schedule) {
-  const Extent& extent = schedule.extent();
-  StoredSteps result(extent.nodes);
-  for (uint32_t n = 0; n < extent.nodes; ++n) {
-    result[n].resize(extent.channels);
-    for (uint32_t c = 0; c < extent.channels; ++c) {
-      const uint32_t length = schedule.steps(Node(n), Channel(c));
-      for (uint32_t i = 0; i < length; ++i)
-        result[n][c].push_back(schedule.step({Node(n), Channel(c), i}));
-    }
-  }
-  return result;
-}
-
-std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule) {
-  std::vector<StoredSchedule::Message> result;
-  for_each_step(stored_steps(schedule), [&](StepRef ref, const Step& step) {
-    if (step.to)
-      result.push_back({ref, schedule.peer(ref, Half::Send)});
-  });
-  return result;
-}
-
-std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
-                                                                     std::string& error) {
-  struct Line {  // the messages of one node to another on one channel
-    std::vector<StepRef> sends;
-    std::vector<StepRef> receives;
-  };
-  std::map<std::tuple<Node, Node, Channel>, Line> lines;
-  for_each_step(steps, [&](StepRef ref, const Step& step) {
-    if (step.to)
-      lines[{ref.node, *step.to, ref.channel}].sends.push_back(ref);
-    if (step.from)
-      lines[{*step.from, ref.node, ref.channel}].receives.push_back(ref);
-  });
-
-  std::vector<StoredSchedule::Message> messages;
-  for (const auto& [ends, line] : lines) {
-    const size_t pairs = std::min(line.sends.size(), line.receives.size());
-    for (size_t m = 0; m < pairs; ++m) {
-      const int64_t sent = at(steps, line.sends[m]).count();
-      const int64_t taken = at(steps, line.receives[m]).count();
-      if (sent != taken) {
-        error = fmt::format("{} sends {} elements, but {} receives {}", step_text(line.sends[m]),
-                            sent, step_text(line.receives[m]), taken);
-        return std::nullopt;
-      }
-      messages.push_back({line.sends[m], line.receives[m]});
-    }
-    if (line.sends.size() > pairs) {
-      error = fmt::format("{} sends to node {}, which has no step to receive it",
-                          step_text(line.sends[pairs]), std::get<1>(ends).index());
-      return std::nullopt;
-    }
-    if (line.receives.size() > pairs) {
-      error = fmt::format("{} receives from node {}, which has no step that sends it",
-                          step_text(line.receives[pairs]), std::get<0>(ends).index());
-      return std::nullopt;
-    }
-  }
-  return messages;
 }
 
 }  // namespace orrery

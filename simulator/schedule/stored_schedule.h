@@ -2,7 +2,6 @@
 
 // A schedule stored step by step: for imported algorithms, mutants and tests.
 
-#include <string>
 #include <vector>
 
 #include "simulator/schedule/schedule.h"
@@ -42,14 +41,5 @@ class StoredSchedule final : public Schedule {
   std::vector<std::vector<std::vector<PackedStep>>> steps_;
   std::vector<std::vector<std::vector<Ends>>> ends_;
 };
-
-/// A copy of any schedule, step by step; the basis of mutants.
-StoredSteps stored_steps(const Schedule& schedule);
-std::vector<StoredSchedule::Message> stored_messages(const Schedule& schedule);
-
-/// Pairs the sends of channel c with the receives of channel c of the peer, each in order. If a
-/// message has one end only, the result is empty and `error` has a sentence.
-std::optional<std::vector<StoredSchedule::Message>> match_by_channel(const StoredSteps& steps,
-                                                                     std::string& error);
 
 }  // namespace orrery

@@ -6,10 +6,13 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
+#include "tests/models/array/tensors.h"
 
 using namespace orrery;
 
 namespace {
+
+using orrery::test::set_element_from_double;
 
 Tensor scalar(Dtype dtype, double value) {
   Tensor tensor(dtype, {1});

@@ -9,12 +9,17 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "tests/models/array/random_tensors.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 #include "tests/verifier/definition_by_element.h"
 
 using namespace orrery;
 
 namespace {
+
+using orrery::test::random_normalish;
+using orrery::test::set_element_from_double;
 
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 using IndexGroups = std::vector<std::vector<int64_t>>;

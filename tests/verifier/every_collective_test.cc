@@ -22,6 +22,7 @@
 #include "models/base/hash.h"
 #include "models/program/groups.h"
 #include "simulator/algorithm/algorithms.h"
+#include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
 #include "verifier/prove/prover.h"
@@ -30,6 +31,8 @@ using namespace orrery;
 using orrery::test::HostRig;
 
 namespace {
+
+using orrery::test::random_normalish;
 
 enum class Grouping : uint8_t { OneAxis, Strided, TwoAxes, Lists, UnequalLists };
 constexpr std::array kGroupings = {Grouping::OneAxis, Grouping::Strided, Grouping::TwoAxes,

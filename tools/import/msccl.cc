@@ -14,6 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
+#include "tools/import/msccl_messages.h"
 #include "tools/import/xml_element.h"
 
 namespace orrery {
@@ -57,24 +58,10 @@ struct GpuBuffer {
   int64_t chunks = 0;
 };
 
-/// A gpu's thread block while it is being read.
-struct ThreadBlock {
-  int64_t send = -1;  // gpu, or -1 for none
-  int64_t receive = -1;
-  int64_t channel = 0;
-  std::vector<XmlElement> elements;  // one per step
-};
-
 struct Dependency {
   StepRef step;
   int64_t thread_block = 0;
   int64_t index = 0;
-};
-
-/// One end of a connection's message: its step, and the element to report errors at.
-struct End {
-  StepRef step;
-  const XmlElement* element = nullptr;
 };
 
 class Reader {
@@ -101,7 +88,7 @@ class Reader {
       read_gpu(gpu, gpus[gpu]);
     check_size(algo);
     if (diagnostics_.empty())
-      join_messages();
+      algorithm_.messages = join_messages(algorithm_.steps, blocks_);
     return std::move(algorithm_);
   }
 
@@ -317,58 +304,6 @@ class Reader {
         element.add_error("deps",
                           "a step cannot wait for itself or a later step of its thread block");
     }
-  }
-
-  /// (from, to, chan) -> the ends of its messages, in the order of their steps.
-  using Connections = std::map<std::tuple<uint32_t, uint32_t, int64_t>, std::vector<End>>;
-
-  void join_messages() {
-    Connections sends;
-    Connections receives;
-    for (uint32_t gpu = 0; gpu < blocks_.size(); ++gpu) {
-      for (size_t b = 0; b < blocks_[gpu].size(); ++b) {
-        const ThreadBlock& block = blocks_[gpu][b];
-        for (uint32_t s = 0; s < block.elements.size(); ++s) {
-          const Step& step = algorithm_.steps[gpu][b][s];
-          const End end{{Node(gpu), Channel(b), s}, &block.elements[s]};
-          if (step.to)
-            sends[{gpu, step.to->index(), block.channel}].push_back(end);
-          if (step.from)
-            receives[{step.from->index(), gpu, block.channel}].push_back(end);
-        }
-      }
-    }
-    for (const auto& [connection, ends] : sends)
-      join(connection, ends, receives[connection]);
-    for (const auto& [connection, ends] : receives)
-      if (sends.find(connection) == sends.end())
-        join(connection, {}, ends);
-  }
-
-  void join(const std::tuple<uint32_t, uint32_t, int64_t>& connection,
-            const std::vector<End>& sends, const std::vector<End>& receives) {
-    if (sends.size() != receives.size()) {
-      const End& lonely =
-          sends.size() > receives.size() ? sends[receives.size()] : receives[sends.size()];
-      lonely.element->add_error(
-          fmt::format("on channel {}, gpu {} sends {} messages to gpu {}, which receives {}",
-                      std::get<2>(connection), std::get<0>(connection), sends.size(),
-                      std::get<1>(connection), receives.size()));
-      return;
-    }
-    for (size_t m = 0; m < sends.size(); ++m) {
-      const int64_t sent = chunks(sends[m].step);
-      const int64_t received = chunks(receives[m].step);
-      if (sent != received)
-        receives[m].element->add_error(
-            "cnt", fmt::format("receives {} chunks where gpu {} sends {}", received,
-                               std::get<0>(connection), sent));
-      algorithm_.messages.push_back({sends[m].step, receives[m].step});
-    }
-  }
-
-  int64_t chunks(StepRef ref) const {
-    return algorithm_.steps[ref.node.index()][ref.channel.index()][ref.index].count();
   }
 
   const TextLines& lines_;

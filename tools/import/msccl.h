@@ -41,10 +41,9 @@ struct MscclAlgorithm {
   int64_t part() const { return chunks / gpus; }
 };
 
-/// Reads `text`. A connection is (gpu, peer, chan): its k-th send pairs with the peer's k-th
-/// receive. Throws InputError with every error found: more than Limits::file or Limits::values,
-/// text that is not XML, unknown names, offsets outside a buffer, dependencies on steps that do not
-/// exist, and messages with one end only.
+/// Reads `text`, and joins its messages as join_messages() does. Throws InputError with every error
+/// found: more than Limits::file or Limits::values, text that is not XML, unknown names, offsets
+/// outside a buffer, dependencies on steps that do not exist, and messages with one end only.
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits = {});
 
 /// The schedule with chunks of `chunk` elements. Throws Overflow where an area exceeds 64 bits.

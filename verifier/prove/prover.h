@@ -37,7 +37,8 @@ class Prover {
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
 
-  /// The number of schedules walked, and of proofs made by comparison.
+  /// The number of schedules walked, and of proofs made by comparison: how tests see that equal
+  /// ones are made once.
   size_t walks() const { return traced_.size(); }
   size_t proofs() const { return proofs_.size(); }
 

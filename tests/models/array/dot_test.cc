@@ -7,12 +7,15 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "tests/models/array/random_tensors.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::random_normalish;
 
 using test::identical;
 using test::of;

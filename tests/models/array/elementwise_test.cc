@@ -12,11 +12,14 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "models/base/random.h"
 #include "tests/models/array/tensors.h"
 
 namespace orrery {
 
 namespace {
+
+using test::set_element_from_double;
 
 using test::kNan;
 using test::of;

@@ -9,6 +9,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "models/base/random.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
@@ -174,64 +175,6 @@ TEST_CASE("small_integers: what eight of them sum to is exact in every dtype") {
       CHECK(element_as_int64(sum, 0) == 8 * x);
     }
   }
-}
-
-TEST_CASE("random_small_integers: every value of the range and no other, the same for every run") {
-  for (const Dtype dtype : all_dtypes()) {
-    CAPTURE(name(dtype));
-    Random random(7);
-    const Tensor tensor = random_small_integers(dtype, {10, 100}, random);
-    const auto low = static_cast<double>(small_integers(dtype).low);
-    const auto high = static_cast<double>(small_integers(dtype).high);
-    std::array<int64_t, 9> counts{};
-    for (int64_t i = 0; i < tensor.elements(); ++i) {
-      const double x = element_as_double(tensor, i);
-      REQUIRE(x >= low);
-      REQUIRE(x <= high);
-      const auto place = static_cast<size_t>(x - low);
-      REQUIRE(static_cast<double>(place) == x - low);
-      ++counts.at(place);
-    }
-    for (size_t place = 0; place <= static_cast<size_t>(high - low); ++place)
-      CHECK(counts.at(place) > 0);
-    Random again(7);
-    CHECK(identical(random_small_integers(dtype, {10, 100}, again), tensor));
-    CHECK(random.next() == again.next());
-  }
-}
-
-TEST_CASE("random_normalish: floats are multiples of 2^-8 in [-4, 4) where the dtype holds them") {
-  for (const Dtype dtype : {Dtype::F16, Dtype::F32, Dtype::F64}) {
-    CAPTURE(name(dtype));
-    Random random(7);
-    const Tensor tensor = random_normalish(dtype, {1000}, random);
-    double least = 0;
-    double most = 0;
-    for (int64_t i = 0; i < tensor.elements(); ++i) {
-      const double x = element_as_double(tensor, i);
-      REQUIRE(static_cast<double>(static_cast<int64_t>(x * 256)) == x * 256);
-      least = std::min(least, x);
-      most = std::max(most, x);
-    }
-    CHECK(least >= -4);
-    CHECK(most < 4);
-    // The chance that 1000 draws all miss an eighth at an end is (7/8)^1000.
-    CHECK(least < -3);
-    CHECK(most >= 3);
-  }
-  Random random(7);
-  const Tensor pred = random_normalish(Dtype::Pred, {100}, random);
-  for (const uint8_t x : pred.as<uint8_t>())
-    CHECK(x <= 1);
-  const Tensor integers = random_normalish(Dtype::S32, {100}, random);
-  uint32_t any = 0;
-  uint32_t all = ~uint32_t{0};
-  for (const int32_t x : integers.as<int32_t>()) {
-    any |= static_cast<uint32_t>(x);
-    all &= static_cast<uint32_t>(x);
-  }
-  CHECK(any == ~uint32_t{0});
-  CHECK(all == 0);
 }
 
 }  // namespace orrery

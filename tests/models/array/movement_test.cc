@@ -10,6 +10,7 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
+#include "models/base/random.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 

@@ -6,11 +6,16 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "tests/models/array/random_tensors.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::random_normalish;
+using test::set_element_from_double;
 
 const std::vector<int64_t> kRows = {0};
 const std::vector<int64_t> kColumns = {1};

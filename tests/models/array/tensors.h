@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/array/arith.h"
+#include "models/array/dispatch.h"
 #include "models/array/tensor.h"
 #include "models/array/text.h"
 
@@ -15,6 +17,14 @@ namespace orrery::test {
 
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// Converted as in arith.h.
+inline void set_element_from_double(Tensor& tensor, int64_t index, double value) {
+  dispatch(tensor.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    tensor.as<E>()[static_cast<size_t>(index)] = arith::convert<E>(arith::round<arith::F64>(value));
+  });
+}
 
 inline Tensor of(Dtype dtype, Shape shape, const std::vector<double>& values) {
   Tensor tensor(dtype, std::move(shape));

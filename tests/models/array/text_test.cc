@@ -7,11 +7,14 @@
 #include <rapidcheck.h>
 
 #include "models/base/check.h"
+#include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 
 namespace orrery {
 
 namespace {
+
+using test::set_element_from_double;
 
 Tensor with_bits(Dtype dtype, uint64_t bits) {
   Tensor tensor(dtype, {1});

@@ -15,11 +15,14 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/hash.h"
+#include "models/base/random.h"
 #include "tests/models/array/tensors.h"
 
 namespace orrery {
 
 namespace {
+
+using test::set_element_from_double;
 
 using test::kInf;
 using test::kNan;

@@ -8,9 +8,12 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery {
 namespace {
+
+using test::set_element_from_double;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 

@@ -215,14 +215,23 @@ TEST_CASE("loops: an id that an iteration left out has is used, with an op befor
                      LongLoops::LeftOut));
 }
 
-TEST_CASE("loops: errors beside a loop that is too long to be read whole are told") {
-  const std::string program = "[" + loop("l", 1'000'000, R"("h": "a")", kAdd, R"("h": "y")") +
-                              R"(, {"id": "z", "op": "neg", "of": "typo"}])";
-  CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut), doctest::Contains("got \"typo\""),
-                       InputError);
-  CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut),
-                       doctest::Contains("every iteration is read where one is asked for"),
-                       InputError);
+TEST_CASE("loops: an error of sites beside a loop that is too long to be read whole is told") {
+  const auto thread = [](const char* on, const char* id, int trips) {
+    return fmt::format(R"({{"on": {}, "do": [{}]}})", on,
+                       loop(id, trips, R"("h": "a")",
+                            R"({"id": "y", "op": "psum", "of": "h", "axis_name": "x",
+                                "site": "s"})",
+                            R"("h": "y")"));
+  };
+  test::Small small;
+  small.program =
+      "[" + thread("[0, 1]", "l", 1'000'000) + "," + thread("[2, 3]", "m", 1'000'001) + "]";
+  std::string text = small.text();
+  text.replace(text.find("\"program\""), 9, "\"check_types\": false, \"programs\"");
+  const std::string refused = test::refusal(text);
+  CHECK(refused.find("expected each group to lie within the threads that issue site") !=
+        std::string::npos);
+  CHECK(refused.find("every iteration is read where one is asked for") != std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"

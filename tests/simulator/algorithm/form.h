@@ -14,6 +14,7 @@
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery::test {
 

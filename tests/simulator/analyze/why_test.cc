@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
 #include "tests/simulator/time/random_programs.h"
 

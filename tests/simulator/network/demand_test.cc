@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
 #include "tests/models/fabric/shortest_route.h"
 #include "tests/simulator/time/random_programs.h"

@@ -4,9 +4,12 @@
 
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery {
 namespace {
+
+using test::stored_steps;
 
 Digest of(uint32_t collective, StepRef ref, Half half, int64_t bytes) {
   Digest digest;

@@ -4,9 +4,14 @@
 
 #include "models/base/check.h"
 #include "simulator/algorithm/ring.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery {
 namespace {
+
+using test::match_by_channel;
+using test::stored_messages;
+using test::stored_steps;
 
 const Slice kIn{Area::Input, 0, 2};
 const Slice kOut{Area::Output, 0, 2};
@@ -51,12 +56,10 @@ TEST_CASE("stored schedule: slots are counted per connection, not per sender or 
   const StoredSteps steps = {{{send_to(1), send_to(2), send_to(1)}},
                              {{receive_from(0), receive_from(0)}},
                              {{receive_from(0)}}};
-  std::string error;
-  const auto messages = match_by_channel(steps, error);
-  REQUIRE(messages);
+  const auto messages = match_by_channel(steps);
   Extent extent;
   extent.slots = 1;
-  const StoredSchedule stored(extent, steps, *messages);
+  const StoredSchedule stored(extent, steps, messages);
   CHECK_FALSE(stored.takes_slot_of({Node(0), Channel(0), 0}));
   CHECK_FALSE(stored.takes_slot_of({Node(0), Channel(0), 1}));
   CHECK(stored.takes_slot_of({Node(0), Channel(0), 2}) == StepRef{Node(1), Channel(0), 0});
@@ -72,42 +75,6 @@ TEST_CASE("stored schedule: a node may lack channels, which are then empty") {
 TEST_CASE("stored schedule: a message with one end is refused") {
   const StoredSteps steps = {{{send_to(1)}}, {{receive_from(0)}}};
   CHECK_THROWS_AS(StoredSchedule({}, steps, {}), InternalError);
-}
-
-TEST_CASE("match by channel: a message with one end is named") {
-  struct Row {
-    StoredSteps steps;
-    const char* error;
-  };
-  Step longer = receive_from(0);
-  longer.target->count = 3;
-  const Row table[] = {
-      {{{{send_to(1), send_to(1)}}, {{receive_from(0)}}},
-       "node 0 channel 0 step 1 sends to node 1, which has no step to receive it"},
-      {{{{send_to(1)}}, {{receive_from(0), receive_from(0)}}},
-       "node 1 channel 0 step 1 receives from node 0, which has no step that sends it"},
-      {{{{send_to(1)}, {}}, {{}, {receive_from(0)}}},
-       "node 0 channel 0 step 0 sends to node 1, which has no step to receive it"},
-      {{{{send_to(1)}}, {{longer}}},
-       "node 0 channel 0 step 0 sends 2 elements, but node 1 channel 0 step 0 receives 3"},
-  };
-  for (const Row& row : table) {
-    std::string error;
-    CHECK_FALSE(match_by_channel(row.steps, error));
-    CHECK(error == row.error);
-  }
-}
-
-TEST_CASE("match by channel: messages of one channel pair up in order") {
-  const StoredSteps steps = {{{send_to(1), send_to(1)}}, {{receive_from(0), receive_from(0)}}};
-  std::string error;
-  const auto messages = match_by_channel(steps, error);
-  REQUIRE(messages);
-  REQUIRE(messages->size() == 2);
-  for (const uint32_t m : {0U, 1U}) {
-    CHECK((*messages)[m].send == StepRef{Node(0), Channel(0), m});
-    CHECK((*messages)[m].receive == StepRef{Node(1), Channel(0), m});
-  }
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery {
 namespace {
+
+using test::match_by_channel;
 
 constexpr Bytes kItem = Bytes(4);
 
@@ -75,10 +78,8 @@ TEST_CASE("walk: deadlocked channels are returned, with what each waits for") {
     send.to = Node(1 - n);
     steps[n] = {{receive, send}};
   }
-  std::string error;
-  const auto messages = match_by_channel(steps, error);
-  REQUIRE(messages);
-  const StoredSchedule stored({}, steps, *messages);
+  const auto messages = match_by_channel(steps);
+  const StoredSchedule stored({}, steps, messages);
   Counting counting;
   const std::vector<Parked> parked = walk(stored, counting);
   REQUIRE(parked.size() == 2);

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/random_programs.h"

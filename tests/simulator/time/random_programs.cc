@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/program_walk.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery::test {
 namespace {
@@ -80,9 +82,8 @@ std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) 
       steps[to[n]][0].push_back(receive);
     }
   }
-  std::string error;
-  auto messages = match_by_channel(steps, error);
-  return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(*messages));
+  auto messages = match_by_channel(steps);
+  return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(messages));
 }
 
 std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, RandomKind kind) {

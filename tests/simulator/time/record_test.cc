@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/event/event_log.h"
 #include "simulator/time/engine.h"

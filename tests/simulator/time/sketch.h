@@ -13,6 +13,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/time/completion.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery::test {
 

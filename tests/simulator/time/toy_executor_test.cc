@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"

@@ -9,6 +9,7 @@
 #include "models/array/kernels.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/values/provenance.h"
+#include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
 

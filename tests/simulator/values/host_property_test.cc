@@ -9,6 +9,8 @@
 #include "models/array/text.h"
 #include "models/base/random.h"
 #include "simulator/values/host_executor.h"
+#include "tests/models/array/random_tensors.h"
+#include "tests/models/array/tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/property.h"
 

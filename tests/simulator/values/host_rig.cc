@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery::test {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simulator/algorithm/ring.h"
+#include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery::test {
 

@@ -446,6 +446,23 @@ TEST_CASE("bad input: loops and several programs") {
            .text(),
        "bad.json:6:1: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N "
        "allows more)"},
+      {"a wrong id after a loop too long to be read whole",
+       Small{
+           .program =
+               R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "a"},
+"body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "y"}},
+{"id": "q", "op": "neg", "of": "ll"}])"}
+           .text(),
+       "bad.json:7:32: /program/1/of: expected the id of an array or of an earlier op, got \"ll\""},
+      {"a wrong id in one iteration of such a loop",
+       Small{
+           .program =
+               R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "a"},
+"body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "y"}},
+{"id": "q", "op": "neg", "of": "l[500000].yy"}])"}
+           .text(),
+       "bad.json:7:32: /program/1/of: expected the id of an array or of an earlier op, got "
+       "\"l[500000].yy\"; did you mean \"l[500000].y\"?"},
       {"a device that meets itself",
        with_programs(
            R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]},
@@ -585,6 +602,36 @@ TEST_CASE("bad input: what the cluster cannot run") {
            .text(),
        "bad.json:8:13: /program/0: all_to_all: expected less than 2^63 B and 2^63 ps (106 "
        "days), but a quantity leaves the 64-bit range"},
+      {"two lists of a device that run for more than 106 days together",
+       R"({"orrery": 1, "mesh": {"x": 1}, "check_types": false,
+"cluster": {"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+"memory_bandwidth": "1000 B/s"}, "arrays": {"a": {"shape": [3000000000], "dtype": "s8"}}, "programs": [
+{"on": {}, "do": [{"id": "p", "op": "neg", "of": "a"}]},
+{"on": {}, "do": [{"id": "q", "op": "neg", "of": "a"}]}]})",
+       "bad.json:5:19: /programs/1/do/0: neg: expected less than 2^63 B and 2^63 ps (106 "
+       "days), but a sum leaves the 64-bit range"},
+      {"two lists of a device that hold more than 2^63 bytes together",
+       with_programs(R"([{"on": {}, "do": [{"id": "p", "op": "neg", "of": "b"}]},
+{"on": {}, "do": [{"id": "q", "op": "neg", "of": "b"}]}])",
+                     R"({"b": {"shape": [4000000000000000000], "dtype": "s8"}})"),
+       "bad.json:6:19: /programs/1/do/0: neg: expected less than 2^63 B and 2^63 ps (106 "
+       "days), but a sum leaves the 64-bit range"},
+      {"messages of more than 2^63 bytes over one link",
+       Small{
+           .cluster =
+               R"({"devices": 2, "topology": "ring", "bandwidth": "300 TB/s", "latency": "1 us"})",
+           .mesh = R"({"x": 2})",
+           .arrays = R"({"a": {"shape": [2000000000000000000], "dtype": "s8"}})",
+           .program =
+               R"([{"id": "p", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+{"id": "q", "op": "psum", "of": "p", "axis_name": "x", "algorithm": "ring"},
+{"id": "r", "op": "psum", "of": "q", "axis_name": "x", "algorithm": "ring"},
+{"id": "s", "op": "psum", "of": "r", "axis_name": "x", "algorithm": "ring"},
+{"id": "t", "op": "psum", "of": "s", "axis_name": "x", "algorithm": "ring"}])",
+           .more = R"("check_types": false)"}
+           .text(),
+       "bad.json: expected less than 2^63 B and 2^63 ps (106 days), but the bytes over link "
+       "device 0 -> device 1 leave the 64-bit range"},
       {"an op of more than 2^63 bytes",
        Small{
            .arrays =

@@ -5,6 +5,7 @@
 
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery::test {
 namespace {

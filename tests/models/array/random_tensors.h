@@ -1,0 +1,35 @@
+#pragma once
+
+// Random tensors, for several tests.
+
+#include <utility>
+
+#include "models/array/kernels.h"
+#include "models/base/random.h"
+#include "tests/models/array/tensors.h"
+
+namespace orrery::test {
+
+/// Integers of the range of small_integers().
+inline Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
+  Tensor tensor(dtype, std::move(shape));
+  const IntegerBounds range = small_integers(dtype);
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    set_element_from_int64(tensor, i, random.between(range.low, range.high));
+  return tensor;
+}
+
+/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype. Integers: any bits. Pred: 0 or 1.
+inline Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {
+  Tensor tensor(dtype, std::move(shape));
+  const uint64_t mask = dtype == Dtype::Pred ? 1 : ~uint64_t{0};
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    if (is_float(dtype))
+      set_element_from_double(tensor, i, static_cast<double>(random.between(-1024, 1023)) / 256);
+    else
+      set_element_from_int64(tensor, i, static_cast<int64_t>(random.next() & mask));
+  }
+  return tensor;
+}
+
+}  // namespace orrery::test
