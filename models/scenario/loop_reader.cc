@@ -177,8 +177,9 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
+  left_out_.saw(loop->name, loop->lower, loop->upper);
   int64_t lower = loop->lower;
-  for (const int64_t end : kept_.ends(loop->lower, loop->upper)) {
+  for (const int64_t end : kept_.ends(scope.around, loop->lower, loop->upper)) {
     if (!read_iterations(*loop, lower, end, scope)) {
       refuse_loop(node, scope);
       return;
@@ -285,7 +286,8 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
   const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
   const size_t before = diagnostics_.size();
   const ProgramBuilder::Size begin = builder_.size();
-  Scope scope{&outside, made.name + ".", made.site_suffix, &loop.body_ids, {}};
+  Scope scope{&outside, made.name + ".", made.site_suffix, outside.around, &loop.body_ids, {}};
+  scope.around.push_back({loop.lower, loop.upper, made.index});
   for (const LoopCarry& carry : loop.carries)
     define(scope, carry.name(), carry.value, carry.initial.key_origin());
   if (loop.index) {

@@ -67,9 +67,10 @@ class ProgramReader {
   /// The meaning of ids in a list of ops: in one iteration of a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
-    std::string prefix = {};                     // of the ids that ops get: "layers[2]."
-    std::string site_suffix = {};                // of the sites at which they meet: "[2]"
-    const std::set<std::string>* ids = nullptr;  // those of the body
+    std::string prefix = {};       // of the ids that ops get: "layers[2]."
+    std::string site_suffix = {};  // of the sites at which they meet: "[2]"
+    IterationsAround around = {};
+    const std::set<std::string>* ids = nullptr;                  // those of the body
     std::map<std::string, std::string, std::less<>> names = {};  // defined so far, in full
   };
   struct LoopText;
