@@ -88,6 +88,7 @@ class ProgramReader {
                     std::vector<LoopCarry>& carries);
   bool enter(LoopText& loop, const Scope& scope);
   bool read_iterations(LoopText& loop, int64_t lower, int64_t upper, const Scope& scope);
+  void explain_unlike(const LoopText& loop, const LoopEntry& before, const LoopEntry& entry);
   std::optional<LoopEntry> entry_of(const LoopText& loop, const Loop& made);
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
   bool read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside);

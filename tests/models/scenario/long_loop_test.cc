@@ -156,6 +156,17 @@ TEST_CASE("loops: carries that change places have no iteration like the one befo
         1 + 12 * 2);
 }
 
+TEST_CASE("loops: carries that change places are left out where the body holds two iterations") {
+  const std::string add = R"({"id": "y", "op": "add", "of": ["p", "q"]})";
+  const auto program = [](const std::string& body, const std::string& yield) {
+    return R"([{"id": "b", "op": "neg", "of": "a"}, )" +
+           loop("l", 1'000'000, R"("p": "a", "q": "b", "h": "a")", body, yield) + "]";
+  };
+  const std::string second = R"(, {"id": "z", "op": "add", "of": ["q", "p"]})";
+  CHECK(read(program(add + second, R"("p": "p", "q": "q", "h": "z")"), LongLoops::LeftOut)
+            .program.ops.size() < 30);
+}
+
 TEST_CASE("loops: a name of an iteration between the first and the last keeps that one") {
   const auto program = [](int trips, const std::string& names) {
     return "[" + loop("l", trips, R"("h": "a")", kAdd, R"("h": "y")") +
