@@ -80,10 +80,8 @@ const std::optional<Completion>& Stages::times() {
       TimeOptions options;
       options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
-      if (slack_state() == SlackState::Computed) {
-        history_.halves.reserve(2 * lowered_.steps);
+      if (slack_state() == SlackState::Computed)
         options.history = &history_;
-      }
       *times_ = leaves_out_ ? time_long_loops()
                             : time_program(program_, lowered_, paths(), demands(), options);
     }

@@ -1,9 +1,12 @@
 #include "simulator/analyze/slack.h"
 
 #include <algorithm>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "models/base/check.h"
+#include "simulator/algorithm/concrete.h"
 #include "simulator/analyze/list_runs.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/step_table.h"
@@ -19,6 +22,58 @@ Instant earlier(Instant at, Duration by) {
 void limit(Instant& latest, Instant at) {
   latest = std::min(latest, at);
 }
+
+/// The latest instants in a collective that is not yet completely undone.
+class LatestSteps {
+ public:
+  LatestSteps() = default;
+  LatestSteps(const LatestSteps&) = delete;
+  LatestSteps& operator=(const LatestSteps&) = delete;
+  virtual ~LatestSteps() = default;
+
+  /// The last steps of the node may be that late.
+  virtual void limit_end(Node node, Instant at) = 0;
+  virtual void undo(const HalfTook& half) = 0;
+};
+
+/// A template over the concrete schedule, so that a half makes one virtual call.
+template <class S>
+class LatestStepsOf final : public LatestSteps {
+ public:
+  /// `latest_entries`: per node, when it may enter.
+  LatestStepsOf(const S& schedule, std::vector<Instant*> latest_entries, Instant makespan)
+      : schedule_(schedule),
+        extent_(schedule.extent()),
+        latest_entries_(std::move(latest_entries)),
+        steps_(schedule, {makespan, makespan, makespan}) {}
+
+  void limit_end(Node node, Instant at) override {
+    limit(*latest_entries_[node.index()], at);
+    for_each_last_step(schedule_, extent_, node,
+                       [&](StepRef ref) { limit(steps_.at(ref).sent, at); });
+  }
+
+  void undo(const HalfTook& half) override {
+    StepInstants& of_step = steps_.at(half.step);
+    if (half.sends)
+      limit(of_step.sent, earlier(of_step.arrived, half.flight));
+    const Instant latest_begin = earlier(half.sends ? of_step.sent : of_step.received, half.took);
+    for_each_cause(schedule_, extent_, half.step, half.sends ? Half::Send : Half::Receive,
+                   schedule_.step(half.step), [&](const Cause& cause) {
+                     limit(cause.kind == CauseKind::Enter
+                               ? *latest_entries_[cause.step.node.index()]
+                               : met_at(steps_.at(cause.step), cause),
+                           latest_begin);
+                     return true;
+                   });
+  }
+
+ private:
+  const S& schedule_;
+  const Extent& extent_;
+  const std::vector<Instant*> latest_entries_;
+  AllSteps<StepInstants> steps_;
+};
 
 /// Computes the latest instant at which each moment and half may happen. Goes through the history
 /// backwards, and passes each latest instant on to the causes.
@@ -39,8 +94,10 @@ class Backwards {
     const auto& [halves, moments] = history;
     size_t half = halves.size();
     for (size_t m = moments.size(); m-- > 0;) {
-      while (half > moments[m].halves_before)
-        undo(halves[--half]);
+      while (half > moments[m].halves_before) {
+        const HalfTook& last = halves[--half];
+        running(CollectiveId(last.collective)).steps->undo(last);
+      }
       undo(moments[m].list, moments[m].moment);
     }
     ORRERY_CHECK(half == 0, "a device enters before its steps run");
@@ -60,8 +117,7 @@ class Backwards {
 
   /// A collective that is not yet completely undone.
   struct Running {
-    std::vector<EnterRef> entries;  // per node
-    std::optional<AllSteps<StepInstants>> steps;
+    std::unique_ptr<LatestSteps> steps;
     uint32_t entries_left = 0;
   };
 
@@ -75,15 +131,18 @@ class Backwards {
       return running;
     const Schedule& schedule = *lowered_.collective(id).schedule;
     running.entries_left = schedule.extent().nodes;
-    for (uint32_t n = 0; n < running.entries_left; ++n)
-      running.entries.push_back(runs_.lists().enter_of(id, Node(n)));
-    running.steps.emplace(schedule, StepInstants{makespan_, makespan_, makespan_});
+    std::vector<Instant*> entries;
+    entries.reserve(running.entries_left);
+    for (uint32_t n = 0; n < running.entries_left; ++n) {
+      const EnterRef entry = runs_.lists().enter_of(id, Node(n));
+      entries.push_back(&latest(entry.list, {MomentKind::Entered, entry.enter}));
+    }
+    running.steps =
+        with_concrete(schedule, [&](const auto& concrete) -> std::unique_ptr<LatestSteps> {
+          using Steps = LatestStepsOf<std::remove_cvref_t<decltype(concrete)>>;
+          return std::make_unique<Steps>(concrete, std::move(entries), makespan_);
+        });
     return running;
-  }
-
-  Instant& latest_entry(const Running& running, Node node) {
-    const EnterRef entry = running.entries[node.index()];
-    return latest(entry.list, {MomentKind::Entered, entry.enter});
   }
 
   void undo(ListId list, Moment moment) {
@@ -114,39 +173,13 @@ class Backwards {
   void undo_end(EnterRef entry, Instant latest_end) {
     const Member member = runs_.lists().member(entry);
     const Instant latest_at = earlier(latest_end, lowered_.collective(member.collective).leave);
-    Running& running = this->running(member.collective);
-    const Schedule& schedule = *lowered_.collective(member.collective).schedule;
-    limit(latest_entry(running, member.node), latest_at);
-    for_each_last_step(schedule, schedule.extent(), member.node,
-                       [&](StepRef ref) { limit(running.steps->at(ref).sent, latest_at); });
+    running(member.collective).steps->limit_end(member.node, latest_at);
   }
 
   void undo_entry(EnterRef entry) {
     Running& running = running_[runs_.lists().member(entry).collective.index()];
     if (--running.entries_left == 0)
       running = Running{};
-  }
-
-  void undo(const HalfEvent& event) {
-    const Schedule& schedule = *lowered_.collective(event.collective).schedule;
-    Running& running = this->running(event.collective);
-    StepInstants& of_step = running.steps->at(event.step);
-    Instant latest_end = of_step.received;
-    if (event.half == Half::Send) {
-      limit(of_step.sent, earlier(of_step.arrived, event.arrival - event.end));
-      latest_end = of_step.sent;
-    }
-    const Instant latest_begin = earlier(latest_end, event.end - event.begin);
-    for_each_cause(schedule, schedule.extent(), event.step, event.half, schedule.step(event.step),
-                   [&](const Cause& cause) {
-                     limit(latest_of(running, cause), latest_begin);
-                     return true;
-                   });
-  }
-
-  Instant& latest_of(Running& running, const Cause& cause) {
-    return cause.kind == CauseKind::Enter ? latest_entry(running, cause.step.node)
-                                          : met_at(running.steps->at(cause.step), cause);
   }
 
   const Lowered& lowered_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/chunked_array.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/list_progress.h"
@@ -54,7 +55,7 @@ class EventLog {
   void add(ListId list, Moment moment) { moments_.push_back({list, moment, halves_}); }
 
   /// All moments so far, in the order in which they were added.
-  std::vector<MomentEvent> moments() && { return std::move(moments_); }
+  ChunkedArray<MomentEvent> moments() && { return std::move(moments_); }
 
   /// Passes on the rest.
   void flush() {
@@ -67,7 +68,7 @@ class EventLog {
 
   Sink sink_;
   std::vector<HalfEvent> batch_;
-  std::vector<MomentEvent> moments_;
+  ChunkedArray<MomentEvent> moments_;
   uint64_t halves_ = 0;  // added so far
 };
 

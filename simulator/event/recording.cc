@@ -33,4 +33,11 @@ const StepRecord& Recording::at(CollectiveId collective, StepRef step) const {
   return table->at(step);
 }
 
+void History::add(std::span<const HalfEvent> events) {
+  for (const HalfEvent& event : events)
+    halves.push_back({event.step, event.collective.index() & ((1U << 31U) - 1U),
+                      event.half == Half::Send, event.end - event.begin,
+                      event.arrival - event.end});
+}
+
 }  // namespace orrery

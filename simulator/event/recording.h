@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/chunked_array.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
@@ -37,19 +38,29 @@ class Recording {
   std::vector<std::optional<AllSteps<StepRecord>>> tables_;  // per collective
 };
 
+/// A half and how long it took. Packed, since a History has one of each half of a run.
+struct HalfTook {
+  StepRef step;
+  uint32_t collective : 31;
+  bool sends : 1;   // whether it is the send half
+  Duration took;    // from the last cause to the retirement
+  Duration flight;  // of the message that a send half sends: from its retirement to the arrival
+};
+
 /// Everything, each record after its causes.
 struct History {
-  std::vector<HalfEvent> halves;
-  std::vector<MomentEvent> moments;
+  ChunkedArray<HalfTook> halves;
+  ChunkedArray<MomentEvent> moments;
+
+  /// Sink of an EventLog.
+  void add(std::span<const HalfEvent> events);
 };
 
 /// Runs `timed(EventLog&)`; afterwards `history` holds exactly what that recorded.
 template <class Timed>
 void record_into(History& history, Timed&& timed) {
-  history.halves.clear();
-  EventLog log([&](std::span<const HalfEvent> halves) {
-    history.halves.insert(history.halves.end(), halves.begin(), halves.end());
-  });
+  history = {};
+  EventLog log([&](std::span<const HalfEvent> halves) { history.add(halves); });
   timed(log);
   log.flush();
   history.moments = std::move(log).moments();

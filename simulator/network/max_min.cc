@@ -107,7 +107,7 @@ size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
 uint32_t MaxMin::bundle_of(std::span<const uint32_t> route, int64_t cap) {
   for (uint32_t id = heads_[chain_of(route, cap)]; id != kNone; id = bundles_[id].next_alike) {
     const Bundle& bundle = bundles_[id];
-    if (bundle.flows == 0 || bundle.cap != cap || bundle.hops != route.size())
+    if (bundle.listed != bundle.hops || bundle.cap != cap || bundle.hops != route.size())
       continue;
     const uint32_t* const same = &hops_[bundle.first_hop];
     size_t equal = 0;  // most routes are too short for a call

@@ -142,9 +142,12 @@ void Paths::append(LinkId id) {
   path_->latency += link.latency;
 }
 
-size_t Paths::slot_of(VertexId from, VertexId to, size_t size) {
-  const uint64_t pair = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
-  return (pair ^ pair >> 32U) & (size - 1);
+size_t Paths::slot_of(VertexId from, VertexId to, size_t size) const {
+  const uint64_t vertices = graph_.vertices();
+  if (vertices * vertices <= size)
+    return from.index() * vertices + to.index();
+  const uint64_t hash = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
+  return (hash ^ hash >> 32U) & (size - 1);
 }
 
 bool Paths::append_searched(VertexId from, VertexId to) {

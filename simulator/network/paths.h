@@ -123,8 +123,9 @@ class Paths {
   static constexpr size_t kMostFound = size_t{1} << 9U;
   static constexpr size_t kMostLinksKept = 32;
 
-  /// Of a pair in a table of `size`, a power of two.
-  static size_t slot_of(VertexId from, VertexId to, size_t size);
+  /// Of a pair in a table of `size`, a power of two. Pairs share slots only if there are more of
+  /// them than slots.
+  size_t slot_of(VertexId from, VertexId to, size_t size) const;
   void append(LinkId link);
   bool route(VertexId from, VertexId to);
   bool append_searched(VertexId from, VertexId to);

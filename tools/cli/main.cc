@@ -1,8 +1,24 @@
 // The orrery command line: arguments in, a report out, an exit code.
 
+#include <malloc.h>
+
 #include "tools/cli/commands.h"
 
+namespace {
+
+/// A run makes large tables and frees them. By default each goes back to the system, and the next
+/// one gets fresh pages, cleared one by one: 3 to 9% of a run's time.
+void keep_freed_memory() {
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);
+  mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
+  mallopt(M_TOP_PAD, kMiB);
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
+  keep_freed_memory();
   const orrery::Terminal terminal = orrery::standard_terminal();
   const orrery::Outcome outcome =
       orrery::run_command_line({arguments + 1, arguments + count}, terminal);
