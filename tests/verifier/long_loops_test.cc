@@ -274,6 +274,20 @@ TEST_CASE(
             .added > 0);
 }
 
+TEST_CASE("long loops: a device that meets others late catches up, and then has to wait") {
+  // Over y, device 0 sends to 1 and 2 to 3. Those that send are slower, and the others begin late.
+  const std::string program = R"("program": [)" +
+                              loop("l", 300, R"("h": "a")",
+                                   R"({"id": "y", "op": "add", "of": ["h", "a"]},
+              {"id": "m", "op": "ppermute", "of": "y", "axis_name": "y", "perm": [[0, 1]]})",
+                                   R"("h": "m")") +
+                              "]";
+  const Duration late(10'000'000);  // about 100 times what device 1 gains in an iteration
+  const std::vector<Fault> faults = {slow(0, 11, 10), slow(2, 12, 10),
+                                     LateStart{LogicalId(1), late}, LateStart{LogicalId(3), late}};
+  CHECK(check_same(scenario_text(kSwitch, program), faults).added > 100);
+}
+
 TEST_CASE("long loops: random bodies, some of whose collectives nothing waits for") {
   Random random(7);
   for (size_t i = 0; i < 60; ++i)
