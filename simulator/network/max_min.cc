@@ -6,6 +6,14 @@
 #include "models/base/check.h"
 
 namespace orrery {
+namespace {
+
+/// a - b, modulo 2^64.
+int64_t minus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+}  // namespace
 
 MaxMin::MaxMin(std::span<const Link> links) : links_(links.size()), heads_(16, kNone) {
   for (size_t l = 0; l < links.size(); ++l)
@@ -199,11 +207,12 @@ void MaxMin::solve(Changed changed) {
   if (touched_.empty() && !all_touched_)  // most instants
     return;
   const auto from_bundle = [&](uint32_t id) {
-    visit(id);
+    visited_.make_room(1);
+    visited_.add_if(visit(bundles_[id]), id);
     if (visited_.size() > component_)
       solve_component(changed);
   };
-  from_ = first_felt();
+  from_ = std::max<int64_t>(first_felt(), 1);
   if (all_touched_)
     for (uint32_t id = 0; id < bundles_.size(); ++id)
       from_bundle(id);
@@ -256,16 +265,17 @@ int64_t MaxMin::first_felt() const {
 /// before. Flows that are surely fixed before it, whose rate rounded up is no more, leave the rest
 /// to the others.
 int64_t MaxMin::first_felt(const Shared& link) const {
-  int64_t share = 0;
+  if (link.flows == 0)
+    return kMost;
+  int64_t share = link.capacity / link.flows;
   while (true) {
     int64_t residual = link.capacity;
     int64_t unfixed = link.flows;
     for (const uint32_t id : link.bundles) {
       const Bundle& bundle = bundles_[id];
-      if (bundle.flows > 0 && !bundle.grown && bundle.rate < share) {
-        residual -= bundle.times(bundle.rate);
-        unfixed -= bundle.flows;
-      }
+      const int64_t before = bundle.flows * int64_t{!bundle.grown & (bundle.rate < share)};
+      residual -= bundle.rate * before;
+      unfixed -= before;
     }
     if (unfixed == 0)
       return kMost;
@@ -278,35 +288,45 @@ int64_t MaxMin::first_felt(const Shared& link) const {
 
 void MaxMin::enter(uint32_t l) {
   Shared& link = links_[l];
-  link.entered = true;
-  entered_.push_back(l);
   Open open{link.capacity, link.flows, l};
   Int128 asked = link.asked;
   for (const uint32_t id : link.bundles) {
     const Bundle& bundle = bundles_[id];
-    if (bundle.flows == 0 || !stays(bundle))
-      continue;
-    open.residual -= bundle.times(bundle.rate);
-    open.unfixed -= bundle.flows;
-    asked -= Int128{bundle.cap} * bundle.flows;
+    const int64_t staying = bundle.flows * int64_t{stays(bundle)};
+    open.residual -= bundle.rate * staying;
+    open.unfixed -= staying;
+    asked -= Int128{bundle.cap} * staying;
   }
-  link.place = kNone;
+  link.place = kElsewhere;
   if (asked <= open.residual)
     return;  // it does not limit the flows that may change
   link.joined = true;
   link.place = static_cast<uint32_t>(open_.size());
   open_.push_back(open);
+  visited_.make_room(link.bundles.size());
   for (const uint32_t id : link.bundles)
-    visit(id);
+    visited_.add_if(visit(bundles_[id]), id);
 }
 
 /// Collects what binding links connect to the bundle visited or the link entered, and solves it.
 void MaxMin::solve_component(Changed changed) {
-  for (size_t next = component_; next < visited_.size(); ++next)
-    for (const uint32_t hop : hops(bundles_[visited_[next]]))
-      if (links_[hop].binds() && !links_[hop].entered)
-        enter(hop);
-  if (open_.empty())
+  open_.assign(1, {});
+  for (size_t next = component_; next < visited_.size();) {
+    size_t entering = entered_.size();
+    for (; next < visited_.size(); ++next) {
+      const Bundle& bundle = bundles_[visited_[next]];
+      entered_.make_room(bundle.hops);
+      for (const uint32_t hop : hops(bundle)) {
+        Shared& link = links_[hop];
+        const bool first = link.binds() & !link.entered;
+        link.entered |= first;
+        entered_.add_if(first, hop);
+      }
+    }
+    for (; entering < entered_.size(); ++entering)
+      enter(entered_[entering]);
+  }
+  if (open_.size() == 1)
     for (size_t i = component_; i < visited_.size(); ++i)
       set_rate(visited_[i], bundles_[visited_[i]].cap, changed);
   else
@@ -317,44 +337,37 @@ void MaxMin::solve_component(Changed changed) {
 /// Progressive filling of the component.
 void MaxMin::fill(Changed changed) {
   int64_t least_cap = std::numeric_limits<int64_t>::max();  // of those not fixed, or less
-  for (size_t i = component_; i < visited_.size(); ++i)
-    least_cap = std::min(least_cap, bundles_[visited_[i]].cap);
+  int64_t most_cap = 0;
+  for (size_t i = component_; i < visited_.size(); ++i) {
+    const int64_t cap = bundles_[visited_[i]].cap;
+    least_cap = std::min(least_cap, cap);
+    most_cap = std::max(most_cap, cap);
+  }
   size_t next_cap = 0;
   by_cap_.clear();
   while (true) {
-    // The least residual / count so far, compared by cross-multiplying.
+    // The least residual / count, compared by cross-multiplying.
     int64_t residual = 1;
     int64_t count = 0;
-    attaining_.clear();
-    for (size_t i = 0; i < open_.size();) {
-      if (open_[i].unfixed == 0) {
-        links_[open_[i].link].place = kNone;
-        if (i + 1 < open_.size())
-          links_[open_.back().link].place = static_cast<uint32_t>(i);
-        open_[i] = open_.back();
-        open_.pop_back();
-        continue;
-      }
-      const Open& open = open_[i++];
-      const Int128 mine = Int128{open.residual} * count;
-      const Int128 least = Int128{residual} * open.unfixed;
-      if (mine > least)
-        continue;
-      if (mine < least) {
-        attaining_.clear();
-        residual = open.residual;
-        count = open.unfixed;
-      }
-      attaining_.push_back(open.link);
+    for (const Open& open : opened()) {
+      const bool less = Int128{open.residual} * count < Int128{residual} * open.unfixed;
+      residual = less ? open.residual : residual;
+      count = less ? open.unfixed : count;
     }
-    if (open_.empty())
+    if (count == 0)
       return;
+    attaining_.clear();
+    attaining_.make_room(open_.size());
+    for (const Open& open : opened())
+      attaining_.add_if(Int128{open.residual} * count == Int128{residual} * open.unfixed,
+                        open.link);
     if (Int128{least_cap} * count <= residual) {
       // Caps count, from the least on.
       if (by_cap_.empty()) {
-        by_cap_.assign(visited_.begin() + static_cast<std::ptrdiff_t>(component_), visited_.end());
-        std::sort(by_cap_.begin(), by_cap_.end(),
-                  [&](uint32_t a, uint32_t b) { return bundles_[a].cap < bundles_[b].cap; });
+        by_cap_.assign(visited_.begin() + component_, visited_.end());
+        if (least_cap < most_cap)
+          std::sort(by_cap_.begin(), by_cap_.end(),
+                    [&](uint32_t a, uint32_t b) { return bundles_[a].cap < bundles_[b].cap; });
       }
       while (bundles_[by_cap_[next_cap]].fixed)
         ++next_cap;
@@ -370,22 +383,38 @@ void MaxMin::fill(Changed changed) {
       }
     }
     const int64_t share = residual / count;
-    for (const uint32_t l : attaining_)
+    for (const uint32_t l : attaining_) {
+      fixing_.clear();
+      fixing_.make_room(links_[l].bundles.size());
       for (const uint32_t id : links_[l].bundles)
-        if (bundles_[id].visited && !bundles_[id].fixed)
-          fix(id, share, changed);
+        fixing_.add_if(bundles_[id].visited & !bundles_[id].fixed, id);
+      for (const uint32_t id : fixing_)
+        fix(id, share, changed);
+    }
+    close_full();
   }
+}
+
+/// Removes the links whose flows are all fixed.
+void MaxMin::close_full() {
+  size_t open = kElsewhere + 1;
+  for (const Open& each : opened()) {
+    const bool stays_open = each.unfixed > 0;
+    links_[each.link].place = stays_open ? static_cast<uint32_t>(open) : kElsewhere;
+    open_[open] = each;
+    open += stays_open ? 1 : 0;
+  }
+  open_.resize(open);
 }
 
 void MaxMin::fix(uint32_t id, int64_t share, Changed changed) {
   Bundle& bundle = bundles_[id];
   bundle.fixed = true;
+  // The entry that stands for other links gets any numbers. It is there to save a branch.
   for (const uint32_t hop : hops(bundle)) {
-    if (links_[hop].place == kNone)
-      continue;
     Open& open = open_[links_[hop].place];
-    open.residual -= bundle.times(share);
-    open.unfixed -= bundle.flows;
+    open.residual = minus(open.residual, bundle.times(share));
+    open.unfixed = minus(open.unfixed, bundle.flows);
   }
   set_rate(id, share, changed);
 }

@@ -6,6 +6,7 @@
 // and subtract them. Repeat. The remainders of rounding stay unused. (Bertsekas and Gallager, Data
 // Networks, 6.5.2, with floors.)
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -76,7 +77,33 @@ class MaxMin {
   void solve(Changed changed);
 
  private:
+  /// A list of ids to which some of many are added. It is decided without a branch, since the
+  /// processor would mispredict most of them: bundles come in no order.
+  class Selection {
+   public:
+    void make_room(size_t more) {
+      if (ids_.size() < size_ + more)
+        ids_.resize(std::max(2 * ids_.size(), size_ + more));
+    }
+    /// Requires room.
+    void add_if(bool wanted, uint32_t id) {
+      ids_[size_] = id;
+      size_ += wanted ? 1 : 0;
+    }
+    void clear() { size_ = 0; }
+
+    size_t size() const { return size_; }
+    uint32_t operator[](size_t i) const { return ids_[i]; }
+    const uint32_t* begin() const { return ids_.data(); }
+    const uint32_t* end() const { return ids_.data() + size_; }
+
+   private:
+    std::vector<uint32_t> ids_;
+    size_t size_ = 0;
+  };
+
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kElsewhere = 0;  // in open_, for all links that are not open
   static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
@@ -109,11 +136,11 @@ class MaxMin {
     std::vector<uint32_t> bundles;  // those that cross it, and some without flows
     int64_t in_use = 0;             // how many of them have flows
     int64_t flows = 0;
-    bool touched = false;    // a flow was added or removed since the last solve
-    bool bound = false;      // at the last solve
-    bool entered = false;    // during a solve
-    bool joined = false;     // during a solve: what may change on it is solved
-    uint32_t place = kNone;  // during a solve: in open_, where its flows may change
+    bool touched = false;         // a flow was added or removed since the last solve
+    bool bound = false;           // at the last solve
+    bool entered = false;         // during a solve
+    bool joined = false;          // during a solve: what may change on it is solved
+    uint32_t place = kElsewhere;  // during a solve: in open_, while it limits flows
 
     bool binds() const { return asked > capacity; }
   };
@@ -138,18 +165,22 @@ class MaxMin {
 
   int64_t first_felt() const;
   int64_t first_felt(const Shared& link) const;
-  bool stays(const Bundle& bundle) const { return bundle.rate != 0 && bundle.rate < from_; }
-  void visit(uint32_t id) {
-    Bundle& bundle = bundles_[id];
-    if (bundle.visited || bundle.flows == 0 || stays(bundle))
-      return;
-    bundle.visited = true;
-    bundle.fixed = false;
-    visited_.push_back(id);
+  /// In one comparison: a bundle without a rate does not stay. Requires that from_ is at least 1.
+  bool stays(const Bundle& bundle) const {
+    return static_cast<uint64_t>(bundle.rate) - 1 < static_cast<uint64_t>(from_) - 1;
+  }
+  /// Whether its rate may change and it was not visited before in this solve.
+  bool visit(Bundle& bundle) const {
+    const bool first = !bundle.visited & (bundle.flows > 0) & !stays(bundle);
+    bundle.visited |= first;
+    bundle.fixed &= !first;
+    return first;
   }
   void enter(uint32_t link);
   void solve_component(Changed changed);
+  std::span<const Open> opened() const { return std::span(open_).subspan(kElsewhere + 1); }
   void fill(Changed changed);
+  void close_full();
   void fix(uint32_t id, int64_t share, Changed changed);
   void set_rate(uint32_t id, int64_t share, Changed changed);
 
@@ -170,12 +201,13 @@ class MaxMin {
   bool all_touched_ = false;
 
   // During a solve.
-  int64_t from_ = 0;               // what has a lesser rate keeps it
-  std::vector<uint32_t> visited_;  // bundles, of all components so far
-  size_t component_ = 0;           // where those of this component begin
-  std::vector<uint32_t> entered_;  // links, of all components so far
-  std::vector<Open> open_;         // of this component
-  std::vector<uint32_t> attaining_;
+  int64_t from_ = 1;              // what has a lesser rate keeps it
+  Selection visited_;             // bundles, of all components so far
+  size_t component_ = 0;          // where those of this component begin
+  Selection entered_;             // links, of all components so far
+  std::vector<Open> open_;        // of this component, after kElsewhere
+  Selection attaining_;           // links
+  Selection fixing_;              // bundles
   std::vector<uint32_t> by_cap_;  // bundles of this component
   std::vector<uint32_t> route_;   // the ids of a route, while it is looked up
 };
