@@ -7,7 +7,6 @@
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/rules.h"
-#include "verifier/long_loops.h"
 
 namespace orrery {
 
@@ -20,11 +19,11 @@ bool is_local(const Program& program, const IdRange& ops) {
 
 }  // namespace
 
-LocalLoops::LocalLoops(const Program& program, const Lowered& lowered,
-                       std::span<const Fault> faults)
-    : program_(program), shortened_(program), added_(program.loops.size()) {
-  const bool jitter = has_jitter_of_ops(faults);
-  for (size_t l = 0; l < program.loops.size() && !jitter; ++l)  // inner ones first
+LocalLoops::LocalLoops(const Program& program)
+    : program_(program), shortened_(program), added_(program.loops.size()) {}
+
+LocalLoops::LocalLoops(const Program& program, const Lowered& lowered) : LocalLoops(program) {
+  for (size_t l = 0; l < program.loops.size(); ++l)  // inner ones first
     if (program.loops[l].left_out() > 0 && is_local(program, program.loops[l].last().ops))
       on_behalf_of(OpId(program.loops[l].last().ops.begin), [&] { shorten(l, lowered); });
 }
@@ -58,6 +57,9 @@ void LocalLoops::shorten(size_t loop, const Lowered& lowered) {
 void LocalLoops::correct(Completion& completion) const {
   if (longer_.empty())
     return;
+  if (completion.left_out.empty())  // the shortened program has all its iterations
+    for (const std::vector<OpSpan>& spans : completion.spans)
+      completion.left_out.emplace_back(spans.size());
   const std::vector<uint64_t> all_runs = repetitions(program_);
   const std::vector<uint64_t> runs = repetitions(shortened_);
   for (const auto& [op, longer] : longer_)

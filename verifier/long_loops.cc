@@ -133,7 +133,8 @@ std::vector<std::string> added_labels(const Program& program,
         "{}: {} iterations are added up, each as the one {}before{}{}",
         name(program.loops[l], program.loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
-        added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later)) : "",
+        added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later))
+                       : ", later by another time on each device",
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;

@@ -10,6 +10,7 @@
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
 #include "simulator/schedule/walk.h"
+#include "verifier/long_loops.h"
 #include "verifier/loop_times.h"
 
 namespace orrery {
@@ -81,15 +82,22 @@ std::optional<Completion> Stages::time_long_loops() {
   options.device_start = fault_effects_.device_start;
   options.most_state = options_.limits.state;
   options.most_runs = options_.limits.runs;
-  auto swept = time_by_sweep(program_, lowered_, paths(), demands(), options);
-  if (auto* completion = std::get_if<Completion>(&swept))
+  const LocalLoops local_loops(program_, lowered_);
+  const std::vector<LocalTime> local = lowered_.local;
+  for (const auto& [op, longer] : local_loops.longer())
+    lengthen(op, longer);
+  auto swept = time_by_sweep(local_loops.shortened(), lowered_, paths(), demands(), options);
+  lowered_.local = local;
+  if (auto* completion = std::get_if<Completion>(&swept)) {
+    local_loops.correct(*completion);
     return std::move(*completion);
+  }
   // Iterations wait for earlier ones only, and the written ones have all that can wait.
   if (!stop().finished())
     return std::nullopt;
-  const LocalLoops local_loops(program_, lowered_, options_.faults);
-  return time_loops_by_engine(local_loops, cluster_, options_, std::get<std::string>(swept),
-                              diagnostics_);
+  return time_loops_by_engine(
+      has_jitter_of_ops(options_.faults) ? LocalLoops(program_) : local_loops, cluster_, options_,
+      std::get<std::string>(swept), diagnostics_);
 }
 
 const Stop& Stages::stop() {

@@ -7,14 +7,24 @@
 
 namespace orrery {
 
-std::vector<int64_t> KeptIterations::ends(int64_t lower, int64_t upper) const {
-  std::vector<int64_t> ends;
-  if (const auto kept = kept_.find({lower, upper}); kept != kept_.end())
-    for (const int64_t index : kept->second)
-      ends.push_back(index + 1);
-  if (ends.empty() || ends.back() < upper)
-    ends.push_back(upper);
-  return ends;
+void KeptIterations::add(IterationsAround iterations) {
+  for (bool around = false; !iterations.empty(); around = true) {
+    const IterationOf last = iterations.back();
+    iterations.pop_back();
+    kept_[{iterations, last.lower, last.upper}][last.index] |= around;
+  }
+}
+
+std::vector<int64_t> KeptIterations::ends(const IterationsAround& around, int64_t lower,
+                                          int64_t upper) const {
+  std::set<int64_t> ends = {upper};
+  if (const auto found = kept_.find({around, lower, upper}); found != kept_.end())
+    for (const auto& [index, keeps_inside] : found->second) {
+      ends.insert(index + 1);
+      if (keeps_inside && index > lower)
+        ends.insert(index);
+    }
+  return {ends.begin(), ends.end()};
 }
 
 WrittenIterations KeptIterations::least(int64_t lower, int64_t upper) const {
@@ -42,7 +52,11 @@ void LeftOutIterations::add(const Loop& loop) {
   most.window = std::max(most.window, loop.window);
   const int64_t reach = loop.window - 1;
   loops_[without_indices(loop.name)].insert(
-      {loop.lower, loop.upper, loop.lower + loop.first - reach, loop.upper - loop.window});
+      {loop.lower + loop.first - reach, loop.upper - loop.window});
+}
+
+void LeftOutIterations::saw(const std::string& name, int64_t lower, int64_t upper) {
+  bounds_.try_emplace(without_indices(name), lower, upper);
 }
 
 KeptIterations LeftOutIterations::named_in(DocumentNode root) const {
@@ -62,13 +76,21 @@ void LeftOutIterations::find_names(DocumentNode node, KeptIterations& kept) cons
 }
 
 void LeftOutIterations::find_names(const std::string& text, KeptIterations& kept) const {
-  for_each_iteration_in(text, [&](std::string_view loop, int64_t index) {
-    const auto loops = loops_.find(without_indices(loop));
-    if (loops == loops_.end())
+  IterationsAround iterations;
+  for_each_iteration_in(text, [&](std::string_view name, int64_t index) {
+    const std::string loop = without_indices(name);
+    const auto bounds = bounds_.find(loop);
+    if (bounds == bounds_.end())
       return;
-    for (const Range& range : loops->second)
-      if (range.begin <= index && index < range.end)
-        kept.add(range.lower, range.upper, index);
+    const auto [lower, upper] = bounds->second;
+    if (index < lower || index >= upper)
+      return;
+    iterations.push_back({lower, upper, index});
+    const auto ranges = loops_.find(loop);
+    if (ranges != loops_.end() &&
+        std::any_of(ranges->second.begin(), ranges->second.end(),
+                    [&](const Range& each) { return each.begin <= index && index < each.end; }))
+      kept.add(iterations);
   });
 }
 

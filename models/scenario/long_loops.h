@@ -2,11 +2,11 @@
 
 // How the reader treats loops of many iterations (models/program/loop.h).
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,28 +24,46 @@ struct WrittenIterations {
   uint32_t window = 0;
 };
 
+/// An iteration of a loop.
+struct IterationOf {
+  int64_t lower = 0;  // of the loop
+  int64_t upper = 0;
+  int64_t index = 0;
+  friend auto operator<=>(const IterationOf&, const IterationOf&) = default;
+};
+
+/// The iterations that something is in, the outermost first. Loops are told apart by their bounds,
+/// so those that meet are the same here.
+using IterationsAround = std::vector<IterationOf>;
+
 /// Iterations that must not be left out:
-///  - Those that the scenario names. A loop with these is read as several, one after the other,
-///  each
-///    with iterations of its own to leave out: an iteration that is kept is the last of one. So all
-///    are loops like any other.
+///  - Those that the scenario names. A loop with these is read as several, its parts, one after the
+///    other. Each part is a loop like any other, with iterations of its own to leave out: an
+///    iteration that is kept is the last of its part. If a loop in it keeps some too, it differs
+///    from those beside it, and is a part of its own. So the cost is of the sum of the names.
 ///  - Those that another loop writes out which this one meets. Loops that meet have to have the
-///    same iterations, so all this is of every loop with the same bounds.
+///    same iterations, so all this is of every loop with the same bounds in the same iterations.
 class KeptIterations {
  public:
-  void add(int64_t lower, int64_t upper, int64_t index) { kept_[{lower, upper}].insert(index); }
+  /// The innermost of these.
+  void add(IterationsAround iterations);
   bool empty() const { return kept_.empty(); }
 
   /// Where the parts of a loop end (exclusive), ascending; the last one is `upper`.
-  std::vector<int64_t> ends(int64_t lower, int64_t upper) const;
+  std::vector<int64_t> ends(const IterationsAround& around, int64_t lower, int64_t upper) const;
 
   /// What a loop or a part of one writes out at least.
   WrittenIterations least(int64_t lower, int64_t upper) const;
   void at_least(int64_t lower, int64_t upper, WrittenIterations written);
 
  private:
-  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> kept_;   // by lower and upper
-  std::map<std::pair<int64_t, int64_t>, WrittenIterations> least_;  // likewise
+  struct LoopIn {
+    IterationsAround around;
+    int64_t lower, upper;
+    friend auto operator<=>(const LoopIn&, const LoopIn&) = default;
+  };
+  std::map<LoopIn, std::map<int64_t, bool>> kept_;  // whether a loop in the iteration keeps some
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> least_;  // by lower and upper
 };
 
 /// The iterations that a reading left out. The last ones written before them count too. In the
@@ -55,6 +73,9 @@ class LeftOutIterations {
  public:
   void add(const Loop& loop);
   bool empty() const { return loops_.empty(); }
+
+  /// A loop, whether it leaves out iterations or not; its name in full.
+  void saw(const std::string& name, int64_t lower, int64_t upper);
 
   /// Those of them that any text of the document names, as "l[500].y" does.
   KeptIterations named_in(DocumentNode root) const;
@@ -66,18 +87,16 @@ class LeftOutIterations {
 
  private:
   struct Range {
-    int64_t lower, upper;  // of the loop
-    int64_t begin, end;    // left out, or standing for those
-    friend bool operator<(const Range& a, const Range& b) {
-      return std::tie(a.lower, a.upper, a.begin, a.end) <
-             std::tie(b.lower, b.upper, b.begin, b.end);
-    }
+    int64_t begin, end;  // left out, or standing for those
+    friend auto operator<=>(const Range&, const Range&) = default;
   };
 
   void find_names(const std::string& text, KeptIterations& kept) const;
   void find_names(DocumentNode node, KeptIterations& kept) const;
 
-  std::map<std::string, std::set<Range>, std::less<>> loops_;      // by name without indices
+  // By names without indices.
+  std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bounds_;
+  std::map<std::string, std::set<Range>, std::less<>> loops_;
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
   bool differ_ = false;
 };

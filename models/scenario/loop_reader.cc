@@ -12,8 +12,10 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
@@ -179,8 +181,9 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
+  left_out_.saw(loop->name, loop->lower, loop->upper);
   int64_t lower = loop->lower;
-  for (const int64_t end : kept_.ends(loop->lower, loop->upper)) {
+  for (const int64_t end : kept_.ends(scope.around, loop->lower, loop->upper)) {
     if (!read_iterations(*loop, lower, end, scope)) {
       refuse_loop(node, scope);
       return;
@@ -209,6 +212,7 @@ bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper
   made.upper = upper;
   made.has_index = loop.index.has_value();
   std::optional<LoopEntry> entry = entry_of(loop, made);
+  std::optional<LoopEntry> before;
   for (int64_t i = lower; i < upper; ++i) {
     if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
       left_out_.add(made);
@@ -216,8 +220,11 @@ bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper
     }
     LoopIteration& iteration = made.written.emplace_back();
     iteration.index = i;
-    if (!fits(loop.node, ops, 0, true) || !read_iteration(loop, iteration, scope))
+    if (!fits(loop.node, ops, 0, true) || !read_iteration(loop, iteration, scope)) {
+      if (over_limits_ && before && made.window == 0)
+        explain_unlike(loop, *before, *entry);
       return false;
+    }
     if (made.window > 0)
       continue;
     std::optional<LoopEntry> next = entry_of(loop, made);
@@ -234,7 +241,7 @@ bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper
         made.window = window;
       }
     }
-    entry = std::move(next);
+    before = std::exchange(entry, std::move(next));
   }
   if (!made.written.empty() && made.last().ops.size() > 0)
     builder_.loop(std::move(made));
@@ -257,6 +264,22 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
          *type});
   }
   return entry;
+}
+
+/// Why no iteration of a loop that exceeds the limits is left out: what two of its iterations begin
+/// with.
+void ProgramReader::explain_unlike(const LoopText& loop, const LoopEntry& before,
+                                   const LoopEntry& entry) {
+  std::vector<std::string> differ;
+  for (size_t c = 0; c < loop.carries.size(); ++c)
+    if (before.carried[c] != entry.carried[c])
+      differ.push_back(in_quotes(loop.carries[c].name()));
+  if (!differ.empty())
+    diagnostics_.add(
+        loop.node.origin(),
+        fmt::format("fori_loop: every iteration is written out, since {} differ{} from one to the "
+                    "next (where carries alternate, write two iterations in the body)",
+                    fmt::join(differ, ", "), differ.size() == 1 ? "s" : ""));
 }
 
 /// The carries before the first iteration; false if one is not a value.
@@ -287,7 +310,9 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
   const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
   const size_t before = diagnostics_.size();
   const ProgramBuilder::Size begin = builder_.size();
-  Scope scope{&outside, name_in(made.name, ""), made.site_suffix, &loop.body_ids, {}};
+  Scope scope{&outside,       name_in(made.name, ""), made.site_suffix,
+              outside.around, &loop.body_ids,         {}};
+  scope.around.push_back({loop.lower, loop.upper, made.index});
   for (const LoopCarry& carry : loop.carries)
     define(scope, carry.name(), carry.value, carry.initial.key_origin());
   if (loop.index) {

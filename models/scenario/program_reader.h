@@ -67,9 +67,10 @@ class ProgramReader {
   /// The meaning of ids in a list of ops: in one iteration of a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
-    std::string prefix = {};                     // of the ids that ops get: "layers[2]."
-    std::string site_suffix = {};                // of the sites at which they meet: "[2]"
-    const std::set<std::string>* ids = nullptr;  // those of the body
+    std::string prefix = {};       // of the ids that ops get: "layers[2]."
+    std::string site_suffix = {};  // of the sites at which they meet: "[2]"
+    IterationsAround around = {};
+    const std::set<std::string>* ids = nullptr;                  // those of the body
     std::map<std::string, std::string, std::less<>> names = {};  // defined so far, in full
   };
   struct LoopText;
@@ -87,6 +88,7 @@ class ProgramReader {
                     std::vector<LoopCarry>& carries);
   bool enter(LoopText& loop, const Scope& scope);
   bool read_iterations(LoopText& loop, int64_t lower, int64_t upper, const Scope& scope);
+  void explain_unlike(const LoopText& loop, const LoopEntry& before, const LoopEntry& entry);
   std::optional<LoopEntry> entry_of(const LoopText& loop, const Loop& made);
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
   bool read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside);

@@ -386,8 +386,10 @@ void MaxMin::fill(Changed changed) {
     for (const uint32_t l : attaining_) {
       fixing_.clear();
       fixing_.make_room(links_[l].bundles.size());
-      for (const uint32_t id : links_[l].bundles)
-        fixing_.add_if(bundles_[id].visited & !bundles_[id].fixed, id);
+      for (const uint32_t id : links_[l].bundles) {
+        const Bundle& bundle = bundles_[id];
+        fixing_.add_if(bundle.visited & !bundle.fixed, id);
+      }
       for (const uint32_t id : fixing_)
         fix(id, share, changed);
     }

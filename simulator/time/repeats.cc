@@ -1,5 +1,6 @@
 #include "simulator/time/repeats.h"
 
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -54,6 +55,38 @@ void Repeats::find_groups() {
       group.runs += uint64_t{last.size()} * lists_of(part).size();
     }
     group.alone = is_alone(group);
+    find_components(group);
+  }
+}
+
+/// Lists meet in the collectives of the last iteration.
+void Repeats::find_components(Group& group) const {
+  std::vector<uint32_t> same;  // per list, part by part: one of its component that is not greater
+  const auto least = [&](uint32_t list) {
+    while (same[list] != list)
+      list = same[list] = same[same[list]];
+    return list;
+  };
+  std::map<CollectiveId, uint32_t> first;  // that enters it
+  for (const ThreadPart& part : group.parts)
+    for (const ListId list : lists_of(part)) {
+      const auto one = static_cast<uint32_t>(same.size());
+      same.push_back(one);
+      for (uint32_t i = part.begin; i < part.end; ++i)
+        if (lists_.tape(list)[i].kind == Instruction::Kind::Enter) {
+          const CollectiveId collective = lists_.member({list, i}).collective;
+          const uint32_t a = least(one);
+          const uint32_t b = least(first.emplace(collective, one).first->second);
+          same[std::max(a, b)] = std::min(a, b);
+        }
+    }
+  std::vector<uint32_t> component;  // per list
+  for (uint32_t list = 0; list < same.size(); ++list)
+    component.push_back(least(list) == list ? group.components++ : component[least(list)]);
+  auto next = component.begin();
+  for (ThreadPart& part : group.parts) {
+    const auto begin = std::exchange(next, next + static_cast<ptrdiff_t>(lists_of(part).size()));
+    part.component.assign(begin, next);
   }
 }
 
@@ -171,7 +204,7 @@ void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
     const Loop& loop = program_.loops[part.loop];
     for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
-        visit(op);
+        visit(part, op);
   }
 }
 
@@ -180,35 +213,38 @@ void Repeats::for_each_op_of_last(const Group& group, Visit&& visit) const {
   for (const ThreadPart& part : group.parts) {
     const IdRange& ops = program_.loops[part.loop].last().ops;
     for (uint32_t op = ops.begin; op < ops.end; ++op)
-      visit(op);
+      visit(part, op);
   }
 }
 
 /// Of the iteration that has just run.
 Repeats::TimesHash Repeats::hash_of_times(const Group& group) const {
-  std::optional<Instant> at;
+  std::vector<std::optional<Instant>> start(group.components);
   Hasher hash;
-  for_each_op_of_last(group, [&](uint32_t op) {
-    for (const OpSpan& span : spans_[op]) {
+  for_each_op_of_last(group, [&](const ThreadPart& part, uint32_t op) {
+    for (size_t device = 0; device < spans_[op].size(); ++device) {
+      const OpSpan& span = spans_[op][device];
+      std::optional<Instant>& at = start[part.component[device]];
       if (!at)
         at = span.end;
       for (const Instant instant : {span.reached, span.start, span.end})
         hash.add(instant.picoseconds() - at->picoseconds());
     }
   });
-  return {hash.word(), at.value()};
+  return {hash.word(), start.front().value()};
 }
 
 std::vector<OpSpan> Repeats::window(const Group& group) const {
   std::vector<OpSpan> all;
-  for_each_op_of_window(
-      group, [&](uint32_t op) { all.insert(all.end(), spans_[op].begin(), spans_[op].end()); });
+  for_each_op_of_window(group, [&](const ThreadPart&, uint32_t op) {
+    all.insert(all.end(), spans_[op].begin(), spans_[op].end());
+  });
   return all;
 }
 
 std::vector<OpTime> Repeats::left_out_so_far(const Group& group) const {
   std::vector<OpTime> all;
-  for_each_op_of_last(group, [&](uint32_t op) {
+  for_each_op_of_last(group, [&](const ThreadPart&, uint32_t op) {
     all.insert(all.end(), left_out_[op].begin(), left_out_[op].end());
   });
   return all;
@@ -225,24 +261,37 @@ std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
       alike =
           before(i).hash == before(i + every).hash && before(i).at - before(i + every).at == later;
     if (alike)
-      return Cycle{every, later, 0, 0, window(group), left_out_so_far(group)};
+      return Cycle{.every = every, .window = window(group), .left_out = left_out_so_far(group)};
   }
   return std::nullopt;
 }
 
-/// Whether the window equals the cycle's, shifted in time.
-bool Repeats::repeats(const Group& group) const {
-  const Cycle& cycle = *group.search->cycle;
-  auto before = cycle.window.begin();
+/// By how much the window is later than the cycle's, per component; empty if it does not equal it.
+std::optional<std::vector<Duration>> Repeats::repeats(const Group& group) const {
+  std::vector<std::optional<Duration>> found(group.components);
+  auto before = group.search->cycle->window.begin();
   bool equal = true;
-  for_each_op_of_window(group, [&](uint32_t op) {
+  for_each_op_of_window(group, [&](const ThreadPart& part, uint32_t op) {
     for (size_t device = 0; equal && device < spans_[op].size(); ++device, ++before) {
       const OpSpan& span = spans_[op][device];
-      equal = span.reached == before->reached + cycle.later &&
-              span.start == before->start + cycle.later && span.end == before->end + cycle.later;
+      std::optional<Duration>& later = found[part.component[device]];
+      if (!later)
+        later = span.end - before->end;
+      equal = span.reached == before->reached + *later && span.start == before->start + *later &&
+              span.end == before->end + *later;
     }
   });
-  return equal;
+  if (!equal)
+    return std::nullopt;
+  std::vector<Duration> later;
+  for (const std::optional<Duration>& each : found)
+    later.push_back(each.value());
+  return later;
+}
+
+std::optional<Duration> Repeats::Cycle::common_later() const {
+  return std::equal(later.begin() + 1, later.end(), later.begin()) ? std::optional(later.front())
+                                                                   : std::nullopt;
 }
 
 /// How often the cycle must have repeated before cycles may be added, and how many must run after
@@ -258,7 +307,7 @@ uint64_t Repeats::needed(const Group& group) const {
     first = std::min(first, span.start);
     end = std::max(end, span.end);
   }
-  return static_cast<uint64_t>((end - first).count() / cycle.later.count()) + 2;
+  return static_cast<uint64_t>((end - first).count() / cycle.common_later().value().count()) + 2;
 }
 
 /// Whether the messages of the next iterations meet no others than those of the cycle did. What the
@@ -267,7 +316,7 @@ bool Repeats::may_add(const Group& group) const {
   if (!options_.link_sets)
     return true;
   const Search& search = *group.search;
-  if (search.cycle->later <= Duration() || search.cycle->seen <= needed(group))
+  if (*search.cycle->common_later() <= Duration() || search.cycle->seen <= needed(group))
     return false;
   return std::all_of(search.cycle->window.begin(), search.cycle->window.end(),
                      [&](const OpSpan& span) { return search.others_end <= span.start; });
@@ -286,9 +335,16 @@ void Repeats::look_for_cycle(Group& group) {
   }
   if (++search.cycle->age < search.cycle->every)
     return;
-  if (!repeats(group)) {
+  std::optional<std::vector<Duration>> later = repeats(group);
+  if (!later) {
     search.cycle.reset();
     search.hashes.clear();
+    return;
+  }
+  search.cycle->later = std::move(*later);
+  if (options_.link_sets && !search.cycle->common_later()) {
+    search.over = true;  // from now on they drift apart, and their messages may meet
+    search.cycle.reset();
     return;
   }
   ++search.cycle->seen;
@@ -308,13 +364,15 @@ void Repeats::look_for_cycle(Group& group) {
 void Repeats::add(Group& group, uint64_t cycles) {
   const auto times = static_cast<int64_t>(cycles);
   const Cycle& cycle = *group.search->cycle;
-  const Duration later = cycle.later * times;
-  for_each_op_of_window(group, [&](uint32_t op) {
-    for (OpSpan& span : spans_[op])
+  for_each_op_of_window(group, [&](const ThreadPart& part, uint32_t op) {
+    for (size_t device = 0; device < spans_[op].size(); ++device) {
+      OpSpan& span = spans_[op][device];
+      const Duration later = cycle.later[part.component[device]] * times;
       span = {span.reached + later, span.start + later, span.end + later};
+    }
   });
   auto before = cycle.left_out.begin();
-  for_each_op_of_last(group, [&](uint32_t op) {
+  for_each_op_of_last(group, [&](const ThreadPart&, uint32_t op) {
     for (OpTime& all : left_out_[op]) {
       all.from_reached += (all.from_reached - before->from_reached) * times;
       all.from_start += (all.from_start - before->from_start) * times;
@@ -322,7 +380,7 @@ void Repeats::add(Group& group, uint64_t cycles) {
     }
   });
   for (const ThreadPart& part : group.parts)
-    added_[part.loop] = {cycles * cycle.every, cycle.every, cycle.later};
+    added_[part.loop] = {cycles * cycle.every, cycle.every, cycle.common_later()};
   group.left -= cycles * cycle.every;
 }
 

@@ -8,7 +8,8 @@
 //
 // If the window equals that of some iterations before, shifted by the same time everywhere, so does
 // every later one, since all causes of an iteration lie in the window. The rest is then added at
-// once.
+// once. Lists that do not meet in the loop cause nothing for each other. So the time is the same
+// among those that meet, a component of the group, and may differ between components.
 
 #include <algorithm>
 #include <cstdint>
@@ -72,6 +73,7 @@ class Repeats {
     uint32_t end = 0;
     size_t stop = 0;         // of the thread
     size_t first_inner = 0;  // the first stop in the last iteration; `stop` if there is none
+    std::vector<uint32_t> component;  // of the list, per device of the thread
   };
   /// Where the lists of a thread are held if the group has iterations left.
   struct Stop {
@@ -83,19 +85,22 @@ class Repeats {
     std::vector<Stop> all;
     size_t next = 0;
   };
-  /// An iteration as a hash of its times, relative to its start.
+  /// An iteration as a hash of its times, relative to its component's start.
   struct TimesHash {
     uint64_t hash = 0;
-    Instant at;
+    Instant at;  // of the first component
   };
   /// A candidate cycle: a copy of the window, to be compared with the one `every` iterations later.
   struct Cycle {
     uint64_t every = 1;
-    Duration later;
-    uint64_t age = 0;   // iterations since the copies
-    uint64_t seen = 0;  // how often in a row it has repeated
-    std::vector<OpSpan> window;
-    std::vector<OpTime> left_out;  // of the ops of the last iteration
+    std::vector<Duration> later = {};  // per component, once it has repeated
+    uint64_t age = 0;                  // iterations since the copies
+    uint64_t seen = 0;                 // how often in a row it has repeated
+    std::vector<OpSpan> window = {};
+    std::vector<OpTime> left_out = {};  // of the ops of the last iteration
+
+    /// Of all components, if it is the same.
+    std::optional<Duration> common_later() const;
   };
   /// Of a group that repeats its last iteration.
   struct Search {
@@ -107,6 +112,7 @@ class Repeats {
   };
   struct Group {
     std::vector<ThreadPart> parts;
+    uint32_t components = 0;
     uint32_t window = 0;
     uint64_t trips = 0;              // the number of iterations left out
     uint64_t left = 0;               // of these, still to run; 0: the lists may pass
@@ -116,6 +122,7 @@ class Repeats {
   };
 
   void find_groups();
+  void find_components(Group& group) const;
   void find_stops();
   bool is_alone(const Group& group) const;
   std::span<const ListId> lists_of(const ThreadPart& part) const {
@@ -135,7 +142,7 @@ class Repeats {
   std::vector<OpSpan> window(const Group& group) const;
   std::vector<OpTime> left_out_so_far(const Group& group) const;
   std::optional<Cycle> find_cycle(const Group& group) const;
-  bool repeats(const Group& group) const;
+  std::optional<std::vector<Duration>> repeats(const Group& group) const;
   uint64_t needed(const Group& group) const;
   bool may_add(const Group& group) const;
   void look_for_cycle(Group& group);

@@ -52,7 +52,8 @@ TEST_CASE("long loops: a slower device, and a collective carried in flight") {
   CHECK(check_same(scenario_text(kSwitch, program), {slow(2, 7, 3)}).added > 30);
 }
 
-TEST_CASE("long loops: devices that never meet have no common period, and run every iteration") {
+TEST_CASE(
+    "long loops: devices that drift apart run every iteration where their messages may meet") {
   const std::string program = R"("program": [)" +
                               loop("l", 40, R"("h": "a")",
                                    R"({"id": "y", "op": "add", "of": ["h", "a"]},
@@ -230,6 +231,61 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   CHECK(left_out > kPrograms / 2);
   CHECK(added > kPrograms / 8);
   CHECK(by_engine > 5);
+}
+
+std::string replaced(std::string text, std::string_view old, std::string_view now) {
+  for (size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + now.size()))
+    text.replace(at, old.size(), now);
+  return text;
+}
+
+TEST_CASE("long loops: random bodies of groups that drift apart, each with a period of its own") {
+  Random random(10);
+  size_t added = 0;
+  constexpr size_t kPrograms = 60;
+  for (size_t i = 0; i < kPrograms; ++i) {
+    std::string program = random_program(random);
+    for (const std::string_view axes : {R"("axis_name": ["x", "y"])", R"("axis_name": "x")"})
+      program = replaced(program, axes, R"("axis_name": "y")");
+    program = replaced(program, R"("op": "psum)", R"("algorithm": "ring", "op": "psum)");
+    program =
+        replaced(program, R"("op": "all_to_all)", R"("algorithm": "pairwise", "op": "all_to_all)");
+    const auto slowness = 11 + static_cast<int64_t>(random.below(9));
+    const std::vector<Fault> faults = {slow(static_cast<uint32_t>(random.below(4)), slowness, 10)};
+    added += check_same(scenario_text(kSwitch, program), faults).added > 0 ? 1 : 0;
+  }
+  MESSAGE("of " << kPrograms << " programs, " << added << " added some iterations");
+  CHECK(added > kPrograms / 2);
+}
+
+TEST_CASE(
+    "long loops: groups that drift apart in loops in loops, and meet in the outer one or not") {
+  const auto outcome = [](const std::string& meet) {
+    const std::string inner =
+        loop("m", 40, R"("g": "h")",
+             R"({"id": "t", "op": "psum", "of": "g", "axis_name": "y", "algorithm": "ring"},
+                {"id": "u", "op": "add", "of": ["t", "a"]})",
+             R"("g": "u")");
+    const std::string program = loop("l", 30, R"("h": "a")", inner + meet, R"("h": "m")");
+    return check_same(scenario_text(kSwitch, R"("program": [)" + program + "]"), {slow(2, 3, 2)});
+  };
+  CHECK(outcome("").added > 0);
+  CHECK(outcome(R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "x", "algorithm": "ring"})")
+            .added > 0);
+}
+
+TEST_CASE("long loops: a device that meets others late catches up, and then has to wait") {
+  // Over y, device 0 sends to 1 and 2 to 3. Those that send are slower, and the others begin late.
+  const std::string program = R"("program": [)" +
+                              loop("l", 300, R"("h": "a")",
+                                   R"({"id": "y", "op": "add", "of": ["h", "a"]},
+              {"id": "m", "op": "ppermute", "of": "y", "axis_name": "y", "perm": [[0, 1]]})",
+                                   R"("h": "m")") +
+                              "]";
+  const Duration late(10'000'000);  // about 100 times what device 1 gains in an iteration
+  const std::vector<Fault> faults = {slow(0, 11, 10), slow(2, 12, 10),
+                                     LateStart{LogicalId(1), late}, LateStart{LogicalId(3), late}};
+  CHECK(check_same(scenario_text(kSwitch, program), faults).added > 100);
 }
 
 TEST_CASE("long loops: random bodies, some of whose collectives nothing waits for") {

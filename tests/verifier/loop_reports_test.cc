@@ -69,12 +69,15 @@ TEST_CASE("loop reports: of many loops the first are named") {
 }
 
 TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
-  // The devices never meet in the loop, and one is slower: each iteration differs from all others.
-  const std::string program = loop("l", 1'000'000, add("y"));
-  const std::string faults = R"("faults": [{"slow_device": 1, "factor": 1.5}],)";
+  // Device 1 begins late, and gains a little on device 0 in each iteration: each differs.
+  const std::string program = loop(
+      "l", 1'000'000, add("y") + R"(, {"id": "m", "op": "ppermute", "of": "y", "axis_name": "x",
+                           "perm": [[0, 1]]})");
+  const std::string faults = R"("faults": [{"slow_device": 0, "factor": 1.5},
+                                           {"late_start": 1, "by": "1000 s"}],)";
   // Of 2 devices, a few iterations are written and all others repeated.
   Limits limits;
-  limits.runs = 2'000'000;
+  limits.runs = 4'000'000;
   CHECK(added(report_of(program, faults, limits)).empty());
   limits.runs = 1'900'000;
   try {

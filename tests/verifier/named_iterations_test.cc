@@ -70,6 +70,29 @@ TEST_CASE("named iterations: of loops in loops") {
               .added > 0);
 }
 
+TEST_CASE("named iterations: random ones of loops in loops") {
+  Random random(12);
+  for (size_t i = 0; i < 12; ++i) {
+    const uint64_t trips = 10 + random.below(30);
+    std::string program =
+        R"("program": [)" +
+        loop("l", static_cast<int64_t>(trips), R"("h": "a")",
+             inner_loop() + R"(, {"id": "v", "op": "psum", "of": "m", "axis_name": "y"})",
+             R"("h": "v")") +
+        R"(], "outputs": ["l")";
+    for (uint64_t n = 1 + random.below(4); n-- > 0;) {
+      const uint64_t outer = random.below(trips);
+      const uint64_t inner = random.below(40);
+      const std::string name = fmt::format(R"(, "l[{}].m[{}].u")", outer, inner);
+      if (program.find(name) == std::string::npos)
+        program += name;
+    }
+    program += "]";
+    const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
+    CHECK(check_same(scenario_text(cluster, program), {slow(1, 5, 2)}).left_out);
+  }
+}
+
 TEST_CASE("named iterations: of one of two programs whose loops meet") {
   const auto body = [](const std::string& id, const std::string& more) {
     return loop(id + "l", 200, fmt::format(R"("{}h": "a")", id),

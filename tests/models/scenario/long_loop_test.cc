@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -154,6 +156,17 @@ TEST_CASE("loops: carries that change places have no iteration like the one befo
         1 + 12 * 2);
 }
 
+TEST_CASE("loops: carries that change places are left out where the body holds two iterations") {
+  const std::string add = R"({"id": "y", "op": "add", "of": ["p", "q"]})";
+  const auto program = [](const std::string& body, const std::string& yield) {
+    return R"([{"id": "b", "op": "neg", "of": "a"}, )" +
+           loop("l", 1'000'000, R"("p": "a", "q": "b", "h": "a")", body, yield) + "]";
+  };
+  const std::string second = R"(, {"id": "z", "op": "add", "of": ["q", "p"]})";
+  CHECK(read(program(add + second, R"("p": "p", "q": "q", "h": "z")"), LongLoops::LeftOut)
+            .program.ops.size() < 30);
+}
+
 TEST_CASE("loops: a name of an iteration between the first and the last keeps that one") {
   const auto program = [](int trips, const std::string& names) {
     return "[" + loop("l", trips, R"("h": "a")", kAdd, R"("h": "y")") +
@@ -189,6 +202,69 @@ TEST_CASE("loops: names of iterations of loops in loops") {
        {"l[20].y", "l[20].m[30].u", "l[0].m[30].t", "l[20].m", "l[38].m[48].u"}) {
     CAPTURE(name);
     CHECK(check_written_out(program(name)) < 40 * 50);
+  }
+}
+
+/// A loop over a loop, of which iterations "l[i].m[j]" are named.
+std::string named_in_nest(int trips, int inner_trips,
+                          const std::vector<std::pair<int, int>>& names) {
+  const std::string inner = loop("m", inner_trips, R"("g": "h")",
+                                 R"({"id": "u", "op": "add", "of": ["g", "a"]})", R"("g": "u")");
+  std::string program = "[" + loop("l", trips, R"("h": "a")", inner, R"("h": "m")");
+  for (const auto& [i, j] : names)
+    program += fmt::format(R"(, {{"id": "z{0}_{1}", "op": "neg", "of": "l[{0}].m[{1}].u"}})", i, j);
+  return program + "]";
+}
+
+TEST_CASE("loops: several names of iterations of loops in loops") {
+  // Of the first and the last, beside each other, in the same one.
+  for (const std::vector<std::pair<int, int>>& names :
+       {std::vector<std::pair<int, int>>{{-1, 9}, {20, 11}},
+        {{20, 9}, {21, 9}, {22, 11}},
+        {{20, 9}, {20, 10}, {20, -1}},
+        {{38, 9}, {37, 28}},
+        {{3, 9}, {30, 0}, {17, -1}}})
+    CHECK(check_written_out(named_in_nest(40, 30, names)) < 40 * 30 / 2);
+}
+
+TEST_CASE("loops: names in loops in loops cost their number, not the product of both levels'") {
+  const auto ops = [](int names) {
+    std::vector<std::pair<int, int>> each;
+    for (int n = 1; n <= names; ++n)
+      each.emplace_back(100 * n, 100 * n + 50);
+    return read(named_in_nest(1'000'000, 1'000'000, each), LongLoops::LeftOut).program.ops.size();
+  };
+  CHECK(ops(30) - ops(20) == ops(20) - ops(10));
+}
+
+TEST_CASE("loops: loops that meet keep what is named in one of them, in each other too") {
+  const auto nest = [](const std::string& p) {
+    return loop(p + "l", 40, fmt::format(R"("{}h": "a")", p),
+                loop(p + "m", 30, fmt::format(R"("{0}g": "{0}h")", p),
+                     fmt::format(R"({{"id": "{0}u", "op": "psum", "of": "{0}g", "axis_name": "x",
+                                      "site": "meet"}})",
+                                 p),
+                     fmt::format(R"("{0}g": "{0}u")", p)),
+                fmt::format(R"("{0}h": "{0}m")", p));
+  };
+  const std::string text = R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [2], "dtype": "f32"}},
+    "programs": [{"on": {"x": 0}, "do": [)" +
+                           nest("p") + R"(]},
+                 {"on": {"x": 1}, "do": [)" +
+                           nest("q") + R"(]}], "outputs": ["pl[20].pm[17].pu"]})";
+  const Program made = read_scenario("f", text).program;
+  CHECK(made.ops.size() < 40 * 30);
+  CHECK(loop_groups(made).has_value());
+  const auto parts = [&](const std::string& name) {
+    return std::count_if(made.loops.begin(), made.loops.end(),
+                         [&](const Loop& each) { return each.name == name; });
+  };
+  for (const std::string p : {"p", "q"}) {
+    CHECK(parts(p + "l") == 3);
+    CHECK(parts(fmt::format("{0}l[20].{0}m", p)) == 2);
+    CHECK(parts(fmt::format("{0}l[-1].{0}m", p)) == 1);
   }
 }
 

@@ -217,10 +217,12 @@ TEST_CASE("loop: keys that do not fit are refused") {
 TEST_CASE("loop: iterations are limited before they are expanded") {
   // Two carries that change places: no iteration is like the one before, so all are written out.
   CHECK(refused(R"([{"id": "b", "op": "neg", "of": "a"}, {"id": "l", "op": "fori_loop", "lower": 0,
-                    "upper": 2147483647, "carry": {"p": "a", "q": "b"},
+                    "upper": 2147483647, "carry": {"p": "a", "q": "b", "h": "a"},
                     "body": [{"id": "y", "op": "add", "of": ["p", "q"]}],
-                    "yield": {"p": "q", "q": "p"}}])") ==
-        "f:5:50: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N allows more)");
+                    "yield": {"p": "q", "q": "p", "h": "y"}}])") ==
+        "f:5:50: /program/1: expected at most 262144 ops, got 262146 (--limit ops=N allows more)\n"
+        "f:5:50: /program/1: fori_loop: every iteration is written out, since \"p\", \"q\" differ "
+        "from one to the next (where carries alternate, write two iterations in the body)");
 }
 
 TEST_CASE("loop: its name is an id like any other") {

@@ -1,0 +1,187 @@
+// Long loops of local ops alone: the sweep runs none of their left-out iterations, and the times
+// are those of a run of all. For the engine see shared_loops_test.cc.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "tests/verifier/long_loops_rig.h"
+
+namespace orrery::test {
+namespace {
+
+/// Local ops, loops of them in each other, and some collectives; all ids begin with a prefix.
+class LocalProgram {
+ public:
+  LocalProgram(Random& random, std::string prefix, uint64_t axes)
+      : random_(random), prefix_(std::move(prefix)), axes_(axes) {}
+
+  std::string text() {
+    std::vector<std::string> ops;
+    std::string value = "a";
+    for (uint64_t n = 2 + random_.below(3); n-- > 0;) {
+      if (random_.below(3) == 0)
+        ops.push_back(exchanged(value, random_.below(2) == 0));
+      ops.push_back(local_loop(value, 1 + random_.below(2)));
+    }
+    ops.insert(ops.end(), dones_.begin(), dones_.end());
+    return fmt::format("{}", fmt::join(ops, ", "));
+  }
+
+ private:
+  std::string next_id() { return fmt::format("{}{}", prefix_, ids_++); }
+
+  std::string local(std::string& value) {
+    const std::string id = next_id();
+    std::string text;
+    if (random_.below(2) == 0)
+      text = fmt::format(R"({{"id": "{}", "op": "add", "of": ["{}", "a"]}})", id, value);
+    else
+      text = fmt::format(R"({{"id": "{}", "op": "compute", "of": "{}", "flops": "0 FLOP",
+                              "bytes": "{} KiB", "dtype": "f32", "shape": [1024]}})",
+                         id, value, random_.below(40));
+    value = id;
+    return text;
+  }
+
+  /// Sync, or started and on its way during the loops that follow.
+  std::string exchanged(std::string& value, bool starts) {
+    const std::string id = next_id();
+    const std::string_view axis = random_.below(axes_) == 0 ? "y" : "x";
+    std::string text =
+        fmt::format(R"({{"id": "{}", "op": "psum{}", "of": "{}", "axis_name": "{}"}})", id,
+                    starts ? "_start" : "", value, axis);
+    if (starts)
+      dones_.push_back(fmt::format(R"({{"id": "{0}d", "op": "done", "of": "{0}"}})", id));
+    else
+      value = id;
+    return text;
+  }
+
+  std::string local_loop(std::string& value, uint64_t levels) {
+    const std::string id = next_id();
+    const std::string carry = id + "h";
+    std::string carried = carry;
+    std::vector<std::string> body;
+    for (uint64_t n = random_.below(3); n-- > 0;)
+      body.push_back(local(carried));
+    if (levels > 1) {
+      body.push_back(local_loop(carried, levels - 1));
+      if (random_.below(6) == 0)  // now it is no loop of local ops alone
+        body.push_back(exchanged(carried, false));
+    }
+    if (random_.below(2) == 0 || body.empty())
+      body.push_back(local(carried));
+    const int64_t trips = 4 + static_cast<int64_t>(random_.below(levels > 1 ? 12 : 40));
+    value = id;
+    return loop(id, trips, fmt::format(R"("{}": "a")", carry),
+                fmt::format("{}", fmt::join(body, ", ")),
+                fmt::format(R"("{}": "{}")", carry, carried));
+  }
+
+  Random& random_;
+  std::string prefix_;
+  uint64_t axes_;  // 1: it exchanges over "y" only
+  std::vector<std::string> dones_;
+  size_t ids_ = 0;
+};
+
+std::vector<Fault> slow_devices(Random& random) {
+  std::vector<Fault> faults;
+  for (uint32_t device = 0; device < 4; ++device)
+    if (random.below(2) == 0)
+      faults.push_back(slow(device, 10 + static_cast<int64_t>(random.below(9)), 10));
+  return faults;
+}
+
+/// The sweep may run no op of a left-out iteration.
+StageOptions no_runs(std::vector<Fault> faults) {
+  StageOptions options;
+  options.slack_budget = 0;
+  options.limits.runs = 0;
+  options.faults = std::move(faults);
+  return options;
+}
+
+TEST_CASE("local loops: devices of different speed, one program or one each") {
+  Random random(31);
+  size_t left_out = 0;
+  size_t added = 0;
+  size_t by_engine = 0;
+  constexpr size_t kPrograms = 60;
+  for (size_t i = 0; i < kPrograms; ++i) {
+    std::string programs;
+    if (random.below(2) == 0) {
+      programs = R"("program": [)" + LocalProgram(random, "p", 2).text() + "]";
+    } else {
+      std::vector<std::string> each;
+      for (const std::string_view prefix : {"p", "q"})
+        each.push_back(fmt::format(R"({{"on": {{"x": {}}}, "do": [{}]}})", each.size(),
+                                   LocalProgram(random, std::string(prefix), 1).text()));
+      programs = fmt::format(R"("programs": [{}])", fmt::join(each, ", "));
+    }
+    const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
+    const Outcome outcome = check_same(scenario_text(cluster, programs), slow_devices(random));
+    left_out += outcome.left_out ? 1 : 0;
+    added += outcome.added > 0 ? 1 : 0;
+    by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
+  }
+  MESSAGE("of " << kPrograms << " programs, " << left_out << " left out iterations, " << added
+                << " added some up, " << by_engine << " were run by the engine");
+  CHECK(left_out > kPrograms / 2);
+  CHECK(added == left_out);
+}
+
+TEST_CASE("local loops: no left-out iteration is run, where devices drift apart too") {
+  const auto times = [](int64_t trips, int64_t inner) {
+    const std::string add = R"({"id": "y", "op": "add", "of": ["g", "a"]})";
+    const Scenario scenario = read_scenario(
+        "f", scenario_text(kSwitch, R"("program": [)" +
+                                        loop("l", trips, R"("h": "a")",
+                                             loop("m", inner, R"("g": "h")", add, R"("g": "y")"),
+                                             R"("h": "m")") +
+                                        "]"));
+    Diagnostics diagnostics("f");
+    Stages stages(scenario.program, scenario.cluster, no_runs({slow(1, 3, 2), slow(2, 11, 10)}),
+                  diagnostics);
+    return stages.times().value();
+  };
+  const Completion few = times(10, 10);
+  const Completion many = times(200'000, 1'000'000);
+  CHECK(many.by == TimedBy::Sweep);
+  // 100 adds on the slowest device, and 2 x 10^11.
+  CHECK(many.makespan - Instant() == (few.makespan - Instant()) * 2'000'000'000);
+  CHECK(many.added.back().count > 199'990);
+  CHECK_FALSE(many.added.back().later.has_value());
+}
+
+TEST_CASE("local loops: with jitter, left-out iterations take as long as the last one") {
+  const std::string add = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
+  const Scenario scenario = read_scenario(
+      "f", scenario_text(kSwitch, R"("program": [)" +
+                                      loop("l", 1'000'000'000, R"("h": "a")", add, R"("h": "y")") +
+                                      "]"));
+  Diagnostics diagnostics("f");
+  Stages stages(scenario.program, scenario.cluster, no_runs({Jitter{Duration(5'000), Duration()}}),
+                diagnostics);
+  const Completion& times = stages.times().value();
+  const Loop& l = scenario.program.loops[0];
+  REQUIRE(times.added[0].count == l.left_out());
+  for (uint32_t device = 0; device < 4; ++device) {
+    const auto took = [&](size_t written) {
+      return time_of(times.spans[l.written[written].ops.begin][device]).from_start;
+    };
+    Duration all = took(l.written.size() - 1) * static_cast<int64_t>(l.left_out());
+    for (size_t w = 0; w < l.written.size(); ++w)
+      all += took(w);
+    CHECK(times.spans[l.last().ops.begin][device].end == Instant() + all);
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test
