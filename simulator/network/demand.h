@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// A chain is what one (list, stream, channel) sends, one message after another. Its peak rate on a
-/// link is the highest rate that one of its messages can have there, given its route and its
+/// What the chains of a program (MessageChain, lowered.h) ask of a link. The peak rate of a chain
+/// on a link is the highest rate that one of its messages can have there, given its route and its
 /// declared cap.
 struct Demand {
   Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together

@@ -77,6 +77,13 @@ struct CommunicationStream {
 };
 CommunicationStream stream_of(const Collective& collective, Node node);
 
+/// What sends one message after another: a channel number of all collectives of a stream.
+struct MessageChain {
+  CommunicationStream stream;
+  Channel channel;
+  friend auto operator<=>(const MessageChain&, const MessageChain&) = default;
+};
+
 /// How long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;

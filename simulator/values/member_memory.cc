@@ -50,6 +50,8 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
   if (!copies.packs())
     borrowed_ = &operand;
   reorders_result_ = copies.reorders_result;
+  // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
+  // (Extent::zero_output) is for provenance to judge.
   if (!extent.in_place)
     output_ = Storage(static_cast<size_t>((itemsize_ * extent.output).count()));
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));

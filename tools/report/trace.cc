@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -300,8 +299,7 @@ class Trace {
     const Step step = schedule.step(ref);
     const Row row{process_of(collective.members[ref.node.index()]),
                   shown->threads[ref.node.index()] + ref.channel.index()};
-    Instant& went_on =
-        shown->went_on[size_t{ref.node.index()} * schedule.extent().channels + ref.channel.index()];
+    Instant& went_on = shown->went_on[schedule.extent().number_of(ref.node, ref.channel)];
     const std::string what =
         fmt::format(R"("op":{},"step":{},"bytes":{})", names_[shown->ops[ref.node.index()].index()],
                     ref.index, (itemsize(collective.work) * step.count()).count());
@@ -341,8 +339,7 @@ class Trace {
   }
 
   static uint64_t message_number(const Shown& shown, const Extent& extent, StepRef receiver) {
-    const uint64_t channel =
-        uint64_t{receiver.node.index()} * extent.channels + receiver.channel.index();
+    const uint64_t channel = extent.number_of(receiver.node, receiver.channel);
     return shown.first_message + channel * shown.steps + receiver.index;
   }
 
@@ -350,14 +347,13 @@ class Trace {
                    const std::string& what) {
     const VertexId from = collective.vertices[event.step.node.index()];
     const Path& path = paths_.between(from, collective.vertices[to.index()]);
-    const ListId list = list_of(event.collective, event.step.node.index());
+    const MessageChain chain{stream_of(collective, event.step.node), event.step.channel};
     for (const LinkId link : path.links) {
       const LogicalId receiver = collective.members[to.index()];
       file_.event(
           R"({},"args":{{{},"from":{},"to":{}}})",
           complete(
-              {links_process(), link_thread(link, list, collective.stream, event.step.channel)},
-              "link",
+              {links_process(), link_thread(link, chain)}, "link",
               names_[collectives_[event.collective.index()]->ops[event.step.node.index()].index()],
               {event.begin, event.end}),
           what, collective.members[event.step.node.index()].index(), receiver.index());
@@ -365,10 +361,9 @@ class Trace {
   }
 
   /// Messages share a link, and the intervals of one thread must not overlap. So there is a thread
-  /// for each link and (list, stream, channel), which sends its messages one after another. All
-  /// threads of a link have its name.
-  uint32_t link_thread(LinkId link, ListId from, StreamId stream, Channel channel) {
-    const auto [known, is_new] = link_threads_.try_emplace({link, from, stream, channel}, 0);
+  /// for each link and chain. All threads of a link have its name.
+  uint32_t link_thread(LinkId link, const MessageChain& chain) {
+    const auto [known, is_new] = link_threads_.try_emplace({link, chain}, 0);
     if (is_new) {
       // One row per link in the order of their ids, further rows of a link after all these.
       known->second =
@@ -392,7 +387,7 @@ class Trace {
   std::vector<std::vector<StreamRows>> streams_;   // per list
   std::vector<uint32_t> compute_threads_;          // per list
   std::vector<std::optional<Shown>> collectives_;  // those whose messages are written
-  std::map<std::tuple<LinkId, ListId, StreamId, Channel>, uint32_t> link_threads_;
+  std::map<std::pair<LinkId, MessageChain>, uint32_t> link_threads_;
   std::vector<bool> named_links_;  // per link: that it has a row
   uint32_t first_link_thread_ = 0;
   uint32_t next_thread_ = 0;
