@@ -12,6 +12,7 @@
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/fault_writer.h"
 #include "models/scenario/layout.h"
+#include "models/scenario/literal.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
@@ -81,16 +82,38 @@ JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
       attribute);
 }
 
-JsonText tensors_text(const std::vector<Tensor>& tensors) {
-  return list_text(tensors, [](const Tensor& tensor) {
+/// Values, where their texts say all bits. That of a NaN does not say which NaN it is.
+Encoding encoding_of(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    Tensor read(tensor.dtype(), Shape{1});
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      if (!parse_element(element_text(tensor, i), read, 0) ||
+          element_bits(read, 0) != element_bits(tensor, i))
+        return Encoding::Bits;
+  }
+  return Encoding::Values;
+}
+
+JsonText element_as(Encoding encoding, const Tensor& tensor, int64_t index) {
+  if (encoding == Encoding::Bits)
+    return JsonText::raw(fmt::format("{}", element_bits(tensor, index)));
+  std::string token = element_text(tensor, index);
+  const bool named = token == "NaN" || token == "Infinity" || token == "-Infinity";
+  return named ? JsonText::text(token) : JsonText::raw(std::move(token));
+}
+
+JsonText tensors_text(const std::vector<Tensor>& tensors, Encoding encoding) {
+  return list_text(tensors, [&](const Tensor& tensor) {
     std::vector<JsonText> elements;
-    for (int64_t i = 0; i < tensor.elements(); ++i) {
-      std::string token = element_text(tensor, i);
-      const bool named = token == "NaN" || token == "Infinity" || token == "-Infinity";
-      elements.push_back(named ? JsonText::text(token) : JsonText::raw(std::move(token)));
-    }
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      elements.push_back(element_as(encoding, tensor, i));
     return JsonText::list(std::move(elements));
   });
+}
+
+void add_encoding(Members& members, Encoding encoding) {
+  if (encoding == Encoding::Bits)
+    members.emplace_back("encoding", JsonText::text("bits"));
 }
 
 /// The place or interval on each axis, where these say exactly which devices; else their ids.
@@ -139,7 +162,9 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
                                              : JsonText::object({{"random", std::move(seed)}}));
           },
           [&](const PerDeviceInit& init) {
-            members.emplace_back("per_device", tensors_text(init.tensors));
+            const Encoding encoding = encoding_of(init.tensors);
+            add_encoding(members, encoding);
+            members.emplace_back("per_device", tensors_text(init.tensors, encoding));
           },
       },
       array.init);
@@ -216,9 +241,12 @@ JsonText expectation_text(const Expectation& expectation) {
             return JsonText::object({{"close", names_text(what.values)}});
           },
           [](const ExpectValues& what) {
+            const Encoding encoding = encoding_of(what.per_device);
             Members values;
-            values.emplace_back(what.value, tensors_text(what.per_device));
-            return JsonText::object({{"values", JsonText::object(std::move(values))}});
+            values.emplace_back(what.value, tensors_text(what.per_device, encoding));
+            Members members = {{"values", JsonText::object(std::move(values))}};
+            add_encoding(members, encoding);
+            return JsonText::object(std::move(members));
           },
           [](const ExpectMakespan& what) {
             return JsonText::object({{"makespan", bounds_text(what)}});

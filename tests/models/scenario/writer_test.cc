@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/text.h"
 #include "models/base/random.h"
 #include "models/program/builder.h"
 #include "models/scenario/cluster_reader.h"
@@ -146,6 +147,31 @@ TEST_CASE("writer: elements of every dtype, also those that JSON has no number f
     s.program = "[]";
     round_trip(read_scenario("f", s.text()));
   }
+}
+
+TEST_CASE("writer: a NaN keeps its bits, in arrays and in expectations") {
+  Small s;
+  s.arrays = R"({"a": {"local_shape": [2], "dtype": "bf16", "encoding": "bits",
+"per_device": [[65535, 16256], [0, 0], [0, 0], [0, 0]]}})";
+  s.program = "[]";
+  s.more = R"("expect": [{"values": {"a": [[32705, 0], [0, 0], [0, 0], [0, 0]]},
+"encoding": "bits"}])";
+  const Scenario again = round_trip(read_scenario("f", s.text()));
+  const auto& init = std::get<PerDeviceInit>(again.arrays[0].init);
+  CHECK(element_bits(init.tensors[0], 0) == 65'535);
+  CHECK(element_bits(init.tensors[0], 1) == 16'256);
+  const auto& expected = std::get<ExpectValues>(again.expectations[0].what);
+  CHECK(element_bits(expected.per_device[0], 0) == 32'705);
+}
+
+TEST_CASE("writer: what JSON has no number for is written by its name") {
+  Small s;
+  s.arrays = R"({"a": {"local_shape": [4], "dtype": "f16",
+"per_device": [["NaN", "Infinity", "-Infinity", -0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]}})";
+  s.program = "[]";
+  const Scenario scenario = round_trip(read_scenario("f", s.text()));
+  CHECK(write_scenario(scenario).find(R"([["NaN", "Infinity", "-Infinity", -0])") !=
+        std::string::npos);
 }
 
 /// A random scenario, built without a file.
