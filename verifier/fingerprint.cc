@@ -76,9 +76,10 @@ class Folded {
     std::vector<HiddenRuns> all;
     std::map<std::string_view, size_t> index_of;
     for (const OpId op : thread.issue_order) {
-      if (names_[op.index()].empty())
+      const std::string& name = names_[op.index()].op;
+      if (name.empty())
         continue;
-      const auto [at, added] = index_of.emplace(names_[op.index()], all.size());
+      const auto [at, added] = index_of.emplace(name, all.size());
       if (added)
         all.emplace_back().took.resize(thread.devices.size());
       add_runs(op, all[at->second]);
@@ -107,7 +108,7 @@ class Folded {
   const Report& report_;
   const Program& program_;
   const std::vector<bool> shown_;
-  const std::vector<std::string> names_;
+  const std::vector<NameInLoops> names_;
   const std::vector<uint64_t> times_;
   std::vector<std::vector<HiddenRuns>> hidden_;  // per thread
 };

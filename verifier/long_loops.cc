@@ -134,7 +134,7 @@ std::vector<std::string> added_labels(const Program& program,
         name(program.loops[l], program.loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
         added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later))
-                       : ", later by another time on each device",
+                       : ", later by a time of its own on each group of devices that meet",
         others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
   }
   return lines;

@@ -154,8 +154,7 @@ class Run {
         label(std::move(text));
     label("critical path: not computed (iterations are left out)");
     label("arena: placed for the iterations that are shown");
-    if (std::any_of(scenario_.faults.begin(), scenario_.faults.end(),
-                    [](const Fault& fault) { return std::holds_alternative<Jitter>(fault); }))
+    if (has_jitter_of_ops(scenario_.faults))
       label("jitter: iterations that are left out have the amounts of the last one");
   }
 

@@ -14,6 +14,23 @@
 #include "verifier/loop_times.h"
 
 namespace orrery {
+namespace {
+
+/// The object is at the end of the scope what it was before.
+template <class T>
+class Restored {
+ public:
+  explicit Restored(T& object) : object_(object), before_(object) {}
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+  ~Restored() { object_ = std::move(before_); }
+
+ private:
+  T& object_;
+  T before_;
+};
+
+}  // namespace
 
 Stages::Stages(const Program& program, const Cluster& cluster, StageOptions options,
                Diagnostics& diagnostics)
@@ -63,16 +80,17 @@ const MemoryProfile& Stages::memory() {
 
 const std::optional<Completion>& Stages::times() {
   if (!times_) {
-    times_.emplace();
+    std::optional<Completion> times;
     if (has_routes()) {
       TimeOptions options;
       options.most_state = options_.limits.state;
       options.device_start = fault_effects_.device_start;
       if (slack_state() == SlackState::Computed)
         options.history = &history_;
-      *times_ = leaves_out_ ? time_long_loops()
-                            : time_program(program_, lowered_, paths(), demands(), options);
+      times = leaves_out_ ? time_long_loops()
+                          : time_program(program_, lowered_, paths(), demands(), options);
     }
+    times_ = std::move(times);
   }
   return *times_;
 }
@@ -83,11 +101,13 @@ std::optional<Completion> Stages::time_long_loops() {
   options.most_state = options_.limits.state;
   options.most_runs = options_.limits.runs;
   const LocalLoops local_loops(program_, lowered_);
-  const std::vector<LocalTime> local = lowered_.local;
-  for (const auto& [op, longer] : local_loops.longer())
-    lengthen(op, longer);
-  auto swept = time_by_sweep(local_loops.shortened(), lowered_, paths(), demands(), options);
-  lowered_.local = local;
+  std::variant<Completion, std::string> swept;
+  {
+    const Restored<std::vector<LocalTime>> local(lowered_.local);
+    for (const auto& [op, longer] : local_loops.longer())
+      lengthen(op, longer);
+    swept = time_by_sweep(local_loops.shortened(), lowered_, paths(), demands(), options);
+  }
   if (auto* completion = std::get_if<Completion>(&swept)) {
     local_loops.correct(*completion);
     return std::move(*completion);

@@ -20,26 +20,24 @@ std::vector<bool> shown_when_folded(const Program& program) {
   return shown;
 }
 
-std::vector<std::string> names_in_loops(const Program& program) {
-  // The innermost iteration of each op, and for each iteration its name without indices.
+std::vector<NameInLoops> names_in_loops(const Program& program) {
+  // The innermost iteration of each op.
   std::vector<const LoopIteration*> innermost(program.ops.size(), nullptr);
-  std::vector<std::string> outside(program.ops.size());  // of what is around it, "outer[]"
-  for (size_t l = program.loops.size(); l-- > 0;) {      // outer loops before those in them
+  std::vector<NameInLoops> names(program.ops.size());
+  for (size_t l = program.loops.size(); l-- > 0;) {  // outer loops before those in them
     for (const LoopIteration& iteration : program.loops[l].written) {
       for (uint32_t op = iteration.ops.begin; op < iteration.ops.end; ++op) {
-        const std::string& loop = program.loops[l].name;
-        outside[op] = innermost[op] == nullptr
-                          ? loop
-                          : name_in(outside[op], own_name(innermost[op]->name, loop));
-        outside[op] += kAnyIndex;
+        const std::string& name = program.loops[l].name;
+        std::string& loop = names[op].loop;
+        loop = innermost[op] == nullptr ? name : name_in(loop, own_name(innermost[op]->name, name));
+        loop += kAnyIndex;
         innermost[op] = &iteration;
       }
     }
   }
-  std::vector<std::string> names(program.ops.size());
   for (size_t op = 0; op < program.ops.size(); ++op)
     if (innermost[op] != nullptr)
-      names[op] = name_in(outside[op], own_name(innermost[op]->name, program.ops[op].name));
+      names[op].op = name_in(names[op].loop, own_name(innermost[op]->name, program.ops[op].name));
   return names;
 }
 

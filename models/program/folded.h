@@ -17,8 +17,13 @@ bool has_long_loops(const Program& program);
 /// Per op: whether the folded program has it. True for all ops of a folded program.
 std::vector<bool> shown_when_folded(const Program& program);
 
-/// Per op: its name without the indices of the loops it is in, "l[].m[].y"; "" for ops outside
-/// loops.
-std::vector<std::string> names_in_loops(const Program& program);
+/// Names without the indices of loops. Empty for ops outside loops.
+struct NameInLoops {
+  std::string loop;  // the innermost one: "l[].m[]"
+  std::string op;    // "l[].m[].y"
+};
+
+/// Per op.
+std::vector<NameInLoops> names_in_loops(const Program& program);
 
 }  // namespace orrery

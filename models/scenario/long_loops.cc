@@ -55,7 +55,9 @@ void LeftOutIterations::add(const Loop& loop) {
       {loop.lower + loop.first - reach, loop.upper - loop.window});
 }
 
-void LeftOutIterations::saw(const std::string& name, int64_t lower, int64_t upper) {
+void LeftOutIterations::saw(const std::string& id, const std::string& name, int64_t lower,
+                            int64_t upper) {
+  names_are_unclear_ |= id.find_first_of(".[]") != std::string::npos;
   bounds_.try_emplace(without_indices(name), lower, upper);
 }
 

@@ -40,12 +40,12 @@ using IterationsAround = std::vector<IterationOf>;
 ///  - Those that the scenario names. A loop with these is read as several, its parts, one after the
 ///    other. Each part is a loop like any other, with iterations of its own to leave out: an
 ///    iteration that is kept is the last of its part. If a loop in it keeps some too, it differs
-///    from those beside it, and is a part of its own. So the cost is of the sum of the names.
-///  - Those that another loop writes out which this one meets. Loops that meet have to have the
-///    same iterations, so all this is of every loop with the same bounds in the same iterations.
+///    from those beside it, and is a part of its own. So the cost grows with the number of names.
+///  - Those that a loop which it meets writes out: loops that meet must have the same iterations.
+///    So what is kept is stored for all loops with the same bounds in the same iterations.
 class KeptIterations {
  public:
-  /// The innermost of these.
+  /// Keeps the innermost of `iterations`, and those around it.
   void add(IterationsAround iterations);
   bool empty() const { return kept_.empty(); }
 
@@ -74,8 +74,12 @@ class LeftOutIterations {
   void add(const Loop& loop);
   bool empty() const { return loops_.empty(); }
 
-  /// A loop, whether it leaves out iterations or not; its name in full.
-  void saw(const std::string& name, int64_t lower, int64_t upper);
+  /// A loop, whether it leaves out iterations or not: its id, and its name in full.
+  void saw(const std::string& id, const std::string& name, int64_t lower, int64_t upper);
+
+  /// Whether a loop's id looks like a name in a loop ("l[0]", "l.m"). Then a text may name an
+  /// iteration that named_in() does not find.
+  bool names_are_unclear() const { return names_are_unclear_; }
 
   /// Those of them that any text of the document names, as "l[500].y" does.
   KeptIterations named_in(DocumentNode root) const;
@@ -87,7 +91,7 @@ class LeftOutIterations {
 
  private:
   struct Range {
-    int64_t begin, end;  // left out, or standing for those
+    int64_t begin, end;  // left out, or of the last ones, which stand for these
     friend auto operator<=>(const Range&, const Range&) = default;
   };
 
@@ -99,6 +103,7 @@ class LeftOutIterations {
   std::map<std::string, std::set<Range>, std::less<>> loops_;
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
   bool differ_ = false;
+  bool names_are_unclear_ = false;
 };
 
 }  // namespace orrery

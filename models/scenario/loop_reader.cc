@@ -181,7 +181,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  left_out_.saw(loop->name, loop->lower, loop->upper);
+  left_out_.saw(loop->id, loop->name, loop->lower, loop->upper);
   int64_t lower = loop->lower;
   for (const int64_t end : kept_.ends(scope.around, loop->lower, loop->upper)) {
     if (!read_iterations(*loop, lower, end, scope)) {

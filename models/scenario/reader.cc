@@ -248,7 +248,8 @@ class Tries {
       error_ = error;
     }
     left_out_ = reader.left_out();
-    may_blame_left_out_ = reader.may_blame_left_out();
+    may_blame_left_out_ =
+        reader.may_blame_left_out() || (!scenario && left_out_.names_are_unclear());
     over_limits_ = reader.over_limits();
     return scenario;
   }

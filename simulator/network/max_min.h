@@ -51,7 +51,7 @@ class MaxMin {
   explicit MaxMin(std::span<const Link> links);
 
   /// A flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one more
-  /// link of that capacity to itself. Its rate is 0 until solve().
+  /// link of that capacity to itself. It has its rate after the next solve().
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
   /// The id may be reused.

@@ -89,7 +89,7 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
     choice ? json.value(choice->because) : json.value(nullptr);
     json.key("bytes").value(entry.first().bytes.count());
     json.key("messages").value(entry.messages);
-    if (!entry.in_loop)
+    if (entry.loop.empty())
       return write_run(json, report, entry.first());
     json.key("start_ps").value(picoseconds(report, entry.first().start.picoseconds()));
     json.key("end_ps").value(picoseconds(report, entry.last().end.picoseconds()));

@@ -46,7 +46,7 @@ void find_named(const Scenario& scenario, std::vector<OpEntry>& entries) {
 
 std::vector<OpEntry> op_entries(const Report& report) {
   const Program& program = report.scenario->program;
-  const std::vector<std::string> in_loops = names_in_loops(program);
+  const std::vector<NameInLoops> in_loops = names_in_loops(program);
   const std::vector<uint64_t> times = repetitions(program);
   std::vector<OpEntry> entries;
   std::map<std::string_view, size_t> entry_of;  // by id: ops of loops
@@ -54,7 +54,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
   for (size_t t = 0; t < program.threads.size(); ++t) {
     for (size_t i = 0; i < program.threads[t].issue_order.size(); ++i, ++next) {
       const OpReport& op = report.ops[next];
-      const std::string& name = in_loops[op.op.index()];
+      const auto& [loop, name] = in_loops[op.op.index()];
       if (const auto known = entry_of.find(name); !name.empty() && known != entry_of.end()) {
         OpEntry& entry = entries[known->second];
         entry.iterations += times[op.op.index()];
@@ -69,7 +69,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
       entries.push_back({name.empty() ? program.op(op.op).name : name,
                          ThreadId(t),
                          {&op},
-                         !name.empty(),
+                         loop,
                          times[op.op.index()],
                          std::nullopt,
                          op.messages});

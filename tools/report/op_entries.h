@@ -16,7 +16,7 @@ struct OpEntry {
   std::string id;  // the op's name; in a loop without the indices: "l[].s"
   ThreadId thread;
   std::vector<const OpReport*> runs;  // at least one, in issue order
-  bool in_loop = false;
+  std::string loop;                   // that it is in: "l[]"; empty outside loops
   uint64_t iterations = 1;  // those that are left out included
   /// How much later the last iteration began than the one before it. Empty without times, and for
   /// one iteration.

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
-#include "models/program/iteration_name.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
@@ -116,19 +115,15 @@ class TextReport {
     std::string text;
     std::string_view before;
     for (const OpEntry& entry : entries_) {
-      if (!entry.in_loop)
+      if (entry.loop.empty() || entry.loop == before)
         continue;
-      const std::string_view loop =
-          std::string_view(entry.id).substr(0, entry.id.rfind(kAnyIndex) + kAnyIndex.size());
-      if (loop == before)
-        continue;
-      before = loop;
+      before = entry.loop;
       const std::string period =
           entry.period ? fmt::format(", the last {} after the one before; figures are of the last",
                                      time(*entry.period))
                        : std::string();
       text += "  " +
-              style_.dim(fmt::format("{}: {} iteration{}{}", loop, grouped(entry.iterations),
+              style_.dim(fmt::format("{}: {} iteration{}{}", entry.loop, grouped(entry.iterations),
                                      entry.iterations == 1 ? "" : "s", period)) +
               "\n";
     }

@@ -268,6 +268,23 @@ TEST_CASE("loops: loops that meet keep what is named in one of them, in each oth
   }
 }
 
+TEST_CASE("loops: ids with brackets or points are told from names in loops") {
+  const std::string body = R"({"id": "t", "op": "neg", "of": "h"})";
+  const auto named = [&](const std::string& program, const std::string& name) {
+    test::Small small;
+    small.program = program;
+    small.more = fmt::format(R"("outputs": ["{}"])", name);
+    const Scenario scenario = read_scenario("f", small.text());
+    return scenario.program.value(scenario.program.outputs[0]).name;
+  };
+  CHECK(named("[" + loop("l[0]", 12, R"("h": "a")", body, R"("h": "t")") + "]", "l[0][6].t") ==
+        "l[0][6].t");
+  const std::string inner = loop("b", 2, R"("h": "g")", body, R"("h": "t")");
+  CHECK(named("[" + loop("a0", 2, R"("g": "a")", inner, R"("g": "b")") + ", " +
+                  loop("a0.b", 12, R"("h": "a")", body, R"("h": "t")") + "]",
+              "a0.b[6].t") == "a0.b[6].t");
+}
+
 TEST_CASE("loops: a million iterations, of which one in the middle is named") {
   const std::string program = "[" + loop("l", 1'000'000, R"("h": "a")", kAdd, R"("h": "y")") +
                               R"(, {"id": "z", "op": "neg", "of": "l[500000].y"}])";

@@ -17,7 +17,8 @@
 namespace orrery {
 namespace {
 
-Report report_of(int64_t trips, const std::string& outputs, uint64_t iterations_budget) {
+Report report_of(int64_t trips, const std::string& outputs, uint64_t iterations_budget,
+                 const std::string& op = "s") {
   RunOptions options;
   options.iterations_budget = iterations_budget;
   options.slack_budget = 0;
@@ -25,11 +26,11 @@ Report report_of(int64_t trips, const std::string& outputs, uint64_t iterations_
     "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
                  "launch": "1 us"}},
     "mesh": {{"x": 2}}, "arrays": {{"a": {{"shape": [4], "dtype": "f32", "init": "ones"}}}},
-    "program": [{{"id": "l", "op": "fori_loop", "lower": 0, "upper": {},
-                  "carry": {{"h": "a"}}, "yield": {{"h": "s"}},
-                  "body": [{{"id": "s", "op": "psum", "of": "h", "axis_name": "x"}}]}}],
-    "outputs": [{}]}})",
-                                            trips, outputs)),
+    "program": [{{"id": "l", "op": "fori_loop", "lower": 0, "upper": {0},
+                  "carry": {{"h": "a"}}, "yield": {{"h": "{2}"}},
+                  "body": [{{"id": "{2}", "op": "psum", "of": "h", "axis_name": "x"}}]}}],
+    "outputs": [{1}]}})",
+                                            trips, outputs, op)),
              options);
 }
 
@@ -51,6 +52,13 @@ TEST_CASE("entries: all iterations of an op are one, with those named, shown or 
     CHECK(report_text(report, Style()).find("\n  l[60].s  psum") != std::string::npos);
   }
   CHECK(op_entries(report_of(100, R"("l")", 0)).front().named.empty());
+}
+
+TEST_CASE("entries: an op whose id looks like an index is in the loop that it is in") {
+  const Report report = report_of(100, R"("l")", 0, "s[]");
+  CHECK(op_entries(report).front().id == "l[].s[]");
+  CHECK(op_entries(report).front().loop == "l[]");
+  CHECK(report_text(report, Style()).find("l[]: 100 iterations") != std::string::npos);
 }
 
 }  // namespace
