@@ -19,7 +19,7 @@ class LocalLoops {
   /// Those of the program. Throws OpOverflow.
   LocalLoops(const Program& program, const Lowered& lowered);
 
-  /// None: where each iteration takes a time of its own, all are run.
+  /// No loops are shortened: for runs whose iterations differ (jitter of ops).
   explicit LocalLoops(const Program& program);
 
   /// The program without left-out iterations of these loops. Its ops are those of the program.

@@ -87,9 +87,13 @@ Bytes itemsize(WorkType type) {
   return itemsize(type.dtype) + Bytes(type.ranked ? int64_t{kRankSize} : 0);
 }
 
+Dtype summed_dtype(Dtype operand) {
+  return operand == Dtype::Pred ? Dtype::S32 : operand;
+}
+
 WorkType work_type(Entering entering, Dtype operand) {
-  const bool counts = entering == Entering::Counted && operand == Dtype::Pred;
-  return {counts ? Dtype::S32 : operand, entering == Entering::Ranked};
+  return {entering == Entering::Counted ? summed_dtype(operand) : operand,
+          entering == Entering::Ranked};
 }
 
 Storage enter(Entering entering, const Tensor& operand, Rank rank) {

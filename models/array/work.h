@@ -40,6 +40,9 @@ enum class Leaving : uint8_t {
 /// The rank reported with a NaN: JAX's answer where no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
+/// Of the sum over a group: pred is counted in s32.
+Dtype summed_dtype(Dtype operand);
+
 WorkType work_type(Entering entering, Dtype operand);
 
 /// The work elements of the operand of `rank`, in its order.

@@ -46,7 +46,7 @@ Parameter tiled() {
   return {"tiled", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}};
 }
 
-/// kType of a collective over axes; over none it is the identity.
+/// Applies kType; over no axes the result has the operand's type.
 template <TypeOutcome (*kType)(const TypeContext&)>
 TypeOutcome over_axes(const TypeContext& context) {
   if (over_no_axes(context.attributes))
@@ -56,8 +56,8 @@ TypeOutcome over_axes(const TypeContext& context) {
 
 TypeOutcome psum(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
-  const Dtype dtype = operand.dtype == Dtype::Pred ? Dtype::S32 : operand.dtype;
-  return typed(dtype, operand.shape, exchanged_states(context, Exchange::Sum));
+  return typed(summed_dtype(operand.dtype), operand.shape,
+               exchanged_states(context, Exchange::Sum));
 }
 
 /// The dtype of a sum divided by a number: JAX's, with 64-bit types enabled.

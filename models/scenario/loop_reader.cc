@@ -266,8 +266,8 @@ std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& 
   return entry;
 }
 
-/// Why no iteration of a loop that exceeds the limits is left out: what two of its iterations begin
-/// with.
+/// Says why all iterations of a loop that exceeds the limits are written out: which carries differ
+/// between two of them.
 void ProgramReader::explain_unlike(const LoopText& loop, const LoopEntry& before,
                                    const LoopEntry& entry) {
   std::vector<std::string> differ;

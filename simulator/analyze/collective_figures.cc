@@ -19,7 +19,7 @@ double bus_factor(const CollectiveForm& form, size_t group_size) {
 }  // namespace
 
 Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
-                  std::optional<OpId> waits) {
+                  std::optional<OpId> waiting) {
   const std::vector<OpSpan>& spans = completion.spans[op.index()];
   size_t longest = 0;
   for (size_t i = 1; i < spans.size(); ++i)
@@ -27,8 +27,8 @@ Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
       longest = i;
 
   Exposure result{thread.devices[longest], time_of(spans[longest]).from_start, {}, {}};
-  if (waits)
-    result.exposed = time_of(completion.spans[waits->index()][longest]).from_reached;
+  if (waiting)
+    result.exposed = time_of(completion.spans[waiting->index()][longest]).from_reached;
   if (result.took > result.exposed)
     result.hidden = result.took - result.exposed;
   return result;

@@ -23,10 +23,10 @@ struct Exposure {
   Duration hidden;  // took - exposed, 0 where that is negative
 };
 
-/// `op` is a collective of `thread`; `waits` is the op that waits for its end: itself if it is
+/// `op` is a collective of `thread`; `waiting` is the op that waits for its end: itself if it is
 /// sync.
 Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
-                  std::optional<OpId> waits);
+                  std::optional<OpId> waiting);
 
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
 /// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one

@@ -172,7 +172,7 @@ class Backwards {
   /// The last steps may be as late as the end, minus the time to copy the result out.
   void undo_end(EnterRef entry, Instant latest_end) {
     const Member member = runs_.lists().member(entry);
-    const Instant latest_at = earlier(latest_end, lowered_.collective(member.collective).leave);
+    const Instant latest_at = lowered_.collective(member.collective).steps_end(latest_end);
     running(member.collective).steps->limit_end(member.node, latest_at);
   }
 

@@ -77,8 +77,8 @@ class Inside {
   /// From the end of the member's last step to the end of the collective on its device.
   void add_leaving(Node node) {
     const Instant end = runs_.span(runs_.lists().enter_of(id_, node)).end;
-    add_copy(node, bytes_unpacked(collective_.work, schedule_.extent()),
-             Instant(end.picoseconds() - collective_.leave.count()), end, After::StepBefore);
+    add_copy(node, bytes_unpacked(collective_.work, schedule_.extent()), collective_.steps_end(end),
+             end, After::StepBefore);
   }
 
   /// From the launch of the member to its entry.

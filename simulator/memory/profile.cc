@@ -49,8 +49,8 @@ std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops)
   return changes;
 }
 
-/// Does `work` for entry `entry` of changes(); an Overflow becomes the op's there. What exceeds 64
-/// bits before the first op also does at the first op.
+/// Calls `work` for entry `entry` of changes(). An Overflow names the op of that entry, or the
+/// first op if it happens before any.
 template <class Work>
 decltype(auto) on_behalf_of_entry(const std::vector<OpId>& ops, size_t entry, Work&& work) {
   return ops.empty() ? work() : on_behalf_of(ops[entry == 0 ? 0 : entry - 1], work);

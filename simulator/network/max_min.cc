@@ -297,11 +297,11 @@ void MaxMin::enter(uint32_t l) {
     open.unfixed -= staying;
     asked -= Int128{bundle.cap} * staying;
   }
-  link.place = kElsewhere;
+  link.open_index = kElsewhere;
   if (asked <= open.residual)
     return;  // it does not limit the flows that may change
   link.joined = true;
-  link.place = static_cast<uint32_t>(open_.size());
+  link.open_index = static_cast<uint32_t>(open_.size());
   open_.push_back(open);
   visited_.make_room(link.bundles.size());
   for (const uint32_t id : link.bundles)
@@ -402,7 +402,7 @@ void MaxMin::close_full() {
   size_t open = kElsewhere + 1;
   for (const Open& each : opened()) {
     const bool stays_open = each.unfixed > 0;
-    links_[each.link].place = stays_open ? static_cast<uint32_t>(open) : kElsewhere;
+    links_[each.link].open_index = stays_open ? static_cast<uint32_t>(open) : kElsewhere;
     open_[open] = each;
     open += stays_open ? 1 : 0;
   }
@@ -412,9 +412,10 @@ void MaxMin::close_full() {
 void MaxMin::fix(uint32_t id, int64_t share, Changed changed) {
   Bundle& bundle = bundles_[id];
   bundle.fixed = true;
-  // The entry that stands for other links gets any numbers. It is there to save a branch.
+  // Links that are not open have the entry kElsewhere, whose numbers mean nothing: without it there
+  // would be a branch.
   for (const uint32_t hop : hops(bundle)) {
-    Open& open = open_[links_[hop].place];
+    Open& open = open_[links_[hop].open_index];
     open.residual = minus(open.residual, bundle.times(share));
     open.unfixed = minus(open.unfixed, bundle.flows);
   }

@@ -77,8 +77,8 @@ class MaxMin {
   void solve(Changed changed);
 
  private:
-  /// A list of ids to which some of many are added. It is decided without a branch, since the
-  /// processor would mispredict most of them: bundles come in no order.
+  /// Ids picked from a longer list. add_if() has no branch: which ids are picked follows no
+  /// pattern, so the processor would often mispredict it.
   class Selection {
    public:
     void make_room(size_t more) {
@@ -103,7 +103,7 @@ class MaxMin {
   };
 
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kElsewhere = 0;  // in open_, for all links that are not open
+  static constexpr uint32_t kElsewhere = 0;  // in open_: of links that are not open
   static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
@@ -136,11 +136,11 @@ class MaxMin {
     std::vector<uint32_t> bundles;  // those that cross it, and some without flows
     int64_t in_use = 0;             // how many of them have flows
     int64_t flows = 0;
-    bool touched = false;         // a flow was added or removed since the last solve
-    bool bound = false;           // at the last solve
-    bool entered = false;         // during a solve
-    bool joined = false;          // during a solve: what may change on it is solved
-    uint32_t place = kElsewhere;  // during a solve: in open_, while it limits flows
+    bool touched = false;              // a flow was added or removed since the last solve
+    bool bound = false;                // at the last solve
+    bool entered = false;              // during a solve
+    bool joined = false;               // during a solve: what may change on it is solved
+    uint32_t open_index = kElsewhere;  // during a solve: in open_, while it limits flows
 
     bool binds() const { return asked > capacity; }
   };
@@ -165,7 +165,7 @@ class MaxMin {
 
   int64_t first_felt() const;
   int64_t first_felt(const Shared& link) const;
-  /// In one comparison: a bundle without a rate does not stay. Requires that from_ is at least 1.
+  /// Whether 0 < rate < from_, as one unsigned comparison. Requires that from_ is at least 1.
   bool stays(const Bundle& bundle) const {
     return static_cast<uint64_t>(bundle.rate) - 1 < static_cast<uint64_t>(from_) - 1;
   }
@@ -201,7 +201,7 @@ class MaxMin {
   bool all_touched_ = false;
 
   // During a solve.
-  int64_t from_ = 1;              // what has a lesser rate keeps it
+  int64_t from_ = 1;              // bundles with a smaller rate keep it
   Selection visited_;             // bundles, of all components so far
   size_t component_ = 0;          // where those of this component begin
   Selection entered_;             // links, of all components so far

@@ -65,6 +65,14 @@ struct Collective {
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// The thread of each node; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
+
+  /// When a member that was launched until `launched` enters.
+  Instant entry(Instant launched) const { return launched + pack; }
+  /// When a member ends whose last steps ended at `steps_end`, and the inverse.
+  Instant end(Instant steps_end) const { return steps_end + leave; }
+  Instant steps_end(Instant end) const {
+    return Instant(checked_subtract(end.picoseconds(), leave.count()));
+  }
 };
 
 /// A communication stream of a device's list. The collectives of one run one after another there,
@@ -77,7 +85,8 @@ struct CommunicationStream {
 };
 CommunicationStream stream_of(const Collective& collective, Node node);
 
-/// What sends one message after another: a channel number of all collectives of a stream.
+/// Messages that are sent one after another: those of one channel number in all collectives of a
+/// stream.
 struct MessageChain {
   CommunicationStream stream;
   Channel channel;

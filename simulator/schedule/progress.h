@@ -53,7 +53,7 @@ class Progress {
   }
 
   bool entered(Node node) const { return entered_[node.index()]; }
-  /// Whether the node has ended, as for_each_last_step has it.
+  /// Whether all last steps of the node (for_each_last_step) have retired.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
 
   template <class Ready>
@@ -159,8 +159,7 @@ class Progress {
   }
 
   HalfRef next_half(uint32_t id) const {
-    return {{Node(id / extent_.channels), Channel(id % extent_.channels), cursors_[id].index},
-            cursors_[id].half()};
+    return {{extent_.node_of(id), extent_.channel_of(id), cursors_[id].index}, cursors_[id].half()};
   }
 
   bool met(const HalfRef& half, const Cause& cause) const {

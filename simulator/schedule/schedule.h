@@ -125,6 +125,8 @@ struct Extent {
   size_t number_of(Node node, Channel channel) const {
     return size_t{node.index()} * channels + channel.index();
   }
+  Node node_of(size_t number) const { return Node(number / channels); }
+  Channel channel_of(size_t number) const { return Channel(number % channels); }
 };
 
 /// Everything that one channel sends to one node.

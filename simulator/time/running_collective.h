@@ -244,9 +244,8 @@ class CollectiveRun final : public RunningCollective {
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
 
-  /// As Progress numbers them.
   uint32_t channel_of(StepRef ref) const {
-    return ref.node.index() * extent_.channels + ref.channel.index();
+    return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
   }
 
   /// Whether the channel remembers the way of the step's message. Many schedules have one message

@@ -38,7 +38,7 @@ void Tapes::end(CollectiveId id, Node node, Instant at, Entered entered) {
   const EnterRef entry = entries_[id.index()][node.index()];
   OpSpan& span = this->span(entry.list, entry.enter);
   span.end = on_behalf_of(lists_.tape(entry.list)[entry.enter].op,
-                          [&] { return at + lowered_.collective(id).leave; });
+                          [&] { return lowered_.collective(id).end(at); });
   repeats_.ended(entry.list, span.end);
   happened(entry.list, {MomentKind::Ended, entry.enter});
   progress_.end(entry, *this);
@@ -112,7 +112,7 @@ void Tapes::entered(EnterRef entry) {
   OpSpan& span = this->span(entry.list, entry.enter);
   const Instant entry_at = on_behalf_of(at.op, [&] {
     span.start = causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
-    return span.start + lowered_.collective(member.collective).pack;
+    return lowered_.collective(member.collective).entry(span.start);
   });
   std::vector<EnterRef>& entries = entries_[member.collective.index()];
   entries.resize(lowered_.collective(member.collective).members.size());

@@ -158,8 +158,7 @@ void require_routes(const MscclAlgorithm& algorithm, const Schedule& schedule,
 }
 
 AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
-                      const Program& program, std::unique_ptr<const Schedule> schedule,
-                      Bytes size) {
+                      const Program& program, std::unique_ptr<const Schedule> schedule) {
   const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
   AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt, lowered.labels};
   for (std::string& figure : fitted_figures(cluster))
@@ -168,8 +167,11 @@ AlgorithmTime time_on(const Cluster& cluster, const MscclAlgorithm& algorithm,
     time.labels.push_back(fmt::format(
         "the flags that protocol {} sends with the data are not counted", algorithm.protocol));
   const Duration took = time.completion.makespan - Instant();
+  const Op& op = program.ops.front();
+  const Bytes size =
+      nccl_size(op.kind, program.value(op.operands.front()).type.size(), algorithm.gpus);
   if (took.count() > 0)
-    time.bandwidths = bandwidths(program.ops.front().kind, size, algorithm.gpus, took);
+    time.bandwidths = bandwidths(op.kind, size, algorithm.gpus, took);
   return time;
 }
 
@@ -218,7 +220,7 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
   result.holds = std::all_of(result.checks.begin(), result.checks.end(),
                              [](const Check& check) { return check.holds; });
   if (ends && request.cluster != nullptr)
-    result.time = time_on(*request.cluster, algorithm, program, std::move(schedule), result.size);
+    result.time = time_on(*request.cluster, algorithm, program, std::move(schedule));
   return result;
 }
 

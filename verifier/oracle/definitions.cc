@@ -231,9 +231,10 @@ Tensor apply(const Definition& definition, std::span<const Tensor* const> operan
              const Shape& shape) {
   std::vector<Tensor> counted;
   std::vector<const Tensor*> terms(operands.begin(), operands.end());
-  if (definition.combine == Combine::Add && operands[0]->dtype() == Dtype::Pred) {
+  const Dtype summed = summed_dtype(operands[0]->dtype());
+  if (definition.combine == Combine::Add && operands[0]->dtype() != summed) {
     for (const Tensor* operand : operands)
-      counted.push_back(convert(*operand, Dtype::S32));
+      counted.push_back(convert(*operand, summed));
     for (size_t r = 0; r < counted.size(); ++r)
       terms[r] = &counted[r];
   }
