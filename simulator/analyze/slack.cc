@@ -49,8 +49,9 @@ class LatestStepsOf final : public LatestSteps {
 
   void limit_end(Node node, Instant at) override {
     limit(*latest_entries_[node.index()], at);
-    for_each_last_step(schedule_, extent_, node,
-                       [&](StepRef ref) { limit(steps_.at(ref).sent, at); });
+    for_each_cause_of_end(schedule_, extent_, node, [&](const Cause& cause) {
+      limit(met_at(steps_.at(cause.step), cause), at);
+    });
   }
 
   void undo(const HalfTook& half) override {

@@ -103,8 +103,8 @@ class Inside {
 
   std::optional<HalfRef> last_of(Node node) const {
     LastMet<Instant, HalfRef> last;
-    for_each_last_step(schedule_, schedule_.extent(), node, [&](StepRef ref) {
-      last.add({recording_.at(id_, ref).sent, {ref, Half::Send}});
+    for_each_cause_of_end(schedule_, schedule_.extent(), node, [&](const Cause& cause) {
+      last.add({when(cause), {cause.step, cause.half}});
     });
     return last.origin();
   }

@@ -76,13 +76,14 @@ ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
   return cause.half == Half::Receive ? step.received : step.sent;
 }
 
-/// Calls `visit(StepRef)` for the last step of each channel of the node. The node has ended once
-/// their send halves have retired; without steps, once it has entered.
+/// Calls `visit(cause)` for each cause of the node's end: the last half of each of its channels.
+/// Without steps it ends when it enters.
 template <class S, class Visit>
-inline void for_each_last_step(const S& schedule, const Extent& extent, Node node, Visit&& visit) {
+inline void for_each_cause_of_end(const S& schedule, const Extent& extent, Node node,
+                                  Visit&& visit) {
   for (uint32_t c = 0; c < extent.channels; ++c)
     if (const uint32_t steps = schedule.steps(node, Channel(c)); steps > 0)
-      visit(StepRef{node, Channel(c), steps - 1});
+      visit(Cause{CauseKind::Order, {node, Channel(c), steps - 1}, Half::Send});
 }
 
 }  // namespace orrery

@@ -49,11 +49,11 @@ class Progress {
         arrived_(kArrival == Arrival::Told ? extent_ : Extent{}, false) {
     ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
     for (uint32_t n = 0; n < extent_.nodes; ++n)
-      for_each_last_step(schedule_, extent_, Node(n), [&](StepRef) { ++unfinished_[n]; });
+      for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });
   }
 
   bool entered(Node node) const { return entered_[node.index()]; }
-  /// Whether all last steps of the node (for_each_last_step) have retired.
+  /// Whether the causes of the node's end (for_each_cause_of_end) are all met.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
 
   template <class Ready>

@@ -74,7 +74,7 @@ class TapeOrder {
 
 /// Calls `visit(Moment)` for each moment of the same device that must come before this one, until
 /// it returns false. Returns whether all were visited. Ended has one more condition, inside the
-/// collective: all steps of the device have retired (for_each_last_step).
+/// collective: all steps of the device have retired (for_each_cause_of_end).
 template <class Visit>
 bool for_each_cause(const TapeOrder& tape, Moment moment, Visit&& visit) {
   const uint32_t i = moment.instruction;

@@ -76,9 +76,8 @@ class CollectiveSweep {
   /// ones the first.
   Happened exit(Node node) const {
     LastMet<> last;
-    for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
-      const StepTimes& times = times_[index_of(ref)];
-      last.add({times.sent, times.sent_origin});
+    for_each_cause_of_end(schedule_, extent_, node, [&](const Cause& cause) {
+      last.add(times_[index_of(cause.step)].of(cause));
     });
     return last.any() ? last.get() : Happened{entries_[node.index()], node};
   }

@@ -236,10 +236,8 @@ class CollectiveRun final : public RunningCollective {
   /// Held up by the channel that ended last; of equal ones the first.
   void end(Node node) {
     LastMet<InstantNumber> last;
-    for_each_last_step(schedule_, extent_, node, [&](StepRef ref) {
-      const Marks& marks = marks_.at(ref);
-      last.add({marks.sent, marks.sent_origin});
-    });
+    for_each_cause_of_end(schedule_, extent_, node,
+                          [&](const Cause& cause) { last.add(met(cause)); });
     --nodes_left_;
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
