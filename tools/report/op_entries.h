@@ -17,7 +17,7 @@ struct OpEntry {
   ThreadId thread;
   std::vector<const OpReport*> runs;  // at least one, in issue order
   std::string loop;                   // that it is in: "l[]"; empty outside loops
-  uint64_t iterations = 1;  // those that are left out included
+  uint64_t iterations = 1;            // those that are left out included
   /// How much later the last iteration began than the one before it. Empty without times, and for
   /// one iteration.
   std::optional<Duration> period;
