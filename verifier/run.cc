@@ -327,7 +327,8 @@ class Run {
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
     for (size_t l = 0; report_.completion && l < stages_.demands().links.size(); ++l)
       if (stages_.demands().links[l].bytes > 0)
-        report_.links.push_back({LinkId(l), bytes_on(LinkId(l))});
+        report_.links.push_back(
+            {LinkId(l), stages_.demands().bytes_over(LinkId(l), stages_.fabric())});
     for (size_t t = 0; t < program_.threads.size(); ++t) {
       const TapeOrder tape(lowered().tapes[t]);
       for (uint32_t i = 0; i < tape.size(); ++i) {
@@ -353,14 +354,6 @@ class Run {
     }
   }
 
-  Bytes bytes_on(LinkId link) {
-    const Int128 bytes = stages_.demands().links[link.index()].bytes;
-    if (bytes > std::numeric_limits<int64_t>::max())
-      throw Overflow(fmt::format("the bytes over link {} leave the 64-bit range",
-                                 stages_.fabric().link_text(link)));
-    return Bytes(checked_narrow(bytes));
-  }
-
   void describe_span(OpReport& described) const {
     const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
     described.start = spans.front().start;
@@ -370,13 +363,13 @@ class Run {
     }
   }
 
-  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waits) {
+  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
     const Op& op = program_.op(described.op);
     described.choice = lowered().choices[op.site->index()];
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
-      const Exposure exposed = exposure(thread, *report_.completion, described.op, waits);
+      const Exposure exposed = exposure(thread, *report_.completion, described.op, waiting);
       described.exposed = exposed.exposed;
       described.hidden = exposed.hidden;
       device = exposed.device;

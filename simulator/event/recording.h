@@ -38,7 +38,7 @@ class Recording {
   std::vector<std::optional<AllSteps<StepRecord>>> tables_;  // per collective
 };
 
-/// A half and how long it took. Packed, since a History has one of each half of a run.
+/// A half and how long it took. Packed, since a History has one for each half that ran.
 struct HalfTook {
   StepRef step;
   uint32_t collective : 31;

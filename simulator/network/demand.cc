@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace orrery {
 namespace {
@@ -149,6 +152,14 @@ class Chains {
 
 Demands demands(const Lowered& lowered, Paths& paths) {
   return Chains(lowered, paths).add_up();
+}
+
+Bytes Demands::bytes_over(LinkId link, const Fabric& fabric) const {
+  const Int128 bytes = links[link.index()].bytes;
+  if (bytes > std::numeric_limits<int64_t>::max())
+    throw Overflow(
+        fmt::format("the bytes over link {} leave the 64-bit range", fabric.link_text(link)));
+  return Bytes(checked_narrow(bytes));
 }
 
 }  // namespace orrery

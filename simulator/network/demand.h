@@ -28,6 +28,9 @@ struct Demand {
 struct Demands {
   std::vector<Demand> links;       // per link of the fabric
   std::vector<uint64_t> messages;  // per collective
+
+  /// Throws Overflow, which names the link, if the bytes exceed 63 bits.
+  Bytes bytes_over(LinkId link, const Fabric& fabric) const;
 };
 
 /// Visits each pair of devices that exchange in a collective once. Requires routes.

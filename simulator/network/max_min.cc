@@ -310,7 +310,7 @@ void MaxMin::enter(uint32_t l) {
 
 /// Collects what binding links connect to the bundle visited or the link entered, and solves it.
 void MaxMin::solve_component(Changed changed) {
-  open_.assign(1, {});
+  open_.assign(kElsewhere + 1, {});
   for (size_t next = component_; next < visited_.size();) {
     size_t entering = entered_.size();
     for (; next < visited_.size(); ++next) {
@@ -326,7 +326,7 @@ void MaxMin::solve_component(Changed changed) {
     for (; entering < entered_.size(); ++entering)
       enter(entered_[entering]);
   }
-  if (open_.size() == 1)
+  if (opened().empty())
     for (size_t i = component_; i < visited_.size(); ++i)
       set_rate(visited_[i], bundles_[visited_[i]].cap, changed);
   else

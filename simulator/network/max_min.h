@@ -114,7 +114,8 @@ class MaxMin {
 
     void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
-  /// Without flows it is not found again, but it stays until no list contains it.
+  /// Without flows it is found again as long as the lists of all its links contain it, and stays
+  /// until none does.
   struct Bundle {
     int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
     int64_t rate = 0;

@@ -267,7 +267,7 @@ std::optional<Repeats::Cycle> Repeats::find_cycle(const Group& group) const {
 }
 
 /// By how much the window is later than the cycle's, per component; empty if it does not equal it.
-std::optional<std::vector<Duration>> Repeats::repeats(const Group& group) const {
+std::optional<std::vector<Duration>> Repeats::shift_of_window(const Group& group) const {
   std::vector<std::optional<Duration>> found(group.components);
   auto before = group.search->cycle->window.begin();
   bool equal = true;
@@ -335,7 +335,7 @@ void Repeats::look_for_cycle(Group& group) {
   }
   if (++search.cycle->age < search.cycle->every)
     return;
-  std::optional<std::vector<Duration>> later = repeats(group);
+  std::optional<std::vector<Duration>> later = shift_of_window(group);
   if (!later) {
     search.cycle.reset();
     search.hashes.clear();

@@ -142,7 +142,7 @@ class Repeats {
   std::vector<OpSpan> window(const Group& group) const;
   std::vector<OpTime> left_out_so_far(const Group& group) const;
   std::optional<Cycle> find_cycle(const Group& group) const;
-  std::optional<std::vector<Duration>> repeats(const Group& group) const;
+  std::optional<std::vector<Duration>> shift_of_window(const Group& group) const;
   uint64_t needed(const Group& group) const;
   bool may_add(const Group& group) const;
   void look_for_cycle(Group& group);
