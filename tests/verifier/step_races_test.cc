@@ -26,7 +26,7 @@ TEST_CASE("no algorithm has two unordered steps that touch the same elements") {
           transport.channels = channels;
           const std::unique_ptr<const Schedule> schedule =
               algorithm.make(schedule_request(op, nodes, int64_t{nodes} * 4, transport));
-          const Verdict verdict = step_races(*schedule);
+          const Answer verdict = step_races(*schedule);
           INFO(fmt::format("{} for {} over {} ranks, {} channels: {}", algorithm.name,
                            rules(kind).name, nodes, channels, verdict.witness));
           CHECK(verdict.holds);

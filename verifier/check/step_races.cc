@@ -115,7 +115,7 @@ std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clo
 
 }  // namespace
 
-Verdict step_races(const Schedule& schedule) {
+Answer step_races(const Schedule& schedule) {
   Clocks clocks(schedule);
   ORRERY_CHECK(walk(schedule, clocks).empty(), "races are asked for of schedules that end");
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
@@ -129,9 +129,9 @@ Verdict step_races(const Schedule& schedule) {
       }
     }
     if (std::optional<std::string> race = first_race(std::move(all), clocks))
-      return Verdict::no(std::move(*race));
+      return Answer::no(std::move(*race));
   }
-  return Verdict::yes();
+  return Answer::yes();
 }
 
 }  // namespace orrery
