@@ -218,7 +218,7 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
     result.checks.push_back(proved(algorithm, settled, program, chunk));
   }
   result.holds = std::all_of(result.checks.begin(), result.checks.end(),
-                             [](const Check& check) { return check.holds; });
+                             [](const Check& check) { return check.holds(); });
   if (ends && request.cluster != nullptr)
     result.time = time_on(*request.cluster, algorithm, program, std::move(schedule));
   return result;

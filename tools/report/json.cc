@@ -207,7 +207,8 @@ void write_witness(JsonWriter& json,
 void write_check(JsonWriter& json, const Check& check) {
   json.object([&] {
     json.key("name").value(check.name);
-    json.key("holds").value(check.holds);
+    json.key("holds").value(check.holds());
+    json.key("verdict").value(name(check.verdict));
     json.key("of").value(check.of);
     json.key("message").value(check.message);
     write_witness(json.key("witness"), check.witness);
@@ -324,7 +325,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
   json.object([&] {
     json.key("report").value(1);
     json.key("scenario").value(report.scenario->name);
-    json.key("holds").value(report.holds);
+    json.key("holds").value(report.holds());
+    json.key("verdict").value(name(report.verdict));
     json.key("fingerprint").value(report.fingerprint);
     if (report.digest)
       json.key("digest").value(digest_text(*report.digest));

@@ -16,6 +16,7 @@ TEST_CASE("JSON report: the whole text") {
   "report": 1,
   "scenario": "a scatter behind a computation",
   "holds": true,
+  "verdict": "holds",
   "fingerprint": "00112233445566778899aabbccddeeff",
   "faults": [],
   "labels": ["launch: 0 (not given)"],
@@ -121,8 +122,8 @@ TEST_CASE("JSON report: the whole text") {
     {"link":"device 1 -> device 0","from":1,"to":0,"bytes":7500,"utilization":0.1}
   ],
   "checks": [
-    {"name":"DEADLOCK.FREE","holds":true,"of":"","message":"the program ends","witness":{}},
-    {"name":"MEMORY.CAPACITY","holds":true,"of":"","message":"every device holds what it must","witness":{}}
+    {"name":"DEADLOCK.FREE","holds":true,"verdict":"holds","of":"","message":"the program ends","witness":{}},
+    {"name":"MEMORY.CAPACITY","holds":true,"verdict":"holds","of":"","message":"every device holds what it must","witness":{}}
   ],
   "values": {
     "p": {

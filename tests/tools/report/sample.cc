@@ -99,8 +99,8 @@ Report sample_report() {
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
   // 50 GB/s for 1.5 us: room for 75,000 bytes.
   report.links = {{LinkId(0), Bytes(7'500)}, {LinkId(1), Bytes(7'500)}};
-  report.checks = {{"DEADLOCK.FREE", true, "", "the program ends", {}},
-                   {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
+  report.checks = {{"DEADLOCK.FREE", Verdict::Holds, "", "the program ends", {}},
+                   {"MEMORY.CAPACITY", Verdict::Holds, "", "every device holds what it must", {}}};
 
   const ValueId p = report.scenario->program.outputs.front();
   report.values.emplace(report.scenario->program);
@@ -115,9 +115,9 @@ Report sample_report() {
 
 Report failing_report() {
   Report report = sample_report();
-  report.holds = false;
+  report.verdict = Verdict::Fails;
   report.checks.push_back({"VALUES.CLOSE",
-                           false,
+                           Verdict::Fails,
                            "/expect/0",
                            "p and q differ on device 1 at [0]",
                            {{"device", "1"}, {"index", "[0]"}}});
