@@ -27,9 +27,20 @@ struct Cause {
   Half half = Half::Send;
 };
 
+/// The rule of a schedule for its fused steps. Computed schedules state it as a constant of their
+/// class, so that it costs nothing in the loops over their steps.
+template <class S>
+constexpr FusedStep fused_step(const Extent& extent) {
+  if constexpr (requires { S::kFused; })
+    return S::kFused;
+  else
+    return extent.fused;
+}
+
 /// The half that waits until the step may send.
+template <class S>
 ORRERY_ALWAYS_INLINE inline Half waits_to_send(const Extent& extent, const Step& step) {
-  return extent.fused == FusedStep::Atomic && step.from ? Half::Receive : Half::Send;
+  return fused_step<S>(extent) == FusedStep::Atomic && step.from ? Half::Receive : Half::Send;
 }
 
 /// What a step with a message to send waits for, to send it: the receiver's entry and a slot.
@@ -68,7 +79,7 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
   } else if (!visit(Cause{CauseKind::Order, ref, Half::Receive})) {
     return false;
   }
-  return !step.to || waits_to_send(extent, step) != half ||
+  return !step.to || waits_to_send<S>(extent, step) != half ||
          for_each_cause_of_sending(schedule, extent, ref, step, visit);
 }
 

@@ -104,7 +104,7 @@ struct Extent {
   /// halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
-  FusedStep fused = FusedStep::StoreAndForward;  // the rule of the computed schedules
+  FusedStep fused = FusedStep::StoreAndForward;
   int64_t input = 0;   // elements of each area, per node
   int64_t output = 0;  // 0 with in_place: the output is the input area
   int64_t scratch = 0;
