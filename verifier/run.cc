@@ -43,6 +43,7 @@
 #include "verifier/fingerprint.h"
 #include "verifier/long_loops.h"
 #include "verifier/opaque_values.h"
+#include "verifier/prove/race_free.h"
 #include "verifier/stages.h"
 
 namespace orrery {
@@ -63,7 +64,7 @@ bool proof_is_asked_for(const Scenario& scenario) {
   for (const Expectation& expectation : scenario.expectations)
     if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
       for (const Property property : holds->properties)
-        if (property == Property::Proved)
+        if (property == Property::Proved || property == Property::RaceFree)
           return true;
   return false;
 }
@@ -172,7 +173,7 @@ class Run {
   void check_statically() {
     check_end();
     check(order_agreed(program_, lowered()));
-    check(race_free(program_));
+    check(race_free(program_, lowered(), stages_.prover()));
     check(donations_respected(program_));
     check(leak_free(program_));
     check(done_once(program_));

@@ -175,14 +175,14 @@ TEST_CASE("race: an operand is donated while the collective that reads it is in 
         "\"q\" takes over \"a\" while \"s\" is in flight and reads it.");
 }
 
-TEST_CASE("race: a value is read while the collective it was donated to is in flight") {
+TEST_CASE("use after donation: a read between a donating start and its done") {
   ScenarioParts parts;
   parts.program = "[" + kSum + R"(, "donate": "a"}, {"id": "q", "op": "add", "of": ["a", "a"]}, )" +
                   kDone + "]";
   const Ran ran = run_parts(parts);
-  CHECK(ran.broken() == Names{"RACE.FREE"});
-  CHECK(ran.check("RACE.FREE").message ==
-        "\"q\" reads \"a\" while \"s\", to which it was donated, is in flight.");
+  CHECK(ran.broken() == Names{"DONATION.USE"});
+  CHECK(ran.check("DONATION.USE").message ==
+        "\"q\" uses \"a\" after its donation to \"s\", which is in flight.");
 }
 
 TEST_CASE("no race: a donation after the done") {
