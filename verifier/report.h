@@ -42,13 +42,14 @@ struct OpReport {
   std::optional<Choice> choice;  // collectives only
   Bytes bytes;                   // collectives: S of nccl-tests; others: bytes touched
   uint64_t messages = 0;         // over all groups
-  Instant start;                 // first device
+  Instant start;                 // first device that reaches it
+  Instant entered;               // first device; of collectives, after the launch; else the start
   Instant end;                   // last device
   Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
   std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
   /// For display only, of collectives that took time: over the time on the device where the op took
-  /// longest.
+  /// longest, launch included, as nccl-tests counts.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };

@@ -358,8 +358,10 @@ class Run {
   void describe_span(OpReport& described) const {
     const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
     described.start = spans.front().start;
+    described.entered = spans.front().entered;
     for (const OpSpan& span : spans) {
       described.start = std::min(described.start, span.start);
+      described.entered = std::min(described.entered, span.entered);
       described.end = std::max(described.end, span.end);
     }
   }
@@ -370,7 +372,8 @@ class Run {
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
-      const Exposure exposed = exposure(thread, *report_.completion, described.op, waiting);
+      const Exposure exposed =
+          exposure(thread, *report_.completion, lowered().launch, described.op, waiting);
       described.exposed = exposed.exposed;
       described.hidden = exposed.hidden;
       device = exposed.device;

@@ -68,6 +68,7 @@ void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write
 /// What one run of an op took.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
+  json.key("entered_ps").value(picoseconds(report, run.entered.picoseconds()));
   json.key("end_ps").value(picoseconds(report, run.end.picoseconds()));
   json.key("exposed_ps").value(picoseconds(report, run.exposed.count()));
   json.key("hidden_ps").value(picoseconds(report, run.hidden.count()));

@@ -186,7 +186,7 @@ class TextReport {
     size_t name_width = 0;
     size_t rows = 0;
     const auto drawn = [&](const OpReport& run) {
-      return run.end > run.start && program_.op(run.op).kind != OpKind::Done;
+      return run.end > run.entered && program_.op(run.op).kind != OpKind::Done;
     };
     const auto any_drawn = [&](const OpEntry& entry) {
       return std::any_of(entry.runs.begin(), entry.runs.end(),
@@ -214,8 +214,9 @@ class TextReport {
       for (const OpReport* run : entry.runs) {
         if (!drawn(*run))
           continue;
-        const size_t first = std::max(std::min(column(run->start), width - 1), end);
-        const size_t past = std::max(column(run->end), std::min(column(run->start), width - 1) + 1);
+        const size_t first = std::max(std::min(column(run->entered), width - 1), end);
+        const size_t past =
+            std::max(column(run->end), std::min(column(run->entered), width - 1) + 1);
         if (past <= end)
           continue;
         text += std::string(first - end, ' ');

@@ -49,6 +49,7 @@ std::vector<OpReport> ops() {
   OpReport done;
   done.op = OpId(2);
   done.start = at(1'000'000);
+  done.entered = at(1'000'000);
   done.end = at(1'500'000);
   return {scatter, compute, done};
 }
@@ -76,7 +77,7 @@ Report sample_report() {
   report.completion->by = TimedBy::Sweep;
   report.completion->because = "no link can be asked for more than it has";
   for (const OpReport& op : ops())
-    report.completion->spans.emplace_back(2, OpSpan{op.start, op.start, op.end});
+    report.completion->spans.emplace_back(2, OpSpan{op.start, op.entered, op.end});
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();
