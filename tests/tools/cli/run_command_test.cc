@@ -126,6 +126,34 @@ TEST_CASE("run: values by name, in the order asked") {
 })") != std::string::npos);
 }
 
+TEST_CASE("run: what a loop has carried out has the loop's name, and can be expected as printed") {
+  const std::string head = R"({"orrery": 1, "check_types": false, "mesh": {"x": 3},
+"cluster": {"devices": 3, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+"arrays": {"a": {"shape": [3], "dtype": "f32", "spec": ["x"], "init": "iota"}},
+"programs": [{"on": {"x": [1, 3]}, "do": [
+  {"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "a"},
+   "body": [{"id": "t", "op": "add", "of": ["h", "h"]}], "yield": {"h": "t"}}]}],
+"outputs": ["l"])";
+  const TemporaryFolder folder;
+  const std::string file = folder.file("loop.json", head + "}");
+  const Ran printed = ran({"run", file, "--format", "json", "--values", "l,l.h,l[2].t"});
+  // 1 and 2, doubled three times.
+  const std::string value = R"({
+      "dtype": "f32",
+      "shape": [1],
+      "per_device": [
+        null,
+        [8],
+        [16]
+      ]
+    })";
+  CHECK(printed.out.find("\"values\": {\n    \"l\": " + value + ",\n    \"l.h\": " + value +
+                         ",\n    \"l[2].t\": " + value) != std::string::npos);
+  const std::string pasted =
+      folder.file("pasted.json", head + R"(, "expect": [{"values": {"l": )" + value + "}}]}");
+  CHECK(ran({"run", pasted}).outcome == Outcome::Holds);
+}
+
 TEST_CASE("run: an unknown value, with the near miss") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());
