@@ -17,6 +17,8 @@ namespace orrery {
 /// receives, so no node waits for another's order.
 class DirectAllToAllSchedule final : public Schedule {
  public:
+  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
+
   DirectAllToAllSchedule(uint32_t nodes, int64_t part, Transport transport)
       : nodes_(nodes),
         part_(part),
@@ -30,6 +32,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
+    extent_.fused = kFused;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
     extent_.copies = true;  // the rank's own part

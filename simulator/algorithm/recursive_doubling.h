@@ -25,6 +25,8 @@ namespace orrery {
 /// receives in round i - 1 and sends in round i. Steps of a surplus rank: s, r.
 class RecursiveDoublingSchedule final : public Schedule {
  public:
+  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
+
   RecursiveDoublingSchedule(uint32_t nodes, int64_t count, Combine combine, Transport transport)
       : core_(std::bit_floor(nodes)),
         surplus_(nodes - core_),
@@ -43,6 +45,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.lockstep =
         surplus_ == 0;  // else rank r - p receives a message in the row that sends it
     extent_.entry = transport.entry;
+    extent_.fused = kFused;
     extent_.input = count;
     extent_.output = count;
     extent_.copies = true;

@@ -35,6 +35,8 @@ namespace orrery {
 /// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.
 class RingSchedule final : public Schedule {
  public:
+  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
+
   enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
 
   /// `combine` is None exactly for an all-gather.
@@ -65,6 +67,7 @@ class RingSchedule final : public Schedule {
     // nodes of a row then wait for each other in a cycle.
     extent_.lockstep = transport.slots > 1 || reducing_ <= 2;
     extent_.entry = transport.entry;
+    extent_.fused = kFused;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
     extent_.copies = reducing_ == 1;  // the first step stores what it reads

@@ -27,6 +27,36 @@ struct Cause {
   Half half = Half::Send;
 };
 
+/// The rule of a schedule for its fused steps. Computed schedules state it as a constant of their
+/// class, so that it costs nothing in the loops over their steps.
+template <class S>
+constexpr FusedStep fused_step(const Extent& extent) {
+  if constexpr (requires { S::kFused; })
+    return S::kFused;
+  else
+    return extent.fused;
+}
+
+/// The half that waits until the step may send.
+template <class S>
+ORRERY_ALWAYS_INLINE inline Half waits_to_send(const Extent& extent, const Step& step) {
+  return fused_step<S>(extent) == FusedStep::Atomic && step.from ? Half::Receive : Half::Send;
+}
+
+/// What a step with a message to send waits for, to send it: the receiver's entry and a slot.
+template <class S, class Visit>
+ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, const Extent& extent,
+                                                           StepRef ref, const Step& step,
+                                                           Visit&& visit) {
+  if (extent.entry == Entry::Rendezvous &&
+      !visit(Cause{CauseKind::Enter, {*step.to, {}, 0}, Half::Receive}))
+    return false;
+  const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
+  if (!slot)
+    return true;
+  return visit(Cause{CauseKind::Credit, *slot, frees_slot_in(schedule.step(*slot).form())});
+}
+
 /// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
 /// schedule.step(ref). Returns whether all were visited.
 template <class S, class Visit>
@@ -43,20 +73,14 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
     }
     if (step.after && !visit(Cause{CauseKind::After, *step.after, Half::Send}))
       return false;
-    return !step.from ||
-           visit(Cause{CauseKind::Message, schedule.peer(ref, Half::Receive), Half::Send});
+    if (step.from &&
+        !visit(Cause{CauseKind::Message, schedule.peer(ref, Half::Receive), Half::Send}))
+      return false;
+  } else if (!visit(Cause{CauseKind::Order, ref, Half::Receive})) {
+    return false;
   }
-  if (!visit(Cause{CauseKind::Order, ref, Half::Receive}))
-    return false;
-  if (!step.to)
-    return true;
-  if (extent.entry == Entry::Rendezvous &&
-      !visit(Cause{CauseKind::Enter, {*step.to, {}, 0}, Half::Receive}))
-    return false;
-  const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
-  if (!slot)
-    return true;
-  return visit(Cause{CauseKind::Credit, *slot, frees_slot_in(schedule.step(*slot).form())});
+  return !step.to || waits_to_send<S>(extent, step) != half ||
+         for_each_cause_of_sending(schedule, extent, ref, step, visit);
 }
 
 /// When the halves of a step and its message were done.

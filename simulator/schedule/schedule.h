@@ -80,6 +80,14 @@ Step unpack(const PackedStep& packed, Node node);
 /// Whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
+/// When a fused step, one that receives and sends, takes its message. NCCL, RCCL and MSCCL wait for
+/// the message and for the outgoing slot before they begin (genericOp, prims_simple.h). So a node
+/// that cannot send on does not free the slot of what it received.
+enum class FusedStep : uint8_t {
+  StoreAndForward,  // when the message is there; its send half waits for the outgoing slot
+  Atomic,           // when it may also send
+};
+
 /// What a walker must know before it starts. Every node has the same.
 struct Extent {
   uint32_t nodes = 0;
@@ -96,6 +104,7 @@ struct Extent {
   /// halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
+  FusedStep fused = FusedStep::StoreAndForward;
   int64_t input = 0;   // elements of each area, per node
   int64_t output = 0;  // 0 with in_place: the output is the input area
   int64_t scratch = 0;

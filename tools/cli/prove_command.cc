@@ -49,8 +49,9 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
       {command.slots, size_named("--size", command.size), cluster ? &*cluster : nullptr});
 
   const Style& style = terminal.style;
-  terminal.out << fmt::format("{} {}  {}\n", style.mark(proof.holds), style.bold(algorithm.name),
-                              proof.holds ? style.good("HOLDS") : style.bad("DOES NOT HOLD"))
+  const Verdict verdict = proof.holds ? Verdict::Holds : Verdict::Fails;
+  terminal.out << fmt::format("{} {}  {}\n", style.mark(verdict), style.bold(algorithm.name),
+                              headline(verdict, style))
                << style.dim(fmt::format(
                       "  {} over {} gpus, {}{} protocol; {} chunks, {} steps, {} messages",
                       name(algorithm.collective), algorithm.gpus,

@@ -210,15 +210,15 @@ AlgorithmProof prove_in_range(const MscclAlgorithm& algorithm, const ProofReques
     const std::unique_ptr<const Schedule> ending =
         ends ? nullptr : stored_schedule(algorithm, chunk, *result.least_slots);
     const Schedule& settled = ends ? *schedule : *ending;
-    const Verdict races = step_races(settled);
-    result.checks.push_back(races.holds
+    const StepRaces races = step_races(settled);
+    result.checks.push_back(races.none()
                                 ? passed(CheckKind::RaceFree, "",
                                          "any two steps that touch the same elements are ordered")
-                                : failed(CheckKind::RaceFree, "", races.witness));
+                                : failed(CheckKind::RaceFree, "", races.first->text()));
     result.checks.push_back(proved(algorithm, settled, program, chunk));
   }
   result.holds = std::all_of(result.checks.begin(), result.checks.end(),
-                             [](const Check& check) { return check.holds; });
+                             [](const Check& check) { return check.holds(); });
   if (ends && request.cluster != nullptr)
     result.time = time_on(*request.cluster, algorithm, program, std::move(schedule));
   return result;

@@ -139,31 +139,27 @@ Check futures_used_by_done(const Program& program) {
   return passed(CheckKind::FutureUse, "/program");
 }
 
-Check race_free(const Program& program) {
+std::optional<Check> storage_race(const Program& program) {
   for (const Thread& thread : program.threads) {
     if (!donates(program, thread))
       continue;
     const std::vector<uint32_t> ends = ends_of_use(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
-      return user < donor ? donor < ends[user] : user < ends[donor];
+      return user < donor && donor < ends[user];
     });
     if (!clash)
       continue;
     const Op& donor = program.op(thread.issue_order[clash->donor]);
     const Op& user = program.op(thread.issue_order[clash->user]);
-    const std::string value = value_text(program, clash->used, clash->donated);
-    const bool donor_flies = clash->donor < clash->user;
-    return failed(CheckKind::RaceFree, pointer_of(donor_flies ? user : donor),
-                  donor_flies
-                      ? fmt::format("{} reads {} while {}, to which it was donated, is in flight.",
-                                    quoted(user.name), value, quoted(donor.name))
-                      : fmt::format("{} takes over {} while {} is in flight and reads it.",
-                                    quoted(donor.name), value, quoted(user.name)),
-                  {{"reads", user.name},
-                   {"takes over", donor.name},
-                   {"value", program.value(clash->used).name}});
+    return failed(
+        CheckKind::RaceFree, pointer_of(donor),
+        fmt::format("{} takes over {} while {} is in flight and reads it.", quoted(donor.name),
+                    value_text(program, clash->used, clash->donated), quoted(user.name)),
+        {{"reads", user.name},
+         {"takes over", donor.name},
+         {"value", program.value(clash->used).name}});
   }
-  return passed(CheckKind::RaceFree, "/program");
+  return std::nullopt;
 }
 
 namespace {
@@ -221,20 +217,19 @@ Check donations_respected(const Program& program) {
   for (const Thread& thread : program.threads) {
     if (!donates(program, thread))
       continue;
-    const std::vector<uint32_t> ends = ends_of_use(program, thread);
-    const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
-      return donor < user && user >= ends[donor];
-    });
+    const auto clash =
+        first_clash(program, thread, [](size_t donor, size_t user) { return donor < user; });
     if (clash) {
       const Op& donor = program.op(thread.issue_order[clash->donor]);
       const Op& user = program.op(thread.issue_order[clash->user]);
-      return failed(
-          CheckKind::DonationUse, pointer_of(user),
-          fmt::format("{} uses {} after its donation to {}.", quoted(user.name),
-                      value_text(program, clash->used, clash->donated), quoted(donor.name)),
-          {{"donated to", donor.name},
-           {"used by", user.name},
-           {"value", program.value(clash->used).name}});
+      const bool in_flight = clash->user < ends_of_use(program, thread)[clash->donor];
+      return failed(CheckKind::DonationUse, pointer_of(user),
+                    fmt::format("{} uses {} after its donation to {}{}.", quoted(user.name),
+                                value_text(program, clash->used, clash->donated),
+                                quoted(donor.name), in_flight ? ", which is in flight" : ""),
+                    {{"donated to", donor.name},
+                     {"used by", user.name},
+                     {"value", program.value(clash->used).name}});
     }
     const std::map<ValueId, size_t> defined = definitions(program, thread);
     for (size_t i = 0; i < thread.issue_order.size(); ++i) {

@@ -2,7 +2,7 @@
 
 // Static checks of futures and storage, by issue order alone: they hold for every timing.
 
-#include <vector>
+#include <optional>
 
 #include "models/program/program.h"
 #include "verifier/report.h"
@@ -18,13 +18,13 @@ Check done_once(const Program& program);
 /// Only a done reads a future, and no future is an output (FUTURE.USE).
 Check futures_used_by_done(const Program& program);
 
-/// Between a start and its done, no op takes over storage that the collective reads, and none uses
-/// storage that was donated to it (RACE.FREE). A collective that is never done is in flight to the
+/// RACE.FREE of the ops: where, between a start and its done, an op takes over storage that the
+/// collective reads. Empty if there is none. A collective that is never done is in flight to the
 /// end.
-Check race_free(const Program& program);
+std::optional<Check> storage_race(const Program& program);
 
-/// No op reads, and no output keeps, storage that an earlier op took over, after that op has ended
-/// (DONATION.USE). Use while that op is in flight is a race.
+/// No op reads, and no output keeps, storage that an op issued earlier takes over, whether that op
+/// has ended or is in flight (DONATION.USE).
 Check donations_respected(const Program& program);
 
 }  // namespace orrery

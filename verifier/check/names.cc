@@ -17,9 +17,11 @@ constexpr std::array kChecks = {
               "Devices that share collectives on one stream issue them in one order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
               "Every message has a route over the links that are not cut."},
-    CheckInfo{CheckKind::RaceFree, "RACE.FREE",
-              "No storage is taken over while a collective in flight reads or writes it."},
-    CheckInfo{CheckKind::DonationUse, "DONATION.USE", "No value is used after its donation."},
+    CheckInfo{
+        CheckKind::RaceFree, "RACE.FREE",
+        "Every write to storage comes before or after each other use of it, whatever the timing."},
+    CheckInfo{CheckKind::DonationUse, "DONATION.USE",
+              "No op or output uses a value after its donation."},
     CheckInfo{CheckKind::LeakFree, "LEAK.FREE", "Every started collective is done."},
     CheckInfo{CheckKind::FutureDoneOnce, "FUTURE.DONE_ONCE", "No future is done twice."},
     CheckInfo{CheckKind::FutureUse, "FUTURE.USE", "Only a done reads a future."},
@@ -55,14 +57,19 @@ const CheckInfo& info(CheckKind kind) {
 Check passed(CheckKind kind, std::string of, std::string message) {
   const CheckInfo& check = info(kind);
   return {std::string(check.name),
-          true,
+          Verdict::Holds,
           std::move(of),
           message.empty() ? std::string(check.promises) : std::move(message),
           {}};
 }
 
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness) {
-  return {std::string(info(kind).name), false, std::move(of), std::move(message),
+  return {std::string(info(kind).name), Verdict::Fails, std::move(of), std::move(message),
+          std::move(witness)};
+}
+
+Check undecided(CheckKind kind, std::string of, std::string message, Witness witness) {
+  return {std::string(info(kind).name), Verdict::Undecided, std::move(of), std::move(message),
           std::move(witness)};
 }
 

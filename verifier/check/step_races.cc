@@ -1,8 +1,7 @@
 #include "verifier/check/step_races.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -10,128 +9,236 @@
 
 #include "models/base/check.h"
 #include "simulator/schedule/causes.h"
-#include "simulator/schedule/step_table.h"
 #include "simulator/schedule/walk.h"
 
 namespace orrery {
 namespace {
 
-/// One access of a half to elements of its node.
-struct Access {
-  StepRef step;
-  Half half = Half::Receive;
-  Slice slice;
-  bool writes = false;
+int64_t end_of(const Slice& slice) {
+  return slice.first + slice.count;
+}
+
+/// Two accesses of different channels that share elements, one of which is written.
+struct Conflict {
+  StepAccess a;
+  StepAccess b;
 };
 
-/// The slices that the actions of a half name; only a store writes.
-std::vector<Access> accesses(StepRef ref, Half half, const Step& step) {
-  std::vector<Access> result;
-  for_each_action(step.form(), half, [&](Action action) {
-    if (const Slice* slice = step.slice(action.slice))
-      result.push_back({ref, half, *slice, action.kind == ActionKind::Store});
-  });
+/// What the steps of one node read and write, by position.
+std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
+  const Extent& extent = schedule.extent();
+  std::vector<StepAccess> result;
+  for (uint32_t c = 0; c < extent.channels; ++c) {
+    const uint32_t steps = schedule.steps(node, Channel(c));
+    for (uint32_t s = 0; s < steps; ++s) {
+      const StepRef ref{node, Channel(c), s};
+      const Step step = schedule.step(ref);
+      for (const Half half : {Half::Receive, Half::Send})
+        for_each_action(step.form(), half, [&](Action action) {
+          if (const Slice* slice = step.slice(action.slice); slice && slice->count > 0)
+            result.push_back({ref,
+                              half,
+                              {extent.area(slice->area), slice->first, slice->count},
+                              action.kind == ActionKind::Store});
+        });
+    }
+  }
+  const auto position = [](const StepAccess& access) {
+    return std::tuple(access.slice.area, access.slice.first, access.step, access.half,
+                      access.writes);
+  };
+  std::sort(result.begin(), result.end(),
+            [&](const StepAccess& a, const StepAccess& b) { return position(a) < position(b); });
   return result;
 }
 
-/// Happens-before as vector clocks: for each half, how many halves of each channel have ended
-/// before it. A visitor of walk(), which runs every half after its causes.
+/// Calls `visit(Conflict)` for each conflict, until it returns false. `all` is in order of
+/// position. The time grows with the accesses and with the pairs of a write and what it meets.
+template <class Visit>
+void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
+  std::vector<const StepAccess*> reads;  // that may reach beyond the current position
+  std::vector<const StepAccess*> writes;
+  const auto meets = [&](const StepAccess& access, std::vector<const StepAccess*>& before) {
+    std::erase_if(before, [&](const StepAccess* earlier) {
+      return earlier->slice.area != access.slice.area ||
+             end_of(earlier->slice) <= access.slice.first;
+    });
+    return std::all_of(before.begin(), before.end(), [&](const StepAccess* earlier) {
+      return earlier->step.channel == access.step.channel || visit(Conflict{*earlier, access});
+    });
+  };
+  for (const StepAccess& access : all) {
+    if (!meets(access, writes) || (access.writes && !meets(access, reads)))
+      return;
+    (access.writes ? writes : reads).push_back(&access);
+  }
+}
+
+/// What comes before what among the halves of one node, by vector clocks: for each half, how many
+/// halves of each of the node's channels come before it or are it.
 class Clocks {
  public:
-  explicit Clocks(const Schedule& schedule) : schedule_(schedule), clocks_(schedule, {}) {}
+  /// The halves that are looked at: of this node, or of all nodes.
+  enum class Over : uint8_t { Node, All };
 
-  void receive(StepRef ref, const Step& step) { add(ref, Half::Receive, step); }
-  void send(StepRef ref, const Step& step) { add(ref, Half::Send, step); }
+  /// The number of entries.
+  static uint64_t size(const Schedule& schedule, Node node, Over over) {
+    const Extent& extent = schedule.extent();
+    uint64_t halves = 0;
+    for (uint32_t n = 0; n < extent.nodes; ++n)
+      for (uint32_t c = 0; c < extent.channels && (over == Over::All || Node(n) == node); ++c)
+        halves += 2 * uint64_t{schedule.steps(Node(n), Channel(c))};
+    return halves * extent.channels;
+  }
 
-  bool before(const Access& a, const Access& b) const {
-    return clocks_.at(b.step).of(b.half)[channel(a.step)] >= halves_until(a.step, a.half);
+  /// `order` has the halves of all nodes, each after its causes. Orders through halves of other
+  /// nodes are seen with Over::All.
+  Clocks(const Schedule& schedule, Node node, Over over, std::span<const HalfRef> order)
+      : node_(node), over_(over), channels_(schedule.extent().channels) {
+    const Extent& extent = schedule.extent();
+    uint64_t halves = 0;
+    for (uint32_t n = 0; n < extent.nodes; ++n)
+      for (uint32_t c = 0; c < channels_; ++c) {
+        first_.push_back(halves);
+        if (looks_at(Node(n)))
+          halves += 2 * uint64_t{schedule.steps(Node(n), Channel(c))};
+      }
+    clocks_.resize(halves * channels_, 0);
+    for (const HalfRef& half : order)
+      if (looks_at(half.step.node))
+        add(schedule, extent, half);
+  }
+
+  bool before(const StepAccess& a, const StepAccess& b) const {
+    return clocks_[row(b.step, b.half) + a.step.channel.index()] >= halves_until(a.step, a.half);
   }
 
  private:
-  using Clock = std::vector<uint32_t>;  // per channel, by number: how many of its halves
-  struct OfStep {
-    Clock received;
-    Clock sent;
-
-    Clock& of(Half half) { return half == Half::Receive ? received : sent; }
-    const Clock& of(Half half) const { return half == Half::Receive ? received : sent; }
-  };
-
-  size_t channel(StepRef ref) const { return schedule_.extent().number_of(ref.node, ref.channel); }
+  bool looks_at(Node node) const { return over_ == Over::All || node == node_; }
   /// Of its channel, this one included.
   static uint32_t halves_until(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Receive ? 1 : 2);
   }
+  /// Where the clock of a half begins.
+  uint64_t row(StepRef ref, Half half) const {
+    const uint64_t of_channel = first_[size_t{ref.node.index()} * channels_ + ref.channel.index()];
+    return (of_channel + halves_until(ref, half) - 1) * channels_;
+  }
 
-  void add(StepRef ref, Half half, const Step& step) {
-    Clock now(schedule_.extent().all_channels(), 0);
-    for_each_cause(schedule_, schedule_.extent(), ref, half, step, [&](const Cause& cause) {
-      if (cause.kind == CauseKind::Enter)
-        return true;
-      const Clock& then = clocks_.at(cause.step).of(cause.half);
-      for (size_t c = 0; c < now.size(); ++c)
-        now[c] = std::max(now[c], then[c]);
-      return true;
+  void add(const Schedule& schedule, const Extent& extent, const HalfRef& half) {
+    uint32_t* const now = clocks_.data() + row(half.step, half.half);
+    for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
+                   [&](const Cause& cause) {
+                     if (cause.kind == CauseKind::Enter || !looks_at(cause.step.node))
+                       return true;
+                     const uint32_t* const then = clocks_.data() + row(cause.step, cause.half);
+                     for (uint32_t c = 0; c < channels_; ++c)
+                       now[c] = std::max(now[c], then[c]);
+                     return true;
+                   });
+    if (half.step.node == node_)
+      now[half.step.channel.index()] = halves_until(half.step, half.half);
+  }
+
+  Node node_;
+  Over over_;
+  uint32_t channels_;
+  std::vector<uint64_t> first_;  // per channel: halves before those of the channel
+  std::vector<uint32_t> clocks_;
+};
+
+/// A visitor of walk(): the halves, each after its causes.
+struct WalkOrder {
+  std::vector<HalfRef> halves;
+
+  void receive(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Receive}); }
+  void send(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Send}); }
+};
+
+/// Looks for races node by node. Most schedules have no conflicts, or order them by causes within
+/// the node; the orders through other nodes are worked out only for what is left.
+class Search {
+ public:
+  Search(const Schedule& schedule, uint64_t budget) : schedule_(schedule), left_(budget) {}
+
+  StepRaces run() {
+    const Extent& extent = schedule_.extent();
+    for (uint32_t n = 0; n < extent.nodes && extent.channels > 1; ++n) {
+      const std::vector<Conflict> conflicts = conflicts_of(Node(n));
+      const std::vector<Conflict> within = unordered(conflicts, Node(n), Clocks::Over::Node);
+      const std::vector<Conflict> races = unordered(within, Node(n), Clocks::Over::All);
+      if (over_budget_)
+        return {std::nullopt, true};
+      if (!races.empty())
+        return {StepRace{races.front().a, races.front().b}, false};
+    }
+    return {};
+  }
+
+ private:
+  /// Whether the budget covers so much more.
+  bool spend(uint64_t amount) {
+    over_budget_ = over_budget_ || amount > left_;
+    left_ -= std::min(amount, left_);
+    return !over_budget_;
+  }
+
+  std::vector<Conflict> conflicts_of(Node node) {
+    std::vector<Conflict> conflicts;
+    for_each_conflict(accesses(schedule_, node), [&](const Conflict& conflict) {
+      conflicts.push_back(conflict);
+      return spend(1);
     });
-    now[channel(ref)] = halves_until(ref, half);
-    clocks_.at(ref).of(half) = std::move(now);
+    return conflicts;
+  }
+
+  std::vector<Conflict> unordered(const std::vector<Conflict>& conflicts, Node node,
+                                  Clocks::Over over) {
+    if (conflicts.empty() || !spend(Clocks::size(schedule_, node, over)))
+      return {};
+    const Clocks clocks(schedule_, node, over, order());
+    std::vector<Conflict> result;
+    for (const Conflict& each : conflicts)
+      if (!clocks.before(each.a, each.b) && !clocks.before(each.b, each.a))
+        result.push_back(each);
+    return result;
+  }
+
+  std::span<const HalfRef> order() {
+    if (!walked_) {
+      walked_.emplace();
+      ORRERY_CHECK(walk(schedule_, *walked_).empty(), "races are asked for of schedules that end");
+    }
+    return walked_->halves;
   }
 
   const Schedule& schedule_;
-  AllSteps<OfStep> clocks_;
+  uint64_t left_;
+  bool over_budget_ = false;
+  std::optional<WalkOrder> walked_;
 };
 
-std::string text(const Access& access) {
+std::string access_text(const StepAccess& access) {
   return fmt::format("channel {} step {} {}", access.step.channel.index(), access.step.index,
                      access.writes ? "writes" : "reads");
 }
 
-std::string race_text(const Access& a, const Access& b) {
-  const int64_t first = std::max(a.slice.first, b.slice.first);
-  const int64_t last = std::min(a.slice.first + a.slice.count, b.slice.first + b.slice.count) - 1;
-  return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
-                     a.step.node.index(), text(a), text(b), name(a.slice.area), first, last);
-}
-
-/// The first unordered pair of one node, by position.
-std::optional<std::string> first_race(std::vector<Access> all, const Clocks& clocks) {
-  const auto position = [](const Access& access) {
-    return std::tuple(access.slice.area, access.slice.first, access.step, access.half);
-  };
-  std::sort(all.begin(), all.end(),
-            [&](const Access& a, const Access& b) { return position(a) < position(b); });
-  for (size_t a = 0; a < all.size(); ++a) {
-    const int64_t end = all[a].slice.first + all[a].slice.count;
-    for (size_t b = a + 1;
-         b < all.size() && all[b].slice.area == all[a].slice.area && all[b].slice.first < end;
-         ++b) {
-      if ((all[a].writes || all[b].writes) && !clocks.before(all[a], all[b]) &&
-          !clocks.before(all[b], all[a]))
-        return race_text(all[a], all[b]);
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-Verdict step_races(const Schedule& schedule) {
-  Clocks clocks(schedule);
-  ORRERY_CHECK(walk(schedule, clocks).empty(), "races are asked for of schedules that end");
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
-    std::vector<Access> all;
-    for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
-      for (uint32_t s = 0; s < schedule.steps(Node(n), Channel(c)); ++s) {
-        const StepRef ref{Node(n), Channel(c), s};
-        for (const Half half : {Half::Receive, Half::Send})
-          for (const Access& access : accesses(ref, half, schedule.step(ref)))
-            all.push_back(access);
-      }
-    }
-    if (std::optional<std::string> race = first_race(std::move(all), clocks))
-      return Verdict::no(std::move(*race));
-  }
-  return Verdict::yes();
+Slice StepRace::shared() const {
+  const int64_t begin = std::max(first.slice.first, second.slice.first);
+  return {first.slice.area, begin, std::min(end_of(first.slice), end_of(second.slice)) - begin};
+}
+
+std::string StepRace::text() const {
+  const Slice both = shared();
+  return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
+                     first.step.node.index(), access_text(first), access_text(second),
+                     name(both.area), both.first, end_of(both) - 1);
+}
+
+StepRaces step_races(const Schedule& schedule, uint64_t budget) {
+  return Search(schedule, budget).run();
 }
 
 }  // namespace orrery

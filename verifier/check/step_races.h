@@ -1,16 +1,48 @@
 #pragma once
 
 // Races between the steps of one schedule: two channels of a node touch the same elements, one of
-// them writes, and no cause orders them. Computed schedules have none by construction. An imported
-// schedule must be checked, since its values are certain only without races.
+// them writes, and no cause orders them. The values of a schedule are certain only without races,
+// so a proof includes this check.
 
-#include "models/base/verdict.h"
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
-/// The first race by node and position, in words. Requires a schedule whose walk ends. Memory grows
-/// with steps x channels.
-Verdict step_races(const Schedule& schedule);
+/// One access of a half to elements of its node. In place, the slice is in the input area.
+struct StepAccess {
+  StepRef step;
+  Half half = Half::Receive;
+  Slice slice;
+  bool writes = false;
+};
+
+/// Two accesses of one node that nothing orders.
+struct StepRace {
+  StepAccess first;
+  StepAccess second;
+
+  /// The elements that both touch.
+  Slice shared() const;
+  /// "on node 0, channel 0 step 1 writes and channel 1 step 0 reads output elements 0 to 3, and
+  /// nothing orders the two"
+  std::string text() const;
+};
+
+struct StepRaces {
+  std::optional<StepRace> first;  // by node and position
+  bool over_budget = false;       // neither shown nor excluded
+
+  bool none() const { return !first && !over_budget; }
+};
+
+/// Requires a schedule whose walk ends. `budget` covers the pairs of accesses that are compared and
+/// the clocks (halves x channels of a node) that order them.
+StepRaces step_races(const Schedule& schedule,
+                     uint64_t budget = std::numeric_limits<uint64_t>::max());
 
 }  // namespace orrery

@@ -240,7 +240,10 @@ class RankComparison {
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) {
   const CollectiveId id(0);
   const Bytes itemsize(1);
-  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}};
+  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}, {}};
+  const ProvenanceRun& run = traced.run;
+  if (!run.over_budget && run.stuck.empty())
+    traced.races = step_races(schedule, budget - std::min(budget, run.pieces));
   Digest moves;
   with_concrete(schedule, [&](const auto& concrete) {
     add_all(traced.expected.halves, &moves, id, concrete, itemsize);
@@ -252,7 +255,7 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget) {
   const ProvenanceRun& run = traced.run;
-  if (run.over_budget || run.pieces > budget)
+  if (run.over_budget || run.pieces > budget || traced.races.over_budget)
     return over_budget();
   if (!run.stuck.empty())
     return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
@@ -260,6 +263,11 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
     return {false, *run.misread, {{"step", *run.misread}}};
   if (run.digest != traced.expected)
     return {false, "the walk did not run each step of the schedule once", {}};
+  if (traced.races.first)
+    return {false,
+            traced.races.first->text(),
+            {{"first", step_text(traced.races.first->first.step)},
+             {"second", step_text(traced.races.first->second.step)}}};
   const Combine combine = definition(Rank(0)).combine;
   if (const std::optional<StepRef> step = foreign_reduction(run, combine))
     return {false, step_text(*step) + " reduces by another operation than the definition's", {}};

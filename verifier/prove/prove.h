@@ -2,8 +2,10 @@
 
 // Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
 // It compares the folds of the result elements (simulator/values/provenance.h) with the definition
-// (verifier/oracle/definitions.h), part by part. The cost grows with the pieces of the schedule and
-// the parts of the definition, not with the elements.
+// (verifier/oracle/definitions.h), part by part. The walk is one of many orders that the causes
+// allow; all make the same folds only if no two steps race, so a schedule with a race is not
+// proved. The cost grows with the pieces of the schedule and the parts of the definition, not with
+// the elements.
 
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
 #include "simulator/values/provenance.h"
+#include "verifier/check/step_races.h"
 #include "verifier/oracle/definitions.h"
 
 namespace orrery {
@@ -23,7 +26,9 @@ namespace orrery {
 struct Traced {
   ProvenanceRun run;
   WalkDigest expected;  // of a walk that runs every half once and moves what the steps say
+  StepRaces races;      // of a schedule that ends; else none are looked for
 };
+/// `budget` covers the pieces of the walk, and what the search for races compares.
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 
 /// Where the canonical elements of the schedule lie in operands and results.
@@ -39,11 +44,11 @@ struct Proof {
   bool over_budget = false;  // neither proved nor refuted
 };
 
-/// Whether every node's result is made of exactly the contributions that the definition of its rank
-/// names, each once, by the definition's own reduction, at the offsets that the views give.
-/// Otherwise the first wrong element, by rank and offset, with one contribution that is missing,
-/// extra or repeated. `budget` covers the pieces of the walk (ProvenanceRun::pieces) and the
-/// stretches that are compared; the proof stops where it is spent.
+/// Whether no two steps race, and every node's result is made of exactly the contributions that the
+/// definition of its rank names, each once, by the definition's own reduction, at the offsets that
+/// the views give. Otherwise the race, or the first wrong element, by rank and offset, with one
+/// contribution that is missing, extra or repeated. `budget` covers the pieces of the walk
+/// (ProvenanceRun::pieces) and the stretches that are compared; the proof stops where it is spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 

@@ -57,6 +57,21 @@ std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
                             rules(op.kind).name));
 }
 
+std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
+  for (const Collective* collective : asked_by(site)) {
+    if (collective->schedule->extent().channels == 1)
+      continue;
+    if (steps(site) > budget_.steps)
+      return NotProved::TooManySteps;
+    const Traced& traced = this->traced(*collective->schedule);
+    if (traced.run.over_budget || traced.races.over_budget)
+      return NotProved::TooManyPieces;
+    if (traced.races.first)
+      return traced.races.first;
+  }
+  return std::nullopt;
+}
+
 bool Prover::Before::operator()(const Question& a, const Question& b) const {
   const auto plain = [](const Question& q) {
     return std::tie(q.schedule, q.kind, q.input->dims, q.input->strides, q.output->dims,

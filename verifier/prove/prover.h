@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -30,9 +31,14 @@ class Prover {
  public:
   Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
 
-  /// SCHEDULE.PROVED of the site. Groups of one size share a schedule; each size is proved. None
-  /// where the site's schedules have more steps than the budget, or one of them takes more pieces.
+  /// SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one size share
+  /// a schedule; each size is proved. None where the site's schedules have more steps than the
+  /// budget, or one of them takes more pieces.
   std::variant<Check, NotProved> prove_site(SiteId site);
+
+  /// The first race of steps in the site's schedules; none where the budget does not cover the
+  /// search. Schedules of one channel a node have no races.
+  std::variant<std::optional<StepRace>, NotProved> races(SiteId site);
 
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
