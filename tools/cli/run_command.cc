@@ -153,7 +153,7 @@ class Runner {
         summary_.push_back(summary_line(report, style_));
       else
         reports_.push_back(
-            report_text(report, style_) +
+            report_text(report, style_, command_.text) +
             (explanation ? explanation_text(report, *explanation, style_) : std::string()));
       if (command_.trace)
         write_trace_of(report);
