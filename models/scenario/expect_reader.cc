@@ -180,7 +180,7 @@ class ExpectReader {
                          fmt::format("expected {}, the shape of the value on a device, got [{}]",
                                      type.shape.text(), fmt::join(*extents, ",")));
     }
-    if (fields.object().find("encoding"))
+    if (fields.optional("encoding"))
       encoding = read_encoding(fields, diagnostics_).value_or(encoding);
     const std::optional<DocumentNode> lists = fields.required("per_device");
     fields.finish();

@@ -138,7 +138,8 @@ TEST_CASE("sites: one thread starts what another one waits for at once, with the
     parts.checked = false;
     return test::run_parts(parts);
   };
-  const std::string work = R"({"id": "c", "op": "neg", "of": "a"})";
+  const std::string work =
+      R"({"id": "c", "op": "neg", "of": "a"}, {"id": "d", "op": "neg", "of": "c"})";
   const test::Ran both_sync =
       program(R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x", "site": "all"}, )" + work);
   const test::Ran one_started =
@@ -153,7 +154,7 @@ TEST_CASE("sites: one thread starts what another one waits for at once, with the
     CHECK(values.at(names.at("s"), LogicalId(1))->as<float>()[i] == 48 + 4 * i);
     CHECK(values.at(names.at("r"), LogicalId(2))->as<float>()[i] == 48 + 4 * i);
   }
-  CHECK(one_started.check("SCHEDULE.PROVED").holds);
+  CHECK(one_started.check("SCHEDULE.PROVED").holds());
   // The work is hidden only where the sum was started before it.
   CHECK(one_started.report.completion->makespan < both_sync.report.completion->makespan);
 }
