@@ -30,11 +30,10 @@ std::string called_text(const MscclAlgorithm& algorithm) {
 }
 
 std::string header_text(const MscclAlgorithm& algorithm, const AlgorithmProof& proof) {
-  return fmt::format(
-      "  {} over {} gpus, {}{} protocol; {} chunks of {}, {} steps, {} messages",
-      name(algorithm.collective), algorithm.gpus, called_text(algorithm), name(algorithm.protocol),
-      algorithm.chunks, size_text(proof.chunk), grouped(proof.steps),
-      grouped(algorithm.messages.size()));
+  return fmt::format("  {} over {} gpus, {}{} protocol; {} chunks of {}, {} steps, {} messages",
+                     name(algorithm.collective), algorithm.gpus, called_text(algorithm),
+                     name(algorithm.protocol), algorithm.chunks, size_text(proof.chunk),
+                     grouped(proof.steps), grouped(algorithm.messages.size()));
 }
 
 std::string notes_text(const AlgorithmProof& proof) {

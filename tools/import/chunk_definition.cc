@@ -98,7 +98,7 @@ class DefinitionReader {
     fields.finish();
     if (outputs && is_list(*outputs, "a list of outputs", diagnostics_)) {
       if (outputs->size() == 0)
-        expected(*outputs, "at least one output", diagnostics_);
+        diagnostics_.add(outputs->origin(), "expected at least one output, got an empty list");
       for (const DocumentNode output : *outputs)
         read_output(output);
     }
@@ -111,11 +111,16 @@ class DefinitionReader {
     int64_t chunk;
   };
 
+  void refuse_size(DocumentNode list, const char* what) {
+    diagnostics_.add(list.origin(),
+                     fmt::format("expected {}, got a list of {}", what, list.size()));
+  }
+
   void read_output(DocumentNode node) {
     if (!is_list(node, kOutput, diagnostics_))
       return;
     if (node.size() != 3) {
-      expected(node, kOutput, diagnostics_);
+      refuse_size(node, kOutput);
       return;
     }
     const DocumentNode gpu = *node.first();
@@ -133,13 +138,13 @@ class DefinitionReader {
     if (!is_list(list, "a list of input chunks, [[gpu, chunk], ..]", diagnostics_))
       return made_of;
     if (list.size() == 0)
-      expected(list, "at least one input chunk, [[gpu, chunk], ..]", diagnostics_);
+      diagnostics_.add(list.origin(), "expected at least one input chunk, got an empty list");
     std::map<std::pair<uint32_t, int64_t>, bool> seen;
     for (const DocumentNode source : list) {
       if (!is_list(source, kChunk, diagnostics_))
         continue;
       if (source.size() != 2) {
-        expected(source, kChunk, diagnostics_);
+        refuse_size(source, kChunk);
         continue;
       }
       const DocumentNode gpu = *source.first();

@@ -1,6 +1,7 @@
 #include "tools/import/msccl_words.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
     case CauseKind::Message:
       return "waits for the message of " + step_text(algorithm, whom);
     case CauseKind::Credit:
-      return "waits for a free slot, which needs " + step_text(algorithm, whom);
+      return "waits for a slot that is free once this ends: " + step_text(algorithm, whom);
     case CauseKind::After: {
       const auto named = algorithm.text(who).waits_for;
       const bool later = named && named->second != int64_t{whom.index};
@@ -84,18 +85,29 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
                                                              const std::vector<Parked>& parked) {
   constexpr size_t kMost = 8;
   const std::vector<Parked> cycle = waiting_cycle(parked);
-  std::vector<std::pair<std::string, std::string>> rows;
-  for (const Parked& each : cycle) {
-    if (rows.size() + 1 == kMost && cycle.size() > kMost) {
-      rows.emplace_back("...", fmt::format("{} more", cycle.size() - rows.size()));
-      break;
-    }
-    const StepRef who = cut.whole(each.half.step);
-    rows.emplace_back(fmt::format("gpu {} tb {} chan {} step {} {} line {}", who.node.index(),
-                                  algorithm.block(who).id, algorithm.block(who).channel, who.index,
-                                  algorithm.text(who).type, algorithm.text(who).line),
-                      wait_text(algorithm, who, each.cause, cut.whole(each.cause.step)));
+  const size_t shown = cycle.size() > kMost ? kMost - 1 : cycle.size();
+  std::vector<std::array<std::string, 6>> who;  // in columns
+  std::array<size_t, 6> width = {};
+  for (size_t i = 0; i < shown; ++i) {
+    const StepRef step = cut.whole(cycle[i].half.step);
+    const MscclBlock& block = algorithm.block(step);
+    const MscclStepText& text = algorithm.text(step);
+    who.push_back({std::to_string(step.node.index()), std::to_string(block.id),
+                   std::to_string(block.channel), std::to_string(step.index),
+                   std::string(text.type), std::to_string(text.line)});
+    for (size_t c = 0; c < width.size(); ++c)
+      width[c] = std::max(width[c], who.back()[c].size());
   }
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const auto cell = [&](size_t c) { return fmt::format("{:>{}}", who[i][c], width[c]); };
+    rows.emplace_back(fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1),
+                                  cell(2), cell(3), cell(4), cell(5)),
+                      wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause,
+                                cut.whole(cycle[i].cause.step)));
+  }
+  if (shown < cycle.size())
+    rows.emplace_back("...", fmt::format("{} more", cycle.size() - shown));
   return rows;
 }
 

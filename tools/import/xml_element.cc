@@ -10,16 +10,18 @@
 namespace orrery {
 namespace {
 
-/// Where a node begins in the text. pugixml's offset of an element is that of the first letter of
-/// its name; the element begins at the "<" before it.
-size_t begin_of(pugi::xml_node node) {
-  const std::ptrdiff_t offset = node.offset_debug();
-  const std::ptrdiff_t before = node.type() == pugi::node_element ? 1 : 0;
-  return offset > before ? static_cast<size_t>(offset - before) : 0;
-}
-
 bool is_text(pugi::xml_node node) {
   return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
+}
+
+/// Where a node begins in the text. pugixml's offset of an element is that of the first letter of
+/// its name; the element begins at the "<" before it. That of text is before its white space.
+size_t begin_of(pugi::xml_node node) {
+  const auto offset = static_cast<size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
+  if (!is_text(node))
+    return offset > 0 ? offset - 1 : 0;
+  const size_t space = std::string_view(node.value()).find_first_not_of(" \t\r\n");
+  return space == std::string_view::npos ? offset : offset + space;
 }
 
 }  // namespace
