@@ -51,9 +51,9 @@ AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
   for (std::string& figure : fitted_figures(cluster))
     time.labels.push_back(std::move(figure));
   if (form.data != form.wire)
-    time.labels.push_back(fmt::format("{}: {} of {} bytes on a link are data, the rest flags ({})",
-                                      name(algorithm.protocol), form.data, form.wire,
-                                      runtime.source));
+    time.labels.push_back(
+        fmt::format("{}: links carry data at {}/{} of their rate, the rest is flags ({})",
+                    name(algorithm.protocol), form.data, form.wire, runtime.source));
   const Op& op = program.ops.front();
   const Bytes size =
       nccl_size(op.kind, program.value(op.operands.front()).type.size(), algorithm.gpus);

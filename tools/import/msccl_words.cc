@@ -31,7 +31,7 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
     case CauseKind::Message:
       return "waits for the message of " + step_text(algorithm, whom);
     case CauseKind::Credit:
-      return "waits for a slot that is free once this ends: " + step_text(algorithm, whom);
+      return fmt::format("waits for a slot that is held until {} ends", step_text(algorithm, whom));
     case CauseKind::After: {
       const auto named = algorithm.text(who).waits_for;
       const bool later = named && named->second != int64_t{whom.index};

@@ -46,12 +46,12 @@ TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, an
   const Check check = hang_check(proof);
   CHECK(check.message == "hangs with 2 slots a connection; it needs 3");
   CHECK(witness(check) ==
-        "gpu 0 tb 0 chan 0 step 2 rcs line  6: waits for a slot that is free once this ends: gpu 1 "
-        "tb 0 step 2 (rcs, line 21)\n"
-        "gpu 1 tb 0 chan 0 step 2 rcs line 21: waits for a slot that is free once this ends: gpu 2 "
-        "tb 0 step 2 (rcs, line 36)\n"
-        "gpu 2 tb 0 chan 0 step 2 rcs line 36: waits for a slot that is free once this ends: gpu 0 "
-        "tb 0 step 2 (rcs, line 6)\n");
+        "gpu 0 tb 0 chan 0 step 2 rcs line  6: waits for a slot that is held until gpu 1 tb 0 step "
+        "2 (rcs, line 21) ends\n"
+        "gpu 1 tb 0 chan 0 step 2 rcs line 21: waits for a slot that is held until gpu 2 tb 0 step "
+        "2 (rcs, line 36) ends\n"
+        "gpu 2 tb 0 chan 0 step 2 rcs line 36: waits for a slot that is held until gpu 0 tb 0 step "
+        "2 (rcs, line 6) ends\n");
   CHECK(prove(ring_gather(3, 2), 3).holds);
 }
 

@@ -46,6 +46,18 @@ TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with on
   }
 }
 
+TEST_CASE("public RCCL algorithms: with a note, in place and out of place, a ring with two slots") {
+  CHECK(prove_algorithm(public_algorithm("rccl-alltoall-8n-0-9kb.xml"), {1}).holds);
+  const MscclAlgorithm ring = public_algorithm("rccl-ring-one-channel.xml");
+  const AlgorithmProof one = prove_algorithm(ring, {1});
+  CHECK(one.least_slots == 2);
+  CHECK_FALSE(check(one, "DEADLOCK.FREE").holds);
+  const AlgorithmProof two = prove_algorithm(ring, {2});
+  CHECK(two.holds);
+  CHECK(two.checks.size() == 6);  // races and values for each of the two ways
+  CHECK(two.notes.size() == 3);   // two attributes that are not read, and the slots
+}
+
 TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread blocks gives a race") {
   // The reading step no longer waits for the step of another thread block that wrote. (Dependencies
   // that guard a write are often redundant: the message comes back only after the read.)
