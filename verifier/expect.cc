@@ -106,7 +106,7 @@ Expectations::Expectations(const Evidence& evidence) : evidence_(evidence) {
     values_by_name_.emplace(values[i].name, ValueId(i));
   for (const Check& check : evidence.checks) {
     const Check*& verdict = verdicts_.emplace(check.name, &check).first->second;
-    if (verdict->holds && !check.holds)
+    if (check.verdict > verdict->verdict)
       verdict = &check;
   }
 }
@@ -139,7 +139,7 @@ const DeviceValues& Expectations::bounds() {
 Check Expectations::equal(const std::string& of, const ExpectEqual& expected) const {
   constexpr CheckKind kKind = CheckKind::ValuesEqual;
   if (!evidence_.values)
-    return failed(kKind, of, evidence_.undecided);
+    return undecided(kKind, of, evidence_.undecided);
   const std::string& first = expected.values.front();
   size_t compared = 0;
   for (const std::string& other : expected.values) {
@@ -179,7 +179,7 @@ std::string Expectations::sums_text(const std::vector<std::string>& names) const
 Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   constexpr CheckKind kKind = CheckKind::ValuesClose;
   if (!evidence_.values)
-    return failed(kKind, of, evidence_.undecided);
+    return undecided(kKind, of, evidence_.undecided);
   const std::string& first = expected.values.front();
   size_t compared = 0;
   Difference largest;
@@ -223,7 +223,7 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
 Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {
   constexpr CheckKind kKind = CheckKind::ValuesLiteral;
   if (!evidence_.values)
-    return failed(kKind, of, evidence_.undecided);
+    return undecided(kKind, of, evidence_.undecided);
   size_t at = 0;  // among the devices that have the value
   for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
     const std::optional<Tensor>& got = tensor(expected.value, LogicalId(d));
@@ -242,7 +242,7 @@ Check Expectations::literal(const std::string& of, const ExpectValues& expected)
 
 Check Expectations::makespan(const std::string& of, const ExpectMakespan& expected) const {
   if (!evidence_.completion)
-    return failed(CheckKind::TimeMakespan, of, evidence_.undecided);
+    return undecided(CheckKind::TimeMakespan, of, evidence_.undecided);
   return within(CheckKind::TimeMakespan, of, "makespan", evidence_.completion->makespan - Instant(),
                 expected.at_least, expected.at_most);
 }
@@ -254,6 +254,7 @@ Check Expectations::peak_memory(const std::string& of, const ExpectPeakMemory& e
 
 Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {
   std::string properties;
+  std::optional<Check> open;  // the first that is undecided
   for (const Property property : expected.properties) {
     bool checked = false;
     for (const CheckKind kind : checks_of(property)) {
@@ -262,14 +263,20 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
         continue;
       checked = true;
       const Check& check = *verdict->second;
-      if (!check.holds)
+      if (check.verdict == Verdict::Fails)
         return failed(CheckKind::PropertyHolds, of,
                       fmt::format("{} does not hold: {}", property_name(property), check.message),
                       check.witness);
+      if (check.verdict == Verdict::Undecided && !open)
+        open = undecided(CheckKind::PropertyHolds, of,
+                         fmt::format("{} is undecided: {}", property_name(property), check.message),
+                         check.witness);
     }
     properties += fmt::format("{}{}{}", properties.empty() ? "" : ", ", property_name(property),
                               checked ? "" : " (there is nothing to check)");
   }
+  if (open)
+    return std::move(*open);
   return passed(CheckKind::PropertyHolds, of, fmt::format("These hold: {}.", properties));
 }
 

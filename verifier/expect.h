@@ -27,8 +27,8 @@ struct Evidence {
   std::span<const Check> checks;
 };
 
-/// One check for each expectation, with its JSON pointer. An expectation that the run cannot decide
-/// fails and says why.
+/// One check for each expectation, with its JSON pointer. An expectation on values or times that
+/// the run does not have is undecided, and says why.
 class Expectations {
  public:
   explicit Expectations(const Evidence& evidence);
@@ -48,7 +48,7 @@ class Expectations {
   std::string sums_text(const std::vector<std::string>& names) const;
 
   const Evidence& evidence_;
-  /// By name of the check: the first that does not hold, else one that does.
+  /// By name of the check: the first with the worst verdict.
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;  // computed when a `close` needs them

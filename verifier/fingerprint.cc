@@ -32,8 +32,8 @@ void add_memory(Hasher& hash, const ThreadMemory& memory) {
 /// The runs of an op of a loop's body that the folded program does not show. Sums are modulo 2^64.
 struct HiddenRuns {
   struct Time {
-    uint64_t from_reached = 0;
     uint64_t from_start = 0;
+    uint64_t from_entered = 0;
   };
   uint64_t count = 0;
   std::vector<Time> took;  // per device of the thread
@@ -56,8 +56,8 @@ class Folded {
   void add_hidden(Hasher& hash, ThreadId thread, size_t device) const {
     for (const HiddenRuns& runs : hidden_[thread.index()]) {
       hash.add(runs.count);
-      hash.add(runs.took[device].from_reached);
       hash.add(runs.took[device].from_start);
+      hash.add(runs.took[device].from_entered);
     }
   }
 
@@ -92,8 +92,8 @@ class Folded {
     if (!report_.completion)
       return;
     const auto add = [&](size_t device, const OpTime& time) {
-      runs.took[device].from_reached += static_cast<uint64_t>(time.from_reached.count());
       runs.took[device].from_start += static_cast<uint64_t>(time.from_start.count());
+      runs.took[device].from_entered += static_cast<uint64_t>(time.from_entered.count());
     };
     const Completion& times = *report_.completion;
     for (size_t device = 0; device < runs.took.size(); ++device) {
@@ -140,7 +140,7 @@ std::string fingerprint(const Report& report) {
         if (!report.completion)
           continue;
         const OpSpan& span = report.completion->spans[op.index()][device];
-        hash.add(span.start.picoseconds());
+        hash.add(span.entered.picoseconds());
         hash.add(span.end.picoseconds());
       }
       if (folded) {

@@ -68,16 +68,16 @@ void LocalLoops::correct(Completion& completion) const {
       span.end = span.end + longer[device] * -1;
       OpTime& others = completion.left_out[op.index()][device];
       const Duration too_long = longer[device] * checked_narrow(Int128{runs[op.index()]} - 1);
-      others.from_reached -= too_long;
       others.from_start -= too_long;
+      others.from_entered -= too_long;
     }
   for (const auto& [op, took] : took_)
     for (size_t device = 0; device < took.size(); ++device) {
       OpTime& others = completion.left_out[op.index()][device];
       const Duration more =
           took[device] * checked_narrow(Int128{all_runs[op.index()]} - runs[op.index()]);
-      others.from_reached += more;
       others.from_start += more;
+      others.from_entered += more;
     }
   for (size_t l = 0; l < added_.size(); ++l)
     if (added_[l].count > 0)

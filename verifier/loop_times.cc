@@ -259,14 +259,14 @@ class ByRepetition {
         const OpSpan& less = fewer.spans[op][device];
         const OpSpan& more = longer.spans[op][device];
         OpSpan& span = all.spans[op][device];
-        span.reached = span.reached + later(more.reached, less.reached);
         span.start = span.start + later(more.start, less.start);
+        span.entered = span.entered + later(more.entered, less.entered);
         span.end = span.end + later(more.end, less.end);
         const OpTime& less_time = fewer.left_out[op][device];
         const OpTime& more_time = longer.left_out[op][device];
         OpTime& time = all.left_out[op][device];
-        time.from_reached += (more_time.from_reached - less_time.from_reached) * times;
         time.from_start += (more_time.from_start - less_time.from_start) * times;
+        time.from_entered += (more_time.from_entered - less_time.from_entered) * times;
       }
     all.messages += (longer.messages - fewer.messages) * periods;
     all.digest.add(longer.digest.repeated(periods));

@@ -18,6 +18,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
@@ -25,11 +26,14 @@ namespace orrery {
 /// expectation.
 struct Check {
   std::string name;  // "DEADLOCK.FREE", "VALUES.CLOSE", "MEMORY.CAPACITY", ...
-  bool holds = true;
+  Verdict verdict = Verdict::Holds;
   std::string of;  // what was checked, as a JSON pointer: "/expect/0", "/program/3"; for an op that
                    // was not read from a file, its quoted name
-  std::string message;  // one sentence; when it does not hold, the smallest witness in words
+  std::string message;  // one sentence; when it does not hold, the smallest witness in words, or
+                        // why it is undecided
   std::vector<std::pair<std::string, std::string>> witness;  // the same as key and text
+
+  bool holds() const { return verdict == Verdict::Holds; }
 };
 
 /// What one op did, over all devices of its thread.
@@ -38,13 +42,14 @@ struct OpReport {
   std::optional<Choice> choice;  // collectives only
   Bytes bytes;                   // collectives: S of nccl-tests; others: bytes touched
   uint64_t messages = 0;         // over all groups
-  Instant start;                 // first device
+  Instant start;                 // first device that reaches it
+  Instant entered;               // first device; of collectives, after the launch; else the start
   Instant end;                   // last device
   Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
   std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
   /// For display only, of collectives that took time: over the time on the device where the op took
-  /// longest.
+  /// longest, launch included, as nccl-tests counts.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };
@@ -66,7 +71,7 @@ struct Report {
   std::shared_ptr<const Scenario> scenario;  // copies of the report share it
   Lowered lowered;                           // what was run
   FaultEffects fault_effects;                // and with which faults
-  bool holds = true;
+  Verdict verdict = Verdict::Holds;          // of all checks together
   std::string fingerprint;
   /// The digest of the only executor that ran (digest.h). Absent if several ran: SCHEDULE.DIGEST
   /// compares them.
@@ -81,6 +86,8 @@ struct Report {
   std::vector<LinkReport> links;  // by id; none without times
   std::vector<Check> checks;
   std::optional<DeviceValues> values;  // when data was run
+
+  bool holds() const { return verdict == Verdict::Holds; }
 
   /// The links as they were for this run.
   const Fabric& fabric() const {

@@ -124,7 +124,7 @@ class Run {
   const Lowered& lowered() const { return stages_.lowered(); }
 
   void check(Check check) {
-    report_.holds = report_.holds && check.holds;
+    report_.verdict = both(report_.verdict, check.verdict);
     report_.checks.push_back(std::move(check));
   }
   void label(std::string text) { report_.labels.push_back(std::move(text)); }
@@ -190,7 +190,7 @@ class Run {
       return check(deadlock_free());
     const Check ends = deadlock_free(program_, stages_.stop());
     // With a lost route the program cannot end, so this check is not shown as passed.
-    if (stages_.has_routes() || !ends.holds)
+    if (stages_.has_routes() || !ends.holds())
       check(ends);
   }
 
@@ -207,6 +207,7 @@ class Run {
     }
     if (options_.data == Data::Off) {
       label("values: not computed (data is off)");
+      undecided_values_ = "It is not decided: values were not computed, since data is off.";
       return false;
     }
     if (leaves_out_) {
@@ -299,12 +300,8 @@ class Run {
     const Evidence evidence{scenario_,      lowered(), report_.memory, report_.completion,
                             report_.values, undecided, so_far};
     Expectations expectations(evidence);
-    for (const Expectation& expectation : scenario_.expectations) {
-      if (options_.data == Data::Off && !compared_values(expectation).empty())
-        label(expectation.origin.pointer + ": not checked (data is off)");
-      else
-        check(expectations.check(expectation));
-    }
+    for (const Expectation& expectation : scenario_.expectations)
+      check(expectations.check(expectation));
     label_opaque();
   }
 
@@ -358,8 +355,10 @@ class Run {
   void describe_span(OpReport& described) const {
     const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
     described.start = spans.front().start;
+    described.entered = spans.front().entered;
     for (const OpSpan& span : spans) {
       described.start = std::min(described.start, span.start);
+      described.entered = std::min(described.entered, span.entered);
       described.end = std::max(described.end, span.end);
     }
   }
@@ -370,7 +369,8 @@ class Run {
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
-      const Exposure exposed = exposure(thread, *report_.completion, described.op, waiting);
+      const Exposure exposed =
+          exposure(thread, *report_.completion, lowered().launch, described.op, waiting);
       described.exposed = exposed.exposed;
       described.hidden = exposed.hidden;
       device = exposed.device;

@@ -20,20 +20,20 @@ constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// takes about 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
 
-Verdict fits_channels(uint64_t channels) {
+Answer fits_channels(uint64_t channels) {
   if (channels <= kMostChannels)
-    return Verdict::yes();
-  return Verdict::no(fmt::format("expected at most {} channels over all ranks of a group, got {}",
-                                 kMostChannels, channels));
+    return Answer::yes();
+  return Answer::no(fmt::format("expected at most {} channels over all ranks of a group, got {}",
+                                kMostChannels, channels));
 }
 
-Verdict fits(uint32_t nodes, uint32_t channels) {
+Answer fits(uint32_t nodes, uint32_t channels) {
   return fits_channels(uint64_t{nodes} * channels);
 }
 
-Verdict fits_direct(uint32_t nodes, uint32_t channels) {
+Answer fits_direct(uint32_t nodes, uint32_t channels) {
   if (nodes > kMostDirectRanks)
-    return Verdict::no(
+    return Answer::no(
         fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
   return fits_channels(uint64_t{nodes} * nodes * channels);
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/base/verdict.h"
+#include "models/base/answer.h"
 #include "models/program/op.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/algorithm/direct.h"
@@ -41,7 +41,7 @@ struct Algorithm {
   std::vector<OpKind> kinds;
   /// Whether it supports groups of this size, each rank with this many channels
   /// (Transport::channels).
-  Verdict (*fits)(uint32_t nodes, uint32_t channels);
+  Answer (*fits)(uint32_t nodes, uint32_t channels);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
 };
 

@@ -18,17 +18,17 @@ double bus_factor(const CollectiveForm& form, size_t group_size) {
 
 }  // namespace
 
-Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
+Exposure exposure(const Thread& thread, const Completion& completion, Duration launch, OpId op,
                   std::optional<OpId> waiting) {
   const std::vector<OpSpan>& spans = completion.spans[op.index()];
   size_t longest = 0;
   for (size_t i = 1; i < spans.size(); ++i)
-    if (time_of(spans[i]).from_start > time_of(spans[longest]).from_start)
+    if (time_of(spans[i]).from_entered > time_of(spans[longest]).from_entered)
       longest = i;
 
-  Exposure result{thread.devices[longest], time_of(spans[longest]).from_start, {}, {}};
+  Exposure result{thread.devices[longest], launch + time_of(spans[longest]).from_entered, {}, {}};
   if (waiting)
-    result.exposed = time_of(completion.spans[waiting->index()][longest]).from_reached;
+    result.exposed = time_of(completion.spans[waiting->index()][longest]).from_start;
   if (result.took > result.exposed)
     result.hidden = result.took - result.exposed;
   return result;

@@ -12,11 +12,10 @@
 
 namespace orrery {
 
-/// On the device of the op's thread where the collective took longest from entry to end; among
-/// equals the lowest id.
+/// On the device of the op's thread where the collective took longest; among equals the lowest id.
 struct Exposure {
   LogicalId device;
-  Duration took;  // from entry to end
+  Duration took;  // from the begin of its launch to its end, as nccl-tests counts
   /// How long the compute stream waited: at a sync op, launch included; at the done of a started
   /// one; 0 if it is never done.
   Duration exposed;
@@ -24,8 +23,8 @@ struct Exposure {
 };
 
 /// `op` is a collective of `thread`; `waiting` is the op that waits for its end: itself if it is
-/// sync.
-Exposure exposure(const Thread& thread, const Completion& completion, OpId op,
+/// sync. `launch` is the launch time of a collective (Lowered::launch).
+Exposure exposure(const Thread& thread, const Completion& completion, Duration launch, OpId op,
                   std::optional<OpId> waiting);
 
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the

@@ -72,7 +72,7 @@ class Backtrack {
     const Instruction& instruction = runs_.tape(at.list)[at.moment.instruction];
     if (instruction.kind == Instruction::Kind::Local) {
       const OpSpan& span = runs_.span(instruction.op, at.list);
-      path_.push_back({instruction.op, runs_.device(at.list), span.start, span.end});
+      path_.push_back({instruction.op, runs_.device(at.list), span.entered, span.end});
     }
     return before(at.list, at.moment);
   }

@@ -32,11 +32,11 @@ std::vector<DeviceTimes> device_times(const Program& program, const Lowered& low
       on_behalf_of(instruction.op, [&] {
         const OpTime took = runs.all_runs(instruction.op, list);
         if (instruction.kind == Instruction::Kind::Local)
-          times.computing += took.from_start;
+          times.computing += took.from_entered;
         else if (instruction.kind == Instruction::Kind::Enter)
-          busy_of(times, instruction.stream) += took.from_start;
+          busy_of(times, instruction.stream) += took.from_entered;
         else
-          times.exposed += took.from_reached;
+          times.exposed += took.from_start;
       });
     }
   }

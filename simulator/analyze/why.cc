@@ -84,7 +84,7 @@ class Inside {
   /// From the launch of the member to its entry.
   void add_packing(Node node) {
     add_copy(node, bytes_packed(collective_.work, schedule_.extent()),
-             runs_.span(runs_.lists().enter_of(id_, node)).start, entry(node), After::Launch);
+             runs_.span(runs_.lists().enter_of(id_, node)).entered, entry(node), After::Launch);
   }
 
   void add_copy(Node node, Bytes bytes, Instant begin, Instant end, After because) {
@@ -206,7 +206,7 @@ class Chain {
     reason.op = entry.op;
     reason.device = entry.device;
     reason.begin = entry.start;
-    reason.end = enters ? span.start : span.end;
+    reason.end = enters ? span.entered : span.end;
     if (before != nullptr) {
       const bool ends = program_.op(before->op).site.has_value();
       const Moment began{enters ? MomentKind::Entered : MomentKind::Passed,

@@ -13,16 +13,16 @@ namespace {
 
 using Candidates = std::vector<const Algorithm*>;
 
-Verdict fits_all(const Algorithm& algorithm, const SiteFigures& site) {
+Answer fits_all(const Algorithm& algorithm, const SiteFigures& site) {
   for (const Group& group : site.grouping.groups)
-    if (Verdict verdict =
+    if (Answer verdict =
             algorithm.fits(static_cast<uint32_t>(group.size()), site.request.transport.channels);
         !verdict.holds)
       return verdict;
-  return Verdict::yes();
+  return Answer::yes();
 }
 
-TypeError does_not_fit(const Algorithm& algorithm, const Verdict& verdict) {
+TypeError does_not_fit(const Algorithm& algorithm, const Answer& verdict) {
   return {"algorithm", fmt::format("{} ({})", verdict.witness, algorithm.name)};
 }
 
@@ -33,7 +33,7 @@ std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFi
       names.push_back(algorithm->name);
       continue;
     }
-    if (const Verdict verdict = fits_all(*algorithm, site); !verdict.holds)
+    if (const Answer verdict = fits_all(*algorithm, site); !verdict.holds)
       return does_not_fit(*algorithm, verdict);
     return Pick{algorithm, "asked for by the scenario"};
   }

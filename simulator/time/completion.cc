@@ -16,10 +16,10 @@ Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramL
   const Instruction& instruction = lists.tape(list)[moment.instruction];
   const OpSpan& span = spans[instruction.op.index()][lists[list].device_index];
   if (moment.kind == MomentKind::Entered)
-    return lists.collective({list, moment.instruction}).entry(span.start);
+    return lists.collective({list, moment.instruction}).entry(span.entered);
   // The compute stream passes an Enter as soon as it reaches it.
   const bool enters = instruction.kind == Instruction::Kind::Enter;
-  return moment.kind == MomentKind::Passed && enters ? span.reached : span.end;
+  return moment.kind == MomentKind::Passed && enters ? span.start : span.end;
 }
 
 namespace {

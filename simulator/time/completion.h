@@ -21,13 +21,13 @@
 
 namespace orrery {
 
-/// One op on one device. The compute stream reaches the op at `reached`. A local op runs from
-/// `start` (= reached) to `end`. A collective is launched at `start`: it packs its operand, enters,
-/// and has ended on this device at `end`, when its result is copied out. A done starts when it is
-/// reached and ends when the compute stream goes on.
+/// One op on one device. The compute stream reaches the op at `start`. A local op runs from there
+/// to `end`. A collective waits for those before it on its stream; at `entered` its launch is over.
+/// It packs its operand, takes part, and has ended on this device at `end`, when its result is
+/// copied out. A done ends when the compute stream goes on.
 struct OpSpan {
-  Instant reached;
   Instant start;
+  Instant entered;  // of a collective; of other ops: start
   Instant end;
   friend bool operator==(const OpSpan&, const OpSpan&) = default;
 };
@@ -43,12 +43,12 @@ struct AddedIterations {
 
 /// How long an op took on one device, over several of its runs.
 struct OpTime {
-  Duration from_reached;  // to its end
   Duration from_start;    // to its end
+  Duration from_entered;  // to its end
 
   OpTime& operator+=(const OpTime& other) {
-    from_reached += other.from_reached;
     from_start += other.from_start;
+    from_entered += other.from_entered;
     return *this;
   }
   friend bool operator==(const OpTime&, const OpTime&) = default;
@@ -56,7 +56,7 @@ struct OpTime {
 
 /// How long one run took.
 inline OpTime time_of(const OpSpan& span) {
-  return {span.end - span.reached, span.end - span.start};
+  return {span.end - span.start, span.end - span.entered};
 }
 
 /// Of a loop that leaves out iterations, the window has the times of the last iterations, and the

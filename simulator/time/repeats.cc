@@ -227,7 +227,7 @@ Repeats::TimesHash Repeats::hash_of_times(const Group& group) const {
       std::optional<Instant>& at = start[part.component[device]];
       if (!at)
         at = span.end;
-      for (const Instant instant : {span.reached, span.start, span.end})
+      for (const Instant instant : {span.start, span.entered, span.end})
         hash.add(instant.picoseconds() - at->picoseconds());
     }
   });
@@ -277,7 +277,7 @@ std::optional<std::vector<Duration>> Repeats::shift_of_window(const Group& group
       std::optional<Duration>& later = found[part.component[device]];
       if (!later)
         later = span.end - before->end;
-      equal = span.reached == before->reached + *later && span.start == before->start + *later &&
+      equal = span.start == before->start + *later && span.entered == before->entered + *later &&
               span.end == before->end + *later;
     }
   });
@@ -301,10 +301,10 @@ uint64_t Repeats::needed(const Group& group) const {
     return 0;
   // The messages of an iteration may be in flight during the next few.
   const Cycle& cycle = *group.search->cycle;
-  Instant first = cycle.window.front().start;
+  Instant first = cycle.window.front().entered;
   Instant end = cycle.window.front().end;
   for (const OpSpan& span : cycle.window) {
-    first = std::min(first, span.start);
+    first = std::min(first, span.entered);
     end = std::max(end, span.end);
   }
   return static_cast<uint64_t>((end - first).count() / cycle.common_later().value().count()) + 2;
@@ -319,7 +319,7 @@ bool Repeats::may_add(const Group& group) const {
   if (*search.cycle->common_later() <= Duration() || search.cycle->seen <= needed(group))
     return false;
   return std::all_of(search.cycle->window.begin(), search.cycle->window.end(),
-                     [&](const OpSpan& span) { return search.others_end <= span.start; });
+                     [&](const OpSpan& span) { return search.others_end <= span.entered; });
 }
 
 void Repeats::look_for_cycle(Group& group) {
@@ -368,14 +368,14 @@ void Repeats::add(Group& group, uint64_t cycles) {
     for (size_t device = 0; device < spans_[op].size(); ++device) {
       OpSpan& span = spans_[op][device];
       const Duration later = cycle.later[part.component[device]] * times;
-      span = {span.reached + later, span.start + later, span.end + later};
+      span = {span.start + later, span.entered + later, span.end + later};
     }
   });
   auto before = cycle.left_out.begin();
   for_each_op_of_last(group, [&](const ThreadPart&, uint32_t op) {
     for (OpTime& all : left_out_[op]) {
-      all.from_reached += (all.from_reached - before->from_reached) * times;
       all.from_start += (all.from_start - before->from_start) * times;
+      all.from_entered += (all.from_entered - before->from_entered) * times;
       ++before;
     }
   });

@@ -96,7 +96,7 @@ void Tapes::passed(ListId list, uint32_t instruction) {
       instruction == 0 ? start_[list.index()]
                        : instant_of(spans_, lists_, list, {MomentKind::Passed, instruction - 1});
   if (tape.begins_op(instruction))
-    span.reached = span.start = reached;
+    span.start = span.entered = reached;
   if (ends_op(tape, moment)) {
     const OpId op = tape[instruction].op;
     span.end = on_behalf_of(op, [&] {
@@ -111,8 +111,8 @@ void Tapes::entered(EnterRef entry) {
   const Member member = lists_.member(entry);
   OpSpan& span = this->span(entry.list, entry.enter);
   const Instant entry_at = on_behalf_of(at.op, [&] {
-    span.start = causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
-    return lowered_.collective(member.collective).entry(span.start);
+    span.entered = causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
+    return lowered_.collective(member.collective).entry(span.entered);
   });
   std::vector<EnterRef>& entries = entries_[member.collective.index()];
   entries.resize(lowered_.collective(member.collective).members.size());

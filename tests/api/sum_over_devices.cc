@@ -32,8 +32,8 @@ int main() {
   const auto total = report.values->at(report.scenario->program.outputs[0], LogicalId(0));
   std::cout << "makespan " << report.completion->makespan.picoseconds() << " ps, total ["
             << total->as<float>()[0] << ", " << total->as<float>()[1] << "], "
-            << report.checks.size() << " checks " << (report.holds ? "hold" : "fail") << "\n";
+            << report.checks.size() << " checks " << (report.holds() ? "hold" : "fail") << "\n";
   const bool right = report.completion->makespan.picoseconds() == 6 * (1'000'000 + 80) &&
                      total->as<float>()[0] == 12 && total->as<float>()[1] == 16;
-  return report.holds && right ? 0 : 1;
+  return report.holds() && right ? 0 : 1;
 }

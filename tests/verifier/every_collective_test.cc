@@ -280,12 +280,12 @@ size_t check_case(const Case& c) {
     const SiteId site(s);
     const auto values = ValuesAgainstDefinitions(rig.program, rig.lowered, run.values).check(site);
     REQUIRE(values);
-    if (!values->holds)
+    if (!values->holds())
       FAIL_CHECK(values->message);
     if (to_prove.count(rig.program.op(rig.program.site(site).ops.front()).name) == 0)
       continue;
     const Check proof = std::get<Check>(prover.prove_site(site));
-    if (!proof.holds)
+    if (!proof.holds())
       FAIL_CHECK(proof.message);
   }
   return rig.program.sites.size();

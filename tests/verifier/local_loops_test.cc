@@ -174,7 +174,7 @@ TEST_CASE("local loops: with jitter, left-out iterations take as long as the las
   REQUIRE(times.added[0].count == l.left_out());
   for (uint32_t device = 0; device < 4; ++device) {
     const auto took = [&](size_t written) {
-      return time_of(times.spans[l.written[written].ops.begin][device]).from_start;
+      return time_of(times.spans[l.written[written].ops.begin][device]).from_entered;
     };
     Duration all = took(l.written.size() - 1) * static_cast<int64_t>(l.left_out());
     for (size_t w = 0; w < l.written.size(); ++w)

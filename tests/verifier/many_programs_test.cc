@@ -43,7 +43,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
   RunOptions options;
   options.data = Data::Off;
   const test::Ran ran = test::run_parts(many(kCount), options);
-  CHECK(ran.report.holds);
+  CHECK(ran.report.holds());
   const Program& program = ran.report.scenario->program;
   CHECK(program.sites.size() == kCount + kCount / 2);
   size_t in_groups = 0;
@@ -69,7 +69,7 @@ TEST_CASE("many programs: the limit on ops over all devices counts each op's own
   RunOptions options;
   options.data = Data::Off;
   options.limits.device_ops = 8 * 4 + 8;  // four ops of each of eight programs, and the programs
-  CHECK(test::run_parts(many(8), options).report.holds);
+  CHECK(test::run_parts(many(8), options).report.holds());
   --options.limits.device_ops;
   CHECK_THROWS_WITH_AS(test::run_parts(many(8), options), doctest::Contains("got 40 on 8 devices"),
                        InputError);

@@ -48,7 +48,7 @@ TEST_CASE("memory: an array on a device without a program counts there") {
   parts.program = R"([{"on": [0], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]}])";
   const test::Ran ran = test::run_parts(parts);
   const Check& capacity = ran.check("MEMORY.CAPACITY");
-  CHECK_FALSE(capacity.holds);
+  CHECK(capacity.verdict == Verdict::Fails);
   CHECK(capacity.message ==
         "Before the first op device 1 holds 16 KiB, over its 8 KiB: \"w\" 16 KiB (argument).");
   REQUIRE(ran.report.devices.size() == 2);

@@ -97,7 +97,7 @@ TEST_CASE("two threads: a collective between them gives every device the sum of 
 }
 
 TEST_CASE("expect equal: names the first element that differs") {
-  CHECK(expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})").holds);
+  CHECK(expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})").holds());
   const Check check = expectation(scatter_then_gather(), R"({"equal": ["a", "r"]})");
   CHECK(check.name == "VALUES.EQUAL");
   // Element 0 of each device's 8 of iota: 0 + 8 + 16 + 24 = 48.
@@ -105,7 +105,7 @@ TEST_CASE("expect equal: names the first element that differs") {
 }
 
 TEST_CASE("expect close: holds within the roundings of both, and reports how far beyond") {
-  CHECK(expectation(scatter_then_gather(), R"({"close": ["g", "r"]})").holds);
+  CHECK(expectation(scatter_then_gather(), R"({"close": ["g", "r"]})").holds());
   const Check check = expectation(scatter_then_gather(), R"({"close": ["a", "r"]})");
   CHECK(check.name == "VALUES.CLOSE");
   // a has none; r has 3 roundings of 2^-24 of its terms' sum 48: 8.58e-6.
@@ -119,7 +119,7 @@ TEST_CASE("expect values: literal, per device") {
   parts.arrays =
       R"({"a": {"local_shape": [1], "dtype": "s32", "per_device": [[1], [2], [3], [4]]}})";
   parts.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
-  CHECK(expectation(parts, R"({"values": {"r": [[10], [10], [10], [10]]}})").holds);
+  CHECK(expectation(parts, R"({"values": {"r": [[10], [10], [10], [10]]}})").holds());
   const Check check = expectation(parts, R"({"values": {"r": [[10], [10], [11], [10]]}})");
   CHECK(check.name == "VALUES.LITERAL");
   CHECK(check.message == "On device 2, element 0: \"r\" has 10, the value given has 11.");
@@ -130,18 +130,19 @@ TEST_CASE("expect makespan: holds at the bound, and not a picosecond below it") 
   // One hop of 8 x 4 B at 1 GB/s and 1 us: 1,032 ns.
   parts.program =
       R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1]]}])";
-  CHECK(expectation(parts, R"({"makespan": {"at_most": "1032 ns", "at_least": "1032 ns"}})").holds);
+  CHECK(
+      expectation(parts, R"({"makespan": {"at_most": "1032 ns", "at_least": "1032 ns"}})").holds());
   const Check check = expectation(parts, R"({"makespan": {"at_most": "1031999 ps"}})");
   CHECK(check.name == "TIME.MAKESPAN");
   CHECK(check.message == "The makespan is 1032 ns, above 1031999 ps.");
-  CHECK_FALSE(expectation(parts, R"({"makespan": {"at_least": "1033 ns"}})").holds);
+  CHECK(expectation(parts, R"({"makespan": {"at_least": "1033 ns"}})").verdict == Verdict::Fails);
 }
 
 TEST_CASE("expect peak memory: the largest over devices") {
   ScenarioParts parts;
   parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
   // Two buffers of 32 B, each rounded up to 256 B.
-  CHECK(expectation(parts, R"({"peak_memory": {"at_most": "512 B"}})").holds);
+  CHECK(expectation(parts, R"({"peak_memory": {"at_most": "512 B"}})").holds());
   const Check check = expectation(parts, R"({"peak_memory": {"at_most": "511 B"}})");
   CHECK(check.name == "MEMORY.PEAK");
   CHECK(check.message == "The peak memory is 512 B, above 511 B.");
@@ -150,7 +151,7 @@ TEST_CASE("expect peak memory: the largest over devices") {
 TEST_CASE("expect holds: names the property and its violation") {
   ScenarioParts parts;
   parts.program = R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"}])";
-  CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "proved"]})").holds);
+  CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "proved"]})").holds());
   CHECK(expectation(parts, R"({"holds": ["no_leak"]})").message ==
         "no_leak does not hold: \"s\" starts a collective that is never done.");
 }
@@ -168,21 +169,39 @@ TEST_CASE(
   small.data_budget = Bytes(100);
   // a: 4 devices of 32 B; s: of 8 B; g and r: of 32 B. 128 + 32 + 256 = 416 B.
   const Check check = expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})", small);
-  CHECK_FALSE(check.holds);
+  CHECK(check.verdict == Verdict::Undecided);
   CHECK(check.message ==
         "It is not decided: values were not computed, since they take 416 B and the budget is 100 "
         "B.");
 }
 
-TEST_CASE("expectations on values, where data is off: left out and labelled") {
+TEST_CASE("expectations on values, where data is off, are undecided, and so is the report") {
   RunOptions off;
   off.data = Data::Off;
   ScenarioParts parts = scatter_then_gather();
-  parts.expect = R"([{"equal": ["g", "r"]}, {"holds": ["proved"]}])";
+  parts.expect = R"([{"equal": ["g", "r"]}, {"close": ["g", "r"]}, {"holds": ["proved"]}])";
   const Ran ran = run_parts(parts, off);
-  CHECK(ran.report.labels.back() == "/expect/0: not checked (data is off)");
-  CHECK(ran.report.checks.back().of == "/expect/1");
-  CHECK(ran.report.holds);
+  for (const char* const name : {"VALUES.EQUAL", "VALUES.CLOSE"}) {
+    CHECK(ran.check(name).verdict == Verdict::Undecided);
+    CHECK(ran.check(name).message ==
+          "It is not decided: values were not computed, since data is off.");
+  }
+  CHECK(ran.check("PROPERTY.HOLDS").holds());
+  CHECK(ran.report.verdict == Verdict::Undecided);
+}
+
+TEST_CASE("a report without expectations on values holds with data off") {
+  RunOptions off;
+  off.data = Data::Off;
+  CHECK(run_parts(scatter_then_gather(), off).report.holds());
+}
+
+TEST_CASE("a check that fails outweighs one that is undecided") {
+  RunOptions off;
+  off.data = Data::Off;
+  ScenarioParts parts = scatter_then_gather();
+  parts.expect = R"([{"equal": ["g", "r"]}, {"makespan": {"at_most": "1 ps"}}])";
+  CHECK(run_parts(parts, off).report.verdict == Verdict::Fails);
 }
 
 TEST_CASE("proofs over the budget are left out and labelled, unless they are asked for") {
@@ -195,7 +214,7 @@ TEST_CASE("proofs over the budget are left out and labelled, unless they are ask
   // A ring over 4 ranks: 7 steps each.
   CHECK(ran.report.labels.back() == "\"r\": not proved (28 steps, and the budget is 0)");
   parts.expect = R"([{"holds": ["proved"]}])";
-  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
+  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds());
 }
 
 TEST_CASE("proofs of more pieces than the budget stop and are labelled") {
@@ -207,7 +226,7 @@ TEST_CASE("proofs of more pieces than the budget stop and are labelled") {
   CHECK(run_parts(parts, options).report.labels.back() ==
         "\"r\": not proved (28 steps that move more than 10 pieces, the budget)");
   parts.expect = R"([{"holds": ["proved"]}])";
-  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds);
+  CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds());
 }
 
 TEST_CASE("values that depend on an opaque computation are labelled where they are expected") {

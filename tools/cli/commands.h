@@ -18,12 +18,15 @@ namespace orrery {
 /// Exit codes. Of several scenarios, the largest counts.
 enum class Outcome : int {
   Holds = 0,
-  Fails = 1,       // a verdict does not hold
+  Fails = 1,       // a verdict does not hold, or is undecided
   WrongInput = 2,  // a file, an option or an argument is wrong
   OurBug = 3,
 };
 
 enum class Format : uint8_t { Text, Json };
+
+/// Whether a report that is undecided counts as one that fails.
+enum class OnUndecided : uint8_t { Fail, Allow };
 
 struct RunCommand {
   std::vector<std::string> paths;  // files and folders (all scenarios below them)
@@ -34,6 +37,7 @@ struct RunCommand {
   std::optional<std::string> trace;    // a file for the Chrome trace
   TraceOptions trace_options;
   Encoding encoding = Encoding::Values;
+  OnUndecided undecided = OnUndecided::Fail;
   RunOptions options;
 };
 

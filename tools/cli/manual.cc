@@ -81,7 +81,7 @@ std::string manual_page(const CommandHelp& root, const std::string& version) {
       ".SH OPTIONS\n{}"
       ".SH COMMANDS\n{}"
       ".SH EXIT STATUS\n"
-      ".TP\n0\nAll holds.\n.TP\n1\nA verdict fails.\n.TP\n2\nThe input is wrong.\n"
+      ".TP\n0\nAll holds.\n.TP\n1\nA verdict fails or is undecided.\n.TP\n2\nThe input is wrong.\n"
       ".TP\n3\nA bug in orrery.\n"
       ".SH ENVIRONMENT\n.TP\nNO_COLOR\nNo colours on a terminal.\n"
       ".SH EXAMPLES\n.nf\n{}.fi\n",

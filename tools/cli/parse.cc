@@ -23,7 +23,8 @@ const char* const kAbout =
     "and whether it fits.";
 
 const char* const kExitCodes =
-    "Exit codes: 0 all holds, 1 a verdict fails, 2 the input is wrong, 3 a bug in orrery.\n";
+    "Exit codes: 0 all holds, 1 a verdict fails or is undecided, 2 the input is wrong, 3 a bug in "
+    "orrery.\n";
 
 /// A word and the value it stands for.
 template <class T>
@@ -89,6 +90,9 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<Data>(command, "--data", run.options.data,
                    {{"auto", Data::Auto}, {"on", Data::On}, {"off", Data::Off}},
                    "Whether to move data; auto: when it is small");
+  command.add_flag_function(
+      "--allow-undecided", [&run](int64_t) { run.undecided = OnUndecided::Allow; },
+      "Exit with 0 where verdicts are undecided and none fails");
   command
       .add_option("--explain", run.explain,
                   "Add why this op ran when it did, and why this value lives from when to when")

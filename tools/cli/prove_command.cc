@@ -82,8 +82,9 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
   const AlgorithmProof proof = prove_algorithm(algorithm, request);
 
   const Style& style = terminal.style;
-  terminal.out << fmt::format("{} {}  {}\n", style.mark(proof.holds), style.bold(algorithm.name),
-                              proof.holds ? style.good("HOLDS") : style.bad("DOES NOT HOLD"))
+  const Verdict verdict = proof.holds ? Verdict::Holds : Verdict::Fails;
+  terminal.out << fmt::format("{} {}  {}\n", style.mark(verdict), style.bold(algorithm.name),
+                              headline(verdict, style))
                << style.dim(header_text(algorithm, proof)) << "\n"
                << style.dim(notes_text(proof)) << "\n"
                << checks_text(proof.checks, style);

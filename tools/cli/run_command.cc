@@ -154,14 +154,22 @@ class Runner {
             (explanation ? explanation_text(report, *explanation, style_) : std::string()));
       if (command_.trace)
         write_trace_of(report);
-      worst(report.holds ? Outcome::Holds : Outcome::Fails);
+      worst(outcome_of(report.verdict));
+      all_hold_ = all_hold_ && report.holds();
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
       if (command_.format == Format::Json)
         reports_.push_back(json_text(file, error));
-      summary_.push_back({file, SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"});
+      summary_.push_back({file, Verdict::Fails, "", "", "the input is wrong"});
       worst(Outcome::WrongInput);
+      all_hold_ = false;
     }
+  }
+
+  Outcome outcome_of(Verdict verdict) const {
+    if (verdict == Verdict::Undecided && command_.undecided == OnUndecided::Allow)
+      return Outcome::Holds;
+    return verdict == Verdict::Holds ? Outcome::Holds : Outcome::Fails;
   }
 
   void worst(Outcome outcome) {
@@ -172,7 +180,7 @@ class Runner {
   void deliver() {
     std::string text;
     if (command_.format == Format::Json && several_)
-      text = json_list(reports_, outcome_ == Outcome::Holds);
+      text = json_list(reports_, all_hold_);
     else if (several_)
       text = summary_text(summary_, style_);
     else if (!reports_.empty())
@@ -188,6 +196,7 @@ class Runner {
   Style style_;
   RunOptions options_;
   bool several_ = false;
+  bool all_hold_ = true;
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;

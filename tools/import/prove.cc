@@ -69,7 +69,7 @@ class Prover {
     else
       add_certain_hangs();
     result_.holds = std::all_of(result_.checks.begin(), result_.checks.end(),
-                                [](const Check& check) { return check.holds; });
+                                [](const Check& check) { return check.holds(); });
     return std::move(result_);
   }
 

@@ -9,6 +9,7 @@
 
 #include "models/array/text.h"
 #include "models/scenario/quantity_text.h"
+#include "tools/report/names.h"
 #include "tools/report/tensor_difference.h"
 #include "tools/report/units.h"
 
@@ -281,10 +282,12 @@ class Comparer {
       const RecordedCheck& check = in_a != nullptr ? *in_a : *in_b;
       const std::string place = fmt::format("{} {}", check.name, check.of);
       const auto verdict = [](const RecordedCheck* of) {
-        return of == nullptr ? "not checked" : of->holds ? "holds" : "does not hold";
+        return std::string(of == nullptr ? "not checked" : in_words(of->verdict));
       };
       add(Aspect::Verdict, Key{Key::Part::Verdicts, {}, position, 0, {}}, place, [&] {
-        const RecordedCheck& broken = in_a != nullptr && !in_a->holds ? *in_a : *in_b;
+        // Of the two, what the one that does not hold says.
+        const RecordedCheck& broken =
+            in_b == nullptr || (in_a != nullptr && in_a->verdict > in_b->verdict) ? *in_a : *in_b;
         return Difference{place,         std::nullopt,  "verdict",
                           verdict(in_a), verdict(in_b), broken.message};
       });
@@ -292,7 +295,7 @@ class Comparer {
     for (const RecordedCheck& a : a_.checks) {
       const auto found = of_b.find({a.name, a.of});
       const RecordedCheck* const b = found == of_b.end() ? nullptr : found->second;
-      if (b != nullptr ? a.holds != b->holds : !a.holds)
+      if (a.verdict != (b != nullptr ? b->verdict : Verdict::Holds))
         differ(&a, b);
       if (b != nullptr)
         of_b.erase(found);
@@ -300,7 +303,7 @@ class Comparer {
     }
     for (const RecordedCheck& b : b_.checks) {
       const auto left = of_b.find({b.name, b.of});
-      if (left != of_b.end() && left->second == &b && !b.holds)
+      if (left != of_b.end() && left->second == &b && b.verdict != Verdict::Holds)
         differ(nullptr, &b);
       ++position;
     }

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/names.h"
 #include "tools/report/units.h"
 
 namespace orrery {
@@ -71,7 +72,7 @@ class DifferenceText {
 
   std::string text() const {
     std::string text = fmt::format(
-        "{} {}\n", style_.mark(comparison_.same()),
+        "{} {}\n", style_.mark(comparison_.same() ? Verdict::Holds : Verdict::Fails),
         comparison_.same() ? style_.good("A and B are the SAME") : style_.bad("A and B DIFFER"));
     text += run_line("A", a_) + run_line("B", b_);
     if (!comparison_.findings.empty()) {
@@ -98,10 +99,9 @@ class DifferenceText {
 
  private:
   std::string run_line(const char* which, const RunRecord& record) const {
-    std::string text =
-        fmt::format("  {}  {}  {}\n", style_.bold(which), record.file,
-                    style_.dim(fmt::format("{}, {}", record.holds ? "holds" : "does not hold",
-                                           makespan_text(record, style_))));
+    std::string text = fmt::format(
+        "  {}  {}  {}\n", style_.bold(which), record.file,
+        style_.dim(fmt::format("{}, {}", in_words(record.verdict), makespan_text(record, style_))));
     for (const std::string& fault : record.faults)
       text += fmt::format("     {} {}\n", style_.dot(), fault);
     return text;
@@ -123,7 +123,8 @@ class DifferenceText {
 
 Json run_json(const RunRecord& record) {
   return {{"file", record.file},
-          {"holds", record.holds},
+          {"holds", record.verdict == Verdict::Holds},
+          {"verdict", name(record.verdict)},
           {"fingerprint", record.fingerprint},
           {"makespan_ps", record.makespan ? Json(record.makespan->picoseconds()) : Json(nullptr)},
           {"faults", record.faults}};

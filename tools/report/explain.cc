@@ -122,7 +122,7 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   std::string text =
       style.bold(head) + fmt::format("  {} on device {}, where it ends last: from {} to {}\n",
                                      op_name(op.kind, op.issue), explanation.device.index(),
-                                     time(span.start), time(span.end));
+                                     time(span.entered), time(span.end));
   using Align = Table::Align;
   Table table({Align::Right, Align::Right, Align::Left, Align::Left});
   table.row({"from", "to", "", ""});
@@ -216,8 +216,8 @@ std::string sentence(const Report& report, const ValueLife& life, const Style& s
     if (life.from) {
       const std::vector<OpSpan>& spans = report.completion->spans[life.from->index()];
       from = std::min_element(spans.begin(), spans.end(), [](const OpSpan& a, const OpSpan& b) {
-               return a.reached < b.reached;
-             })->reached;
+               return a.start < b.start;
+             })->start;
     }
     if (life.to) {
       const std::vector<OpSpan>& spans = report.completion->spans[life.to->index()];

@@ -68,6 +68,7 @@ void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write
 /// What one run of an op took.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
+  json.key("entered_ps").value(picoseconds(report, run.entered.picoseconds()));
   json.key("end_ps").value(picoseconds(report, run.end.picoseconds()));
   json.key("exposed_ps").value(picoseconds(report, run.exposed.count()));
   json.key("hidden_ps").value(picoseconds(report, run.hidden.count()));
@@ -206,7 +207,8 @@ void write_witness(JsonWriter& json,
 void write_check(JsonWriter& json, const Check& check) {
   json.object([&] {
     json.key("name").value(check.name);
-    json.key("holds").value(check.holds);
+    json.key("holds").value(check.holds());
+    json.key("verdict").value(name(check.verdict));
     json.key("of").value(check.of);
     json.key("message").value(check.message);
     write_witness(json.key("witness"), check.witness);
@@ -323,7 +325,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
   json.object([&] {
     json.key("report").value(1);
     json.key("scenario").value(report.scenario->name);
-    json.key("holds").value(report.holds);
+    json.key("holds").value(report.holds());
+    json.key("verdict").value(name(report.verdict));
     json.key("fingerprint").value(report.fingerprint);
     if (report.digest)
       json.key("digest").value(digest_text(*report.digest));

@@ -16,6 +16,17 @@ std::string_view name(TimedBy timed_by) {
   return timed_by == TimedBy::Sweep ? "sweep" : "engine";
 }
 
+std::string_view name(Verdict verdict) {
+  static constexpr std::array<std::string_view, 3> kNames = {"holds", "undecided", "fails"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::string_view in_words(Verdict verdict) {
+  static constexpr std::array<std::string_view, 3> kWords = {"holds", "is undecided",
+                                                             "does not hold"};
+  return kWords[static_cast<size_t>(verdict)];
+}
+
 std::string digest_text(uint64_t digest) {
   return fmt::format("{:016x}", digest);
 }

@@ -47,7 +47,7 @@ RunRecord record_of(Report report) {
   const Program& program = report.scenario->program;
   RunRecord record;
   record.file = report.scenario->file;
-  record.holds = report.holds;
+  record.verdict = report.verdict;
   record.fingerprint = std::move(report.fingerprint);
   record.faults = std::move(report.faults);
   if (report.completion)
@@ -63,7 +63,7 @@ RunRecord record_of(Report report) {
   }
   for (Check& check : report.checks)
     record.checks.push_back(
-        {std::move(check.name), std::move(check.of), check.holds, std::move(check.message)});
+        {std::move(check.name), std::move(check.of), check.verdict, std::move(check.message)});
   for (size_t v = 0; report.values && v < program.values.size(); ++v) {
     const Value& value = program.values[v];
     RecordedValue recorded{value.name, value.type.dtype, value.type.shape,

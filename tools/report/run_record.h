@@ -38,7 +38,7 @@ struct RecordedDevice {
 struct RecordedCheck {
   std::string name;
   std::string of;
-  bool holds = true;
+  Verdict verdict = Verdict::Holds;
   std::string message;
 };
 
@@ -51,7 +51,7 @@ struct RecordedValue {
 
 struct RunRecord {
   std::string file;
-  bool holds = true;
+  Verdict verdict = Verdict::Holds;
   std::string fingerprint;
   std::vector<std::string> faults;
   std::optional<Instant> makespan;

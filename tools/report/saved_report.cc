@@ -6,6 +6,7 @@
 #include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "tools/report/names.h"
 
 namespace orrery {
 
@@ -25,8 +26,7 @@ class SavedReportReader {
         expected(*version, "version 1 of the report", diagnostics_);
     RunRecord record;
     record.file = diagnostics_.file();
-    if (const auto node = fields.required("holds"))
-      record.holds = read_boolean(*node, diagnostics_).value_or(true);
+    record.verdict = verdict(fields);
     record.fingerprint = text(fields, "fingerprint", "a fingerprint").value_or("");
     if (const auto node = fields.optional("faults"))
       record.faults =
@@ -73,6 +73,22 @@ class SavedReportReader {
     return node && !is_null(*node) ? read_text(*node, what, diagnostics_) : std::nullopt;
   }
 
+  /// Older reports say only whether something holds.
+  Verdict verdict(Fields& fields) {
+    const auto holds = fields.required("holds");
+    const bool fails = holds && !read_boolean(*holds, diagnostics_).value_or(true);
+    const auto node = fields.optional("verdict");
+    if (!node)
+      return fails ? Verdict::Fails : Verdict::Holds;
+    const auto word = read_text(*node, "a verdict", diagnostics_);
+    for (const Verdict verdict : {Verdict::Holds, Verdict::Undecided, Verdict::Fails})
+      if (word == name(verdict))
+        return verdict;
+    if (word)
+      expected(*node, "\"holds\", \"undecided\" or \"fails\"", diagnostics_);
+    return Verdict::Holds;
+  }
+
   /// Not negative; 0 after an error.
   int64_t count(Fields& fields, std::string_view key) {
     const auto node = fields.required(key);
@@ -117,8 +133,7 @@ class SavedReportReader {
     RecordedCheck check;
     check.name = text(fields, "name", "a check").value_or("");
     check.of = text(fields, "of", "what was checked").value_or("");
-    if (const auto holds = fields.required("holds"))
-      check.holds = read_boolean(*holds, diagnostics_).value_or(true);
+    check.verdict = verdict(fields);
     check.message = text(fields, "message", "a sentence").value_or("");
     return check;
   }

@@ -44,10 +44,22 @@ std::string Style::wrapped(const char* code, std::string_view text) const {
   return result + "\033[0m";
 }
 
-std::string Style::mark(bool holds) const {
-  if (ascii())
-    return holds ? good("ok") : bad("NO");
-  return holds ? good("✓") : bad("✗");
+std::string Style::mark(Verdict verdict) const {
+  const char* const kAscii[] = {"ok", "??", "NO"};
+  const char* const kUnicode[] = {"✓", "?", "✗"};
+  return coloured(verdict, (ascii() ? kAscii : kUnicode)[static_cast<size_t>(verdict)]);
+}
+
+std::string Style::coloured(Verdict verdict, std::string_view text) const {
+  switch (verdict) {
+    case Verdict::Holds:
+      return good(text);
+    case Verdict::Undecided:
+      return wrapped("33", text);
+    case Verdict::Fails:
+      break;
+  }
+  return bad(text);
 }
 
 std::string Style::bar(int64_t part, int64_t whole, size_t width) const {

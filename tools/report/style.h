@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "verifier/verdict.h"
+
 namespace orrery {
 
 enum class Colours : uint8_t { Plain, Ansi };
@@ -31,8 +33,10 @@ class Style {
   std::string dim(std::string_view text) const { return wrapped("2", text); }
   std::string bold(std::string_view text) const { return wrapped("1", text); }
 
-  /// A tick or a cross in its colour.
-  std::string mark(bool holds) const;
+  /// A tick, a question mark or a cross in its colour.
+  std::string mark(Verdict verdict) const;
+  /// Text in the colour of a verdict.
+  std::string coloured(Verdict verdict, std::string_view text) const;
   /// `width` columns, of which part/whole are filled; any part > 0 fills one. Red from 100 % on.
   std::string bar(int64_t part, int64_t whole, size_t width) const;
   /// Stretches of a timeline.

@@ -57,6 +57,23 @@ std::string devices_text(const std::vector<LogicalId>& devices) {
   return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
 }
 
+/// "12 checks hold", "1 of 12 checks fails, 2 are undecided".
+std::string counted_verdicts(const std::vector<Check>& checks) {
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(checks.begin(), checks.end(),
+                         [&](const Check& check) { return check.verdict == verdict; });
+  };
+  const auto failed = count(Verdict::Fails);
+  const auto open = count(Verdict::Undecided);
+  const std::string are_open = fmt::format("{} undecided", open == 1 ? "is" : "are");
+  if (failed == 0 && open == 0)
+    return fmt::format("{} checks hold", checks.size());
+  if (failed == 0)
+    return fmt::format("{} of {} checks {}", open, checks.size(), are_open);
+  return fmt::format("{} of {} checks fail", failed, checks.size()) +
+         (open > 0 ? fmt::format(", {} {}", open, are_open) : std::string());
+}
+
 class TextReport {
  public:
   TextReport(const Report& report, const Style& style)
@@ -78,10 +95,10 @@ class TextReport {
 
   std::string header() const {
     const Scenario& scenario = *report_.scenario;
-    const std::string verdict = report_.holds ? style_.good("HOLDS") : style_.bad("DOES NOT HOLD");
+    const std::string verdict = headline(report_.verdict, style_);
     const std::string mesh = mesh_text(program_.mesh);
     const std::string dot = fmt::format(" {} ", style_.dot());
-    return style_.mark(report_.holds) + " " + style_.bold(scenario.name) + "  " + verdict + "\n" +
+    return style_.mark(report_.verdict) + " " + style_.bold(scenario.name) + "  " + verdict + "\n" +
            style_.dim(fmt::format("  {}{}{} devices{}mesh {}{}{} ops", scenario.cluster.name, dot,
                                   program_.mesh.devices(), dot, mesh.empty() ? "[]" : mesh, dot,
                                   program_.ops.size())) +
@@ -169,7 +186,7 @@ class TextReport {
     size_t name_width = 0;
     size_t rows = 0;
     const auto drawn = [&](const OpReport& run) {
-      return run.end > run.start && program_.op(run.op).kind != OpKind::Done;
+      return run.end > run.entered && program_.op(run.op).kind != OpKind::Done;
     };
     const auto any_drawn = [&](const OpEntry& entry) {
       return std::any_of(entry.runs.begin(), entry.runs.end(),
@@ -197,8 +214,9 @@ class TextReport {
       for (const OpReport* run : entry.runs) {
         if (!drawn(*run))
           continue;
-        const size_t first = std::max(std::min(column(run->start), width - 1), end);
-        const size_t past = std::max(column(run->end), std::min(column(run->start), width - 1) + 1);
+        const size_t first = std::max(std::min(column(run->entered), width - 1), end);
+        const size_t past =
+            std::max(column(run->end), std::min(column(run->entered), width - 1) + 1);
         if (past <= end)
           continue;
         text += std::string(first - end, ' ');
@@ -329,12 +347,7 @@ class TextReport {
   }
 
   std::string footer() const {
-    const auto failed = std::count_if(report_.checks.begin(), report_.checks.end(),
-                                      [](const Check& check) { return !check.holds; });
-    const std::string count =
-        failed == 0
-            ? style_.good(fmt::format("{} checks hold", report_.checks.size()))
-            : style_.bad(fmt::format("{} of {} checks fail", failed, report_.checks.size()));
+    const std::string count = style_.coloured(report_.verdict, counted_verdicts(report_.checks));
     const std::string digest =
         report_.digest
             ? style_.dim(fmt::format("schedule digest {}: one executor ran, nothing was compared\n",
@@ -351,6 +364,11 @@ class TextReport {
 
 }  // namespace
 
+std::string headline(Verdict verdict, const Style& style) {
+  const char* const kWords[] = {"HOLDS", "UNDECIDED", "DOES NOT HOLD"};
+  return style.coloured(verdict, kWords[static_cast<size_t>(verdict)]);
+}
+
 std::string report_text(const Report& report, const Style& style) {
   return TextReport(report, style).text();
 }
@@ -365,8 +383,8 @@ std::string checks_text(const std::vector<Check>& checks, const Style& style) {
   std::string text;
   for (const Check& check : checks) {
     const std::string head =
-        fmt::format("  {} {}{}  {}{}{}", style.mark(check.holds),
-                    check.holds ? check.name : style.bad(check.name),
+        fmt::format("  {} {}{}  {}{}{}", style.mark(check.verdict),
+                    check.holds() ? check.name : style.coloured(check.verdict, check.name),
                     std::string(name_width - columns(check.name), ' '), style.dim(check.of),
                     std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "");
     const size_t indent = columns(head);
@@ -374,7 +392,7 @@ std::string checks_text(const std::vector<Check>& checks, const Style& style) {
             wrapped_words(words_of(check.message),
                           kReportColumns - std::min(indent, kReportColumns / 2), indent) +
             "\n";
-    if (check.holds)
+    if (check.holds())
       continue;
     for (const auto& [key, value] : check.witness)
       text += fmt::format("      {}: {}\n", style.dim(key), value);
@@ -385,12 +403,12 @@ std::string checks_text(const std::vector<Check>& checks, const Style& style) {
 SummaryLine summary_line(const Report& report, const Style& style) {
   SummaryLine line;
   line.file = report.scenario->file;
-  line.outcome = report.holds ? SummaryLine::Outcome::Holds : SummaryLine::Outcome::Fails;
+  line.verdict = report.verdict;
   if (report.completion)
     line.makespan = time_text(report.completion->makespan - Instant(), style.ascii());
   line.peak = size_text(report.memory.largest_peak());
   for (const Check& check : report.checks) {
-    if (!check.holds) {
+    if (check.verdict == report.verdict && !check.holds()) {
       line.remark = check.name + ": " + check.message;
       break;
     }
@@ -410,9 +428,8 @@ std::string summary_text(const std::vector<SummaryLine>& lines, const Style& sty
       std::max<size_t>(kReportColumns - std::min(kReportColumns, file_width + kOthers), 30);
   size_t holding = 0;
   for (const SummaryLine& line : lines) {
-    const bool holds = line.outcome == SummaryLine::Outcome::Holds;
-    holding += holds ? 1 : 0;
-    table.row({style.mark(holds), line.file, line.makespan, line.peak,
+    holding += line.verdict == Verdict::Holds ? 1 : 0;
+    table.row({style.mark(line.verdict), line.file, line.makespan, line.peak,
                shortened(line.remark, remark_width, style)});
   }
   const std::string count = fmt::format("{} of {} scenarios hold", holding, lines.size());

@@ -224,19 +224,19 @@ class Trace {
       const std::string& name = names_[instruction.op.index()];
       if (instruction.kind == Instruction::Kind::Local) {
         file_.event(R"({},"args":{{{}}})",
-                    complete(compute, "compute", name, {span.start, span.end}),
+                    complete(compute, "compute", name, {span.entered, span.end}),
                     op_figures(instruction.op));
       } else if (instruction.kind == Instruction::Kind::Wait) {
-        if (span.reached < span.end)
+        if (span.start < span.end)
           file_.event("{}", complete(compute, "wait", waits_for(instruction.collective),
-                                     {span.reached, span.end}));
+                                     {span.start, span.end}));
       } else {
         const Row row{compute.process, stream(list, instruction.stream).first_thread};
         const Instant called = runs_.at(list, *runs_.last_met(list, {MomentKind::Entered, i}));
-        if (called < span.start)
-          file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.start}));
+        if (called < span.entered)
+          file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.entered}));
         file_.event(R"({},"args":{{{}}})",
-                    complete(row, "collective", name, {span.start, span.end}),
+                    complete(row, "collective", name, {span.entered, span.end}),
                     op_figures(instruction.op));
       }
     }
@@ -263,7 +263,7 @@ class Trace {
       const std::vector<Bytes>& live = report_.memory.threads[thread.index()].live;
       const std::vector<OpId>& ops = program_.thread(thread).issue_order;
       for (size_t p = 0; p < ops.size(); ++p)
-        changes.push_back({runs_.span(ops[p], list).reached, l, live[p]});
+        changes.push_back({runs_.span(ops[p], list).start, l, live[p]});
       lives.push_back(live.empty() ? Bytes() : live.front());
     }
     std::stable_sort(changes.begin(), changes.end(),

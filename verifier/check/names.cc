@@ -59,14 +59,19 @@ const CheckInfo& info(CheckKind kind) {
 Check passed(CheckKind kind, std::string of, std::string message) {
   const CheckInfo& check = info(kind);
   return {std::string(check.name),
-          true,
+          Verdict::Holds,
           std::move(of),
           message.empty() ? std::string(check.promises) : std::move(message),
           {}};
 }
 
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness) {
-  return {std::string(info(kind).name), false, std::move(of), std::move(message),
+  return {std::string(info(kind).name), Verdict::Fails, std::move(of), std::move(message),
+          std::move(witness)};
+}
+
+Check undecided(CheckKind kind, std::string of, std::string message, Witness witness) {
+  return {std::string(info(kind).name), Verdict::Undecided, std::move(of), std::move(message),
           std::move(witness)};
 }
 

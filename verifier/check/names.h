@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "models/base/quantity.h"
-#include "models/base/verdict.h"
 #include "models/program/op.h"
 #include "verifier/report.h"
 
@@ -52,6 +51,8 @@ using Witness = std::vector<std::pair<std::string, std::string>>;
 /// A check that holds, with `message`, or by default the property that it states.
 Check passed(CheckKind kind, std::string of, std::string message = {});
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness = {});
+/// `message` says why.
+Check undecided(CheckKind kind, std::string of, std::string message, Witness witness = {});
 
 /// The position of an op in its document: its JSON pointer, or its quoted name if it was not read
 /// from one.

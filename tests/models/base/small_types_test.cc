@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/answer.h"
 #include "models/base/chunked_array.h"
 #include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/shared_list.h"
-#include "models/base/verdict.h"
 
 namespace orrery {
 
@@ -68,10 +68,10 @@ TEST_CASE("shared_list: copies are the same memory, equal lists are equal") {
 }
 
 TEST_CASE("verdict: no has its witness, yes has none") {
-  CHECK(Verdict::yes().holds);
-  CHECK(Verdict::yes().witness.empty());
-  CHECK_FALSE(Verdict::no("rank 3 waits for itself").holds);
-  CHECK(Verdict::no("rank 3 waits for itself").witness == "rank 3 waits for itself");
+  CHECK(Answer::yes().holds);
+  CHECK(Answer::yes().witness.empty());
+  CHECK_FALSE(Answer::no("rank 3 waits for itself").holds);
+  CHECK(Answer::no("rank 3 waits for itself").witness == "rank 3 waits for itself");
 }
 
 }  // namespace orrery

@@ -32,6 +32,33 @@ TEST_CASE("run: 0 when all holds, 1 when a verdict fails, 2 when the input is wr
   CHECK(ran({"run", wrong}).outcome == Outcome::WrongInput);
 }
 
+TEST_CASE("run: a report that is undecided ends with 1, unless that is allowed") {
+  const TemporaryFolder folder;
+  const std::string expect = R"(, "expect": [{"values": {"total": [[2, 4], [2, 4]]}}])";
+  const std::string file = folder.file("small.json", small_scenario(expect));
+  CHECK(ran({"run", file}).outcome == Outcome::Holds);
+  const Ran open = ran({"run", file, "--data", "off"});
+  CHECK(open.outcome == Outcome::Fails);
+  CHECK(open.out.compare(0, 20, "? small  UNDECIDED\n ") == 0);
+  CHECK(ran({"run", file, "--data", "off", "--allow-undecided"}).outcome == Outcome::Holds);
+  const std::string late = folder.file("late.json", small_scenario(kTooLong));
+  CHECK(ran({"run", late, "--allow-undecided"}).outcome == Outcome::Fails);
+}
+
+TEST_CASE("run: JSON reports say that they are undecided, allowed or not") {
+  const TemporaryFolder folder;
+  const std::string expect = R"(, "expect": [{"values": {"total": [[2, 4], [2, 4]]}}])";
+  const std::string file = folder.file("small.json", small_scenario(expect));
+  const Ran open = ran({"run", file, "--data", "off", "--format", "json", "--allow-undecided"});
+  CHECK(open.out.find("  \"holds\": false,\n  \"verdict\": \"undecided\",\n") != std::string::npos);
+  CHECK(open.out.find("\"name\":\"VALUES.LITERAL\",\"holds\":false,\"verdict\":\"undecided\"") !=
+        std::string::npos);
+  const Ran two =
+      ran({"run", file, file, "--data", "off", "--format", "json", "--allow-undecided"});
+  CHECK(two.outcome == Outcome::Holds);
+  CHECK(two.out.find("], \"holds\": false}\n") != std::string::npos);
+}
+
 TEST_CASE("run: of several files the worst outcome counts, and each has a line") {
   const TemporaryFolder folder;
   folder.file("below/b.json", small_scenario(kTooLong));

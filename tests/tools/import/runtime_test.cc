@@ -172,7 +172,7 @@ TEST_CASE("runtimes: what is beyond a limit is named, and --runtime none asks fo
   REQUIRE(check.witness.size() == 1);
   CHECK(check.witness[0] ==
         std::pair<std::string, std::string>("steps", "gpu 0 tb 1 has 65, at most 64"));
-  CHECK(named(beyond, "DEADLOCK.FREE").holds);
+  CHECK(named(beyond, "DEADLOCK.FREE").holds());
 }
 
 TEST_CASE("runtimes: counts and ids of thread blocks have limits too") {

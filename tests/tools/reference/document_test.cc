@@ -17,7 +17,7 @@ TEST_CASE("docs/scenario.md: every example is read, runs and holds") {
   for (const Json& example : document_examples()) {
     CAPTURE(example.dump());
     const Scenario scenario = read_scenario("example", example.dump());
-    CHECK(run(scenario, {}).holds);
+    CHECK(run(scenario, {}).holds());
   }
 }
 

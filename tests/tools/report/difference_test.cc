@@ -41,8 +41,8 @@ RunRecord record() {
   record.ops = {op("p", 10, 12), op("q", 20, 30)};
   record.devices = {{LogicalId(0), Bytes(512), "p", Bytes(512)},
                     {LogicalId(1), Bytes(512), "p", Bytes(512)}};
-  record.checks = {{"DEADLOCK.FREE", "/program", true, "it ends"},
-                   {"VALUES.EQUAL", "/expect/0", true, "they are equal"}};
+  record.checks = {{"DEADLOCK.FREE", "/program", Verdict::Holds, "it ends"},
+                   {"VALUES.EQUAL", "/expect/0", Verdict::Holds, "they are equal"}};
   for (const char* name : {"a", "p", "q"})
     record.values.push_back({name, Dtype::F32, Shape{2}, {floats(1, 2), floats(3, 4)}});
   return record;
@@ -197,7 +197,7 @@ TEST_CASE("diff: memory, at its device") {
 
 TEST_CASE("diff: a verdict, with its message where it does not hold") {
   RunRecord b = record();
-  b.checks[1].holds = false;
+  b.checks[1].verdict = Verdict::Fails;
   b.checks[1].message = "they are not";
   const Finding finding = only(record(), b);
   CHECK(finding.aspect == Aspect::Verdict);
@@ -207,18 +207,28 @@ TEST_CASE("diff: a verdict, with its message where it does not hold") {
   CHECK(finding.first.note == "they are not");
 }
 
+TEST_CASE("diff: a check that is undecided in one run, with why") {
+  RunRecord b = record();
+  b.checks[1].verdict = Verdict::Undecided;
+  b.checks[1].message = "there are no values";
+  const Finding finding = only(record(), b);
+  CHECK(finding.first.b == "is undecided");
+  CHECK(finding.first.note == "there are no values");
+  CHECK(only(b, record()).first.note == "there are no values");
+}
+
 TEST_CASE("diff: a check of only one run counts where it does not hold") {
   RunRecord b = record();
-  b.checks.push_back({"ROUTE.LEFT", "/faults", true, "all have a way"});
+  b.checks.push_back({"ROUTE.LEFT", "/faults", Verdict::Holds, "all have a way"});
   CHECK(compare(record(), b).same());
-  b.checks.back().holds = false;
+  b.checks.back().verdict = Verdict::Fails;
   CHECK(only(record(), b).first.a == "not checked");
   CHECK(only(b, record()).first.b == "not checked");
 }
 
 TEST_CASE("diff: where an op differs in several ways, the likelier cause comes first") {
   RunRecord b = record();
-  b.checks[0].holds = false;
+  b.checks[0].verdict = Verdict::Fails;
   b.devices[0].peak = Bytes(256);
   b.ops[0].by_device[0].second.end = Instant(11);
   b.ops[0].algorithm = "direct";

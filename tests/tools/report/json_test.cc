@@ -16,6 +16,7 @@ TEST_CASE("JSON report: the whole text") {
   "report": 1,
   "scenario": "a scatter behind a computation",
   "holds": true,
+  "verdict": "holds",
   "fingerprint": "00112233445566778899aabbccddeeff",
   "faults": [],
   "labels": ["launch: 0 (not given)"],
@@ -39,6 +40,7 @@ TEST_CASE("JSON report: the whole text") {
       "bytes": 16,
       "messages": 2,
       "start_ps": 0,
+      "entered_ps": 0,
       "end_ps": 1500000,
       "exposed_ps": 500000,
       "hidden_ps": 1000000,
@@ -54,6 +56,7 @@ TEST_CASE("JSON report: the whole text") {
       "bytes": 16,
       "messages": 0,
       "start_ps": 0,
+      "entered_ps": 0,
       "end_ps": 1000000,
       "exposed_ps": 0,
       "hidden_ps": 0,
@@ -69,6 +72,7 @@ TEST_CASE("JSON report: the whole text") {
       "bytes": 0,
       "messages": 0,
       "start_ps": 1000000,
+      "entered_ps": 1000000,
       "end_ps": 1500000,
       "exposed_ps": 0,
       "hidden_ps": 0,
@@ -118,8 +122,8 @@ TEST_CASE("JSON report: the whole text") {
     {"link":"device 1 -> device 0","from":1,"to":0,"bytes":7500,"utilization":0.1}
   ],
   "checks": [
-    {"name":"DEADLOCK.FREE","holds":true,"of":"","message":"the program ends","witness":{}},
-    {"name":"MEMORY.CAPACITY","holds":true,"of":"","message":"every device holds what it must","witness":{}}
+    {"name":"DEADLOCK.FREE","holds":true,"verdict":"holds","of":"","message":"the program ends","witness":{}},
+    {"name":"MEMORY.CAPACITY","holds":true,"verdict":"holds","of":"","message":"every device holds what it must","witness":{}}
   ],
   "values": {
     "p": {

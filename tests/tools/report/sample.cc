@@ -49,6 +49,7 @@ std::vector<OpReport> ops() {
   OpReport done;
   done.op = OpId(2);
   done.start = at(1'000'000);
+  done.entered = at(1'000'000);
   done.end = at(1'500'000);
   return {scatter, compute, done};
 }
@@ -76,7 +77,7 @@ Report sample_report() {
   report.completion->by = TimedBy::Sweep;
   report.completion->because = "no link can be asked for more than it has";
   for (const OpReport& op : ops())
-    report.completion->spans.emplace_back(2, OpSpan{op.start, op.start, op.end});
+    report.completion->spans.emplace_back(2, OpSpan{op.start, op.entered, op.end});
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();
@@ -98,8 +99,8 @@ Report sample_report() {
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
   // 50 GB/s for 1.5 us: room for 75,000 bytes.
   report.links = {{LinkId(0), Bytes(7'500)}, {LinkId(1), Bytes(7'500)}};
-  report.checks = {{"DEADLOCK.FREE", true, "", "the program ends", {}},
-                   {"MEMORY.CAPACITY", true, "", "every device holds what it must", {}}};
+  report.checks = {{"DEADLOCK.FREE", Verdict::Holds, "", "the program ends", {}},
+                   {"MEMORY.CAPACITY", Verdict::Holds, "", "every device holds what it must", {}}};
 
   const ValueId p = report.scenario->program.outputs.front();
   report.values.emplace(report.scenario->program);
@@ -114,9 +115,9 @@ Report sample_report() {
 
 Report failing_report() {
   Report report = sample_report();
-  report.holds = false;
+  report.verdict = Verdict::Fails;
   report.checks.push_back({"VALUES.CLOSE",
-                           false,
+                           Verdict::Fails,
                            "/expect/0",
                            "p and q differ on device 1 at [0]",
                            {{"device", "1"}, {"index", "[0]"}}});

@@ -70,6 +70,19 @@ TEST_CASE("saved report: unknown keys of later versions are ignored") {
         "");
 }
 
+TEST_CASE("saved report: a verdict, or of an older report whether it holds") {
+  const auto verdict = [](const std::string& keys) {
+    return read(with("checks", R"([{"name": "N", "of": "", "message": "m", )" + keys + "}]"))
+        .checks.at(0)
+        .verdict;
+  };
+  CHECK(verdict(R"("holds": false, "verdict": "undecided")") == Verdict::Undecided);
+  CHECK(verdict(R"("holds": false, "verdict": "fails")") == Verdict::Fails);
+  CHECK(verdict(R"("holds": true, "verdict": "holds")") == Verdict::Holds);
+  CHECK(verdict(R"("holds": false)") == Verdict::Fails);
+  CHECK(verdict(R"("holds": true)") == Verdict::Holds);
+}
+
 TEST_CASE("saved report: errors") {
   struct Case {
     std::string key, value, refused;
@@ -90,6 +103,9 @@ TEST_CASE("saved report: errors") {
        "r.json:6:37: /devices/0/peak_bytes: expected a whole number of at least 0, got \"1 B\""},
       {"checks", R"([{"name": "N", "of": "", "message": "m"}])",
        "r.json:7:12: /checks/0: missing key \"holds\""},
+      {"checks", R"([{"name": "N", "of": "", "holds": false, "verdict": "maybe", "message": "m"}])",
+       "r.json:7:63: /checks/0/verdict: expected \"holds\", \"undecided\" or \"fails\", got "
+       "\"maybe\""},
       {"values", R"({"v": {"dtype": "f31", "shape": [1], "per_device": [[1]]}})",
        "r.json:8:27: /values/v/dtype: expected a dtype (one of "},
       {"values", R"({"v": {"dtype": "f32", "shape": [2], "per_device": [[1]]}})",

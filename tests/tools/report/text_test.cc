@@ -47,6 +47,31 @@ ASSUMED
 )text");
 }
 
+TEST_CASE("text report: an undecided check has a mark of its own, and the headline says so") {
+  Report sample = sample_report();
+  sample.checks[1] = {"VALUES.EQUAL", Verdict::Undecided, "/expect/0", "there are no values", {}};
+  sample.verdict = Verdict::Undecided;
+  const std::string text = report_text(sample, Style());
+  CHECK(text.rfind("? a scatter behind a computation  UNDECIDED\n", 0) == 0);
+  CHECK(text.find("  ? VALUES.EQUAL   /expect/0  there are no values\n") != std::string::npos);
+  CHECK(text.find("\n1 of 2 checks is undecided  fingerprint") != std::string::npos);
+  sample.checks[0].verdict = Verdict::Fails;
+  CHECK(report_text(sample, Style()).find("\n1 of 2 checks fail, 1 is undecided  fingerprint") !=
+        std::string::npos);
+}
+
+TEST_CASE("summary: the remark is the check that decides the verdict") {
+  Report sample = sample_report();
+  sample.checks = {{"VALUES.EQUAL", Verdict::Undecided, "/expect/0", "there are no values", {}},
+                   {"TIME.MAKESPAN", Verdict::Fails, "/expect/1", "it is late", {}}};
+  sample.verdict = Verdict::Fails;
+  CHECK(summary_line(sample, Style()).remark == "TIME.MAKESPAN: it is late");
+  CHECK(summary_text({summary_line(sample, Style())}, Style()).find("✗") != std::string::npos);
+  sample.checks.pop_back();
+  sample.verdict = Verdict::Undecided;
+  CHECK(summary_line(sample, Style()).remark == "VALUES.EQUAL: there are no values");
+}
+
 TEST_CASE("text report: the digest of the only executor stands last") {
   Report sample = sample_report();
   sample.digest = 0xabc;
@@ -99,7 +124,7 @@ TEST_CASE("summary: a line a scenario, the first failing check, the count") {
   const std::vector<SummaryLine> lines = {
       summary_line(good, Style()),
       summary_line(bad, Style()),
-      {"worse.json", SummaryLine::Outcome::WrongInput, "", "", "the input is wrong"}};
+      {"worse.json", Verdict::Fails, "", "", "the input is wrong"}};
   CHECK(summary_text(lines, Style()) ==
         "   scenario     makespan   peak\n"
         "✓  sample.json    1.5 µs  512 B\n"
