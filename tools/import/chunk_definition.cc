@@ -225,7 +225,8 @@ ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root) {
   const uint32_t gpus = algorithm.gpus;
   const int64_t chunks = algorithm.chunks;
   ChunkDefinition result;
-  result.text = fmt::format("the {} of {} chunks over {} gpus", name(collective), chunks, gpus);
+  result.text = fmt::format("the {} of {} chunk{} over {} gpus", name(collective), chunks,
+                            chunks == 1 ? "" : "s", gpus);
   if (form_of(collective).rooted) {
     result.text += fmt::format(", root {}", root);
     result.runs = [=](uint32_t gpu) { return rooted_runs(collective, chunks, gpus, root, gpu); };

@@ -103,4 +103,19 @@ std::optional<StepRef> CutSchedule::takes_slot_of(StepRef ref) const {
                       received[before % received.size()]);
 }
 
+void CutSchedule::for_each_receiver(Node node, Channel channel,
+                                    FunctionRef<void(const Sent&)> visit) const {
+  std::map<Node, Sent> sent;
+  for (uint32_t s = 0; s < length(node, channel); ++s) {
+    const Step step = unpack(steps_[node.index()][channel.index()][s], node);
+    if (!step.to)
+      continue;
+    Sent& to = sent.try_emplace(*step.to, Sent{*step.to, 0, 0}).first->second;
+    to.messages += iterations_;
+    to.elements = checked_add(to.elements, checked_multiply(step.count(), chunk_));
+  }
+  for (const auto& [to, all] : sent)
+    visit(all);
+}
+
 }  // namespace orrery

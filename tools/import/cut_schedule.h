@@ -29,6 +29,8 @@ class CutSchedule final : public Schedule {
   Step step(StepRef ref) const override;
   StepRef peer(StepRef ref, Half half) const override;
   std::optional<StepRef> takes_slot_of(StepRef ref) const override;
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override;
 
   uint32_t iterations() const { return iterations_; }
   /// The step, in the first iteration, that this one repeats.

@@ -105,16 +105,14 @@ class Waits {
                                         texts_[b].steps[s].line);
     const std::string whom =
         fmt::format("tb {} step {} (line {})", texts_[on].id, named, texts_[on].steps[named].line);
-    const bool own = on == b;
-    algorithm_.add_hang(
-        {fmt::format("{} waits for {} for ever: {}.", who, whom,
-                     own ? "no step between the two sets a flag (hasdep=\"1\")"
-                         : "neither that step nor a later one of its thread block sets a flag "
-                           "(hasdep=\"1\")"),
-         {{"waits", who}, {"for", whom}}});
+    const char* const why = on != b
+                                ? "neither that step nor a later one of its thread block sets a "
+                                  "flag (hasdep=\"1\")"
+                            : named < s ? "no step between the two sets a flag (hasdep=\"1\")"
+                                        : "it is in the same thread block, and no earlier";
+    algorithm_.add_hang({fmt::format("{} waits for {} for ever: {}.", who, whom, why), {}});
   }
 
- private:
   MscclAlgorithm& algorithm_;
   const std::vector<ThreadBlock>& blocks_;
   const std::vector<MscclBlock>& texts_;

@@ -129,8 +129,9 @@ class Prover {
       return;
     }
     std::string note =
-        fmt::format("a slot of {} has {} in {}, which has {} a connection",
-                    name(algorithm_.protocol), size_text(*form.slot), runtime_.name, form.slots);
+        fmt::format("{} in {}: {} slots a connection (judged with {}), each of {} of data",
+                    name(algorithm_.protocol), runtime_.name, form.slots, request_.slots,
+                    size_text(*form.slot));
     const int64_t iterations = ceil_divide(chunk_, cut_.elements);
     if (iterations > 1)
       note += fmt::format("; a chunk of {} is cut, and all steps run {} times",
@@ -167,17 +168,22 @@ class Prover {
                                                cut.messages, 1, 1);
   }
 
-  /// The thread blocks times the pieces are as limited as the reader limits those of the file.
+  /// A file within the runtime's limits has at most 71 pieces a step; one that is not could have
+  /// any number. The search for races keeps a clock of a gpu's thread blocks for every piece.
   void require_few_pieces() const {
-    size_t most_blocks = 0;
-    for (const auto& gpu : algorithm_.steps)
-      most_blocks = std::max(most_blocks, gpu.size());
+    constexpr uint64_t kMost = uint64_t{1} << 21U;
     const uint64_t pieces = count_pieces(algorithm_.steps, cut_.chunks);
-    const auto blocks = static_cast<int64_t>(most_blocks * algorithm_.steps.size());
-    if (Int128{blocks} * Int128{pieces} > request_.limits.clocks)
+    if (pieces > std::max(kMost, result_.steps))
+      refuse(algorithm_, "/algo",
+             fmt::format("expected at most {} steps with messages of at most {} chunk{}, got {}",
+                         kMost, cut_.chunks, cut_.chunks == 1 ? "" : "s", pieces));
+    size_t blocks = 0;
+    for (const auto& gpu : algorithm_.steps)
+      blocks = std::max(blocks, gpu.size());
+    if (Int128{pieces} * static_cast<int64_t>(blocks) > request_.limits.clocks)
       refuse(algorithm_, "/algo",
              beyond(request_.limits, &Limits::clocks,
-                    fmt::format("{} times {}, with messages of {} chunks", blocks, pieces,
+                    fmt::format("{} times {}, with messages of at most {}", blocks, pieces,
                                 cut_.chunks)));
   }
 

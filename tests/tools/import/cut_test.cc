@@ -59,6 +59,12 @@ StoredSchedule written_out(const Extent& areas, const StoredSteps& steps,
   return {extent, all, repeated};
 }
 
+std::vector<Sent> receivers(const Schedule& schedule, Node node, Channel channel) {
+  std::vector<Sent> all;
+  schedule.for_each_receiver(node, channel, [&](const Sent& sent) { all.push_back(sent); });
+  return all;
+}
+
 bool ends(const Schedule& schedule) {
   NoVisitor visitor;
   return walk(schedule, visitor).empty();
@@ -89,6 +95,7 @@ TEST_CASE("cut schedules: as the same iterations written out") {
     for (uint32_t n = 0; n < stored.extent().nodes; ++n) {
       for (uint32_t c = 0; c < stored.extent().channels; ++c) {
         RC_ASSERT(cut.steps(Node(n), Channel(c)) == stored.steps(Node(n), Channel(c)));
+        RC_ASSERT(receivers(cut, Node(n), Channel(c)) == receivers(stored, Node(n), Channel(c)));
         for (uint32_t i = 0; i < stored.steps(Node(n), Channel(c)); ++i) {
           const StepRef ref{Node(n), Channel(c), i};
           const Step a = cut.step(ref);

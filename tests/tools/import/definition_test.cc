@@ -53,7 +53,7 @@ TEST_CASE("definitions: a broadcast gives every gpu the root's input") {
                receives(0, 1, "o0")};
   CHECK(prove(algo, 1).holds);
   CHECK(proved(prove(algo, 1)).message ==
-        "for all values, every gpu ends with the broadcast of 1 chunks over 3 gpus, root 1");
+        "for all values, every gpu ends with the broadcast of 1 chunk over 3 gpus, root 1");
   CHECK(proved(prove(algo, 0)).message ==
         "gpu 0, buffer o, chunk 0 (1 MiB) is chunk 0 of gpu 1; expected chunk 0 of gpu 0");
 }

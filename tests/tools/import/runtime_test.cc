@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/base/diagnostics.h"
 #include "tests/tools/import/xml.h"
 #include "tools/import/prove.h"
 
@@ -93,7 +94,24 @@ TEST_CASE("runtimes: how messages are cut is said") {
   CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 20)}),
                  "a chunk of 1 MiB is cut, and all steps run 64 times"));
   CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 12)}),
-                 "a slot of LL has 16 KiB in rccl, which has 8 a connection"));
+                 "LL in rccl: 8 slots a connection (judged with 8), each of 16 KiB of data"));
+}
+
+TEST_CASE("runtimes: messages of any number of chunks do not take memory for each piece") {
+  AlgoText algo = four_at_once();
+  algo.chunks = algo.output = 2'000'000'000;
+  for (std::string& gpu : algo.gpus)
+    for (const char* const count : {"cnt=\"4\"", "cnt=\"4\""})
+      gpu.replace(gpu.find(count), 7, "cnt=\"1000000000\"");
+  const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+  CHECK_THROWS_WITH_AS(
+      prove_algorithm(algorithm, {}),
+      "a.xml: /algo: expected at most 2097152 steps with messages of at most 71 chunks, got "
+      "56338032",
+      InputError);
+  ProofRequest request;
+  request.runtime = runtime_named("none");
+  CHECK(prove_algorithm(algorithm, request).least_slots == 1);
 }
 
 TEST_CASE("runtimes: a size outside the file's is said, and the default is inside") {
