@@ -203,11 +203,10 @@ class Prover {
       require_routes(*request_.cluster, *one_iteration(placements.front(), cut, request_.slots));
     if (!result_.least_slots)
       return;
-    const uint32_t slots = std::max(request_.slots, *result_.least_slots);
     for (const Placement placement : placements) {
       if (placement != placements.front())
         cut = this->cut(placement);
-      check_values(placement, cut, slots);
+      check_values(placement, cut);
     }
     if (parked.empty() && request_.cluster != nullptr)
       result_.time = time_on(*request_.cluster, placements.back(), cut);
@@ -256,8 +255,11 @@ class Prover {
                                       cycle_table(algorithm_, cut, parked)));
   }
 
-  void check_values(Placement placement, const CutSteps& cut, uint32_t slots) {
-    const std::unique_ptr<const CutSchedule> schedule = one_iteration(placement, cut, slots);
+  /// With as many slots as messages, so that no order of steps is one of slots: connections may
+  /// have more of them than `--slots` says.
+  void check_values(Placement placement, const CutSteps& cut) {
+    const std::unique_ptr<const CutSchedule> schedule =
+        one_iteration(placement, cut, most_messages(cut));
     const Traced traced = trace(*schedule, buffers_of(algorithm_, placement));
     const std::string where = algorithm_.in_place && algorithm_.out_of_place
                                   ? std::string(name(placement)) + ": "
@@ -265,10 +267,22 @@ class Prover {
     const std::optional<StepRace>& race = traced.races.first;
     result_.checks.push_back(
         race ? failed(CheckKind::RaceFree, "",
-                      where + race_text(algorithm_, cut, placement, *race, result_.chunk))
+                      where + race_text(algorithm_, cut, placement, *race, result_.chunk) +
+                          race_with_slots(placement, cut))
              : passed(CheckKind::RaceFree, "",
-                      where + "any two steps that touch the same elements are ordered"));
+                      where + "any two steps that touch the same elements are ordered, with any "
+                              "number of slots"));
     result_.checks.push_back(proved(traced, cut, where));
+  }
+
+  /// What to add to the text of a race: whether the slots asked for would order the steps.
+  std::string race_with_slots(Placement placement, const CutSteps& cut) const {
+    const std::unique_ptr<const CutSchedule> schedule =
+        one_iteration(placement, cut, request_.slots);
+    if (request_.slots < *result_.least_slots || !step_races(*schedule).none())
+      return "";
+    return fmt::format(" but the wait for one of {} slot{}: with more they race", request_.slots,
+                       request_.slots == 1 ? "" : "s");
   }
 
   Check proved(const Traced& traced, const CutSteps& cut, const std::string& where) {

@@ -41,8 +41,8 @@ struct AlgorithmTime {
 
 struct AlgorithmProof {
   /// RUNTIME.LIMITS unless the runtime has none, DEADLOCK.FREE, and for each placement RACE.FREE
-  /// and SCHEDULE.PROVED. The last two are checked with as many slots as the algorithm needs, since
-  /// its results do not depend on the slots.
+  /// and SCHEDULE.PROVED. The last two are left out where it hangs with any number of slots, and
+  /// hold for any number with which it ends.
   std::vector<Check> checks;
   bool holds = true;
   std::optional<uint32_t> least_slots;  // empty: it hangs with any number of slots

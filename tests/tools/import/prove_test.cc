@@ -190,6 +190,40 @@ TEST_CASE("prove: two unordered thread blocks that touch the same chunk are a ra
         "1 (4 B), and nothing orders the two");
 }
 
+TEST_CASE("prove: steps that only a wait for a slot orders race, since there may be more slots") {
+  // Gpu 1 copies chunk 0 before it takes the first of two messages. With one slot the second is
+  // sent after that, and then another thread block sends what overwrites the chunk.
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = 4;
+  algo.input = 4;
+  algo.output = 0;
+  algo.scratch = 1;
+  const auto block = [](int id, int send, int recv, const char* chan,
+                        std::vector<std::string> steps) {
+    std::string text = BlockText{id, send, recv, std::move(steps)}.text();
+    return text.replace(text.find("chan=\"0\""), 8, std::string("chan=\"") + chan + "\"");
+  };
+  algo.gpus = {
+      block(0, 1, -1, "0", {StepText{0, "s", "i1"}.text(), StepText{1, "s", "i2"}.text()}) +
+          block(1, 1, -1, "1", {StepText{0, "s", "i3", "i0", 1, 0, 1}.text()}),
+      block(0, -1, 0, "0",
+            {StepText{0, "cpy", "i0", "s0"}.text(), StepText{1, "r", "i1", "i1"}.text(),
+             StepText{2, "r", "i2", "i2"}.text()}) +
+          block(1, -1, 0, "1", {StepText{0, "r", "i0", "i0"}.text()})};
+  std::string text = algo.text();
+  text.replace(text.find("nchannels=\"1\""), 13, "nchannels=\"2\"");
+  const MscclAlgorithm algorithm = read_msccl(text, "a.xml");
+  const std::string race =
+      "gpu 1 tb 0 step 0 (cpy, line 13) reads and tb 1 step 0 (r, line 18) writes buffer i, chunk "
+      "0 "
+      "(4 B), and nothing orders the two";
+  const Check one = check(prove_algorithm(algorithm, {1, Bytes(16)}), "RACE.FREE");
+  CHECK(one.verdict == Verdict::Fails);
+  CHECK(one.message == race + " but the wait for one of 1 slot: with more they race");
+  CHECK(check(prove_algorithm(algorithm, {2, Bytes(16)}), "RACE.FREE").message == race);
+}
+
 TEST_CASE("prove: the time on a cluster is that of the schedule") {
   // Half of 100,000 B over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
   const Cluster cluster{
