@@ -218,10 +218,10 @@ class Reader {
       if (*declared == 0 && form.rooted)
         return 0;
       if (*declared != expected)
-        element.add_error(attribute,
-                          fmt::format("expected {} for an {} of {} chunks over {} gpus, got {}",
-                                      expected, name(algorithm_.collective), algorithm_.chunks,
-                                      algorithm_.gpus, *declared));
+        element.add_error(
+            attribute, fmt::format("expected {} ({} of {} chunks over {} gpus), got {}", expected,
+                                   name(algorithm_.collective), algorithm_.chunks, algorithm_.gpus,
+                                   *declared));
       return expected;
     };
     buffers.input = read("i_chunks", form.input_is_part);
@@ -238,7 +238,7 @@ class Reader {
     block.receive = element.whole("recv", {-1, last}).value_or(-1);
     block.channel = element.whole("chan", {}).value_or(0);
     if (block.channel >= algorithm_.channels)
-      element.add_error("chan", fmt::format("expected less than nchannels, {}, got {}",
+      element.add_error("chan", fmt::format("expected a channel below nchannels ({}), got {}",
                                             algorithm_.channels, block.channel));
     block.elements = element.children("step");
     const std::optional<int64_t> id = element.whole("id", {});

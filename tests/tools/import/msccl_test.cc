@@ -119,8 +119,7 @@ TEST_CASE("MSCCL: errors name their position") {
   CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"3\"")) ==
         "a.xml:1:1: /algo/nchunksperloop: 2 chunks do not divide into 3 equal parts");
   CHECK(errors(with(good, "o_chunks=\"2\"", "o_chunks=\"3\"")) ==
-        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 for an allgather of 2 chunks over 2 gpus, got "
-        "3");
+        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 (allgather of 2 chunks over 2 gpus), got 3");
   CHECK(errors(with(good, "send=\"1\"", "send=\"5\"")) ==
         "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"\n"
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer");
@@ -158,7 +157,7 @@ TEST_CASE("MSCCL: protocols and channels that there are not") {
   CHECK(errors(with(good, "proto=\"LL\"", "proto=\"LL12\"")) ==
         "a.xml:1:1: /algo/proto: expected Simple, LL or LL128, got \"LL12\"");
   CHECK(errors(with(good, "chan=\"0\"", "chan=\"1\"")) ==
-        "a.xml:3:1: /algo/gpu/0/tb/0/chan: expected less than nchannels, 1, got 1");
+        "a.xml:3:1: /algo/gpu/0/tb/0/chan: expected a channel below nchannels (1), got 1");
   CHECK(errors(with(good, "inplace=\"1\"", "inplace=\"1\" minBytes=\"9\" maxBytes=\"8\"")) ==
         "a.xml:1:1: /algo/maxBytes: expected at least minBytes, 9, or 0 for no limit, got 8");
 }
