@@ -139,10 +139,40 @@ class Run {
   void label_figures() {
     report_.labels.insert(report_.labels.end(), lowered().labels.begin(), lowered().labels.end());
     label_several_lists();
+    label_outputs();
     if (!scenario_.cluster.device.memory)
       label("memory: not given (capacity is not checked)");
     for (std::string& figure : fitted_figures(scenario_.cluster))
       label(std::move(figure));
+  }
+
+  /// A program none of whose results is an output: each is freed after its last use.
+  void label_outputs() {
+    std::vector<bool> kept(program_.values.size(), false);
+    for (const ValueId output : program_.outputs)
+      kept[output.index()] = true;
+    std::string without;
+    size_t count = 0;
+    size_t with_results = 0;
+    for (const Thread& thread : program_.threads) {
+      bool has_results = false;
+      bool keeps = false;
+      for (const OpId id : thread.issue_order)
+        for (const ValueId result : program_.op(id).results) {
+          has_results = true;
+          keeps = keeps || kept[result.index()];
+        }
+      with_results += has_results ? 1 : 0;
+      if (has_results && !keeps && count++ == 0)
+        without = thread.name;
+    }
+    if (count == 0)
+      return;
+    const std::string which =
+        count == with_results ? "none is named"
+        : count == 1          ? fmt::format("none of program \"{}\"", without)
+                     : fmt::format("none of program \"{}\" and {} others", without, count - 1);
+    label(fmt::format("outputs: {}; results are freed after their last use", which));
   }
 
   /// What a run that leaves out iterations does not say, and what it added up.

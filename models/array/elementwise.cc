@@ -1,6 +1,7 @@
 #include "models/array/elementwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "models/array/dispatch.h"
@@ -22,19 +23,41 @@ void map_each(Tensor& result, const Tensor& operand, Op op) {
     target[i] = op(source[i]);
 }
 
+/// A scalar beside a shape is the same in every pair.
 template <class To, class From, class Op>
 void map_pairs(Tensor& result, const Tensor& left, const Tensor& right, Op op) {
   To* const target = result.as<To>().data();
   const From* const x = left.as<From>().data();
   const From* const y = right.as<From>().data();
+  if (left.shape() == right.shape()) {
 #pragma omp simd
-  for (int64_t i = 0; i < result.elements(); ++i)
-    target[i] = op(x[i], y[i]);
+    for (int64_t i = 0; i < result.elements(); ++i)
+      target[i] = op(x[i], y[i]);
+  } else if (right.shape().rank() == 0) {
+    const From same = y[0];
+#pragma omp simd
+    for (int64_t i = 0; i < result.elements(); ++i)
+      target[i] = op(x[i], same);
+  } else {
+    const From same = x[0];
+#pragma omp simd
+    for (int64_t i = 0; i < result.elements(); ++i)
+      target[i] = op(same, y[i]);
+  }
 }
 
-void check_alike(const Tensor& left, const Tensor& right) {
-  ORRERY_CHECK(left.dtype() == right.dtype(), "operands have one dtype");
-  ORRERY_CHECK(left.shape() == right.shape(), "operands have one shape");
+/// The shape of what is computed of operands of one dtype and one shape, or scalars beside it.
+const Shape& common_shape(std::span<const Tensor* const> operands) {
+  const Tensor* shaped = operands.front();
+  for (const Tensor* operand : operands)
+    if (shaped->shape().rank() == 0)
+      shaped = operand;
+  for (const Tensor* operand : operands) {
+    ORRERY_CHECK(operand->dtype() == shaped->dtype(), "operands have one dtype");
+    ORRERY_CHECK(operand->shape().rank() == 0 || operand->shape() == shaped->shape(),
+                 "operands have one shape, or are scalars");
+  }
+  return shaped->shape();
 }
 
 template <class E>
@@ -97,8 +120,7 @@ Tensor elementwise(Unary op, const Tensor& operand) {
 }
 
 Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
-  check_alike(left, right);
-  Tensor result(left.dtype(), left.shape());
+  Tensor result(left.dtype(), common_shape(std::array{&left, &right}));
   dispatch(left.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (arith::kIsNumber<E>) {
@@ -115,8 +137,7 @@ Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
 }
 
 Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right) {
-  check_alike(left, right);
-  Tensor result(Dtype::Pred, left.shape());
+  Tensor result(Dtype::Pred, common_shape(std::array{&left, &right}));
   dispatch(left.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     const auto map = [&](auto holds) {
@@ -154,9 +175,8 @@ Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases) {
   ORRERY_CHECK(!cases.empty(), "there is a case to select");
   ORRERY_CHECK(which.dtype() == Dtype::Pred || which.dtype() == Dtype::S32,
                "cases are selected by pred or s32");
-  for (const Tensor* one : cases)
-    check_alike(*cases[0], *one);
-  Tensor result(cases[0]->dtype(), cases[0]->shape());
+  const Shape& of_cases = common_shape(cases);
+  Tensor result(cases[0]->dtype(), of_cases.rank() == 0 ? which.shape() : of_cases);
   ORRERY_CHECK(which.shape().rank() == 0 || which.shape() == result.shape(),
                "cases are selected by a scalar or element by element");
   const auto last = static_cast<int64_t>(cases.size()) - 1;
@@ -168,8 +188,10 @@ Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases) {
   };
   const auto size = static_cast<size_t>(itemsize(result.dtype()).count());
   for (int64_t i = 0; i < result.elements(); ++i) {
+    const Tensor& from = *chosen(i);
     const size_t offset = static_cast<size_t>(i) * size;
-    std::memcpy(result.bytes().data() + offset, chosen(i)->bytes().data() + offset, size);
+    std::memcpy(result.bytes().data() + offset,
+                from.bytes().data() + (from.shape().rank() == 0 ? 0 : offset), size);
   }
   return result;
 }

@@ -20,7 +20,7 @@ enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 Tensor elementwise(Unary op, const Tensor& operand);
 
-// Operands of one dtype and one shape.
+// Operands of one dtype and one shape; a scalar goes with any.
 Tensor elementwise(Binary op, const Tensor& left, const Tensor& right);
 Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right);
 
@@ -29,8 +29,7 @@ using Elementwise = std::variant<Unary, Binary, Comparison>;
 Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands);
 
 /// Element by element from cases[which], with `which` clamped to the cases (false is 0, true is 1).
-/// `which` is of pred or s32, and of the shape of the cases or a scalar; the cases are of one dtype
-/// and shape.
+/// `which` is of pred or s32; the cases are of one dtype. All have one shape, or are scalars.
 Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases);
 
 }  // namespace orrery

@@ -51,6 +51,8 @@ class ProgramBuilder {
 
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
+  Checks checks() const { return checks_; }
+
   /// How many ops, values and buffers there are so far.
   struct Size {
     uint32_t ops = 0;

@@ -21,14 +21,24 @@ std::string described(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
 }
 
-/// Checks that `operands` have one dtype, which the op accepts, and one shape.
+/// The operand whose shape the result has: the first that is no scalar, if there is one.
+const ValueType& shaped(std::span<const ValueType> operands) {
+  for (const ValueType& operand : operands)
+    if (operand.shape.rank() > 0)
+      return operand;
+  return operands[0];
+}
+
+/// Checks that `operands` have one dtype, which the op accepts, and one shape. A scalar goes with
+/// any shape: it stands for an array of that shape, as Python's scalars do in jax.lax.
 std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
-  const ValueType& first = operands[0];
+  const ValueType& first = shaped(operands);
   for (const ValueType& other : operands)
-    if (other.dtype != first.dtype || other.shape != first.shape)
-      return TypeError{"of", fmt::format("expected operands of one dtype and shape (nothing is "
-                                         "broadcast or converted unasked), got {} and {}",
-                                         described(first), described(other))};
+    if (other.dtype != first.dtype || (other.shape.rank() > 0 && other.shape != first.shape))
+      return TypeError{
+          "of", fmt::format("expected operands of one dtype and shape, or scalars beside it "
+                            "(nothing else is broadcast or converted unasked), got {} and {}",
+                            described(first), described(other))};
   if (takes == Takes::Floats && !is_float(first.dtype))
     return TypeError{"of", fmt::format("expected floats, got {}", name(first.dtype))};
   if (takes == Takes::Numbers && first.dtype == Dtype::Pred)
@@ -40,14 +50,14 @@ template <Takes takes, Linearity linearity>
 TypeOutcome alike(const TypeContext& context) {
   if (auto error = operands_error(context.operands, takes))
     return *error;
-  const ValueType& first = context.operands[0];
+  const ValueType& first = shaped(context.operands);
   return typed(first.dtype, first.shape, joined_states(context.mesh, context.operands, linearity));
 }
 
 TypeOutcome comparison(const TypeContext& context) {
   if (auto error = operands_error(context.operands, Takes::Any))
     return *error;
-  return typed(Dtype::Pred, context.operands[0].shape,
+  return typed(Dtype::Pred, shaped(context.operands).shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
@@ -63,11 +73,12 @@ TypeOutcome select_n(const TypeContext& context) {
   if (which.dtype == Dtype::Pred && cases.size() > 2)
     return TypeError{"of", fmt::format("expected at most 2 cases to be told apart by pred, got {}",
                                        cases.size())};
-  if (which.shape.rank() != 0 && which.shape != cases[0].shape)
+  const Shape& shape = shaped(cases).shape.rank() > 0 ? shaped(cases).shape : which.shape;
+  if (which.shape.rank() != 0 && which.shape != shape)
     return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
-                                       cases[0].shape.text(), which.shape.text())};
-  return typed(cases[0].dtype, cases[0].shape,
+                                       shape.text(), which.shape.text())};
+  return typed(cases[0].dtype, shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 

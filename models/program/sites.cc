@@ -64,11 +64,10 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
                                  where, program_.thread(thread).name));
-  } else if (op.kind != first.kind || op.issue != first.issue) {
-    diagnostics_.add(
-        request.key_origin("op"),
-        fmt::format("expected {} at {}, as \"{}\" is, got {}", op_name(first.kind, first.issue),
-                    where, first.name, op_name(op.kind, op.issue)));
+  } else if (op.kind != first.kind) {
+    diagnostics_.add(request.key_origin("op"),
+                     fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name,
+                                 where, first.name, rules(op.kind).name));
   } else if (const auto parameter = difference(first.attributes, op.attributes)) {
     diagnostics_.add(
         request.key_origin(*parameter),

@@ -10,6 +10,7 @@
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/syntax.h"
 
 namespace orrery {
 
@@ -210,7 +211,7 @@ class ArrayReader {
         return FillInit{1};
       if (word == "random")
         return RandomInit{};
-      if (word != "NaN" && word != "Infinity" && word != "-Infinity") {
+      if (not_finite_named(word).empty()) {
         diagnostics_.add(
             node.origin(),
             fmt::format("expected \"iota\", \"zeros\", \"ones\", \"random\", {{\"random\": "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/check.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
 
@@ -17,17 +18,6 @@ std::optional<Attribute> attribute(std::optional<T> value) {
   if (!value)
     return std::nullopt;
   return Attribute(std::move(*value));
-}
-
-/// With a unit, or a whole number of base units: these keys are named for their unit.
-std::optional<int64_t> read_amount(DocumentNode node, Dimension dimension,
-                                   Diagnostics& diagnostics) {
-  if (node.kind() != DocumentNode::Kind::Number)
-    return read_quantity(node, dimension, diagnostics);
-  QuantityReading reading = read_count(node.number(), units(dimension).front(), dimension);
-  if (!reading.count)
-    diagnostics.add(node.origin(), std::move(reading.error));
-  return reading.count;
 }
 
 std::optional<std::vector<std::vector<int64_t>>> read_lists(DocumentNode node,
@@ -65,8 +55,7 @@ std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Document
   return std::nullopt;
 }
 
-}  // namespace
-
+/// Requires a kind that is no amount.
 std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
                                         Diagnostics& diagnostics) {
   switch (kind) {
@@ -88,15 +77,47 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
       return attribute(read_dimension_numbers(node, diagnostics));
     case ParameterKind::DtypeName:
       return attribute(read_dtype(node, diagnostics));
-    case ParameterKind::FlopCount: {
-      const auto count = read_amount(node, Dimension::Work, diagnostics);
-      return count ? std::optional(Attribute(Flops(*count))) : std::nullopt;
-    }
+    case ParameterKind::FlopCount:
     case ParameterKind::ByteCount:
       break;
   }
-  const auto count = read_amount(node, Dimension::Size, diagnostics);
-  return count ? std::optional(Attribute(Bytes(*count))) : std::nullopt;
+  fail_check("no amount", "amounts are read with their keys", __FILE__, __LINE__);
+}
+
+/// Of the parameters that are amounts, which are named for their base unit.
+std::optional<Dimension> dimension_of(ParameterKind kind) {
+  if (kind == ParameterKind::FlopCount)
+    return Dimension::Work;
+  if (kind == ParameterKind::ByteCount)
+    return Dimension::Size;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter) {
+  const std::optional<Dimension> dimension = dimension_of(parameter.kind);
+  return dimension ? fields.find_quantity(parameter.name, *dimension)
+                   : fields.optional(parameter.name);
+}
+
+std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
+                                        Diagnostics& diagnostics) {
+  const std::optional<DocumentNode> node = find_parameter(fields, parameter);
+  // JAX writes None for an absent parameter.
+  if (node && node->kind() == DocumentNode::Kind::Null &&
+      parameter.need == Parameter::Need::Optional) {
+    (void)fields.optional(parameter.name);
+    return std::nullopt;
+  }
+  const std::optional<Dimension> dimension = dimension_of(parameter.kind);
+  if (!dimension)
+    return node ? read_attribute(*node, parameter.kind, diagnostics) : std::nullopt;
+  const auto count =
+      fields.optional_quantity(parameter.name, *dimension, {}, BareNumber::BaseUnits);
+  if (!count)
+    return std::nullopt;
+  return *dimension == Dimension::Work ? Attribute(Flops(*count)) : Attribute(Bytes(*count));
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -172,17 +173,20 @@ class ClusterReader {
     if (!is_object(node, "an object with a compute rate per dtype", diagnostics_))
       return flops;
     Fields rates(node, diagnostics_);
+    std::set<std::string_view> read;
     for (const DocumentNode member : node) {
-      const std::optional<Dtype> dtype = dtype_named(member.key());
+      const std::string_view key = without_suffix(member.key(), Dimension::WorkRate);
+      if (!read.insert(key).second)
+        continue;
+      const std::optional<Dtype> dtype = dtype_named(key);
       if (!dtype) {
         diagnostics_.add(member.key_origin(),
                          fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
                                      in_quotes(member.key()), dtype_hint(member.key())));
         continue;
       }
-      const std::optional<int64_t> rate =
-          figure(rates, member.key(), Dimension::WorkRate, kPositive,
-                 fmt::format("flops/{}", orrery::name(*dtype)));
+      const std::optional<int64_t> rate = figure(rates, key, Dimension::WorkRate, kPositive,
+                                                 fmt::format("flops/{}", orrery::name(*dtype)));
       if (rate && !flops.emplace(*dtype, FlopsPerSecond(*rate)).second)
         diagnostics_.add(member.key_origin(),
                          fmt::format("the rate of {} is given twice", orrery::name(*dtype)));

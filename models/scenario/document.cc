@@ -168,7 +168,15 @@ class Document::Builder {
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
-    refuse(error.offset, error.message + opened);
+    Origin at{open_.empty() ? "" : document_.pointer(open_.back()),
+              document_.lines_.at(error.offset)};
+    if (error.at_value && context.in_object) {
+      at.pointer += '/';
+      append_pointer_part(document_.strings_[key_], at.pointer);
+    } else if (error.at_value && context.enclosed) {
+      at.pointer += fmt::format("/{}", entry(open_.back()).size);
+    }
+    diagnostics_.add(at, error.message + opened);
     return false;
   }
 

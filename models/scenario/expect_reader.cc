@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/program/holders.h"
 #include "models/scenario/fields.h"
@@ -164,11 +166,84 @@ class ExpectReader {
       const std::optional<ValueId> id = find(member.key(), member.key_origin());
       if (!id)
         continue;
-      const ValueType& type = program_->value(*id).type;
-      if (auto tensors = read_tensors(
-              member, {type.dtype, type.shape, encoding, holders_.of(*id).size()}, diagnostics_))
+      if (auto tensors = member.kind() == DocumentNode::Kind::Object
+                             ? read_printed(member, *id, encoding)
+                             : read_held(member, *id, encoding))
         add(node, ExpectValues{own_name(id, member.key()), std::move(*tensors)});
     }
+  }
+
+  /// As a report prints a value: with its dtype and its shape, which must be those of the value.
+  std::optional<std::vector<Tensor>> read_printed(DocumentNode node, ValueId id,
+                                                  Encoding encoding) {
+    const size_t before = diagnostics_.size();
+    const ValueType& type = program_->value(id).type;
+    Fields fields(node, diagnostics_);
+    if (const auto given = fields.optional("dtype")) {
+      const std::optional<Dtype> dtype = read_dtype(*given, diagnostics_);
+      if (dtype && *dtype != type.dtype)
+        expected(*given, fmt::format("{}, the dtype of the value", name(type.dtype)), diagnostics_);
+    }
+    if (const auto given = fields.optional("shape")) {
+      const auto extents = read_integers(*given, "an extent",
+                                         {0, std::numeric_limits<int64_t>::max()}, diagnostics_);
+      if (extents && !std::ranges::equal(*extents, type.shape.dims()))
+        diagnostics_.add(given->origin(),
+                         fmt::format("expected {}, the shape of the value on a device, got [{}]",
+                                     type.shape.text(), fmt::join(*extents, ",")));
+    }
+    if (fields.optional("encoding"))
+      encoding = read_encoding(fields, diagnostics_).value_or(encoding);
+    const std::optional<DocumentNode> lists = fields.required("per_device");
+    fields.finish();
+    if (!lists || diagnostics_.size() != before)
+      return std::nullopt;
+    return read_held(*lists, id, encoding);
+  }
+
+  /// One list per device that has the value; or one per device of the mesh, with null for those
+  /// that have none.
+  std::optional<std::vector<Tensor>> read_held(DocumentNode lists, ValueId id, Encoding encoding) {
+    if (!is_list(lists, "one list of elements per device", diagnostics_))
+      return std::nullopt;
+    const std::span<const LogicalId> holders = holders_.of(id);
+    const uint32_t devices = program_->mesh.devices();
+    if (lists.size() != holders.size() && lists.size() != devices) {
+      diagnostics_.add(
+          lists.origin(),
+          holders.size() == devices
+              ? fmt::format("expected {} lists, one per device, got {}", devices, lists.size())
+              : fmt::format("expected {} lists, one per device that has the value, or "
+                            "{} with null for the others, got {}",
+                            holders.size(), devices, lists.size()));
+      return std::nullopt;
+    }
+    const ValueType& type = program_->value(id).type;
+    const LiteralForm form{type.dtype, type.shape, encoding, holders.size()};
+    std::vector<Tensor> tensors;
+    uint32_t place = 0;
+    for (const DocumentNode list : lists) {
+      const uint32_t index = place++;
+      const LogicalId device = lists.size() == devices ? LogicalId(index) : holders[index];
+      const bool has = std::binary_search(holders.begin(), holders.end(), device);
+      if (!has && list.kind() != DocumentNode::Kind::Null) {
+        diagnostics_.add(list.origin(), fmt::format("expected null, since device {} does not have "
+                                                    "the value, got {}",
+                                                    device.index(), got(list)));
+      } else if (has && list.kind() == DocumentNode::Kind::Null) {
+        diagnostics_.add(
+            list.origin(),
+            fmt::format("expected a list of elements, since device {} has the value, got null",
+                        device.index()));
+        return std::nullopt;
+      } else if (has) {
+        if (std::optional<Tensor> tensor = read_tensor(list, form, diagnostics_))
+          tensors.push_back(std::move(*tensor));
+      }
+    }
+    if (tensors.size() != holders.size())
+      return std::nullopt;
+    return tensors;
   }
 
   template <class Bounds, class Amount>
@@ -182,6 +257,11 @@ class ExpectReader {
     fields.finish();
     if (node.size() == 0)
       diagnostics_.add(node.origin(), "expected \"at_most\", \"at_least\" or both, got neither");
+    if (least && most && *least > *most)
+      diagnostics_.add(
+          node.origin(),
+          fmt::format("expected \"at_least\" to be no more than \"at_most\", {}, got {}",
+                      quantity_text(*most, dimension), quantity_text(*least, dimension)));
     if (least)
       bounds.at_least = Amount(*least);
     if (most)

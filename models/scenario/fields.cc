@@ -9,6 +9,7 @@
 
 #include "models/array/arith.h"
 #include "models/base/check.h"
+#include "models/scenario/syntax.h"
 
 namespace orrery {
 
@@ -139,7 +140,13 @@ std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics) {
       return std::numeric_limits<double>::quiet_NaN();
   }
   if (node.kind() != DocumentNode::Kind::Number) {
-    expected(node, "a number, \"Infinity\", \"-Infinity\" or \"NaN\"", diagnostics);
+    const std::string_view word = node.kind() == DocumentNode::Kind::Text
+                                      ? not_finite_named(node.text())
+                                      : std::string_view();
+    diagnostics.add(
+        node.origin(),
+        fmt::format("expected a number, \"Infinity\", \"-Infinity\" or \"NaN\", got {}{}",
+                    got(node), word.empty() ? "" : fmt::format("; did you mean \"{}\"?", word)));
     return std::nullopt;
   }
   const std::string_view digits = node.number();
@@ -179,15 +186,6 @@ std::string dtype_hint(std::string_view text) {
   for (const Dtype known : all_dtypes())
     names.push_back(name(known));
   return suggestion(text, names);
-}
-
-std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension,
-                                     Diagnostics& diagnostics, QuantityRange range) {
-  if (node.kind() != DocumentNode::Kind::Text) {
-    expected(node, example(dimension), diagnostics);
-    return std::nullopt;
-  }
-  return within(node, read_quantity(node.text(), dimension), dimension, range, diagnostics);
 }
 
 bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics) {
@@ -281,7 +279,7 @@ std::optional<DocumentNode> Fields::required(std::string_view key) {
 }
 
 std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension dimension,
-                                                 QuantityRange range) {
+                                                 QuantityRange range, BareNumber bare) {
   know(key, dimension);
   std::optional<DocumentNode> found = object_.find(key);
   const QuantityUnit* unit = nullptr;
@@ -299,9 +297,16 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
   }
   if (!found)
     return std::nullopt;
-  if (unit == nullptr)
-    return read_quantity(*found, dimension, diagnostics_, range);
-  if (found->kind() != DocumentNode::Kind::Number) {
+  const bool number = found->kind() == DocumentNode::Kind::Number;
+  if (unit == nullptr && number && bare == BareNumber::BaseUnits)
+    unit = &units(dimension).front();
+  if (unit == nullptr && found->kind() == DocumentNode::Kind::Text)
+    return within(*found, read_quantity(found->text(), dimension), dimension, range, diagnostics_);
+  if (unit == nullptr) {
+    expected(*found, example(dimension), diagnostics_);
+    return std::nullopt;
+  }
+  if (!number) {
     expected(*found, fmt::format("a whole number of {}", unit->name), diagnostics_);
     return std::nullopt;
   }
@@ -309,13 +314,12 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
                 diagnostics_);
 }
 
-bool Fields::has_quantity(std::string_view key, Dimension dimension) const {
-  if (object_.find(key))
-    return true;
-  const auto all = units(dimension);
-  return std::any_of(all.begin(), all.end(), [&](const QuantityUnit& unit) {
-    return find_suffixed(object_, key, unit).has_value();
-  });
+std::optional<DocumentNode> Fields::find_quantity(std::string_view key, Dimension dimension) const {
+  std::optional<DocumentNode> found = object_.find(key);
+  for (const QuantityUnit& unit : units(dimension))
+    if (!found)
+      found = find_suffixed(object_, key, unit);
+  return found;
 }
 
 std::optional<int64_t> Fields::required_quantity(std::string_view key, Dimension dimension,

@@ -56,9 +56,9 @@ struct QuantityRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
 };
-/// A string with a unit, as in "50 GB/s".
-std::optional<int64_t> read_quantity(DocumentNode node, Dimension dimension,
-                                     Diagnostics& diagnostics, QuantityRange range = {});
+/// Whether a number without a unit is a whole number of base units, for keys that are named for
+/// their unit ("flops", "bytes"), or an error.
+enum class BareNumber : uint8_t { Refused, BaseUnits };
 
 /// Whether it is a list (or an object); adds an error where it is not.
 bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
@@ -87,12 +87,16 @@ class Fields {
 
   /// The amount under `key`, or as a whole number under `key` with a unit's suffix ("latency_ns").
   std::optional<int64_t> optional_quantity(std::string_view key, Dimension dimension,
-                                           QuantityRange range = {});
+                                           QuantityRange range = {},
+                                           BareNumber bare = BareNumber::Refused);
   std::optional<int64_t> required_quantity(std::string_view key, Dimension dimension,
                                            QuantityRange range = {});
 
-  /// Whether the object has `key`, or with a unit's suffix.
-  bool has_quantity(std::string_view key, Dimension dimension) const;
+  /// The value under `key`, or under `key` with a unit's suffix.
+  std::optional<DocumentNode> find_quantity(std::string_view key, Dimension dimension) const;
+  bool has_quantity(std::string_view key, Dimension dimension) const {
+    return find_quantity(key, dimension).has_value();
+  }
 
   /// Adds an error for each key that was not asked for.
   void finish();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
+#include "models/scenario/syntax.h"
 
 namespace orrery {
 
@@ -44,6 +45,26 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
   return false;
 }
 
+/// What to add to the error about an element that is not of the dtype.
+std::string element_hint(DocumentNode node, Dtype dtype) {
+  if (!is_float(dtype))
+    return "";
+  if (node.kind() == DocumentNode::Kind::Text) {
+    const std::string_view word = not_finite_named(node.text());
+    if (word.empty())
+      return "";
+    return word == node.text() ? fmt::format("; {} has no infinity", name(dtype))
+                               : fmt::format("; did you mean \"{}\"?", word);
+  }
+  // Of a number only its size can be wrong: too large, or too small to tell from 0.
+  if (node.kind() != DocumentNode::Kind::Number)
+    return "";
+  Tensor infinity(dtype, Shape({}));
+  const bool has_infinity = parse_element("Infinity", infinity, 0);
+  return fmt::format("; it is beyond the range of {}{}", name(dtype),
+                     has_infinity ? " (infinity is written \"Infinity\")" : "");
+}
+
 }  // namespace
 
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics) {
@@ -74,8 +95,10 @@ std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
   for (const DocumentNode item : list) {
     const bool bits = form.encoding == Encoding::Bits;
     if (!(bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))) {
-      expected(item, fmt::format("{} of {}", bits ? "the bits" : "a value", name(form.dtype)),
-               diagnostics);
+      diagnostics.add(
+          item.origin(),
+          fmt::format("expected {} of {}, got {}{}", bits ? "the bits" : "a value",
+                      name(form.dtype), got(item), bits ? "" : element_hint(item, form.dtype)));
       return std::nullopt;
     }
     ++index;

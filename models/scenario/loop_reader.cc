@@ -27,7 +27,6 @@ namespace orrery {
 
 namespace {
 
-/// Whether a carry may go from one iteration to the next. The ops check its states.
 bool same_form(const ValueType& a, const ValueType& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.future == b.future;
 }
@@ -35,6 +34,17 @@ bool same_form(const ValueType& a, const ValueType& b) {
 std::string form_text(ValueType type, const Mesh& mesh) {
   std::fill(type.axes.begin(), type.axes.end(), AxisState::Invarying);
   return text(type, mesh);
+}
+
+/// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".
+/// Without checks of states these are inferred in each iteration anew.
+std::string changed_type(const ValueType& first, const ValueType& next, const Mesh& mesh,
+                         Checks checks) {
+  if (!same_form(first, next))
+    return fmt::format("{}, got {}", form_text(first, mesh), form_text(next, mesh));
+  if (checks == Checks::States && first.axes != next.axes)
+    return fmt::format("{}, got {}", text(first, mesh), text(next, mesh));
+  return "";
 }
 
 }  // namespace
@@ -332,11 +342,15 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
     const auto type = value ? builder_.type_of(*value, carry.yielded.origin()) : std::nullopt;
     if (!type)
       return false;
-    if (!same_form(*type, *carry.type))
-      diagnostics_.add(carry.yielded.origin(),
-                       fmt::format("fori_loop: expected {} to stay {}, got {} from {}",
-                                   in_quotes(carry.name()), form_text(*carry.type, mesh_),
-                                   form_text(*type, mesh_), in_quotes(carry.yielded.text())));
+    if (const std::string changed = changed_type(*carry.type, *type, mesh_, builder_.checks());
+        !changed.empty())
+      diagnostics_.add(
+          carry.yielded.origin(),
+          fmt::format("fori_loop: expected {} to stay {} from {}{}", in_quotes(carry.name()),
+                      changed, in_quotes(carry.yielded.text()),
+                      same_form(*type, *carry.type)
+                          ? " (V: varying over these axes; \"check_types\": false allows it)"
+                          : ""));
     next.push_back(*value);
   }
   for (size_t c = 0; c < next.size(); ++c)

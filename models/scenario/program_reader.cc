@@ -7,6 +7,7 @@
 #include "models/scenario/bounds.h"
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/other_names.h"
 
 namespace orrery {
 
@@ -19,6 +20,10 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
   const std::optional<OpName> op = op_named(*word);
   if (op)
     return op;
+  if (const std::string answer = op_of_other_name(*word); !answer.empty()) {
+    diagnostics.add(node.origin(), fmt::format("unknown op {}; {}", in_quotes(*word), answer));
+    return std::nullopt;
+  }
   std::vector<std::string> names = {std::string(kLoopOp)};
   for (const OpRules& rules : all_rules()) {
     names.emplace_back(rules.name);
@@ -246,12 +251,9 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
     }
   }
   for (const Parameter& parameter : rules.parameters) {
-    const std::optional<DocumentNode> value = take(parameter.name);
-    // JAX writes None for an absent parameter.
-    if (!value ||
-        (value->kind() == DocumentNode::Kind::Null && parameter.need == Parameter::Need::Optional))
-      continue;
-    if (auto read = read_attribute(*value, parameter.kind, diagnostics_))
+    if (const auto value = find_parameter(fields, parameter))
+      request.key_origins.emplace(parameter.name, value->origin());
+    if (auto read = read_parameter(fields, parameter, diagnostics_))
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();

@@ -16,6 +16,7 @@
 #include "models/program/builder.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
+#include "models/scenario/fields.h"
 #include "models/scenario/long_loops.h"
 
 namespace orrery {
@@ -116,8 +117,11 @@ class ProgramReader {
   int64_t devices_ = 0;     // of the program that is being read
 };
 
-/// Reads a parameter of that kind; empty where an error was added.
-std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
+/// The value of a parameter, under its name or, for an amount, its name with a unit's suffix.
+std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter);
+
+/// Empty where it is not given, or an error was added.
+std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
                                         Diagnostics& diagnostics);
 
 }  // namespace orrery

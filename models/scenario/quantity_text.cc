@@ -159,6 +159,13 @@ std::span<const QuantityUnit> units(Dimension dimension) {
   return kWorkRates;
 }
 
+std::string_view without_suffix(std::string_view key, Dimension dimension) {
+  for (const QuantityUnit& unit : units(dimension))
+    if (key.size() > unit.suffix.size() && key.ends_with(unit.suffix))
+      return key.substr(0, key.size() - unit.suffix.size());
+  return key;
+}
+
 std::string_view example(Dimension dimension) {
   switch (dimension) {
     case Dimension::Time:

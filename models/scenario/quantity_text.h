@@ -38,6 +38,9 @@ struct QuantityReading {
 };
 QuantityReading read_quantity(std::string_view text, Dimension dimension);
 
+/// A key without the suffix of a unit: "bf16" of "bf16_TFLOPps".
+std::string_view without_suffix(std::string_view key, Dimension dimension);
+
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 

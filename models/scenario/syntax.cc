@@ -51,6 +51,15 @@ std::string expected_after(const SyntaxContext& context, bool separated) {
   return context.in_object ? "\",\" or \"}\"" : "\",\" or \"]\"";
 }
 
+/// The text from `at` to what ends a token that is not a string.
+std::string_view token(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && !is_space(text[end]) &&
+         std::string_view(",:[]{}\"").find(text[end]) == std::string_view::npos)
+    ++end;
+  return text.substr(at, std::max<size_t>(end - at, 1));
+}
+
 /// What stands at `at`; `consumed` is how far the parser got into it.
 std::string token_at(std::string_view text, size_t at, size_t consumed) {
   const char c = text[at];
@@ -67,14 +76,24 @@ std::string token_at(std::string_view text, size_t at, size_t consumed) {
       return "a string with a control character in it (write it as an escape, such as \\t)";
     return "a string with a faulty escape or bytes that are not UTF-8";
   }
-  size_t end = at;
-  while (end < text.size() && !is_space(text[end]) &&
-         std::string_view(",:[]{}\"").find(text[end]) == std::string_view::npos)
-    ++end;
-  return in_quotes(text.substr(at, std::max<size_t>(end - at, 1)));
+  return in_quotes(token(text, at));
 }
 
 }  // namespace
+
+std::string_view not_finite_named(std::string_view word) {
+  const bool negative = word.substr(0, 1) == "-";
+  if (negative || word.substr(0, 1) == "+")
+    word.remove_prefix(1);
+  std::string lower;
+  for (const char c : word)
+    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (lower == "nan")
+    return "NaN";
+  if (lower == "inf" || lower == "infinity")
+    return negative ? "-Infinity" : "Infinity";
+  return "";
+}
 
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) {
   size_t at = skip_space(text, context.seen);
@@ -89,8 +108,11 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
   error.offset = at;
   error.at_end = at >= text.size();
   if (context.number_overflow) {
-    error.message = fmt::format("expected a number that 64 bits can hold, got {}",
-                                token_at(text, at, context.consumed));
+    const bool negative = text[at] == '-';
+    error.message = fmt::format(
+        "expected a number that 64 bits can hold, got {}; infinity is written \"{}Infinity\"",
+        in_quotes(token(text, at)), negative ? "-" : "");
+    error.at_value = true;
     return error;
   }
   // An unclosed string reaches to the end of the text without meeting it between tokens.
@@ -103,6 +125,16 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
     got = "a string that is not closed";
   else
     got = token_at(text, at, context.consumed);
+  const std::string_view not_finite =
+      error.at_end ? std::string_view() : not_finite_named(token(text, at));
+  const bool in_list = context.enclosed && !context.in_object;
+  const bool for_value = context.after == SyntaxAfter::Key     ? separated
+                         : context.after == SyntaxAfter::Value ? separated && in_list
+                                                               : in_list;
+  if (!not_finite.empty() && for_value) {
+    got += fmt::format("; write \"{}\", in quotes", not_finite);
+    error.at_value = true;
+  }
   error.message = fmt::format("expected {}, got {}", expected_after(context, separated), got);
   return error;
 }

@@ -24,10 +24,14 @@ struct SyntaxContext {
 struct SyntaxError {
   size_t offset = 0;  // of the token that was not expected
   std::string message;
-  bool at_end = false;  // the text ends there
+  bool at_end = false;    // the text ends there
+  bool at_value = false;  // the token is a value, though not one of JSON
 };
 
 /// Requires a text without a byte of 0.
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context);
+
+/// "NaN", "Infinity" or "-Infinity" where the word means that (nan, +inf, -INFINITY); or "".
+std::string_view not_finite_named(std::string_view word);
 
 }  // namespace orrery

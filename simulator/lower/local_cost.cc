@@ -32,17 +32,30 @@ Duration LocalCosts::of(const Op& op) {
     if (is_about_flops(op.kind))
       diagnostics_.add(origin_of(op.name, op.origin),
                        fmt::format("{}: {}", rules(op.kind).name, no_rate(cost.dtype, device_)));
-    else
+    else if (!duration.lacks_memory_bandwidth)
       flops_not_charged_.insert(cost.dtype);
   }
-  bytes_not_charged_ |= duration.lacks_memory_bandwidth;
+  if (!duration.lacks_memory_bandwidth)
+    return duration.takes;
+  if (duration.takes > launch_duration(device_))
+    only_flops_charged_ = true;
+  else if (take_nothing_++ == 0)
+    takes_nothing_ = op.name;
   return duration.takes;
 }
 
 std::vector<std::string> LocalCosts::labels() const {
   std::vector<std::string> result;
-  if (bytes_not_charged_)
+  if (only_flops_charged_)
     result.emplace_back("memory_bandwidth: not given; local ops are charged for flops only");
+  if (take_nothing_ > 0)
+    result.push_back(fmt::format("\"{}\"{} {} {} (no memory_bandwidth given)", takes_nothing_,
+                                 take_nothing_ > 2
+                                     ? fmt::format(" and {} other local ops", take_nothing_ - 1)
+                                 : take_nothing_ == 2 ? " and 1 other local op"
+                                                      : "",
+                                 take_nothing_ == 1 ? "takes" : "take",
+                                 launch_duration(device_) > Duration() ? "only a launch" : "0"));
   for (const Dtype dtype : flops_not_charged_)
     result.push_back(fmt::format(
         "flops: not given for {}; its elementwise ops and reductions are charged for bytes only",

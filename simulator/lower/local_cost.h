@@ -15,7 +15,8 @@ namespace orrery {
 /// Costs the ops of one program. A figure that the cluster lacks is an error or a label:
 ///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly
 ///    flops. Other ops are bound by memory: only their bytes cost time, labelled.
-///  - no memory bandwidth: only flops cost time, labelled.
+///  - no memory bandwidth: only flops cost time, labelled. Ops that then take nothing but their
+///    launch are named.
 ///  - no launch time: 0, labelled.
 /// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {
@@ -33,7 +34,9 @@ class LocalCosts {
   const Program& program_;
   const DeviceFigures& device_;
   Diagnostics& diagnostics_;
-  bool bytes_not_charged_ = false;
+  bool only_flops_charged_ = false;
+  std::string takes_nothing_;  // the first op that does, though it has work
+  size_t take_nothing_ = 0;    // how many do
   std::set<Dtype> flops_not_charged_;
 };
 

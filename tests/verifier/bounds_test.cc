@@ -58,6 +58,16 @@ TEST_CASE("bounds: a mean has one rounding per term, the last of them the divisi
   check_close_to(bounded.of("n"), {kU * 4, kU * 6});
 }
 
+TEST_CASE("bounds: of a scalar operand each element has the scalar's error") {
+  Bounded bounded;
+  bounded.rig.op("reduce_sum", "scalar", {"s"}, {{"axes", Integers{0}}});  // 2, of 4 and -2
+  bounded.rig.op("mul", "p", {"s", "scalar"}, {});
+  // The scalar has the errors of both terms and a rounding of the sum of their sizes: 16 u. A
+  // product has |s| 16 u + |scalar| e + u |product|: 4 x 16 + 2 x 4 + 8, and 2 x 16 + 2 x 6 + 4.
+  check_close_to(bounded.of("scalar"), {kU * 16});
+  check_close_to(bounded.of("p"), {kU * 80, kU * 48});
+}
+
 TEST_CASE("bounds: movement carries them, and a permutation's zeros have none") {
   Bounded bounded;
   bounded.rig.op("slice", "first", {"s"},

@@ -126,6 +126,49 @@ std::string sum(const std::string& id) {
          R"(", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"})";
 }
 
+TEST_CASE("sites: one thread starts what another one waits for at once, with the same values") {
+  const auto program = [](const std::string& front) {
+    test::ScenarioParts parts;
+    parts.threads = true;
+    parts.program =
+        R"([{"on": {"x": [0, 2]}, "do": [)" + front + R"(]}, {"on": {"x": [2, 4]}, "do": [
+{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "site": "all"},
+{"id": "t", "op": "mul", "of": ["r", "a"]}]}])";
+    parts.outputs = R"(["s", "t"])";
+    parts.checked = false;
+    return test::run_parts(parts);
+  };
+  const std::string work =
+      R"({"id": "c", "op": "neg", "of": "a"}, {"id": "d", "op": "neg", "of": "c"})";
+  const test::Ran both_sync =
+      program(R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x", "site": "all"}, )" + work);
+  const test::Ran one_started =
+      program(R"({"id": "f", "op": "psum_start", "of": "a", "axis_name": "x", "site": "all"}, )" +
+              work + R"(, {"id": "s", "op": "done", "of": "f"})");
+  CHECK(both_sync.broken() == std::vector<std::string>{});
+  CHECK(one_started.broken() == std::vector<std::string>{});
+  // "iota" over 32: device d has 8 d + i, so the sum is 48 + 4 i.
+  const auto& values = *one_started.report.values;
+  const auto names = values_by_name(one_started.report.scenario->program);
+  for (uint32_t i = 0; i < 8; ++i) {
+    CHECK(values.at(names.at("s"), LogicalId(1))->as<float>()[i] == 48 + 4 * i);
+    CHECK(values.at(names.at("r"), LogicalId(2))->as<float>()[i] == 48 + 4 * i);
+  }
+  CHECK(one_started.check("SCHEDULE.PROVED").holds());
+  // The work is hidden only where the sum was started before it.
+  CHECK(one_started.report.completion->makespan < both_sync.report.completion->makespan);
+}
+
+TEST_CASE("sites: a start that is never done is a leak, whatever the other thread does") {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.program = R"([{"on": {"x": [0, 2]}, "do": [
+{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x", "site": "all"}]},
+{"on": {"x": [2, 4]}, "do": [{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "site": "all"}]}])";
+  parts.checked = false;
+  CHECK(test::run_parts(parts).broken() == std::vector<std::string>{"LEAK.FREE"});
+}
+
 TEST_CASE("lists of one device: computation of one does not delay the other") {
   const std::string work =
       R"({"id": "c", "op": "compute", "flops": "9 MFLOP", "bytes": "0 B", "dtype": "f32"})";

@@ -10,6 +10,7 @@
 
 #include "tools/cli/terminal.h"
 #include "tools/report/json.h"
+#include "tools/report/text.h"
 #include "tools/report/trace.h"
 #include "verifier/run.h"
 
@@ -37,6 +38,7 @@ struct RunCommand {
   std::optional<std::string> trace;    // a file for the Chrome trace
   TraceOptions trace_options;
   Encoding encoding = Encoding::Values;
+  TextOptions text;  // what a text report shows
   OnUndecided undecided = OnUndecided::Fail;
   RunOptions options;
 };

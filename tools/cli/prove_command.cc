@@ -9,6 +9,7 @@
 #include "tools/cli/inputs.h"
 #include "tools/import/msccl.h"
 #include "tools/import/prove.h"
+#include "tools/report/checks_text.h"
 #include "tools/report/names.h"
 #include "tools/report/text.h"
 #include "tools/report/units.h"

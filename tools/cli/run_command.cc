@@ -20,22 +20,24 @@
 namespace orrery {
 namespace {
 
-/// The values that the user asked for, in the order asked; for "all", those that some device holds.
-std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::string>& names) {
+/// The values that the user asked for, in the order asked, under the names asked for; for "all",
+/// those that some device holds, under their own names.
+std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
   const Program& program = report.scenario->program;
-  const bool all = names.size() == 1 && names[0] == "all";
-  std::vector<ValueId> chosen;
-  for (uint32_t v = 0; all && report.values && v < program.values.size(); ++v) {
-    const ValueId id(v);
-    const bool held =
-        std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceReport& device) {
-          return report.values->at(id, device.device).has_value();
-        });
-    if (held)
-      chosen.push_back(id);
-  }
-  if (all || names.empty())
+  std::vector<NamedValue> chosen;
+  if (names.empty())
     return chosen;
+  if (names.size() == 1 && names[0] == "all") {
+    for (uint32_t v = 0; report.values && v < program.values.size(); ++v) {
+      const ValueId id(v);
+      const bool held = std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
+        return report.values->at(id, device.device).has_value();
+      });
+      if (held)
+        chosen.push_back({program.value(id).name, id});
+    }
+    return chosen;
+  }
 
   std::vector<std::string_view> known;
   const std::map<std::string_view, ValueId> values = values_by_name(program);
@@ -45,8 +47,9 @@ std::vector<ValueId> chosen_values(const Report& report, const std::vector<std::
   for (const std::string& name : names) {
     const auto found = values.find(name);
     if (found != values.end()) {
-      if (std::find(chosen.begin(), chosen.end(), found->second) == chosen.end())
-        chosen.push_back(found->second);
+      const auto same = [&](const NamedValue& named) { return named.name == name; };
+      if (std::ranges::none_of(chosen, same))
+        chosen.push_back({name, found->second});
       continue;
     }
     const std::string_view near = near_miss(name, known);
@@ -150,7 +153,7 @@ class Runner {
         summary_.push_back(summary_line(report, style_));
       else
         reports_.push_back(
-            report_text(report, style_) +
+            report_text(report, style_, command_.text) +
             (explanation ? explanation_text(report, *explanation, style_) : std::string()));
       if (command_.trace)
         write_trace_of(report);

@@ -93,9 +93,7 @@ void add_suffixed_keys(Json& schema) {
     return;
   const Json properties = schema["properties"];
   for (const auto& property : properties.items()) {
-    // The key of a compute rate is its dtype, which takes no suffix.
-    if (!property.value().is_object() || !property.value().contains("$ref") ||
-        dtype_named(property.key()))
+    if (!property.value().is_object() || !property.value().contains("$ref"))
       continue;
     const Json& target = property.value()["$ref"];
     for (const Quantity& quantity : kQuantities)
@@ -197,14 +195,22 @@ Json op_schema(const OpRules& op) {
     properties["site"] = {
         {"type", "string"},
         {"description", "Collectives of different programs that meet carry the same."}};
+  Json patterns = Json::object();
   for (const Parameter& parameter : op.parameters) {
     properties[std::string(parameter.name)] = parameter_schema(parameter, op.kind);
-    if (parameter.need == Parameter::Need::Required)
+    const bool work = parameter.kind == ParameterKind::FlopCount;
+    const bool size = parameter.kind == ParameterKind::ByteCount;
+    if (work || size)  // its key may have a unit's suffix
+      patterns[suffixed(parameter.name, work ? Dimension::Work : Dimension::Size)] = count();
+    else if (parameter.need == Parameter::Need::Required)
       required.push_back(parameter.name);
   }
-  return {{"required", std::move(required)},
-          {"additionalProperties", false},
-          {"properties", std::move(properties)}};
+  Json schema = {{"required", std::move(required)},
+                 {"additionalProperties", false},
+                 {"properties", std::move(properties)}};
+  if (!patterns.empty())
+    schema["patternProperties"] = std::move(patterns);
+  return schema;
 }
 
 void define_ops(Json& definitions) {

@@ -343,9 +343,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
     if (options.explanation != nullptr)
       write_explanation(json.key("explanation"), report, *options.explanation);
     json.key("values").object([&] {
-      for (const ValueId id : options.values)
-        write_value(json.key(report.scenario->program.value(id).name), report, id,
-                    options.encoding);
+      for (const NamedValue& named : options.values)
+        write_value(json.key(named.name), report, named.value, options.encoding);
     });
   });
   text += '\n';

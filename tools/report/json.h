@@ -14,8 +14,14 @@
 
 namespace orrery {
 
+/// A value, under one of its names: "l" is another of what the loop "l" carries.
+struct NamedValue {
+  std::string name;
+  ValueId value;
+};
+
 struct JsonOptions {
-  std::vector<ValueId> values;  // those to write out, in this order
+  std::vector<NamedValue> values;  // those to write out, in this order, under these names
   Encoding encoding = Encoding::Values;
   const Explanation* explanation = nullptr;  // goes in where there is one
 };

@@ -81,16 +81,35 @@ std::string Style::shade(size_t width) const {
   return good(repeated(ascii() ? "=" : "▒", width));
 }
 
-std::string Table::text(const Style& style, size_t indent) const {
+std::vector<size_t> Table::widths() const {
   std::vector<size_t> widths(align_.size(), 0);
   for (const Row& row : rows_)
     for (size_t c = 0; c < row.cells.size(); ++c)
       widths[c] = std::max(widths[c], columns(row.cells[c]));
+  return widths;
+}
 
+size_t Table::width() const {
+  const std::vector<size_t> widths = this->widths();
+  size_t width = 0;
+  for (size_t c = 0; c < widths.size(); ++c)
+    if (!left_out_[c])
+      width += (width > 0 ? 2 : 0) + widths[c];
+  return width;
+}
+
+void Table::leave_out(size_t column) {
+  left_out_[column] = true;
+}
+
+std::string Table::text(const Style& style, size_t indent) const {
+  const std::vector<size_t> widths = this->widths();
   std::string result;
   for (size_t r = 0; r < rows_.size(); ++r) {
     std::string line;
     for (size_t c = 0; c < rows_[r].cells.size(); ++c) {
+      if (left_out_[c])
+        continue;
       const std::string& cell = rows_[r].cells[c];
       const std::string fill(widths[c] - columns(cell), ' ');
       line += c == 0 ? "" : "  ";

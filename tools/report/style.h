@@ -43,6 +43,7 @@ class Style {
   std::string block(size_t width) const;
   std::string shade(size_t width) const;
   const char* arrow() const { return ascii() ? "->" : "→"; }
+  const char* times() const { return ascii() ? "x" : "×"; }
   const char* dot() const { return ascii() ? "-" : "·"; }
   const char* corner() const { return ascii() ? "`-" : "└"; }
 
@@ -64,6 +65,11 @@ class Table {
   /// A line that belongs to the row above and does not widen any column.
   void note(std::string text) { rows_.push_back({{}, std::move(text)}); }
 
+  /// Of the widest row.
+  size_t width() const;
+  /// Drops a column, which keeps its number.
+  void leave_out(size_t column);
+
   /// Every line with `indent` spaces before it and a newline after; the first row, the head, is
   /// dim.
   std::string text(const Style& style, size_t indent) const;
@@ -73,7 +79,10 @@ class Table {
     std::vector<std::string> cells;
     std::string note;
   };
+  std::vector<size_t> widths() const;
+
   std::vector<Align> align_;
+  std::vector<bool> left_out_ = std::vector<bool>(align_.size(), false);
   std::vector<Row> rows_;
 };
 

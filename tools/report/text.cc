@@ -13,15 +13,17 @@
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
+#include "tools/report/op_table.h"
+#include "tools/report/repetitions.h"
 #include "tools/report/units.h"
 
 namespace orrery {
 namespace {
 
-constexpr size_t kNameWidth = 18;
 constexpr size_t kLiveShown = 6;
 constexpr size_t kLinkKindsShown = 4;
 constexpr size_t kTimelineRows = 48;  // more would not fit a screen
+constexpr size_t kTimelineRuns = 32;
 
 std::string heading(const Style& style, std::string_view text) {
   return "\n" + style.bold(text) + "\n";
@@ -76,11 +78,14 @@ std::string counted_verdicts(const std::vector<Check>& checks) {
 
 class TextReport {
  public:
-  TextReport(const Report& report, const Style& style)
+  TextReport(const Report& report, const Style& style, const TextOptions& options)
       : report_(report),
         program_(report.scenario->program),
-        entries_(op_entries(report)),
-        style_(style) {}
+        folded_(options.ops == ShownOps::All ? single_entries(report)
+                                             : folded_entries(op_entries(report), report)),
+        entries_(folded_.entries),
+        style_(style),
+        options_(options) {}
 
   std::string text() const {
     std::string text = header() + faults() + ops();
@@ -93,16 +98,56 @@ class TextReport {
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
   std::string time(Instant instant) const { return time(instant - Instant()); }
 
+  /// The first line answers: the verdict, how long it takes, how much of that is communication
+  /// that nothing hides, and whether it fits.
   std::string header() const {
     const Scenario& scenario = *report_.scenario;
-    const std::string verdict = headline(report_.verdict, style_);
     const std::string mesh = mesh_text(program_.mesh);
     const std::string dot = fmt::format(" {} ", style_.dot());
-    return style_.mark(report_.verdict) + " " + style_.bold(scenario.name) + "  " + verdict + "\n" +
+    std::string answers;
+    if (report_.completion)
+      answers = time(report_.completion->makespan);
+    else if (!report_.ops.empty())
+      answers = "it does not end";
+    if (const std::optional<Exposed> most = most_exposed(report_))
+      answers += fmt::format(", {} of it exposed communication", share_text(most->share));
+    if (const std::string peak = peak_text(); !peak.empty())
+      answers += fmt::format("{}peak {}", answers.empty() ? "" : ", ", peak);
+    std::string text = fmt::format("{} {}  {}\n", style_.mark(report_.verdict),
+                                   headline(report_.verdict, style_), answers);
+    if (!scenario.name.empty())
+      text += "  " + style_.bold(scenario.name) + "\n";
+    return text +
            style_.dim(fmt::format("  {}{}{} devices{}mesh {}{}{} ops", scenario.cluster.name, dot,
                                   program_.mesh.devices(), dot, mesh.empty() ? "[]" : mesh, dot,
                                   program_.ops.size())) +
            "\n";
+  }
+
+  /// Of the device that is fullest; without capacities, of the largest peak.
+  std::string peak_text() const {
+    const DeviceReport* fullest = nullptr;
+    const auto peak = [&](const DeviceReport& device) {
+      return report_.memory.of(device.device).peak;
+    };
+    const auto fuller = [&](const DeviceReport& a, const DeviceReport& b) {
+      if (a.capacity.has_value() != b.capacity.has_value())
+        return a.capacity.has_value();
+      if (!a.capacity)
+        return peak(a) > peak(b);
+      return Int128{peak(a).count()} * b.capacity->count() >
+             Int128{peak(b).count()} * a.capacity->count();
+    };
+    for (const DeviceReport& device : report_.devices)
+      if (fullest == nullptr || fuller(device, *fullest))
+        fullest = &device;
+    if (fullest == nullptr)
+      return "";
+    const Bytes most = peak(*fullest);
+    if (!fullest->capacity || fullest->capacity->count() == 0)
+      return size_text(most);
+    return fmt::format("{} of {} ({})", size_text(most), size_text(*fullest->capacity),
+                       percent_text(most, *fullest->capacity));
   }
 
   std::string ops() const {
@@ -122,61 +167,8 @@ class TextReport {
                   fmt::format("communication exposed for {} on device {}, {} of the makespan",
                               time(most->exposed), most->device.index(), share_text(most->share))) +
               "\n";
-    text += loops() + table().text(style_, 2);
+    text += op_table(report_, folded_, style_);
     return text;
-  }
-
-  /// One line for each loop. Its ops are shown from the first start to the last end; what they took
-  /// is that of the last iteration. Iterations that the scenario names have a line of their own.
-  std::string loops() const {
-    std::string text;
-    std::string_view before;
-    for (const OpEntry& entry : entries_) {
-      if (entry.loop.empty() || entry.loop == before)
-        continue;
-      before = entry.loop;
-      const std::string period =
-          entry.period ? fmt::format(", the last {} after the one before; figures are of the last",
-                                     time(*entry.period))
-                       : std::string();
-      text += "  " +
-              style_.dim(fmt::format("{}: {} iteration{}{}", entry.loop, grouped(entry.iterations),
-                                     entry.iterations == 1 ? "" : "s", period)) +
-              "\n";
-    }
-    return text;
-  }
-
-  Table table() const {
-    using Align = Table::Align;
-    Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
-                 Align::Right, Align::Right, Align::Right, Align::Right});
-    table.row(
-        {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
-    const auto row = [&](const std::string& id, Instant start, const OpReport& run) {
-      const Op& op = program_.op(run.op);
-      const bool timed = report_.completion.has_value();
-      const auto rate = [](const std::optional<double>& value) {
-        return value ? fmt::format("{:.1f}", *value) : std::string();
-      };
-      table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
-                 timed ? time(start) : "", timed ? time(run.end) : "",
-                 run.bytes.count() > 0 ? size_text(run.bytes) : "", rate(run.algbw_GBps),
-                 rate(run.busbw_GBps), timed && run.exposed.count() > 0 ? time(run.exposed) : "",
-                 timed && run.hidden.count() > 0 ? time(run.hidden) : "",
-                 run.slack ? time(*run.slack) : ""});
-    };
-    for (const OpEntry& entry : entries_) {
-      const OpReport& last = entry.last();
-      row(entry.id, entry.first().start, last);
-      if (last.choice)
-        table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
-                                          last.choice->algorithm, last.choice->because,
-                                          grouped(entry.messages))));
-      for (const OpReport* run : entry.named)
-        row(program_.op(run->op).name, run->start, *run);
-    }
-    return table;
   }
 
   /// A bar for each op that takes time, to scale: computation full, communication shaded.
@@ -188,8 +180,10 @@ class TextReport {
     const auto drawn = [&](const OpReport& run) {
       return run.end > run.entered && program_.op(run.op).kind != OpKind::Done;
     };
+    // The bars of many runs on one line tell nothing.
     const auto any_drawn = [&](const OpEntry& entry) {
-      return std::any_of(entry.runs.begin(), entry.runs.end(),
+      return entry.runs.size() <= kTimelineRuns &&
+             std::any_of(entry.runs.begin(), entry.runs.end(),
                          [&](const OpReport* run) { return drawn(*run); });
     };
     for (const OpEntry& entry : entries_) {
@@ -229,18 +223,43 @@ class TextReport {
   }
 
   std::string critical_path() const {
-    if (report_.critical_path.empty())
+    const std::vector<PathEntry>& path = report_.critical_path;
+    if (path.empty())
       return "";
+    std::vector<uint32_t> entry_of(program_.ops.size());
+    for (uint32_t e = 0; e < entries_.size(); ++e)
+      for (const OpReport* run : entries_[e].runs)
+        entry_of[run->op.index()] = e;
+    std::vector<uint32_t> items;  // alike: one entry, and on the device before it or not
+    for (size_t p = 0; p < path.size(); ++p)
+      items.push_back(2 * entry_of[path[p].op.index()] +
+                      (p > 0 && path[p].device != path[p - 1].device ? 1 : 0));
+    std::vector<RepeatedBlock> blocks;
+    if (options_.ops == ShownOps::Folded)
+      blocks = repeated_blocks(items);
+
     std::vector<std::string> words;
-    std::optional<LogicalId> at;
-    for (const PathEntry& entry : report_.critical_path) {
+    const auto step = [&](size_t p, std::string_view before, const std::string& id) {
       std::string word = words.empty() ? "" : fmt::format("{} ", style_.arrow());
-      if (at != entry.device)
-        word += fmt::format("device {}: ", entry.device.index());
-      at = entry.device;
-      words.push_back(word + fmt::format("{} {}", program_.op(entry.op).name,
-                                         style_.dim(time(entry.end - entry.start))));
+      if (p == 0 || path[p - 1].device != path[p].device)
+        word += fmt::format("device {}: ", path[p].device.index());
+      words.push_back(fmt::format("{}{}{} {}", word, before, id,
+                                  style_.dim(time(path[p].end - path[p].start))));
+    };
+    size_t p = 0;
+    for (const RepeatedBlock& block : blocks) {
+      for (; p < block.begin; ++p)
+        step(p, "", program_.op(path[p].op).name);
+      for (; p < block.begin + block.length; ++p)
+        step(p,
+             p == block.begin ? fmt::format("{} {} (", grouped(block.times), style_.times()) : "",
+             entries_[entry_of[path[p].op.index()]].id);
+      p = block.end();
+      words.back() += fmt::format(
+          ") {}", style_.dim(fmt::format("= {}", time(path[p - 1].end - path[block.begin].start))));
     }
+    for (; p < path.size(); ++p)
+      step(p, "", program_.op(path[p].op).name);
     return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kReportColumns - 2, 2) +
            "\n";
   }
@@ -330,7 +349,7 @@ class TextReport {
   std::string checks() const {
     if (report_.checks.empty())
       return "";
-    return heading(style_, "CHECKS") + checks_text(report_.checks, style_);
+    return heading(style_, "CHECKS") + checks_text(report_.checks, style_, options_.checks);
   }
 
   std::string faults() const { return listed("FAULTS", report_.faults); }
@@ -358,8 +377,10 @@ class TextReport {
 
   const Report& report_;
   const Program& program_;
-  const std::vector<OpEntry> entries_;
+  const FoldedEntries folded_;
+  const std::vector<OpEntry>& entries_;  // of folded_
   const Style& style_;
+  const TextOptions options_;
 };
 
 }  // namespace
@@ -369,35 +390,8 @@ std::string headline(Verdict verdict, const Style& style) {
   return style.coloured(verdict, kWords[static_cast<size_t>(verdict)]);
 }
 
-std::string report_text(const Report& report, const Style& style) {
-  return TextReport(report, style).text();
-}
-
-std::string checks_text(const std::vector<Check>& checks, const Style& style) {
-  size_t name_width = 0;
-  size_t of_width = 0;
-  for (const Check& check : checks) {
-    name_width = std::max(name_width, columns(check.name));
-    of_width = std::max(of_width, columns(check.of));
-  }
-  std::string text;
-  for (const Check& check : checks) {
-    const std::string head =
-        fmt::format("  {} {}{}  {}{}{}", style.mark(check.verdict),
-                    check.holds() ? check.name : style.coloured(check.verdict, check.name),
-                    std::string(name_width - columns(check.name), ' '), style.dim(check.of),
-                    std::string(of_width - columns(check.of), ' '), of_width > 0 ? "  " : "");
-    const size_t indent = columns(head);
-    text += head +
-            wrapped_words(words_of(check.message),
-                          kReportColumns - std::min(indent, kReportColumns / 2), indent) +
-            "\n";
-    if (check.holds())
-      continue;
-    for (const auto& [key, value] : check.witness)
-      text += fmt::format("      {}: {}\n", style.dim(key), value);
-  }
-  return text;
+std::string report_text(const Report& report, const Style& style, const TextOptions& options) {
+  return TextReport(report, style, options).text();
 }
 
 SummaryLine summary_line(const Report& report, const Style& style) {

@@ -2,22 +2,30 @@
 
 // A report for people: what happened when, what it cost, what fits, what holds.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tools/report/checks_text.h"
 #include "tools/report/style.h"
 #include "verifier/report.h"
 
 namespace orrery {
 
+/// Whether ops of loops and of repeated blocks are shown once, or one by one.
+enum class ShownOps : uint8_t { Folded, All };
+
+struct TextOptions {
+  ShownOps ops = ShownOps::Folded;
+  ShownChecks checks = ShownChecks::Counted;
+};
+
 /// The whole report of one scenario, within 100 columns but for names and messages that are longer.
-std::string report_text(const Report& report, const Style& style);
+/// Its first line is the answer in short.
+std::string report_text(const Report& report, const Style& style, const TextOptions& options = {});
 
 /// "HOLDS", "UNDECIDED" or "DOES NOT HOLD".
 std::string headline(Verdict verdict, const Style& style);
-
-/// One line a check; what does not hold is followed by its witness.
-std::string checks_text(const std::vector<Check>& checks, const Style& style);
 
 /// One line of the summary of several scenarios.
 struct SummaryLine {

@@ -17,9 +17,8 @@ constexpr std::array kChecks = {
               "Devices that share collectives on one stream issue them in one order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
               "Every message has a route over the links that are not cut."},
-    CheckInfo{
-        CheckKind::RaceFree, "RACE.FREE",
-        "Every write to storage comes before or after each other use of it, whatever the timing."},
+    CheckInfo{CheckKind::RaceFree, "RACE.FREE",
+              "Each write comes before or after every other use of that storage."},
     CheckInfo{CheckKind::DonationUse, "DONATION.USE",
               "No op or output uses a value after its donation."},
     CheckInfo{CheckKind::LeakFree, "LEAK.FREE", "Every started collective is done."},

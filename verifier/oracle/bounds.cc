@@ -277,7 +277,8 @@ class Bounds {
     for (const Tensor* value : values)
       sizes.push_back(magnitudes(*value));
     const auto operand = [&](size_t k, size_t i) {
-      return Approximate{sizes[k].as<double>()[i], errors[k]->as<double>()[i]};
+      const size_t at = sizes[k].shape().rank() == 0 ? 0 : i;  // a scalar is the same everywhere
+      return Approximate{sizes[k].as<double>()[at], errors[k]->as<double>()[at]};
     };
     Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))

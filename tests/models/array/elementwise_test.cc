@@ -150,6 +150,40 @@ TEST_CASE("select_n: the case of each element; outside of their number the neare
   CHECK(select_n(of(Dtype::S32, {2}).reshaped({}), cases) == c);
 }
 
+TEST_CASE("elementwise: a scalar is the same element beside each of the other's") {
+  const std::vector<double> numbers = {3, -1, 0, 2, 5};
+  for (const Dtype dtype : all_dtypes()) {
+    if (dtype == Dtype::Pred || !is_signed(dtype))
+      continue;
+    CAPTURE(name(dtype));
+    const Tensor x = of(dtype, numbers);
+    const Tensor scalar = of(dtype, {2}).reshaped({});
+    const Tensor same = of(dtype, {2, 2, 2, 2, 2});
+    for (const Binary op :
+         {Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Max, Binary::Min}) {
+      CHECK(elementwise(op, x, scalar) == elementwise(op, x, same));
+      CHECK(elementwise(op, scalar, x) == elementwise(op, same, x));
+    }
+    for (const Comparison op : {Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le,
+                                Comparison::Gt, Comparison::Ge}) {
+      CHECK(elementwise(op, x, scalar) == elementwise(op, x, same));
+      CHECK(elementwise(op, scalar, x) == elementwise(op, same, x));
+    }
+  }
+  const Tensor none = elementwise(Binary::Add, Tensor(Dtype::F32, {0}), Tensor(Dtype::F32, {}));
+  CHECK(none.shape() == Shape({0}));
+}
+
+TEST_CASE("select_n: a case that is a scalar stands for each element") {
+  const Tensor a = of(Dtype::S32, {1, 2, 3});
+  const Tensor zero = of(Dtype::S32, {0}).reshaped({});
+  const Tensor* const cases[] = {&zero, &a};
+  CHECK(select_n(of(Dtype::Pred, {0, 1, 1}), cases) == of(Dtype::S32, {0, 2, 3}));
+  CHECK(select_n(of(Dtype::Pred, {0}).reshaped({}), cases) == of(Dtype::S32, {0, 0, 0}));
+  const Tensor* const scalars[] = {&zero, &zero};
+  CHECK(select_n(of(Dtype::Pred, {0, 1}), scalars) == of(Dtype::S32, {0, 0}));
+}
+
 TEST_CASE("select_n: every bit of an element is kept, of a NaN too") {
   Tensor nan(Dtype::F64, {1});
   set_element_bits(nan, 0, 0xfff0000000000001U);

@@ -35,15 +35,40 @@ TEST_CASE("add, sub, mul, div: operands of one dtype and shape, and of numbers")
   for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Div}) {
     CAPTURE(rules(kind).name);
     CHECK(outcome(kind, {plain(Dtype::S8, {2, 3}), plain(Dtype::S8, {2, 3})}) == "s8[2,3]");
-    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {})}) ==
-          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
-          "unasked), got f32[2] and f32[]");
+    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {1})}) ==
+          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+          "broadcast or converted unasked), got f32[2] and f32[1]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F16, {2})}) ==
-          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
-          "unasked), got f32[2] and f16[2]");
+          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+          "broadcast or converted unasked), got f32[2] and f16[2]");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) ==
           "of: expected operands of numbers, got pred");
   }
+}
+
+TEST_CASE("elementwise: a scalar goes with any shape, in any place, but not with another dtype") {
+  for (const OpRules& op : all_rules()) {
+    const bool two = op.elementwise && !std::holds_alternative<Unary>(*op.elementwise);
+    if (!two)
+      continue;
+    CAPTURE(op.name);
+    const std::string dtype = std::holds_alternative<Comparison>(*op.elementwise) ? "pred" : "f32";
+    const ValueType scalar = plain(Dtype::F32, {});
+    const ValueType shaped = plain(Dtype::F32, {2, 3});
+    CHECK(outcome(op.kind, {shaped, scalar}) == dtype + "[2,3]");
+    CHECK(outcome(op.kind, {scalar, shaped}) == dtype + "[2,3]");
+    CHECK(outcome(op.kind, {scalar, scalar}) == dtype + "[]");
+    CHECK(outcome(op.kind, {shaped, plain(Dtype::F16, {})}) ==
+          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+          "broadcast or converted unasked), got f32[2,3] and f16[]");
+  }
+}
+
+TEST_CASE("elementwise: a scalar is one element to read, the result decides the operations") {
+  // 6 elements: 6 operations; 4 B of the scalar, 24 B of the other, 24 B written.
+  const Cost sum = cost(OpKind::Add, {plain(Dtype::F32, {}), plain(Dtype::F32, {2, 3})});
+  CHECK(sum.flops == Flops(6));
+  CHECK(sum.bytes == Bytes(4 + 24 + 24));
 }
 
 TEST_CASE("max, min: of every dtype, pred too") {
@@ -51,8 +76,8 @@ TEST_CASE("max, min: of every dtype, pred too") {
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::U64, {})}) == "u64[]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::S64, {})}) ==
-          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
-          "unasked), got u64[] and s64[]");
+          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+          "broadcast or converted unasked), got u64[] and s64[]");
   }
 }
 
@@ -75,8 +100,8 @@ TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {3})}) ==
-          "of: expected operands of one dtype and shape (nothing is broadcast or converted "
-          "unasked), got f32[2] and f32[3]");
+          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+          "broadcast or converted unasked), got f32[2] and f32[3]");
   }
 }
 
@@ -92,8 +117,18 @@ TEST_CASE("select_n: pred or s32 selects the case, for the whole or element by e
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), one, one}) ==
         "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, plain(Dtype::F16, {2})}) ==
-        "of: expected operands of one dtype and shape (nothing is broadcast or converted "
-        "unasked), got f32[2] and f16[2]");
+        "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
+        "broadcast or converted unasked), got f32[2] and f16[2]");
+}
+
+TEST_CASE("select_n: a case may be a scalar, all of them too") {
+  const ValueType shaped = plain(Dtype::F32, {2});
+  const ValueType scalar = plain(Dtype::F32, {});
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), scalar, shaped}) == "f32[2]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {}), shaped, scalar}) == "f32[2]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), scalar, scalar}) == "f32[3]");
+  CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), scalar, shaped}) ==
+        "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
 }
 
 TEST_CASE("convert_element_type: the dtype changes, the shape does not") {

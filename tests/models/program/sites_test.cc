@@ -94,11 +94,18 @@ TEST_CASE("shared site: a device of two threads takes part through one of them")
                "device 1 in \"front\" and \"both\""});
 }
 
-TEST_CASE("shared site: the ops are of one kind, all started or none") {
+TEST_CASE("shared site: the ops are of one kind") {
   Stages stages;
-  stages.front({meeting("p")}).back({meeting("q", "psum_start")});
-  CHECK(stages.errors() ==
-        Errors{"/q/op: expected psum at site \"all\", as \"p\" is, got psum_start"});
+  stages.front({meeting("p")}).back({meeting("q", "pmax_start")});
+  CHECK(stages.errors() == Errors{"/q/op: expected psum at site \"all\", as \"p\" is, got pmax"});
+}
+
+TEST_CASE("shared site: one thread may start what another one waits for at once") {
+  Stages stages;
+  stages.front({meeting("p")}).back({meeting("q", "psum_start"), op("r", "done", {"q"})});
+  const Program program = stages.finish();
+  CHECK(program.sites.size() == 1);
+  CHECK(program.sites[0].ops == std::vector<OpId>{OpId(0), OpId(1)});
 }
 
 TEST_CASE("shared site: the ops have the same parameters") {

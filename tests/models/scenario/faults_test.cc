@@ -192,7 +192,8 @@ TEST_CASE("errors: arrays") {
       {R"({"a": {"local_shape": [1], "dtype": "f16", "per_device": [[1], [true], ["1"], ["nan"]]}})",
        "f:4:75: /arrays/a/per_device/1/0: expected a value of f16, got true\n"
        "f:4:83: /arrays/a/per_device/2/0: expected a value of f16, got \"1\"\n"
-       "f:4:90: /arrays/a/per_device/3/0: expected a value of f16, got \"nan\""},
+       "f:4:90: /arrays/a/per_device/3/0: expected a value of f16, got \"nan\"; did you "
+       "mean \"NaN\"?"},
       {R"({"a": {"local_shape": [1], "dtype": "s8", "encoding": "bits",
 "per_device": [[1], [256], [-1], [255]]}})",
        "f:5:22: /arrays/a/per_device/1/0: expected the bits of s8, got 256\n"
@@ -365,6 +366,10 @@ TEST_CASE("errors: expectations") {
       {R"([{"makespan": {}}])",
        "f:6:25: /expect/0/makespan: expected \"at_most\", \"at_least\" or "
        "both, got neither"},
+      {R"([{"makespan": {"at_least": "2 us", "at_most": "1999 ns"}}])",
+       "f:6:25: /expect/0/makespan: expected \"at_least\" to be no more than \"at_most\", "
+       "1999 ns, got 2 us"},
+      {R"([{"makespan": {"at_least": "2 us", "at_most_ns": 2000}}])", ""},
       {R"([{"makespan": {"at_most": "2 MB"}}])",
        "f:6:37: /expect/0/makespan/at_most: expected a time such as \"1 us\", got \"2 MB\""},
       {R"([{"peak_memory": {"at_least": "2 ms"}}])",
@@ -389,6 +394,16 @@ TEST_CASE("errors: expectations") {
        "f:6:24: /expect/0/values/q: expected the id of a value, got \"q\""},
       {R"([{"values": {"r": [[1, 2]]}}])",
        "f:6:29: /expect/0/values/r: expected 4 lists, one per device, got 1"},
+      {R"([{"values": {"r": [[1, 2], [1, 2], [1, 2], null]}}])",
+       "f:6:54: /expect/0/values/r/3: expected a list of elements, since device 3 has the value, "
+       "got "
+       "null"},
+      {R"([{"values": {"r": {"dtype": "s32", "shape": [3], "per_device": []}}}])",
+       "f:6:39: /expect/0/values/r/dtype: expected f32, the dtype of the value, got \"s32\"\n"
+       "f:6:55: /expect/0/values/r/shape: expected [2], the shape of the value on a device, got "
+       "[3]"},
+      {R"([{"values": {"r": {"dtype": "f32"}}}])",
+       "f:6:29: /expect/0/values/r: missing key \"per_device\""},
       {R"([{"values": []}])",
        "f:6:23: /expect/0/values: expected an object with one list of elements per device for each "
        "id, got a list"},
@@ -409,6 +424,49 @@ TEST_CASE("errors: expectations of values that cannot be compared") {
   CHECK(refusal(s.text()) ==
         "f:7:28: /expect/0/equal/1: \"f\" is a future: expect what its done gives\n"
         "f:7:51: /expect/1/equal/1: expected a value like \"r\", f32[2], got \"i\", s32[]");
+}
+
+TEST_CASE("errors: a number that the dtype has not, with what to write instead") {
+  const auto of = [](const std::string& dtype, const std::string& element) {
+    Small s;
+    s.arrays = R"({"a": {"local_shape": [1], "dtype": ")" + dtype +
+               R"(", "per_device": [[0], [0], [0], [)" + element + "]]}}";
+    const std::string message = refusal(s.text());
+    return message.substr(message.find("expected"));
+  };
+  CHECK(of("f32", "1e39") ==
+        "expected a value of f32, got 1e39; it is beyond the range of f32 (infinity is written "
+        "\"Infinity\")");
+  CHECK(of("f8e4m3fn", "1e9") ==
+        "expected a value of f8e4m3fn, got 1e9; it is beyond the range of f8e4m3fn");
+  CHECK(of("f32", "\"inf\"") == "expected a value of f32, got \"inf\"; did you mean \"Infinity\"?");
+  CHECK(of("f8e4m3fn", "\"Infinity\"") ==
+        "expected a value of f8e4m3fn, got \"Infinity\"; f8e4m3fn has no infinity");
+  CHECK(of("f32", "\"nan\"") == "expected a value of f32, got \"nan\"; did you mean \"NaN\"?");
+  CHECK(of("s32", "\"NaN\"") == "expected a value of s32, got \"NaN\"");
+  CHECK(of("f32", "\"1\"") == "expected a value of f32, got \"1\"");
+}
+
+TEST_CASE("errors: ops by the names that other libraries give them") {
+  const auto unknown = [](const std::string& op) {
+    Small s;
+    s.program = R"([{"id": "r", "op": ")" + op + R"(", "of": "a"}])";
+    const std::string message = refusal(s.text());
+    return message.substr(message.find("unknown"));
+  };
+  CHECK(unknown("relu") ==
+        "unknown op \"relu\"; did you mean \"max\"? relu is the \"max\" of x and a scalar 0 "
+        "(\"full\" of shape [])");
+  CHECK(unknown("All-Reduce") == "unknown op \"All-Reduce\"; did you mean \"psum\"?");
+  CHECK(unknown("reduce_scatter_start") ==
+        "unknown op \"reduce_scatter_start\"; did you mean \"psum_scatter_start\"?");
+  CHECK(unknown("send") ==
+        "unknown op \"send\"; did you mean \"ppermute\"? its \"perm\" lists who sends to whom");
+  CHECK(unknown("gelu") ==
+        "unknown op \"gelu\"; write it out in other ops, or give its flops and bytes with "
+        "\"compute\"");
+  // No collective: there is nothing to start.
+  CHECK(unknown("matmul_start") == "unknown op \"matmul_start\"");
 }
 
 TEST_CASE("errors: at most twenty unknown keys are reported one by one") {

@@ -112,6 +112,7 @@ TEST_CASE("loop: threads meet at a site once in each iteration") {
              ], "yield": {"h": "s"}}]})";
   };
   Small small;
+  small.more = R"("check_types": false)";
   std::string text = small.text();
   const size_t at = text.find("\"program\": ");
   text.replace(at, text.find('\n', at) - at,
@@ -190,6 +191,16 @@ TEST_CASE("loop: a carry keeps its dtype and shape") {
   CHECK(refused(program) ==
         "f:7:21: /program/1/yield/c: fori_loop: expected \"c\" to stay f32[2], got f32[1,2] from "
         "\"w\" (in l[5])");
+}
+
+TEST_CASE("loop: with states checked, a carry varies over the same axes in every iteration") {
+  const std::string program =
+      "[" + loop(R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"})", "s") + "]";
+  CHECK(
+      refused(program) ==
+      "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to stay f32[2]{V:x}, got f32[2] from "
+      "\"s\" (V: varying over these axes; \"check_types\": false allows it) (in l[0])");
+  CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
 }
 
 TEST_CASE("loop: keys that do not fit are refused") {

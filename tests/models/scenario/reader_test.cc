@@ -5,11 +5,13 @@
 #include <doctest/doctest.h>
 
 #include "models/scenario/data.h"
+#include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"
 
 namespace orrery {
 namespace {
 
+using test::refusal;
 using test::Small;
 
 Scenario read(const std::string& text) {
@@ -222,6 +224,80 @@ TEST_CASE("reader: several programs over positions, intervals and lists of devic
   CHECK(s.program.threads[1].name == "program 1");
   CHECK(ids(s.program.threads[1].devices) == std::vector<uint32_t>{4, 5, 6, 7});
   CHECK(ids(s.program.threads[2].devices) == std::vector<uint32_t>{0, 3});
+}
+
+constexpr std::string_view kOnTwoOfThree = R"({"orrery": 1,
+"cluster": {"devices": 3, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+"mesh": {"x": 3}, "arrays": {"a": {"shape": [3], "dtype": "s32", "spec": ["x"]}},
+"programs": [
+  {"on": {"x": [1, 3]}, "do": [{"id": "f", "op": "add", "of": ["a", "a"]}]},
+  {"on": {"x": 0}, "do": []}],
+"expect": [{"values": {"f": VALUE}}]})";
+
+std::string expecting(const std::string& value) {
+  std::string text(kOnTwoOfThree);
+  return text.replace(text.find("VALUE"), 5, value);
+}
+
+TEST_CASE("reader: expected values as a report prints them, with null for who has none") {
+  const auto expected = [](const std::string& value) {
+    const Scenario s = read(expecting(value));
+    return std::get<ExpectValues>(s.expectations.at(0).what).per_device;
+  };
+  const std::vector<Tensor> plain = expected("[[2], [4]]");
+  CHECK(expected("[null, [2], [4]]") == plain);
+  CHECK(expected(R"({"dtype": "s32", "shape": [1], "per_device": [null, [2], [4]]})") == plain);
+  CHECK(expected(R"({"encoding": "bits", "per_device": [[2], [4]]})") == plain);
+  CHECK(
+      refusal(expecting("[[1], [2], [4]]")) ==
+      "f:7:30: /expect/0/values/f/0: expected null, since device 0 does not have the value, got a "
+      "list");
+  CHECK(
+      refusal(expecting("[null]")) ==
+      "f:7:29: /expect/0/values/f: expected 2 lists, one per device that has the value, or 3 with "
+      "null for the others, got 1");
+}
+
+TEST_CASE("reader: every amount may be a number under its key with a unit") {
+  Small with_text;
+  Small with_suffix;
+  with_text.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s",
+"latency": "1 us", "memory": {"value": "2 GiB", "label": "l", "source": "s", "date": "d"},
+"flops": {"bf16": "3 TFLOP/s", "f32": {"value": "1 TFLOP/s", "label": "l", "source": "s", "date": "d"}}})";
+  with_suffix.cluster = R"({"devices": 4, "topology": "ring", "bandwidth_GBps": 50,
+"latency_us": 1, "memory": {"value_GiB": 2, "label": "l", "source": "s", "date": "d"},
+"flops": {"bf16_TFLOPps": 3, "f32": {"value_TFLOPps": 1, "label": "l", "source": "s", "date": "d"}}})";
+  with_text.program = R"([{"id": "c", "op": "compute", "flops": "2 GFLOP", "bytes": "1 MiB",
+"dtype": "f32", "shape": [2], "scratch": "3 KiB"}])";
+  with_suffix.program = R"([{"id": "c", "op": "compute", "flops_GFLOP": 2, "bytes_MiB": 1,
+"dtype": "f32", "shape": [2], "scratch_KiB": 3}])";
+  with_text.more = R"("memory": {"alignment": "1 KiB", "reserved": "1 MiB"},
+"faults": [{"slow_link": {"from": 0, "to": 1}, "bandwidth": "20 GB/s", "latency": "2 us"},
+{"late_start": 1, "by": "3 us"}, {"jitter": {"ops": "5 ns", "links": "6 ns"}}],
+"expect": [{"makespan": {"at_least": "1 ns", "at_most": "1 s"}}, {"peak_memory": {"at_most": "1 MB"}}])";
+  with_suffix.more = R"("memory": {"alignment_KiB": 1, "reserved_MiB": 1},
+"faults": [{"slow_link": {"from": 0, "to": 1}, "bandwidth_GBps": 20, "latency_us": 2},
+{"late_start": 1, "by_us": 3}, {"jitter": {"ops_ns": 5, "links_ns": 6}}],
+"expect": [{"makespan": {"at_least_ns": 1, "at_most_s": 1}}, {"peak_memory": {"at_most_MB": 1}}])";
+  CHECK(test::difference(read(with_text.text()), read(with_suffix.text())) == "");
+  const Scenario s = read(with_suffix.text());
+  CHECK(s.program.ops[0].attributes.bytes("scratch") == Bytes(3072));
+  CHECK(s.cluster.device.flops.at(Dtype::BF16) == FlopsPerSecond(3'000'000'000'000));
+}
+
+TEST_CASE("reader: an amount is given once, and without a unit only where the key names it") {
+  Small s;
+  s.program =
+      R"([{"id": "c", "op": "compute", "flops": 1, "flops_GFLOP": 2, "bytes": "1 s", "dtype": "f32"}])";
+  CHECK(refusal(s.text()) ==
+        "f:5:54: /program/0/flops_GFLOP: \"flops\" is already given by \"flops\"\n"
+        "f:5:81: /program/0/bytes: expected a size such as \"80 GiB\", got \"1 s\"");
+  Small twice;
+  twice.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": 1,
+"flops": {"bf16": "1 TFLOP/s", "bf16_TFLOPps": 3}})";
+  CHECK(refusal(twice.text()) ==
+        "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
+        "f:3:32: /cluster/flops/bf16_TFLOPps: \"bf16\" is already given by \"bf16\"");
 }
 
 TEST_CASE("reader: literal values have a list for each device of the value's thread") {

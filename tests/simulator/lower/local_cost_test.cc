@@ -105,5 +105,27 @@ TEST_CASE("local cost: without a memory bandwidth ops cost their flops only, and
         test::Names{"memory_bandwidth: not given; local ops are charged for flops only"});
 }
 
+TEST_CASE("local cost: ops that take nothing for want of a rate are named") {
+  const auto labels = [](LowerRig& rig, std::initializer_list<const char*> ids) {
+    rig.argument("a", Dtype::F32, Shape{1000});
+    for (const char* id : ids)
+      rig.op("neg", id, {"a"});
+    rig.lower();
+    CHECK(rig.local("n") == rig.cluster.device.launch.value_or(Duration()));
+    return rig.lowered.labels;
+  };
+  LowerRig one(1);
+  one.cluster.device.launch = Duration(0);
+  CHECK(labels(one, {"n"}) == test::Names{"\"n\" takes 0 (no memory_bandwidth given)"});
+  LowerRig two(1);
+  two.cluster.device.launch = Duration(5);
+  CHECK(labels(two, {"n", "m"}) ==
+        test::Names{"\"n\" and 1 other local op take only a launch (no memory_bandwidth given)"});
+  LowerRig three(1);
+  three.cluster.device.launch = Duration(0);
+  CHECK(labels(three, {"n", "m", "l"}) ==
+        test::Names{"\"n\" and 2 other local ops take 0 (no memory_bandwidth given)"});
+}
+
 }  // namespace
 }  // namespace orrery

@@ -157,6 +157,19 @@ TEST_CASE("paths: all pairs under one switch, and neighbours on a ring, need no 
   CHECK(around.held() == 0);
 }
 
+TEST_CASE("paths: of two ways around a ring, the one whose links come first in the fabric's list") {
+  // Links 0 to 3 lead forwards, 0 -> 1 first. Links 4 to 7 lead back, 1 -> 0 first.
+  const Fabric ring = ring_fabric(4, kLink);
+  Paths paths(ring);
+  CHECK(links(paths.between(VertexId(1), VertexId(3))) == Route{LinkId(1), LinkId(2)});
+  CHECK(links(paths.between(VertexId(3), VertexId(1))) == Route{LinkId(3), LinkId(0)});
+  std::vector<Link> backwards(ring.links().rbegin(), ring.links().rend());
+  const Fabric turned(4, {}, std::move(backwards));
+  Paths other(turned);
+  // Now link 0 is 0 -> 3, link 1 is 3 -> 2, and so on.
+  CHECK(links(other.between(VertexId(1), VertexId(3))) == Route{LinkId(3), LinkId(0)});
+}
+
 TEST_CASE("paths: a search holds what it has met: twice the distance on a ring, of any size") {
   for (const uint32_t devices : {100U, 10'000U, 1'000'000U}) {
     const Fabric ring = ring_fabric(devices, kLink);

@@ -102,7 +102,9 @@ TEST_CASE("bad input: text that is not JSON") {
       {"a comment without an end", "{ /* no end",
        "bad.json:1:3: expected a key in quotes or \"}\", got a comment that is not closed"},
       {"a number that 64 bits cannot hold", R"({"orrery": 1e400})",
-       "bad.json:1:12: expected a number that 64 bits can hold, got \"1e400\""},
+       "bad.json:1:12: /orrery: expected a number that 64 bits can hold, got \"1e400\"; infinity "
+       "is "
+       "written \"Infinity\""},
       {"a word that JSON has not", R"({"orrery": yes})",
        "bad.json:1:12: expected a value, got \"yes\""},
       {"a string without an end", R"({"name": "small})",
@@ -335,15 +337,17 @@ TEST_CASE("bad input: ops and their operands") {
        Small{.program = R"([{"id": "g", "op": "all_gather", "of": "a", "axis_name": "x"},
 {"id": "s", "op": "add", "of": ["a", "g"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape "
-       "(nothing is broadcast or converted unasked), got f32[2] and f32[4,2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
+       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
+       "f32[4,2]"},
       {"operands of two dtypes",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
 {"id": "s", "op": "add", "of": ["a", "i"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape "
-       "(nothing is broadcast or converted unasked), got f32[2] and s32[2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
+       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
+       "s32[2]"},
       {"an op that the dtype has not",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},

@@ -196,6 +196,30 @@ TEST_CASE("scenario schema: every key of it is in an example of the document") {
   }
 }
 
+TEST_CASE("scenario schema: amounts under their keys with a unit, values as reports print them") {
+  const Json schema = scenario_schema_json();
+  const Json compute = {{"id", "c"},        {"op", "compute"}, {"dtype", "f32"},
+                        {"flops_GFLOP", 2}, {"bytes", 1},      {"scratch_KiB", 3}};
+  Json good = document_examples().front();
+  good["program"].push_back(compute);
+  good["cluster"].erase("bandwidth");
+  good["cluster"]["bandwidth_GBps"] = 50;
+  good["cluster"]["flops"] = {{"f32_TFLOPps", 1}};
+  good["expect"][0]["values"]["total"] = {
+      {"dtype", "s32"},
+      {"shape", {2}},
+      {"per_device", Json::parse("[[12, 16], [12, 16], [12, 16], [12, 16]]")}};
+  CHECK(schema_error(schema, good) == "");
+  CHECK(read_scenario("f", good.dump()).expectations.size() == 1);
+  for (const char* const key : {"flops_GiB", "bytes_GFLOP", "flops_gflop"}) {
+    Json bad = good;
+    bad["program"].back()[key] = 1;
+    CAPTURE(key);
+    CHECK(schema_error(schema, bad) != "");
+    CHECK_THROWS_AS((void)read_scenario("f", bad.dump()), InputError);
+  }
+}
+
 TEST_CASE("scenario schema: refuses what the reader refuses") {
   const Json schema = scenario_schema_json();
   const Json good = document_examples().front();
@@ -244,7 +268,8 @@ std::vector<Json> reports() {
       report.digest = report.completion->digest.value();
     JsonOptions options;
     if (report.values)
-      options = {{ValueId(size_t{0})}, Encoding::Bits};
+      options = {{{report.scenario->program.values.front().name, ValueId(size_t{0})}},
+                 Encoding::Bits};
     reports.push_back(Json::parse(json_text(report, options)));
   }
   try {

@@ -12,7 +12,7 @@ TEST_CASE("JSON report: the whole text") {
   const Report sample = sample_report();
   // What does not apply is null. Values come last, one line a device. 0.1 as f32 is the double
   // 0.10000000149011612; a negative zero keeps its sign.
-  CHECK(json_text(sample, {sample.scenario->program.outputs, Encoding::Values}) == R"json({
+  CHECK(json_text(sample, {outputs(sample), Encoding::Values}) == R"json({
   "report": 1,
   "scenario": "a scatter behind a computation",
   "holds": true,
@@ -141,7 +141,7 @@ TEST_CASE("JSON report: the whole text") {
 
 TEST_CASE("JSON report: bit patterns") {
   const Report sample = sample_report();
-  const std::string text = json_text(sample, {sample.scenario->program.outputs, Encoding::Bits});
+  const std::string text = json_text(sample, {outputs(sample), Encoding::Bits});
   CHECK(text.find("\"encoding\": \"bits\",\n") != std::string::npos);
   // 0.1f is 0x3dcccccd, 3.0f 0x40400000, -0.0f 0x80000000, the quiet NaN 0x7fc00000.
   CHECK(text.find("[1036831949,1077936128],\n") != std::string::npos);
@@ -155,7 +155,8 @@ TEST_CASE("JSON report: integers of 64 bits are written exactly") {
     Tensor tensor(dtype, {1});
     set_element_bits(tensor, 0, bits);
     sample.values->at(value, LogicalId(0)) = tensor;
-    return json_text(sample, {{value}, Encoding::Values});
+    return json_text(sample,
+                     {{{sample.scenario->program.value(value).name, value}}, Encoding::Values});
   };
   CHECK(text(Dtype::U64, ~uint64_t{0}).find("[18446744073709551615],\n") != std::string::npos);
   CHECK(text(Dtype::S64, 0x8000000000000001U).find("[-9223372036854775807],\n") !=

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/scenario/reader.h"
+#include "tests/tools/report/sample.h"
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
@@ -31,7 +32,7 @@ std::string shown(const Report& report) {
   std::ostringstream text;
   const Explanation explanation = explain(report, "s");
   text << report_text(report, Style()) << explanation_text(report, explanation, Style())
-       << json_text(report, {report.scenario->program.outputs, Encoding::Values, &explanation});
+       << json_text(report, {outputs(report), Encoding::Values, &explanation});
   write_trace(report, text);
   return text.str();
 }

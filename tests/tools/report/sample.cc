@@ -113,6 +113,13 @@ Report sample_report() {
   return report;
 }
 
+std::vector<NamedValue> outputs(const Report& report) {
+  std::vector<NamedValue> named;
+  for (const ValueId value : report.scenario->program.outputs)
+    named.push_back({report.scenario->program.value(value).name, value});
+  return named;
+}
+
 Report failing_report() {
   Report report = sample_report();
   report.verdict = Verdict::Fails;

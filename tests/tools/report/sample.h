@@ -2,6 +2,9 @@
 
 // A small report made by hand, for tests of rendering.
 
+#include <vector>
+
+#include "tools/report/json.h"
 #include "verifier/report.h"
 
 namespace orrery::test {
@@ -12,5 +15,8 @@ Report sample_report();
 
 /// The same where a check fails.
 Report failing_report();
+
+/// The outputs under their own names.
+std::vector<NamedValue> outputs(const Report& report);
 
 }  // namespace orrery::test

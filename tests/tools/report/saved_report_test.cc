@@ -40,7 +40,7 @@ std::string with(const std::string& key, const std::string& value) {
 TEST_CASE("saved report: a written report reads back as the same run, in both encodings") {
   for (const Encoding encoding : {Encoding::Values, Encoding::Bits}) {
     const Report sample = sample_report();
-    const std::string text = json_text(sample, {sample.scenario->program.outputs, encoding});
+    const std::string text = json_text(sample, {outputs(sample), encoding});
     const RunRecord saved = read(text);
     const RunRecord made = record_of(sample_report());
     CHECK(saved.makespan == made.makespan);

@@ -49,5 +49,16 @@ TEST_CASE("wrapped words: no line is wider than asked, except for a longer word"
   CHECK(wrapped_words({"aa", "bb", "cccccc"}, 5, 2) == "aa bb\n  cccccc");
 }
 
+TEST_CASE("table: a column that is left out takes no room") {
+  using Align = Table::Align;
+  Table table({Align::Left, Align::Right, Align::Right});
+  table.row({"id", "a", "b"});
+  table.row({"x", "1234", "5"});
+  CHECK(table.width() == 2 + 2 + 4 + 2 + 1);
+  table.leave_out(1);
+  CHECK(table.width() == 2 + 2 + 1);
+  CHECK(table.text(Style(), 0) == "id  b\nx   5\n");
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -1,0 +1,217 @@
+// Blocks that repeat, and the reports of programs of many layers.
+
+#include "tools/report/repetitions.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "models/scenario/reader.h"
+#include "tools/report/text.h"
+#include "verifier/run.h"
+
+namespace orrery {
+namespace {
+
+using Blocks = std::vector<RepeatedBlock>;
+
+std::vector<uint32_t> items(const std::string& letters) {
+  return {letters.begin(), letters.end()};
+}
+
+std::string repeated(const std::string& block, size_t times) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i)
+    text += block;
+  return text;
+}
+
+TEST_CASE("repeated blocks: three times or more, where it saves 8 lines") {
+  // 5 letters twice more are 10 lines saved; 4 letters are 8; 3 are 6.
+  CHECK(repeated_blocks(items("x" + repeated("abcde", 3) + "y")) == Blocks{{1, 5, 3}});
+  CHECK(repeated_blocks(items(repeated("abcd", 3))) == Blocks{{0, 4, 3}});
+  CHECK(repeated_blocks(items(repeated("abc", 3))).empty());
+  CHECK(repeated_blocks(items(repeated("abc", 4))) == Blocks{{0, 3, 4}});  // 9
+  CHECK(repeated_blocks(items(repeated("abcdefghij", 2))).empty());
+  CHECK(repeated_blocks(items(std::string(9, 'a'))) == Blocks{{0, 1, 9}});
+  CHECK(repeated_blocks(items(std::string(8, 'a'))).empty());  // saves 7
+  CHECK(repeated_blocks({}).empty());
+}
+
+TEST_CASE("repeated blocks: the shortest of those that cover the same, and only whole ones") {
+  CHECK(repeated_blocks(items(repeated("ab", 10))) == Blocks{{0, 2, 10}});
+  CHECK(repeated_blocks(items(repeated("abcde", 4) + "abc")) == Blocks{{0, 5, 4}});
+  CHECK(repeated_blocks(items(repeated("abcde", 3) + "-" + repeated("fghi", 3))) ==
+        Blocks{{0, 5, 3}, {16, 4, 3}});
+}
+
+/// By the definition: from each item on, each length.
+Blocks by_definition(const std::vector<uint32_t>& all) {
+  Blocks blocks;
+  for (size_t i = 0; i < all.size();) {
+    RepeatedBlock best;
+    for (size_t length = 1; i + length <= all.size(); ++length) {
+      size_t times = 1;
+      while (i + (times + 1) * length <= all.size() &&
+             std::equal(all.begin() + static_cast<ptrdiff_t>(i),
+                        all.begin() + static_cast<ptrdiff_t>(i + length),
+                        all.begin() + static_cast<ptrdiff_t>(i + times * length)))
+        ++times;
+      if (times >= 3 && length * (times - 1) >= 8 && length * times > best.length * best.times)
+        best = {i, length, times};
+    }
+    if (best.times > 0)
+      blocks.push_back(best);
+    i += std::max<size_t>(best.length * best.times, 1);
+  }
+  return blocks;
+}
+
+TEST_CASE("repeated blocks: as by their definition, of random lists of few letters") {
+  Random random(5);
+  size_t found = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    std::vector<uint32_t> all;
+    const uint64_t letters = 1 + random.below(3);
+    while (all.size() < 60) {
+      std::vector<uint32_t> block;
+      const uint64_t length = 1 + random.below(7);
+      const uint64_t times = 1 + random.below(5);
+      for (uint64_t i = 0; i < length; ++i)
+        block.push_back(static_cast<uint32_t>(random.below(letters)));
+      for (uint64_t i = 0; i < times; ++i)
+        all.insert(all.end(), block.begin(), block.end());
+    }
+    const Blocks expected = by_definition(all);
+    REQUIRE(repeated_blocks(all) == expected);
+    found += expected.size();
+  }
+  CHECK(found > 300);
+}
+
+TEST_CASE("repeated blocks: their ids have a star for each number in which they differ") {
+  CHECK(common_id("layer0.w1", "layer79.w1") == "layer*.w1");
+  CHECK(common_id("h9", "h10") == "h*");
+  CHECK(common_id("a1b2", "a1b3") == "a1b*");
+  CHECK(common_id("same", "same") == "same");
+}
+
+constexpr int kLayers = 80;
+constexpr int kOps = 12;
+
+/// One layer of a model: 12 ops, two of them collectives, from `in` to `out`.
+std::string layer(const std::string& id, const std::string& in, const std::string& out) {
+  const auto op = [&](const std::string& name, const std::string& what, const std::string& of) {
+    return fmt::format(R"({{"id": "{}{}", "op": {}, "of": {}}}, )", id, name, what, of);
+  };
+  const auto name = [&](const std::string& of) { return "\"" + id + of + "\""; };
+  return op("norm", R"("logistic")", "\"" + in + "\"") +
+         op("gather", R"("all_gather_start", "axis_name": "x", "tiled": true)", "\"w\"") +
+         op("scaled", R"("mul")", "[" + name("norm") + ", " + name("norm") + "]") +
+         op("weights", R"("done")", name("gather")) +
+         op("up", R"("mul")", "[" + name("weights") + ", " + name("weights") + "]") +
+         op("act", R"("logistic")", name("up")) +
+         op("gated", R"("mul")", "[" + name("act") + ", " + name("weights") + "]") +
+         op("part", R"("psum_scatter_start", "axis_name": "x", "tiled": true)", name("gated")) +
+         op("side", R"("neg")", name("scaled")) + op("sum", R"("done")", name("part")) +
+         op("both", R"("add")", "[" + name("sum") + ", " + name("side") + "]") +
+         fmt::format(R"({{"id": "{}", "op": "add", "of": [{}, "{}"]}})", out, name("both"), in);
+}
+
+Report report_of(const std::string& program, const std::string& output) {
+  return run(
+      read_scenario("f", fmt::format(R"({{"orrery": 1, "name": "80 layers", "check_types": false,
+"cluster": {{"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us", "launch": "2 us",
+             "memory": "16 GiB", "memory_bandwidth": "1 TB/s", "flops": {{"f32": "1 TFLOP/s"}}}},
+"mesh": {{"x": 4}}, "arrays": {{"x": {{"shape": [4096], "dtype": "f32", "spec": ["x"]}},
+                            "w": {{"shape": [4096], "dtype": "f32", "spec": ["x"]}}}},
+"program": [{}], "outputs": ["{}"]}})",
+                                     program, output)),
+      {});
+}
+
+Report written_out_layers() {
+  std::string program;
+  for (int l = 0; l < kLayers; ++l)
+    program += (l > 0 ? ", " : "") + layer(fmt::format("layer{}_", l),
+                                           l == 0 ? "x" : fmt::format("h{}", l),
+                                           fmt::format("h{}", l + 1));
+  return report_of(program, "h80");
+}
+
+Report looped_layers() {
+  return report_of(
+      fmt::format(
+          R"({{"id": "layers", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{"h": "x"}},
+"body": [{}], "yield": {{"h": "next"}}}})",
+          kLayers, layer("", "h", "next")),
+      "layers");
+}
+
+ptrdiff_t lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+size_t widest(const std::string& text) {
+  size_t most = 0;
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    most = std::max(most, columns(text.substr(at, text.find('\n', at) - at)));
+  return most;
+}
+
+TEST_CASE("text report: 80 layers that are written out are one screen, and --ops all has each op") {
+  const Report report = written_out_layers();
+  const std::string text = report_text(report, Style());
+  CAPTURE(text);
+  CHECK(lines(text) < 60);
+  CHECK(widest(text) <= 100);
+  CHECK(text.find("layer*_norm to h* (12 ops): 80 times in a row, the last ") != std::string::npos);
+  CHECK(text.find("80 × (layer*_") != std::string::npos);  // the critical path
+  const std::string all =
+      report_text(report, Style(), {.ops = ShownOps::All, .checks = ShownChecks::All});
+  for (int l = 0; l < kLayers; ++l) {
+    CHECK(all.find(fmt::format("\n  layer{}_act ", l)) != std::string::npos);
+    CHECK(all.find(fmt::format("\"layer{}_gather\" by ring is all_gather", l)) !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("text report: 80 iterations of a loop are one screen, and --ops all has each op") {
+  const Report report = looped_layers();
+  const std::string text = report_text(report, Style());
+  CAPTURE(text);
+  CHECK(lines(text) < 60);
+  CHECK(text.find("layers[]: 80 iterations") != std::string::npos);
+  CHECK(text.find("80 × (layers[].") != std::string::npos);
+  const std::string all = report_text(report, Style(), {.ops = ShownOps::All});
+  for (int l = 0; l < kLayers; ++l)
+    CHECK(all.find(fmt::format("\n  layers[{}].act ", l)) != std::string::npos);
+}
+
+TEST_CASE("text report: a folded row goes from the first start to the last end") {
+  const Report report = written_out_layers();
+  const FoldedEntries folded = folded_entries(op_entries(report), report);
+  REQUIRE(folded.blocks.size() == 1);
+  CHECK(folded.blocks[0].times == kLayers);
+  REQUIRE(folded.entries.size() == kOps);
+  uint64_t messages = 0;
+  for (const OpReport& op : report.ops)
+    messages += op.messages;
+  uint64_t shown = 0;
+  for (size_t k = 0; k < kOps; ++k) {
+    const OpEntry& entry = folded.entries[k];
+    REQUIRE(entry.runs.size() == kLayers);
+    CHECK(entry.first().op == report.ops[k].op);
+    CHECK(entry.last().op == report.ops[(kLayers - 1) * kOps + k].op);
+    shown += entry.messages;
+  }
+  CHECK(shown == messages);
+  CHECK(single_entries(report).entries.size() == kLayers * kOps);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,125 @@
+#include "tools/report/op_table.h"
+
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "tools/report/units.h"
+
+namespace orrery {
+namespace {
+
+constexpr size_t kIndent = 2;
+constexpr size_t kAlgbw = 5;  // columns
+constexpr size_t kHidden = 8;
+
+class OpTable {
+ public:
+  OpTable(const Report& report, const FoldedEntries& folded, const Style& style)
+      : report_(report), program_(report.scenario->program), folded_(folded), style_(style) {}
+
+  std::string text() const { return loops() + blocks() + table_text(); }
+
+ private:
+  std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
+  std::string time(Instant instant) const { return time(instant - Instant()); }
+
+  /// One line for each loop. Its ops are shown from the first start to the last end; what they took
+  /// is that of the last iteration. Iterations that the scenario names have a line of their own.
+  std::string loops() const {
+    std::string text;
+    std::string_view before;
+    for (const OpEntry& entry : folded_.entries) {
+      if (entry.loop.empty() || entry.loop == before)
+        continue;
+      before = entry.loop;
+      const std::string period =
+          entry.period ? fmt::format(", the last {} after the one before; figures are of the last",
+                                     time(*entry.period))
+                       : std::string();
+      text += "  " +
+              style_.dim(fmt::format("{}: {} iteration{}{}", entry.loop, grouped(entry.iterations),
+                                     entry.iterations == 1 ? "" : "s", period)) +
+              "\n";
+    }
+    return text;
+  }
+
+  /// One line for each block of ops that comes several times in a row.
+  std::string blocks() const {
+    std::string text;
+    for (const FoldedEntries::Block& block : folded_.blocks) {
+      const OpEntry& first = folded_.entries[block.begin];
+      const OpEntry& last = folded_.entries[block.begin + block.length - 1];
+      const std::string ops =
+          block.length == 1 ? first.id
+                            : fmt::format("{} to {} ({} ops)", first.id, last.id, block.length);
+      const std::string period =
+          first.period ? fmt::format("the last {} after the one before; ", time(*first.period))
+                       : "";
+      const std::string line = fmt::format(
+          "{}: {} times in a row, {}figures are of the last (all: "
+          "--ops all)",
+          ops, grouped(block.times), period);
+      text += "  " + style_.dim(wrapped_words(words_of(line), kReportColumns - 2, 4)) + "\n";
+    }
+    return text;
+  }
+
+  /// Within the width of a report, if leaving out the columns of the algbw and the hidden time
+  /// brings it there. The JSON report has them all.
+  std::string table_text() const {
+    Table table = this->table();
+    for (const size_t column : {kAlgbw, kHidden})
+      if (table.width() + kIndent > kReportColumns)
+        table.leave_out(column);
+    return table.text(style_, kIndent);
+  }
+
+  Table table() const {
+    using Align = Table::Align;
+    Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
+                 Align::Right, Align::Right, Align::Right, Align::Right});
+    table.row(
+        {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
+    const auto row = [&](const std::string& id, Instant start, const OpReport& run) {
+      const Op& op = program_.op(run.op);
+      const bool timed = report_.completion.has_value();
+      const auto rate = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.1f}", *value) : std::string();
+      };
+      table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
+                 timed ? time(start) : "", timed ? time(run.end) : "",
+                 run.bytes.count() > 0 ? size_text(run.bytes) : "", rate(run.algbw_GBps),
+                 rate(run.busbw_GBps), timed && run.exposed.count() > 0 ? time(run.exposed) : "",
+                 timed && run.hidden.count() > 0 ? time(run.hidden) : "",
+                 run.slack ? time(*run.slack) : ""});
+    };
+    for (const OpEntry& entry : folded_.entries) {
+      const OpReport& last = entry.last();
+      row(entry.id, entry.first().start, last);
+      if (last.choice)
+        table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
+                                          last.choice->algorithm, last.choice->because,
+                                          grouped(entry.messages))));
+      for (const OpReport* run : entry.named)
+        row(program_.op(run->op).name, run->start, *run);
+    }
+    return table;
+  }
+
+  const Report& report_;
+  const Program& program_;
+  const FoldedEntries& folded_;
+  const Style& style_;
+};
+
+}  // namespace
+
+std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style) {
+  return OpTable(report, folded, style).text();
+}
+
+}  // namespace orrery
