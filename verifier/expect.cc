@@ -1,6 +1,8 @@
 #include "verifier/expect.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/folds.h"
+#include "verifier/whole_numbers.h"
 
 namespace orrery {
 
@@ -42,6 +45,13 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {"element", std::to_string(element)},
                  {left.first, left.second},
                  {right.first, right.second}});
+}
+
+/// A bound on a difference, which it decides or not.
+std::string allowed_text(double bound, bool decides) {
+  if (std::isinf(bound))
+    return "any difference";
+  return fmt::format("a difference of {:.3g}{}", bound, decides ? "" : ", as large as the values");
 }
 
 std::string list_text(const std::vector<std::string>& names) {
@@ -136,30 +146,77 @@ const DeviceValues& Expectations::bounds() {
   return *bounds_;
 }
 
-Check Expectations::equal(const std::string& of, const ExpectEqual& expected) const {
+/// Calls compare(device, a, b) for the first value and each other one, on each device that has
+/// both, until it returns a check, the first that fails. A device that has only one of them fails,
+/// unless the expectation is on common devices.
+template <class Compare>
+std::optional<Check> Expectations::compare_each(CheckKind kind, const std::string& of,
+                                                const ComparedValues& expected, Compare compare) {
+  const std::string& first = expected.values.front();
+  for (size_t other = 1; other < expected.values.size(); ++other) {
+    const std::string& second = expected.values[other];
+    uint32_t compared = 0;
+    for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
+      const LogicalId device(d);
+      const std::optional<Tensor>& a = tensor(first, device);
+      const std::optional<Tensor>& b = tensor(second, device);
+      if (a && b) {
+        ++compared;
+        if (std::optional<Check> check = compare(device, second, *a, *b))
+          return check;
+      } else if ((a || b) && expected.devices == ComparedDevices::Same) {
+        const auto& [has, lacks] = a ? std::tie(first, second) : std::tie(second, first);
+        return failed(kind, of,
+                      fmt::format("Device {} has {} and not {}. \"devices\": \"common\" compares "
+                                  "them on the devices that have both.",
+                                  d, quoted(has), quoted(lacks)),
+                      {{"device", std::to_string(d)}, {"has", has}, {"lacks", lacks}});
+      }
+    }
+    if (compared == 0)
+      return failed(kind, of,
+                    fmt::format("No device has both {} and {}.", quoted(first), quoted(second)));
+    fewest_ = other == 1 ? compared : std::min(fewest_, compared);
+    most_ = other == 1 ? compared : std::max(most_, compared);
+  }
+  return std::nullopt;
+}
+
+/// What the last compare_each() compared: "8 devices, 512 elements each".
+std::string Expectations::compared_text(const ComparedValues& expected) const {
+  const ValueId value = values_by_name_.at(expected.values.front());
+  const int64_t elements = evidence_.scenario.program.value(value).type.shape.elements();
+  const std::string devices =
+      fewest_ == most_ ? fmt::format("{}", most_) : fmt::format("{} to {}", fewest_, most_);
+  return fmt::format("{} device{}, {} element{} each", devices, most_ == 1 ? "" : "s", elements,
+                     elements == 1 ? "" : "s");
+}
+
+Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   constexpr CheckKind kKind = CheckKind::ValuesEqual;
   if (!evidence_.values)
     return undecided(kKind, of, evidence_.undecided);
-  const std::string& first = expected.values.front();
-  size_t compared = 0;
-  for (const std::string& other : expected.values) {
-    for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
-      const std::optional<Tensor>& a = tensor(first, LogicalId(d));
-      const std::optional<Tensor>& b = tensor(other, LogicalId(d));
-      if (!a || !b)
-        continue;
-      ++compared;
-      if (*a == *b)
-        continue;
-      const int64_t element = first_different(*a, *b);
-      return differs(kKind, of, LogicalId(d), element, {quoted(first), element_text(*a, element)},
-                     {quoted(other), element_text(*b, element)});
-    }
-    if (std::exchange(compared, 0) == 0)
-      return failed(kKind, of,
-                    fmt::format("No device has both {} and {}.", quoted(first), quoted(other)));
-  }
-  return passed(kKind, of, fmt::format("{} are bitwise equal.", list_text(expected.values)));
+  const auto compare = [&](LogicalId device, const std::string& other, const Tensor& a,
+                           const Tensor& b) -> std::optional<Check> {
+    if (a == b)
+      return std::nullopt;
+    const int64_t element = first_different(a, b);
+    return differs(kKind, of, device, element,
+                   {quoted(expected.values.front()), element_text(a, element)},
+                   {quoted(other), element_text(b, element)});
+  };
+  if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
+    return std::move(*check);
+  std::vector<ValueId> values;
+  for (const std::string& name : expected.values)
+    values.push_back(values_by_name_.at(name));
+  return passed(kKind, of,
+                fmt::format("{} are bitwise equal on {}.{}", list_text(expected.values),
+                            compared_text(expected),
+                            sums_whole_numbers(evidence_.scenario, values)
+                                ? " Their data are whole numbers, whose sums are the same in most "
+                                  "orders."
+                                : ""));
 }
 
 /// The sums of the compared values that differ in length.
@@ -181,43 +238,44 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   if (!evidence_.values)
     return undecided(kKind, of, evidence_.undecided);
   const std::string& first = expected.values.front();
-  size_t compared = 0;
-  Difference largest;
-  for (const std::string& other : expected.values) {
-    for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
-      const LogicalId device(d);
-      const std::optional<Tensor>& a = tensor(first, device);
-      const std::optional<Tensor>& b = tensor(other, device);
-      if (!a || !b)
-        continue;
-      ++compared;
-      if (*a == *b)
-        continue;  // within any bounds, which cost more than the program
-      const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
-      const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
-      const std::optional<int64_t> element = first_not_close(*a, bound_a, *b, bound_b);
-      if (!element) {
-        const Difference difference = largest_difference(*a, bound_a, *b, bound_b);
-        if (difference.found > largest.found)
-          largest = difference;
-        continue;
-      }
-      const auto i = static_cast<size_t>(*element);
-      const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
-      return differs(kKind, of, device, *element, {quoted(first), element_text(*a, *element)},
-                     {quoted(other), element_text(*b, *element)},
-                     fmt::format("; their roundings allow a difference of {:.3g}", bound));
-    }
-    if (std::exchange(compared, 0) == 0)
-      return failed(kKind, of,
-                    fmt::format("No device has both {} and {}.", quoted(first), quoted(other)));
-  }
+  Nearness::Difference largest;
+  std::optional<Check> open;  // the first difference that bounds do not decide
+  const auto compare = [&](LogicalId device, const std::string& other, const Tensor& a,
+                           const Tensor& b) -> std::optional<Check> {
+    if (a == b)
+      return std::nullopt;  // within any bounds, which cost more than the program
+    const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
+    const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
+    const Nearness near = nearness(a, bound_a, b, bound_b);
+    if (near.largest.found > largest.found)
+      largest = near.largest;
+    if (!near.wrong && (!near.undecided || open))
+      return std::nullopt;
+    const int64_t element = near.wrong.value_or(near.undecided.value_or(0));
+    const auto i = static_cast<size_t>(element);
+    const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+    Check check = differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
+                          {quoted(other), element_text(b, element)},
+                          "; their roundings allow " + allowed_text(bound, near.wrong.has_value()));
+    if (near.wrong)
+      return check;
+    check.verdict = Verdict::Undecided;
+    open = std::move(check);
+    return std::nullopt;
+  };
+  if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
+    return std::move(*check);
+  if (open)
+    return std::move(*open);
   if (largest.found == 0)
-    return passed(kKind, of, fmt::format("{} are equal.", list_text(expected.values)));
+    return passed(
+        kKind, of,
+        fmt::format("{} are equal on {}.", list_text(expected.values), compared_text(expected)));
   return passed(kKind, of,
-                fmt::format("{} differ by at most {:.3g}, where their roundings allow {:.3g}. {}",
+                fmt::format("{} differ by at most {:.3g}, where their roundings allow {:.3g}, on "
+                            "{}. {}",
                             list_text(expected.values), largest.found, largest.allowed,
-                            sums_text(expected.values)));
+                            compared_text(expected), sums_text(expected.values)));
 }
 
 Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {

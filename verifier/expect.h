@@ -12,6 +12,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
+#include "verifier/check/names.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -36,13 +37,17 @@ class Expectations {
   Check check(const Expectation& expectation);
 
  private:
-  Check equal(const std::string& of, const ExpectEqual& expected) const;
+  Check equal(const std::string& of, const ExpectEqual& expected);
   Check close(const std::string& of, const ExpectClose& expected);
   Check literal(const std::string& of, const ExpectValues& expected) const;
   Check makespan(const std::string& of, const ExpectMakespan& expected) const;
   Check peak_memory(const std::string& of, const ExpectPeakMemory& expected) const;
   Check holds_all(const std::string& of, const ExpectHolds& expected) const;
 
+  template <class Compare>
+  std::optional<Check> compare_each(CheckKind kind, const std::string& of,
+                                    const ComparedValues& expected, Compare compare);
+  std::string compared_text(const ComparedValues& expected) const;
   const std::optional<Tensor>& tensor(const std::string& name, LogicalId device) const;
   const DeviceValues& bounds();
   std::string sums_text(const std::vector<std::string>& names) const;
@@ -52,6 +57,8 @@ class Expectations {
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;  // computed when a `close` needs them
+  uint32_t fewest_ = 0;                 // devices on which two values were compared
+  uint32_t most_ = 0;
 };
 
 /// The values that an expectation compares; none for other expectations.

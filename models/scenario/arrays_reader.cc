@@ -226,10 +226,21 @@ class ArrayReader {
       if (const auto seed = fields.required("random"))
         init.seed = static_cast<uint64_t>(
             read_integer(*seed, "a seed", {0, kMostInteger}, diagnostics_).value_or(0));
+      if (const auto values = fields.optional("values"))
+        init.values = read_random_values(*values);
       fields.finish();
       return init;
     }
     return FillInit{read_number(node, diagnostics_).value_or(0)};
+  }
+
+  RandomInit::Values read_random_values(DocumentNode node) {
+    const bool is_text = node.kind() == DocumentNode::Kind::Text;
+    if (is_text && node.text() == "integers")
+      return RandomInit::Values::Integers;
+    if (!is_text || node.text() != "fractions")
+      expected(node, "\"fractions\" or \"integers\"", diagnostics_);
+    return RandomInit::Values::Fractions;
   }
 
   Fields fields_;

@@ -1,5 +1,7 @@
 #include "models/scenario/data.h"
 
+#include <bit>
+
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
@@ -34,7 +36,7 @@ void for_each_run(const Shape& global, const Shape& local, std::span<const int64
   }
 }
 
-/// One element per place in the global array.
+/// One element per place in the global array: element_at(place), of arith.h, converted.
 template <class ElementAt>
 Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt element_at) {
   const Shape local = local_shape(mesh, array.spec, array.global);
@@ -45,20 +47,36 @@ Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt elem
     const std::span<Element> elements = tensor.as<Element>();
     for_each_run(array.global, local, start, [&](int64_t at, int64_t place, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
-        elements[static_cast<size_t>(at + i)] =
-            arith::convert<Element>(arith::S64{element_at(place + i)});
+        elements[static_cast<size_t>(at + i)] = arith::convert<Element>(element_at(place + i));
     });
   });
   return tensor;
 }
 
-Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t key) {
+/// 64 random bits for a place in the global array.
+uint64_t word_at(uint64_t key, int64_t place) {
+  return mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
+}
+
+/// A sign, one of four powers of two and 52 bits of a fraction: +-[1, 2) x 2^-1..2^-4.
+arith::F64 fraction(uint64_t word) {
+  constexpr uint64_t kHalf = 1022;  // the biased exponent of 1/2
+  const uint64_t exponent = kHalf - ((word >> 52U) & 3U);
+  constexpr uint64_t kSign = uint64_t{1} << 63U;
+  constexpr uint64_t kBits = (uint64_t{1} << 52U) - 1;
+  return {std::bit_cast<double>((word & kSign) | exponent << 52U | (word & kBits))};
+}
+
+Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t key,
+                   RandomInit::Values values) {
+  if (is_float(array.dtype) && values == RandomInit::Values::Fractions)
+    return filled(mesh, array, id, [=](int64_t place) { return fraction(word_at(key, place)); });
   const IntegerBounds range = small_integers(array.dtype);
   const auto count = static_cast<uint64_t>(range.high - range.low + 1);
   return filled(mesh, array, id, [=](int64_t place) {
     // The high bits of a product are uniform but for one part in 2^60.
-    const uint64_t word = mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
-    return range.low + static_cast<int64_t>((UInt128{word} * count) >> 64U);
+    const UInt128 scaled = UInt128{word_at(key, place)} * count;
+    return arith::S64{range.low + static_cast<int64_t>(scaled >> 64U)};
   });
 }
 
@@ -68,7 +86,8 @@ Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id,
   const Mesh& mesh = scenario.program.mesh;
   return std::visit(Overloaded{
                         [&](const IotaInit&) {
-                          return filled(mesh, array, id, [](int64_t place) { return place; });
+                          return filled(mesh, array, id,
+                                        [](int64_t place) { return arith::S64{place}; });
                         },
                         [&](const FillInit& init) {
                           return full(array.dtype, local_shape(mesh, array), init.value);
@@ -78,7 +97,7 @@ Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id,
                           hasher.add(seed);
                           hasher.add(init.seed);
                           hasher.add(std::string_view(array.name));
-                          return random_part(mesh, array, id, hasher.word());
+                          return random_part(mesh, array, id, hasher.word(), init.values);
                         },
                         [&](const PerDeviceInit& init) {
                           if (!array.on)

@@ -59,6 +59,9 @@ class ExpectReader {
       if (const auto encoding = read_encoding(fields, diagnostics_))
         read_values(node, *values, *encoding);
     }
+    ComparedDevices devices = ComparedDevices::Same;
+    if (equal || close)
+      devices = read_devices(fields);
     fields.finish();
     if (kinds != 1 && (kinds > 1 || node.size() == 0)) {
       diagnostics_.add(
@@ -69,15 +72,24 @@ class ExpectReader {
       return;
     }
     if (equal)
-      add(node, ExpectEqual{read_pair(*equal)});
+      add(node, ExpectEqual{{read_pair(*equal), devices}});
     if (close)
-      add(node, ExpectClose{read_pair(*close)});
+      add(node, ExpectClose{{read_pair(*close), devices}});
     if (makespan)
       add(node, read_bounds<ExpectMakespan, Duration>(*makespan, Dimension::Time));
     if (peak)
       add(node, read_bounds<ExpectPeakMemory, Bytes>(*peak, Dimension::Size));
     if (holds)
       add(node, ExpectHolds{read_properties(*holds)});
+  }
+
+  ComparedDevices read_devices(Fields& fields) {
+    const std::optional<DocumentNode> node = fields.optional("devices");
+    if (!node || (node->kind() == DocumentNode::Kind::Text && node->text() == "same"))
+      return ComparedDevices::Same;
+    if (node->kind() != DocumentNode::Kind::Text || node->text() != "common")
+      expected(*node, "\"same\" or \"common\"", diagnostics_);
+    return ComparedDevices::Common;
   }
 
   template <class What>

@@ -23,8 +23,10 @@ struct FillInit {
   double value = 0;
 };  // every element
 struct RandomInit {
-  uint64_t seed = 0;
-};  // small values, from the run's seed and this one
+  uint64_t seed = 0;  // and the run's
+  /// Of floats: with all bits of their fractions, or whole numbers, whose sums are mostly exact.
+  enum class Values : uint8_t { Fractions, Integers } values = Values::Fractions;
+};
 struct PerDeviceInit {
   std::vector<Tensor> tensors;
 };  // one local tensor per device that has the array, by logical id
@@ -41,13 +43,18 @@ struct Array {
   Init init;
 };
 
+/// Where values are compared: on the devices that have them, which must be the same, or on those
+/// that they have in common.
+enum class ComparedDevices : uint8_t { Same, Common };
+
+struct ComparedValues {
+  std::vector<std::string> values;
+  ComparedDevices devices = ComparedDevices::Same;
+};
+
 /// What the scenario says must hold. Each has the place where it stands, for verdicts: "/expect/0".
-struct ExpectEqual {
-  std::vector<std::string> values;
-};  // bitwise the same
-struct ExpectClose {
-  std::vector<std::string> values;
-};  // within the bounds of their folds
+struct ExpectEqual : ComparedValues {};  // bitwise the same
+struct ExpectClose : ComparedValues {};  // within the bounds of their folds
 struct ExpectValues {
   std::string value;
   std::vector<Tensor> per_device;

@@ -156,10 +156,13 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
           [&](const IotaInit&) { members.emplace_back("init", JsonText::text("iota")); },
           [&](const FillInit& init) { members.emplace_back("init", number_text(init.value)); },
           [&](const RandomInit& init) {
-            JsonText seed = JsonText::raw(fmt::format("{}", init.seed));
-            members.emplace_back("init", init.seed == 0
+            const bool integers = init.values == RandomInit::Values::Integers;
+            Members random = {{"random", JsonText::raw(fmt::format("{}", init.seed))}};
+            if (integers)
+              random.emplace_back("values", JsonText::text("integers"));
+            members.emplace_back("init", init.seed == 0 && !integers
                                              ? JsonText::text("random")
-                                             : JsonText::object({{"random", std::move(seed)}}));
+                                             : JsonText::object(std::move(random)));
           },
           [&](const PerDeviceInit& init) {
             const Encoding encoding = encoding_of(init.tensors);
@@ -231,15 +234,18 @@ JsonText bounds_text(const Bounds& bounds) {
   return JsonText::object(std::move(members));
 }
 
+JsonText compared_text(const char* how, const ComparedValues& compared) {
+  Members members = {{how, names_text(compared.values)}};
+  if (compared.devices == ComparedDevices::Common)
+    members.emplace_back("devices", JsonText::text("common"));
+  return JsonText::object(std::move(members));
+}
+
 JsonText expectation_text(const Expectation& expectation) {
   return std::visit(
       Overloaded{
-          [](const ExpectEqual& what) {
-            return JsonText::object({{"equal", names_text(what.values)}});
-          },
-          [](const ExpectClose& what) {
-            return JsonText::object({{"close", names_text(what.values)}});
-          },
+          [](const ExpectEqual& what) { return compared_text("equal", what); },
+          [](const ExpectClose& what) { return compared_text("close", what); },
           [](const ExpectValues& what) {
             const Encoding encoding = encoding_of(what.per_device);
             Members values;

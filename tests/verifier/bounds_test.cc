@@ -129,6 +129,45 @@ TEST_CASE("bounds: a sum adds its terms' and its own, a maximum takes the larges
   check_close_to(bounded.of("narrow"), {kU * 10 + 0x1p-8 * 6 + kU * 6 + 0x1p-8 * 2});
 }
 
+TEST_CASE("bounds: the extremum over a group has the largest of the members' errors") {
+  Bounded bounded;
+  // Device 0 has 4 + 4u and -2 + 6u of "s" in "e", device 1 exact zeros.
+  bounded.rig.op("ppermute", "moved", {"s"}, {{"axis_name", Names{"x"}}, {"perm", Lists{{1, 0}}}});
+  for (const char* const op : {"pmin", "pmax"})
+    bounded.rig.op(op, op, {"moved"}, {{"axis_name", Names{"x"}}});
+  check_close_to(bounded.of("pmin"), {kU * 4, kU * 6});
+  check_close_to(bounded.of("pmax"), {kU * 4, kU * 6});
+}
+
+TEST_CASE("bounds: a result that overflows has none, and what exact infinities make is exact") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  HostRig rig({{"x", 2}});
+  // Device 0 and 1: 40000 + 40000 overflows; an infinity is one in any order.
+  rig.argument("a", std::vector<Tensor>{tensor(Dtype::F16, {2}, {40000, kInfinity}),
+                                        tensor(Dtype::F16, {2}, {40000, 1})});
+  rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
+  rig.op("add", "sum", {"a", "a"});
+  rig.op("reduce_sum", "r", {"a"}, {{"axes", Integers{0}}});
+  rig.op("exp", "e", {"a"});
+  rig.op("add", "masked", {"s", "a"});  // an infinity, whatever is added to it
+  rig.op("mul", "times", {"s", "a"});
+  rig.op("convert_element_type", "wide", {"a"}, {{"new_dtype", Dtype::F32}});
+  rig.op("mul", "square", {"wide", "wide"});
+  rig.op("convert_element_type", "narrow", {"square"}, {{"new_dtype", Dtype::F16}});
+  const HostRun run = rig.run();
+  const DeviceValues bounds = error_bounds(rig.program, rig.lowered, run.values);
+  const auto of = [&](const std::string& name) {
+    return numbers(*bounds.at(rig.value(name), LogicalId(0)));
+  };
+  CHECK(of("s") == Numbers{kInfinity, 0});
+  CHECK(of("sum") == Numbers{kInfinity, 0});
+  CHECK(of("r") == Numbers{0});
+  CHECK(of("e") == Numbers{kInfinity, 0});
+  CHECK(of("narrow") == Numbers{kInfinity, 0});
+  CHECK(of("masked") == Numbers{kInfinity, 0});
+  CHECK(of("times") == Numbers{kInfinity, 0});
+}
+
 TEST_CASE("bounds: a product, to first and second order") {
   Bounded bounded;
   bounded.rig.op("mul", "m", {"s", "s"});
@@ -250,10 +289,30 @@ TEST_CASE("close: holds up to the sum of both bounds, and not beyond") {
   const Tensor zero = tensor(Dtype::F64, {2}, {0, 0});
   const Tensor bound = tensor(Dtype::F64, {2}, {0.25, 0.25});
   const Tensor a = tensor(Dtype::F32, {2}, {1, 1});
-  CHECK_FALSE(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), bound));
-  CHECK(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), zero) == 1);
-  CHECK(first_not_close(a, bound, tensor(Dtype::F32, {2}, {1, 1.75}), bound) == 1);
+  const Nearness within = nearness(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), bound);
+  CHECK_FALSE(within.wrong);
+  CHECK_FALSE(within.undecided);
+  CHECK(within.largest.found == 0.5);
+  CHECK(within.largest.allowed == 0.5);
+  CHECK(nearness(a, bound, tensor(Dtype::F32, {2}, {1, 1.5}), zero).wrong == 1);
+  CHECK(nearness(a, bound, tensor(Dtype::F32, {2}, {1, 1.75}), bound).wrong == 1);
   // Integers must be equal, whatever the bounds.
-  CHECK(first_not_close(tensor(Dtype::S32, {2}, {1, 2}), bound, tensor(Dtype::S32, {2}, {1, 3}),
-                        bound) == 1);
+  CHECK(nearness(tensor(Dtype::S32, {2}, {1, 2}), bound, tensor(Dtype::S32, {2}, {1, 3}), bound)
+            .wrong == 1);
+}
+
+TEST_CASE("close: a bound as large as the largest value decides nothing, but for equal elements") {
+  const auto compare = [](double a, double b, double bound) {
+    const Tensor zero = tensor(Dtype::F64, {2}, {0, 0});
+    return nearness(tensor(Dtype::F32, {2}, {2, a}), zero, tensor(Dtype::F32, {2}, {2, b}),
+                    tensor(Dtype::F64, {2}, {100, bound}));
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK_FALSE(compare(1, 0, 1.5).undecided);  // less than the 2
+  CHECK(compare(1, 0, 2).undecided == 1);
+  CHECK_FALSE(compare(1, 1, 2).undecided);
+  CHECK(compare(1, kInfinity, kInfinity).undecided == 1);
+  CHECK_FALSE(compare(1, kInfinity, kInfinity).wrong);
+  CHECK(compare(1, kInfinity, 2).wrong == 1);
+  CHECK_FALSE(compare(kInfinity, kInfinity, 0).wrong);
 }

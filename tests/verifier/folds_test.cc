@@ -42,9 +42,10 @@ TEST_CASE("sums: those of other lengths are named on both sides, common ones are
 
 TEST_CASE("sums: how two close values differ is told with the difference") {
   ScenarioParts parts;
-  // In rank order the sum is 1: 1e8 + 1 is 1e8 in f32. Starting at other ranks it is 2 or 0.
+  // In rank order the sum is 2e8, of which floats next to it are 16 apart: 6 + 2e8 is 2e8. A ring
+  // that begins at rank 3 adds 6 + 6 first, and ends at 2e8 + 16.
   parts.arrays =
-      R"({"a": {"local_shape": [2], "dtype": "f32", "per_device": [[1, 1], [1e8, 1e8], [-1e8, -1e8], [1, 1]]}})";
+      R"({"a": {"local_shape": [4], "dtype": "f32", "per_device": [[6, 6, 6, 6], [1e8, 1e8, 1e8, 1e8], [1e8, 1e8, 1e8, 1e8], [6, 6, 6, 6]]}})";
   parts.program =
       R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
           {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "axis": 0},

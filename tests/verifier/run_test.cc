@@ -175,6 +175,87 @@ TEST_CASE(
         "B.");
 }
 
+/// "a" is on all devices, and "n", its negative, on devices 2 and 3.
+ScenarioParts two_programs() {
+  ScenarioParts parts;
+  parts.threads = true;
+  parts.mesh = R"({"stage": 2, "x": 2})";
+  parts.arrays = R"({"a": {"shape": [4], "dtype": "f32", "spec": [["stage", "x"]]}})";
+  parts.program =
+      R"([{"on": {"stage": 0}, "do": [{"id": "l", "op": "neg", "of": "a"}]},
+          {"on": {"stage": 1}, "do": [{"id": "n", "op": "neg", "of": "a"}]}])";
+  return parts;
+}
+
+TEST_CASE("expectation close: sums that cancel are undecided, as their roundings may be larger") {
+  ScenarioParts parts;
+  // In rank order the sum is 1: 1e8 + 1 is 1e8 in f32. Starting at other ranks it is 2 or 0.
+  parts.arrays =
+      R"({"a": {"local_shape": [4], "dtype": "f32", "per_device": [[1, 1, 1, 1], [1e8, 1e8, 1e8, 1e8], [-1e8, -1e8, -1e8, -1e8], [1, 1, 1, 1]]}})";
+  parts.program =
+      R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+          {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "axis": 0},
+          {"id": "s", "op": "reduce_sum", "of": "g", "axes": [0]}])";
+  const Check check = expectation(parts, R"({"close": ["r", "s"]})");
+  CHECK(check.verdict == Verdict::Undecided);
+  // 3 roundings of 2^-24 in each, of magnitudes that sum to 2e8 + 2: 71.5 together.
+  CHECK(check.message.find("their roundings allow a difference of 71.5, as large as the values.") !=
+        std::string::npos);
+}
+
+TEST_CASE("expectation close: a sum that overflows in one order alone is undecided") {
+  ScenarioParts parts;
+  // (-6e4 + 6e4) + 6e4 is finite, 6e4 + 6e4 is not.
+  parts.arrays =
+      R"({"a": {"local_shape": [4], "dtype": "f16", "per_device": [[-6e4, -6e4, -6e4, -6e4], [6e4, 6e4, 6e4, 6e4], [6e4, 6e4, 6e4, 6e4], [0, 0, 0, 0]]}})";
+  parts.program =
+      R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+          {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "axis": 0},
+          {"id": "s", "op": "reduce_sum", "of": "g", "axes": [0]}])";
+  parts.expect = R"([{"close": ["r", "s"]}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.check("VALUES.CLOSE").verdict == Verdict::Undecided);
+  CHECK(ran.check("VALUES.CLOSE").message.find("their roundings allow any difference") !=
+        std::string::npos);
+  CHECK(ran.check("VALUES.ORACLE").holds());
+}
+
+TEST_CASE("expectations equal and close: how many devices and elements were compared") {
+  ScenarioParts parts = scatter_then_gather();
+  parts.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": 0.5}})";
+  CHECK(expectation(parts, R"({"equal": ["g", "r"]})").message ==
+        "\"g\" and \"r\" are bitwise equal on 4 devices, 8 elements each.");
+  CHECK(expectation(parts, R"({"close": ["g", "r"]})").message ==
+        "\"g\" and \"r\" are equal on 4 devices, 8 elements each.");
+}
+
+TEST_CASE("expectation equal: sums of whole numbers are told") {
+  ScenarioParts parts = scatter_then_gather();
+  const std::string told = "Their data are whole numbers, whose sums are the same in most orders.";
+  const auto message = [&](const std::string& init) {
+    parts.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": )" + init + "}}";
+    return expectation(parts, R"({"equal": ["g", "r"]})").message;
+  };
+  for (const std::string init : {R"({"random": 1, "values": "integers"})", "\"iota\"", "2"})
+    CHECK(message(init).find(told) != std::string::npos);
+  for (const std::string init : {"\"random\"", "0.5"})
+    CHECK(message(init).find(told) == std::string::npos);
+}
+
+TEST_CASE(
+    "expectations equal and close: a device that lacks one of the values fails, unless told") {
+  for (const std::string how : {"equal", "close"}) {
+    const ScenarioParts parts = two_programs();
+    const Check check = expectation(parts, "{\"" + how + R"(": ["a", "n"]})");
+    CHECK(check.verdict == Verdict::Fails);
+    CHECK(check.message ==
+          "Device 0 has \"a\" and not \"n\". \"devices\": \"common\" compares them on the devices "
+          "that have both.");
+    const Check common = expectation(parts, "{\"" + how + R"(": ["a", "n"], "devices": "common"})");
+    CHECK(common.message.find("On device 2, element 0: ") == 0);
+  }
+}
+
 TEST_CASE("expectations on values, where data is off, are undecided, and so is the report") {
   RunOptions off;
   off.data = Data::Off;

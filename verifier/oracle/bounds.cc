@@ -16,6 +16,7 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
+#include "verifier/oracle/compare.h"
 #include "verifier/oracle/definitions.h"
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
@@ -35,6 +36,27 @@ Tensor each(Tensor target, Next&& next) {
     elements[i] = std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
   }
   return target;
+}
+
+/// What is known of results that are not finite: nothing, as where a sum overflowed that another
+/// order may not. But where made_exactly(i), exact arithmetic gives the same infinity or NaN.
+template <class MadeExactly>
+Tensor settled(Tensor bound, const Tensor& result, MadeExactly made_exactly) {
+  const Tensor wide = convert(result, Dtype::F64);
+  const std::span<double> bounds = bound.as<double>();
+  for (size_t i = 0; i < bounds.size(); ++i)
+    if (!std::isfinite(wide.as<double>()[i]))
+      bounds[i] = made_exactly(i) ? 0 : std::numeric_limits<double>::infinity();
+  return bound;
+}
+
+/// Of sums of terms with these magnitudes, together, whose errors together are `carried`. A term
+/// that is not finite makes no finite sum.
+Tensor settled_sums(Tensor bound, const Tensor& result, const Tensor& terms,
+                    const Tensor& carried) {
+  return settled(std::move(bound), result, [&](size_t i) {
+    return !std::isfinite(terms.as<double>()[i]) && std::isfinite(carried.as<double>()[i]);
+  });
 }
 
 Tensor magnitudes(const Tensor& operand) {
@@ -121,7 +143,11 @@ class Bounds {
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
-    Tensor bound = apply(definition, errors, Dtype::F64, type.shape);
+    // The extremum of values that are off is off by the largest of their errors, also the least.
+    Definition of_errors = definition;
+    if (definition.combine == Combine::Min)
+      of_errors.combine = Combine::Max;
+    Tensor bound = apply(of_errors, errors, Dtype::F64, type.shape);
     if (definition.combine == Combine::Add) {
       // A sum of integers is exact, and is rounded once to become a mean's float.
       const bool mean = definition.gives == Gives::Mean;
@@ -129,10 +155,13 @@ class Bounds {
       const FloatFormat format = float_format(type.dtype);
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
       const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
+      const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
         return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
                (mean ? format.half_smallest : 0);
       });
+      if (const std::optional<Tensor>& result = values_.at(result_of(op), device))
+        bound = settled_sums(std::move(bound), *result, terms, carried);
     }
     set(op, device, std::move(bound));
   }
@@ -140,6 +169,12 @@ class Bounds {
  private:
   ValueId operand_of(CollectiveId id, Node node) const {
     return program_.op(lists_.op(id, node)).operands.front();
+  }
+
+  /// The value of a collective's result: of a start, that of a done, if there is one.
+  ValueId result_of(const Op& op) const {
+    const std::vector<ValueId> results = futures_.results(op);
+    return results.empty() ? op.results.front() : results.back();
   }
 
   /// Sets the bound of a collective's result.
@@ -184,9 +219,12 @@ class Bounds {
       case OpKind::ConvertElementType:
         if (holds_every(result.dtype(), values[0]->dtype()))
           return *errors[0];
-        return each(*errors[0], [&](double error, size_t i) {
-          return error + format.unit_roundoff * r[i] + format.half_smallest;
-        });
+        return settled_sums(each(*errors[0],
+                                 [&](double error, size_t i) {
+                                   return error + format.unit_roundoff * r[i] +
+                                          format.half_smallest;
+                                 }),
+                            result, magnitudes(*values[0]), *errors[0]);
       case OpKind::ReduceSum:
         return sum_bound(op, *values[0], *errors[0], result);
       case OpKind::ReduceMax:
@@ -211,11 +249,16 @@ class Bounds {
     const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
     const Tensor sizes = magnitudes(result);
-    return each(reduce(error, Combine::Add, axes), [&](double carried, size_t i) {
-      const double bound = carried + roundings * sums.as<double>()[i];
-      return widened ? bound + format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest
-                     : bound;
-    });
+    const Tensor carried = reduce(error, Combine::Add, axes);
+    return settled_sums(each(carried,
+                             [&](double errors, size_t i) {
+                               const double bound = errors + roundings * sums.as<double>()[i];
+                               return widened
+                                          ? bound + format.unit_roundoff * sizes.as<double>()[i] +
+                                                format.half_smallest
+                                          : bound;
+                             }),
+                        result, sums, carried);
   }
 
   /// Of each result: the errors go where their elements go; integers, which are exact, say where.
@@ -237,12 +280,25 @@ class Bounds {
       const size_t at = sizes[k].shape().rank() == 0 ? 0 : i;  // a scalar is the same everywhere
       return Approximate{sizes[k].as<double>()[at], errors[k]->as<double>()[at]};
     };
-    return each(magnitudes(result), [&](double r, size_t i) {
+    Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))
         return carried_error(*unary, operand(0, i), r) + own_rounding(*unary, r, result.dtype());
       const Binary binary = std::get<Binary>(op);  // comparisons give pred
       return carried_error(binary, operand(0, i), operand(1, i), r) +
              own_rounding(binary, r, result.dtype());
+    });
+    const bool by_sign = op == Elementwise(Binary::Mul) || op == Elementwise(Binary::Div);
+    return settled(std::move(bound), result, [&](size_t i) {
+      bool finite = true;
+      bool certain = true;
+      for (size_t k = 0; k < sizes.size(); ++k) {
+        const Approximate x = operand(k, i);
+        finite = finite && std::isfinite(x.size);
+        // The sign of the exact operand may decide between infinities, and whether it is 0.
+        const bool has_sign = x.error == 0 || x.error < x.size;
+        certain = certain && std::isfinite(x.error) && (has_sign || !by_sign);
+      }
+      return !finite && certain;
     });
   }
 
@@ -265,10 +321,11 @@ class Bounds {
     const FloatFormat format = float_format(result.dtype());
     const double roundings = (count + 1) * accumulated.unit_roundoff;
     const Tensor sizes = magnitudes(result);
-    return each(carried, [&](double error, size_t i) {
+    Tensor bound = each(carried, [&](double error, size_t i) {
       return error + roundings * products.as<double>()[i] + count * accumulated.half_smallest +
              format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest;
     });
+    return settled(std::move(bound), result, [](size_t) { return false; });
   }
 
   const Program& program_;
@@ -289,41 +346,49 @@ DeviceValues error_bounds(const Program& program, const Lowered& lowered,
   return bounds.take();
 }
 
-std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
-                                       const Tensor& bound_b) {
-  return dispatch(a.dtype(), [&](auto tag) -> std::optional<int64_t> {
-    using E = typename decltype(tag)::type;
-    for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
-      const E x = a.as<E>()[i];
-      const E y = b.as<E>()[i];
-      if (arith::same_value(x, y))
-        continue;
-      if constexpr (arith::kIsFloat<E>) {
-        const auto left = static_cast<double>(arith::widen(x));
-        const auto right = static_cast<double>(arith::widen(y));
-        if (std::isfinite(left) && std::isfinite(right) &&
-            std::fabs(left - right) <= bound_a.as<double>()[i] + bound_b.as<double>()[i])
-          continue;
-      }
-      return static_cast<int64_t>(i);
+namespace {
+
+template <class E>
+Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                            const Tensor& bound_b) {
+  Nearness nearness;
+  const double size = std::max(size_of_values(a), size_of_values(b));
+  for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
+    const E x = a.as<E>()[i];
+    const E y = b.as<E>()[i];
+    if (arith::same_value(x, y))
+      continue;
+    const auto element = static_cast<int64_t>(i);
+    const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+    const double found =
+        std::fabs(static_cast<double>(arith::widen(x)) - static_cast<double>(arith::widen(y)));
+    if (std::isfinite(allowed) && !(found <= allowed)) {
+      nearness.wrong = element;
+      return nearness;
     }
-    return std::nullopt;
-  });
+    if (allowed >= size && !nearness.undecided)
+      nearness.undecided = element;
+    if (found > nearness.largest.found)
+      nearness.largest = {found, allowed};
+  }
+  return nearness;
 }
 
-Difference largest_difference(const Tensor& a, const Tensor& bound_a, const Tensor& b,
-                              const Tensor& bound_b) {
-  Difference largest;
-  if (!is_float(a.dtype()))
-    return largest;
-  const Tensor left = convert(a, Dtype::F64);
-  const Tensor right = convert(b, Dtype::F64);
-  for (size_t i = 0; i < left.as<double>().size(); ++i) {
-    const double found = std::fabs(left.as<double>()[i] - right.as<double>()[i]);
-    if (std::isfinite(found) && found > largest.found)
-      largest = {found, bound_a.as<double>()[i] + bound_b.as<double>()[i]};
-  }
-  return largest;
+}  // namespace
+
+Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b) {
+  return dispatch(a.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsFloat<E>) {
+      return nearness_of_floats<E>(a, bound_a, b, bound_b);
+    } else {
+      Nearness nearness;
+      for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i)
+        if (!arith::same_value(a.as<E>()[i], b.as<E>()[i]))
+          nearness.wrong = static_cast<int64_t>(i);
+      return nearness;
+    }
+  });
 }
 
 }  // namespace orrery

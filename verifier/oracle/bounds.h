@@ -17,6 +17,9 @@
 //    half_smallest;
 //  - dot_general with K terms, accumulated with roundoff v:
 //    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
+//  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
+//  where
+//    it follows from exact infinities and NaNs;
 //  - integers and pred: 0, whatever made them, so that they are compared bit for bit.
 // Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
 // arithmetic in doubles.
@@ -35,18 +38,18 @@ namespace orrery {
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values);
 
-/// The first element, row-major, that `a` and `b` (of one dtype and shape) disagree on. They agree
-/// on equal values, and on finite ones within the sum of their bounds.
-std::optional<int64_t> first_not_close(const Tensor& a, const Tensor& bound_a, const Tensor& b,
-                                       const Tensor& bound_b);
-
-/// The largest difference between finite elements of the floats `a` and `b`, and the bound there
-/// (at the first, if several are as large). Empty if there is no float.
-struct Difference {
-  double found = 0;
-  double allowed = 0;
+/// How near two floats, or integers, of one dtype and shape are, element by element. They agree on
+/// equal values, and on those whose difference is within the sum of their bounds. A bound decides
+/// nothing where it is infinite, or reaches the size of the values (compare.h) of both.
+struct Nearness {
+  std::optional<int64_t> wrong;      // the first that differs by more than its bound
+  std::optional<int64_t> undecided;  // the first that differs within a bound that decides nothing
+  /// The largest difference of any element, and the bound there (at the first of several).
+  struct Difference {
+    double found = 0;
+    double allowed = 0;
+  } largest;
 };
-Difference largest_difference(const Tensor& a, const Tensor& bound_a, const Tensor& b,
-                              const Tensor& bound_b);
+Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b);
 
 }  // namespace orrery

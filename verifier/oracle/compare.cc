@@ -47,17 +47,6 @@ double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& fo
          kBoundSlack;
 }
 
-/// The largest magnitude of a finite element.
-template <class E>
-double largest_of(const Tensor& tensor) {
-  double largest = 0;
-  for (const E element : tensor.as<E>())
-    if (const double size = std::fabs(static_cast<double>(arith::widen(element)));
-        std::isfinite(size))
-      largest = std::max(largest, size);
-  return largest;
-}
-
 template <class E>
 std::optional<int64_t> first_different(const E* a, const E* b, int64_t count) {
   if (count == 0 || std::memcmp(a, b, static_cast<size_t>(count) * sizeof(E)) == 0)
@@ -86,7 +75,7 @@ class SumComparison {
         expected_(expected),
         got_(got),
         format_(float_format(expected.dtype())),
-        size_(largest_of<E>(expected)) {}
+        size_(size_of_values(expected)) {}
 
   void element(const Part& part, int64_t at, int64_t source, Differences& found) const {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
@@ -148,6 +137,19 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
 }
 
 }  // namespace
+
+double size_of_values(const Tensor& floats) {
+  return dispatch(floats.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    double size = 0;
+    if constexpr (arith::kIsFloat<E>)
+      for (const E element : floats.as<E>())
+        if (const double own = std::fabs(static_cast<double>(arith::widen(element)));
+            std::isfinite(own))
+          size = std::max(size, own);
+    return size;
+  });
+}
 
 std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
                                        int64_t count) {

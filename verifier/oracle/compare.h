@@ -10,9 +10,8 @@
 // (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 // SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
 //
-// A bound decides nothing where it reaches the size of the values, the largest magnitude of the
-// result: then a result of zeros would be within it. So it is where a sum can overflow in one order
-// and not in another.
+// A bound decides nothing where it reaches the size of the values: then a result of zeros would be
+// within it. Nor does it where a sum can overflow in one order and not in another.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +31,9 @@ struct Mismatch {
   std::string got;
   std::optional<double> bound;  // on the difference, where orders may differ
 };
+
+/// The size of values that a bound must stay below: the largest magnitude of a finite element.
+double size_of_values(const Tensor& floats);
 
 /// The first element, counted from the first, in which `count` elements of one dtype differ. All
 /// NaNs are alike.

@@ -41,10 +41,7 @@ int64_t terms(const Program& program, const Op& op) {
   return 1;
 }
 
-namespace {
-
-/// The ops that a value depends on; for a collective, those of all its threads.
-std::set<OpId> behind(const Program& program, ValueId value) {
+std::set<OpId> ops_behind(const Program& program, ValueId value) {
   std::vector<std::optional<OpId>> made_by(program.values.size());
   for (size_t i = 0; i < program.ops.size(); ++i)
     for (const ValueId result : program.ops[i].results)
@@ -70,11 +67,9 @@ std::set<OpId> behind(const Program& program, ValueId value) {
   return seen;
 }
 
-}  // namespace
-
 std::string different_sums(const Program& program, ValueId a, ValueId b) {
   using Length = std::pair<OpKind, int64_t>;
-  const std::set<OpId> sides[] = {behind(program, a), behind(program, b)};
+  const std::set<OpId> sides[] = {ops_behind(program, a), ops_behind(program, b)};
   std::set<Length> lengths[2];
   for (size_t side = 0; side < 2; ++side)
     for (const OpId id : sides[side])

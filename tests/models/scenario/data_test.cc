@@ -1,6 +1,9 @@
 #include "models/scenario/data.h"
 
+#include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -90,13 +93,59 @@ TEST_CASE("initial value: other seeds and other array names give other elements"
   CHECK_FALSE(part(s, 0, 5) == part(renamed, 0, 5));
 }
 
-TEST_CASE("initial value: random elements are all the small whole numbers, and no others") {
+TEST_CASE("initial value: random floats have all bits of their dtype, in four powers of two") {
+  for (const Dtype dtype :
+       {Dtype::F64, Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F8E4M3FN, Dtype::F8E5M2}) {
+    CAPTURE(name(dtype));
+    const Scenario s =
+        with_array("{\"shape\": [4000], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
+    const Tensor drawn = part(s, 0);
+    uint64_t ones = 0;  // bits that some element has
+    uint64_t zeros = 0;
+    std::map<int, int> powers;
+    double sum = 0;
+    for (int64_t i = 0; i < drawn.elements(); ++i) {
+      const double value = element_as_double(drawn, i);
+      sum += value;
+      CHECK(std::fabs(value) >= 1.0 / 16);
+      CHECK(std::fabs(value) <= 1);  // rounding up
+      ones |= element_bits(drawn, i);
+      zeros |= ~element_bits(drawn, i);
+      ++powers[std::ilogb(value)];
+    }
+    CHECK((ones & zeros & 3U) == 3U);  // the last two bits of the fraction, and the sign
+    CHECK(((ones & zeros) >> (8 * static_cast<uint64_t>(itemsize(dtype).count()) - 1) & 1U) == 1U);
+    for (int power = -4; power <= -1; ++power)
+      CHECK(powers[power] > 700);  // of about 1000, less those that round up
+    // Of either sign alike: the sum of 4000 has a deviation of 33 (each of about 0.53).
+    CHECK(std::fabs(sum) < 5 * 33.0);
+  }
+}
+
+TEST_CASE("initial value: random sums depend on their order, in every float dtype") {
+  for (const Dtype dtype :
+       {Dtype::F64, Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F8E4M3FN, Dtype::F8E5M2}) {
+    CAPTURE(name(dtype));
+    const Scenario s =
+        with_array("{\"shape\": [3, 100], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
+    const Tensor rows = part(s, 0);
+    const auto row = [&](int64_t r) { return slice(rows, {{r, 0}, {r + 1, 100}, {}}); };
+    const auto add = [](const Tensor& a, const Tensor& b) {
+      return elementwise(Binary::Add, a, b);
+    };
+    CHECK_FALSE(add(add(row(0), row(1)), row(2)) == add(row(0), add(row(1), row(2))));
+  }
+}
+
+TEST_CASE("initial value: random integers are all the small whole numbers, and floats on request") {
   const auto drawn = [](std::string_view dtype) {
-    const Scenario s = with_array("{\"shape\": [1000], \"dtype\": \"" + std::string(dtype) + "\"}");
+    const Scenario s = with_array("{\"shape\": [1000], \"dtype\": \"" + std::string(dtype) +
+                                  "\", \"init\": {\"random\": 0, \"values\": \"integers\"}}");
     const std::vector<int64_t> values = numbers(part(s, 0));
     return std::set<int64_t>(values.begin(), values.end());
   };
   CHECK(drawn("f32") == std::set<int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4});
+  CHECK(drawn("f8e5m2") == std::set<int64_t>{-1, 0, 1});
   CHECK(drawn("s8") == std::set<int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4});
   CHECK(drawn("u32") == std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(drawn("pred") == std::set<int64_t>{0, 1});

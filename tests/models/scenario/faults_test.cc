@@ -176,6 +176,8 @@ TEST_CASE("errors: arrays") {
        "seed} or a number, got \"itoa\"; did you mean \"iota\"?"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": -1}}})",
        "f:4:67: /arrays/a/init/random: expected a seed of at least 0, got -1"},
+      {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": 1, "values": "whole"}}})",
+       "f:4:80: /arrays/a/init/values: expected \"fractions\" or \"integers\", got \"whole\""},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": null}})",
        "f:4:56: /arrays/a/init: expected a number, \"Infinity\", \"-Infinity\" or \"NaN\", got "
        "null"},
@@ -349,6 +351,11 @@ TEST_CASE("errors: expectations") {
       {R"([{"equal": ["r", "r"], "close": ["r", "r"]}])",
        "f:6:12: /expect/0: expected one of \"equal\", \"close\", \"values\", \"makespan\", "
        "\"peak_memory\", \"holds\", got several"},
+      {R"([{"equal": ["a", "r"], "devices": "all"}])",
+       "f:6:45: /expect/0/devices: expected \"same\" or \"common\", got \"all\""},
+      {R"([{"holds": ["no_leak"], "devices": "common"}])",
+       "f:6:35: /expect/0/devices: unknown key \"devices\"; expected one of \"equal\", \"close\", "
+       "\"values\", \"makespan\", \"peak_memory\", \"holds\""},
       {R"([{"equal": "r"}])", "f:6:22: /expect/0/equal: expected a list of ids, got \"r\""},
       {R"([{"equal": ["r"]}])", "f:6:22: /expect/0/equal: expected at least 2 ids, got 1"},
       {R"([{"close": ["r", "q"]}])",

@@ -16,19 +16,24 @@ inline bool same_init(const Init& a, const Init& b) {
   if (const auto* fill = std::get_if<FillInit>(&a))
     return fill->value == std::get<FillInit>(b).value;
   if (const auto* random = std::get_if<RandomInit>(&a))
-    return random->seed == std::get<RandomInit>(b).seed;
+    return random->seed == std::get<RandomInit>(b).seed &&
+           random->values == std::get<RandomInit>(b).values;
   if (const auto* literal = std::get_if<PerDeviceInit>(&a))
     return literal->tensors == std::get<PerDeviceInit>(b).tensors;
   return true;
+}
+
+inline bool same_comparison(const ComparedValues& a, const ComparedValues& b) {
+  return a.values == b.values && a.devices == b.devices;
 }
 
 inline bool same_expectation(const Expectation& a, const Expectation& b) {
   if (a.what.index() != b.what.index())
     return false;
   if (const auto* what = std::get_if<ExpectEqual>(&a.what))
-    return what->values == std::get<ExpectEqual>(b.what).values;
+    return same_comparison(*what, std::get<ExpectEqual>(b.what));
   if (const auto* what = std::get_if<ExpectClose>(&a.what))
-    return what->values == std::get<ExpectClose>(b.what).values;
+    return same_comparison(*what, std::get<ExpectClose>(b.what));
   if (const auto* what = std::get_if<ExpectValues>(&a.what)) {
     const auto& other = std::get<ExpectValues>(b.what);
     return what->value == other.value && what->per_device == other.per_device;

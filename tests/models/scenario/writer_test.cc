@@ -115,7 +115,8 @@ TEST_CASE("writer: several programs, shared sites and devices that form no box")
     {"id": "h", "op": "psum", "of": "g", "axis_name": "x", "site": "own"}]}],
 "check_types": false, "memory": {"reuse": "xla", "alignment": "1 B", "reserved": "3 B"},
 "expect": [{"values": {"f": [[1], [2], [3], [4]]}}, {"equal": ["f", "g"]},
-  {"peak_memory": {"at_least": "1 B"}}, {"holds": ["no_leak"]}]})");
+  {"peak_memory": {"at_least": "1 B"}}, {"holds": ["no_leak"]},
+  {"close": ["a", "f"], "devices": "common"}]})");
   const Scenario again = round_trip(s);
   CHECK(again.program.sites.size() == 2);
   Scenario corners = s;
@@ -196,7 +197,9 @@ Scenario random_scenario(Random& random) {
       array.spec.dims = {{"x"}};
     const uint64_t kind = random.below(3);
     if (kind == 0)
-      array.init = RandomInit{random.below(3)};
+      array.init =
+          RandomInit{random.below(3), random.below(2) == 0 ? RandomInit::Values::Integers
+                                                           : RandomInit::Values::Fractions};
     else if (kind == 1)
       array.init = FillInit{static_cast<double>(random.between(-1000, 1000)) / 7};
     else
