@@ -286,8 +286,11 @@ class Run {
     digests_.emplace_back("host executor", run.digest);
     report_.values = std::move(run.values);
     const ValuesAgainstDefinitions definitions(program_, lowered(), *report_.values);
+    const auto proved_folds = [&](const Op& op, const Collective& collective) {
+      return stages_.prover().folds(op, collective);
+    };
     for (size_t s = 0; s < program_.sites.size(); ++s)
-      if (auto compared = definitions.check(SiteId(s)))
+      if (auto compared = definitions.check(SiteId(s), proved_folds))
         check(std::move(*compared));
   }
 

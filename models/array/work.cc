@@ -65,14 +65,15 @@ Tensor ranks_of(WorkType type, const Storage& work, Shape shape) {
   return result;
 }
 
-/// Divides as arith.h computes: in f32 for narrower floats.
+/// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
+/// of two f32 close enough: rounded again, a double is what the exact quotient would be.
 Tensor divided(Tensor sum, int64_t ranks) {
   dispatch(sum.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (arith::kIsFloat<E>) {
       for (E& element : sum.as<E>()) {
-        const auto wide = arith::widen(element);
-        element = arith::round<E>(wide / static_cast<decltype(arith::widen(element))>(ranks));
+        const auto wide = static_cast<double>(arith::widen(element));
+        element = arith::round<E>(wide / static_cast<double>(ranks));
       }
     } else {
       ORRERY_CHECK(false, "a mean is a float");

@@ -302,6 +302,12 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
+/// XLA may let the result of an all-reduce or a broadcast take over the operand's storage.
+OpRules over_dying_operand(OpRules rules) {
+  rules.memory = results_over_dying;
+  return rules;
+}
+
 /// Every rank gets the whole result.
 CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
                          Leaving leaving = Leaving::Same) {
@@ -334,18 +340,21 @@ std::vector<OpRules> collective_rules() {
   end.type = done;
   end.memory = results_in_operands;
   return {
-      collective(OpKind::Psum, "psum", "the sum over the group; pred is counted in s32", {},
-                 over_axes<psum>, GroupSizes::Any,
-                 reduction(Combine::Add, Entering::Counted, Leaving::Same)),
-      collective(OpKind::Pmean, "pmean",
-                 "the sum over the group, divided by its size; f32 for integers, f64 for those of "
-                 "64 bits",
-                 {}, pmean, GroupSizes::Any,
-                 reduction(Combine::Add, Entering::Counted, Leaving::Mean)),
-      collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group", {},
-                 over_axes<extremum>, GroupSizes::Any, reduction(Combine::Max)),
-      collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group", {},
-                 over_axes<extremum>, GroupSizes::Any, reduction(Combine::Min)),
+      over_dying_operand(collective(OpKind::Psum, "psum",
+                                    "the sum over the group; pred is counted in s32", {},
+                                    over_axes<psum>, GroupSizes::Any,
+                                    reduction(Combine::Add, Entering::Counted, Leaving::Same))),
+      over_dying_operand(collective(
+          OpKind::Pmean, "pmean",
+          "the sum over the group, divided by its size; f32 for integers, f64 for those of "
+          "64 bits",
+          {}, pmean, GroupSizes::Any, reduction(Combine::Add, Entering::Counted, Leaving::Mean))),
+      over_dying_operand(collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group",
+                                    {}, over_axes<extremum>, GroupSizes::Any,
+                                    reduction(Combine::Max))),
+      over_dying_operand(collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group",
+                                    {}, over_axes<extremum>, GroupSizes::Any,
+                                    reduction(Combine::Min))),
       collective(OpKind::Pargmax, "pargmax",
                  "the lowest rank that has the elementwise maximum; 2147483647 where any has a NaN",
                  {}, extremal_rank, GroupSizes::Any,
@@ -380,9 +389,10 @@ std::vector<OpRules> collective_rules() {
       collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
                  {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}},
                  over_axes<pshuffle>, GroupSizes::Equal, {}),
-      collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
-                 {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
-                 over_axes<pbroadcast>, GroupSizes::Equal, {}),
+      over_dying_operand(
+          collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
+                     {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
+                     over_axes<pbroadcast>, GroupSizes::Equal, {})),
       end,
   };
 }

@@ -13,7 +13,8 @@ namespace orrery {
 enum class Alias : uint8_t {
   Fresh,         // in a buffer of its own
   DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
-                 // policy asks for it: no element is read after the same one has been written
+                 // policy asks for it: no element is read after the same one has been written. Of a
+                 // collective, if its schedule works in place (Extent::works_in_place)
   Operand,       // in the storage of an operand, which is not changed
   InPlace,       // so too, but the op writes it over the operand, which must be donated
 };

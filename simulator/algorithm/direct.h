@@ -57,6 +57,8 @@ class DirectSchedule final : public Schedule {
           extent_.lockstep = false;
       }
     }
+    extent_.works_in_place =
+        extent_.input == extent_.output && !extent_.zero_output && !any_sends_and_receives();
   }
 
   const Extent& extent() const override { return extent_; }
@@ -104,6 +106,21 @@ class DirectSchedule final : public Schedule {
 
  private:
   static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
+
+  /// Whether a node sends to another and receives from one. It may do both in any order.
+  bool any_sends_and_receives() const {
+    for (uint32_t n = 0; n < extent_.nodes; ++n) {
+      bool sends = false;
+      bool receives = false;
+      for (const std::vector<Exchange>& round : rounds_) {
+        sends |= round[n].to && round[n].to != Node(n);
+        receives |= round[n].from && round[n].from != Node(n);
+      }
+      if (sends && receives)
+        return true;
+    }
+    return false;
+  }
 
   uint32_t round(Channel channel) const { return channel.index() / channels_; }
 

@@ -49,6 +49,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.input = count;
     extent_.output = count;
     extent_.copies = true;
+    extent_.works_in_place = true;  // each element is read before it is stored
   }
 
   const Extent& extent() const override { return extent_; }

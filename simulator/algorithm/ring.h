@@ -70,7 +70,8 @@ class RingSchedule final : public Schedule {
     extent_.fused = kFused;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
-    extent_.copies = reducing_ == 1;  // the first step stores what it reads
+    extent_.copies = reducing_ == 1;                   // the first step stores what it reads
+    extent_.works_in_place = form == Form::AllReduce;  // each element is read before it is stored
   }
 
   const Extent& extent() const override { return extent_; }

@@ -68,8 +68,9 @@ class Ledger {
 
  private:
   struct Use {
-    int64_t last = kBeforeFirst;  // the end of what makes or uses it
-    int64_t used = kBeforeFirst;  // the end of what uses it
+    int64_t last = kBeforeFirst;         // the end of what makes or uses it
+    int64_t used = kBeforeFirst;         // the end of what uses it
+    int64_t last_issued = kBeforeFirst;  // the position of what makes or uses it last
     bool donated = false;
     std::vector<Span> in_flight;
   };
@@ -127,6 +128,7 @@ class Ledger {
         for (const ValueId value : *values) {
           Use& use = use_of(value);
           use.last = std::max(use.last, span.to);
+          use.last_issued = p;
           if (values == &op.operands || op.issue == Issue::Start)
             use.used = std::max(use.used, span.to);
           if (op.issue == Issue::Start)
@@ -256,9 +258,28 @@ class Ledger {
     if (policy_.reuse != MemoryPolicy::Reuse::Xla)
       return;
     const Op& op = op_at(position);
+    if (op.site && !works_in_place(id_at(position)))
+      return;
     for (size_t r = 0; r < memory.results.size(); ++r)
       if (memory.results[r].alias == Alias::DyingOperand)
         take_over(op, op.results[r], position);
+  }
+
+  /// Whether the schedules of a collective's groups do, on every device of the thread.
+  bool works_in_place(OpId id) const {
+    return std::all_of(thread_.devices.begin(), thread_.devices.end(), [&](LogicalId device) {
+      const Member& member = lowered_.member(program_, id, device);
+      return lowered_.collective(member.collective).schedule->extent().works_in_place;
+    });
+  }
+
+  /// Whether nothing but the op at this position uses the storage from here on.
+  bool dies_at(int64_t position, const Lifetime& lifetime, const Use& use) const {
+    const int64_t end = ends_[static_cast<size_t>(position)];
+    return lifetime.held.to == end && use.last_issued == position &&
+           std::all_of(use.in_flight.begin(), use.in_flight.end(), [&](const Span& flight) {
+             return flight.from == position || flight.to <= position;
+           });
   }
 
   /// An operand that is taken over ends before the position, so no second result takes it.
@@ -267,7 +288,7 @@ class Ledger {
     for (const ValueId operand : op.operands) {
       const std::optional<size_t> from = lifetime_of(operand);
       const std::optional<size_t> to = lifetime_of(result);
-      if (!from || !to || lifetimes_[*from].held.to != position ||
+      if (!from || !to || !dies_at(position, lifetimes_[*from], use_of(operand)) ||
           program_.buffer(buffer_of(operand)).size != size ||
           program_.value(operand).type.size() != size)
         continue;

@@ -35,7 +35,7 @@ MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors&
   costs.scratch = item * extent.scratch;
   if (!extent.in_place)
     costs.scratch += packed;
-  if (copies.reorders_result || item > itemsize(tensors.result))
+  if (copies.reorders_result || item != itemsize(tensors.result))
     costs.scratch += bytes_unpacked(tensors.work, extent);
   return costs;
 }

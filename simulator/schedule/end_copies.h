@@ -48,8 +48,8 @@ struct MemberCosts {
 };
 
 /// The scratch is that of the schedule, and each area that cannot lie in the operand's or the
-/// result's memory: the operand stays unchanged, and what is reordered or shrinks needs a second
-/// place. In an in-place schedule the operand's area is the result's.
+/// result's memory: the operand stays unchanged, and what is reordered or changes its size needs a
+/// second place. In an in-place schedule the operand's area is the result's.
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
                          const DataRates& rates);
 

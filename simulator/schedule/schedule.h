@@ -109,7 +109,9 @@ struct Extent {
   int64_t output = 0;  // 0 with in_place: the output is the input area
   int64_t scratch = 0;
   bool in_place = false;
-  bool zero_output = false;                 // the output area begins as zeros
+  bool zero_output = false;  // the output area begins as zeros
+  /// Whether it computes the same with the input area for the output area.
+  bool works_in_place = false;
   bool copies = false;                      // some step copies inside its device (TimedActions)
   std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
 

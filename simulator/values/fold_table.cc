@@ -1,11 +1,7 @@
 #include "simulator/values/fold_table.h"
 
-#include <cstring>
-#include <map>
-#include <set>
 #include <utility>
 
-#include "models/base/check.h"
 #include "models/base/hash.h"
 
 namespace orrery {
@@ -108,45 +104,6 @@ void FoldTable::grow() {
   known_.assign(2 * known_.size(), 0);
   for (uint32_t i = FoldAt::kWithoutInputs; i < folds_.size(); ++i)
     known_[slot_of(folds_[i])] = i;
-}
-
-Storage FoldTable::evaluate(FoldAt at, int64_t count, WorkType type,
-                            std::span<const std::byte* const> operands) const {
-  // A fold's sides have lower numbers than the fold. So one pass down finds the folds that are
-  // needed, and one pass up computes them.
-  const auto before = [](FoldAt a, FoldAt b) {
-    return std::pair(a.fold, a.origin) < std::pair(b.fold, b.origin);
-  };
-  const auto sides = [&](FoldAt whole) {
-    const Fold& parent = fold(whole.fold);
-    return std::pair(FoldAt{parent.left}.moved(whole.origin),
-                     FoldAt{parent.right}.moved(whole.origin + parent.shift));
-  };
-  std::set<FoldAt, decltype(before)> needed({at}, before);
-  for (auto next = needed.rbegin(); next != needed.rend(); ++next) {
-    if (fold(next->fold).kind != Fold::Kind::Combine)
-      continue;
-    const auto [left, right] = sides(*next);
-    needed.insert(left);
-    needed.insert(right);
-  }
-
-  const int64_t item = itemsize(type).count();
-  std::map<FoldAt, Storage, decltype(before)> made(before);
-  for (const FoldAt each : needed) {
-    const Fold& how = fold(each.fold);
-    ORRERY_CHECK(how.kind != Fold::Kind::Undefined, "only what was written has a value");
-    Storage& value = made.emplace(each, Storage(static_cast<size_t>(count * item))).first->second;
-    if (count == 0)
-      continue;
-    if (how.kind == Fold::Kind::Input) {
-      std::memcpy(value.data(), operands[how.rank.index()] + each.origin * item, value.size());
-    } else if (how.kind == Fold::Kind::Combine) {
-      const auto [left, right] = sides(each);
-      combine_into(type, how.op, value.data(), made.at(left).data(), made.at(right).data(), count);
-    }
-  }
-  return std::move(made.at(at));
 }
 
 }  // namespace orrery

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/array/storage.h"
-#include "models/array/work.h"
 #include "models/base/id.h"
 #include "simulator/values/contributions.h"
 
@@ -70,12 +68,6 @@ class FoldTable {
   Contributions contributions(FoldAt at) const;
   /// Entries in the lists of all folds.
   size_t all_contributions() const { return contributions_.size(); }
-
-  /// `count` elements from `at` on, each computed in the fold's order with every operation rounded
-  /// to the work type. `operands` has the canonical work elements of each rank. Requires that
-  /// nothing is undefined.
-  Storage evaluate(FoldAt at, int64_t count, WorkType type,
-                   std::span<const std::byte* const> operands) const;
 
  private:
   FoldId intern(const Fold& fold);

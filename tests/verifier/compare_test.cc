@@ -21,8 +21,8 @@ Tensor scalar(Dtype dtype, double value) {
 }
 
 /// The sum (or another reduction) of one element of each operand, against `got`.
-std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
-                                double expected, double got, Gives gives = Gives::Fold) {
+Differences found(Combine combine, Dtype dtype, const std::vector<double>& operands,
+                  double expected, double got, Gives gives = Gives::Fold) {
   std::vector<Tensor> tensors;
   std::vector<const Tensor*> pointers;
   for (const double operand : operands)
@@ -31,7 +31,15 @@ std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<
     pointers.push_back(&tensor);
   const Definition definition{
       combine, {{0, 0, Rank(0), static_cast<uint32_t>(operands.size()), {}}}, gives};
-  return first_mismatch(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
+  return differences(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
+}
+
+/// What is wrong. Nothing may be undecided.
+std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
+                                double expected, double got, Gives gives = Gives::Fold) {
+  Differences differences = found(combine, dtype, operands, expected, got, gives);
+  CHECK_FALSE(differences.undecided);
+  return differences.wrong;
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -75,16 +83,22 @@ TEST_CASE("comparing float means: the bound of the sums over n, and a rounding o
   CHECK(*mismatch->bound == doctest::Approx((16 + 8.0 / 3) * 0x1p-24).epsilon(1e-5));
 }
 
-TEST_CASE("comparing means whose sums can overflow in one order and not in another") {
-  CHECK_FALSE(compare(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, 40000.0 / 3,
-                      Gives::Mean));
+TEST_CASE("order: sums and means of floats depend on it, those of integers and extrema do not") {
+  const Definition mean{Combine::Add, {}, Gives::Mean};
+  CHECK(depends_on_order(mean, Dtype::F32));
+  CHECK_FALSE(depends_on_order(mean, Dtype::S32));
+  CHECK_FALSE(depends_on_order({Combine::Max, {}, Gives::LowestRank}, Dtype::F32));
 }
 
-TEST_CASE("exactness: float sums and means have bounds, integer ones none") {
-  const Definition mean{Combine::Add, {}, Gives::Mean};
-  CHECK(exactness(mean, Dtype::F32) == Exactness::FoldBound);
-  CHECK(exactness(mean, Dtype::S32) == Exactness::Bitwise);
-  CHECK(exactness({Combine::Max, {}, Gives::LowestRank}, Dtype::F32) == Exactness::Bitwise);
+TEST_CASE("comparing float sums: a bound as large as the sum decides nothing") {
+  // f8e5m2, five terms of 1: 2 x 4 x 2^-3 x 5 = 5, the sum itself. Four terms: 2 x 3 x 2^-3 x 4
+  // = 3.
+  const Differences five = found(Combine::Add, Dtype::F8E5M2, {1, 1, 1, 1, 1}, 5, 0);
+  CHECK_FALSE(five.wrong);
+  REQUIRE(five.undecided);
+  CHECK(five.undecided->got == "0");
+  CHECK(compare(Combine::Add, Dtype::F8E5M2, {1, 1, 1, 1}, 4, 0));
+  CHECK_FALSE(compare(Combine::Add, Dtype::F8E5M2, {1, 1, 1, 1}, 4, 3));
 }
 
 TEST_CASE("comparing maxima: bit for bit, so that +0 and -0 differ") {
@@ -102,5 +116,11 @@ TEST_CASE("comparing sums that are not finite: the same infinity or NaN") {
 
 TEST_CASE("comparing sums whose terms can overflow in one order and not in another") {
   // 40000 + 40000 overflows f16, and 40000 - 40000 + 40000 does not.
-  CHECK_FALSE(compare(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, 40000));
+  for (const Gives gives : {Gives::Fold, Gives::Mean}) {
+    const double finite = gives == Gives::Mean ? 40000.0 / 3 : 40000;
+    const Differences differences =
+        found(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, finite, gives);
+    CHECK_FALSE(differences.wrong);
+    CHECK(differences.undecided);
+  }
 }

@@ -278,7 +278,10 @@ size_t check_case(const Case& c) {
   Prover prover(rig.program, rig.lowered);
   for (size_t s = 0; s < rig.program.sites.size(); ++s) {
     const SiteId site(s);
-    const auto values = ValuesAgainstDefinitions(rig.program, rig.lowered, run.values).check(site);
+    const auto values = ValuesAgainstDefinitions(rig.program, rig.lowered, run.values)
+                            .check(site, [&](const Op& op_of, const Collective& collective) {
+                              return prover.folds(op_of, collective);
+                            });
     REQUIRE(values);
     if (!values->holds())
       FAIL_CHECK(values->message);

@@ -45,7 +45,13 @@ struct Planted {
   Check values() {
     const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
     REQUIRE(run.stop.finished());
-    return ValuesAgainstDefinitions(rig.program, rig.lowered, run.values).check(SiteId(0)).value();
+    Prover prover(rig.program, rig.lowered);
+    return ValuesAgainstDefinitions(rig.program, rig.lowered, run.values)
+        .check(SiteId(0),
+               [&](const Op& op, const Collective& collective) {
+                 return prover.folds(op, collective);
+               })
+        .value();
   }
 
   HostRig rig;

@@ -207,13 +207,20 @@ bool races_by_closure(const Schedule& schedule) {
   const auto touches = [&](const HalfRef& half, bool written) {
     std::set<std::pair<Area, int64_t>> elements;
     const Step step = schedule.step(half.step);
+    const auto place = [&](const Slice& slice, int64_t i) {
+      return std::pair(extent.in_place && slice.area == Area::Output ? Area::Input : slice.area,
+                       slice.first + i);
+    };
     for_each_action(step.form(), half.half, [&](Action action) {
       const Slice* slice = step.slice(action.slice);
       if (slice == nullptr || (action.kind == ActionKind::Store) != written)
         return;
-      for (int64_t i = 0; i < slice->count; ++i)
-        elements.emplace(extent.in_place && slice->area == Area::Output ? Area::Input : slice->area,
-                         slice->first + i);
+      for (int64_t i = 0; i < slice->count; ++i) {
+        // No change: what is stored is what is there.
+        const bool same = written && !step.from && place(*step.source, i) == place(*slice, i);
+        if (!same)
+          elements.insert(place(*slice, i));
+      }
     });
     return elements;
   };

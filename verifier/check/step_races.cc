@@ -24,6 +24,14 @@ struct Conflict {
   StepAccess b;
 };
 
+/// In place, a copy of the input to the output can be of elements to where they are. It changes
+/// nothing, so it only reads.
+bool copies_onto_itself(const Step& step, const Extent& extent) {
+  return !step.from && !step.to && step.combine == Combine::None && step.source && step.target &&
+         extent.area(step.source->area) == extent.area(step.target->area) &&
+         step.source->first == step.target->first;
+}
+
 /// What the steps of one node read and write, by position.
 std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
   const Extent& extent = schedule.extent();
@@ -33,13 +41,14 @@ std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
     for (uint32_t s = 0; s < steps; ++s) {
       const StepRef ref{node, Channel(c), s};
       const Step step = schedule.step(ref);
+      const bool changes = !copies_onto_itself(step, extent);
       for (const Half half : {Half::Receive, Half::Send})
         for_each_action(step.form(), half, [&](Action action) {
           if (const Slice* slice = step.slice(action.slice); slice && slice->count > 0)
             result.push_back({ref,
                               half,
                               {extent.area(slice->area), slice->first, slice->count},
-                              action.kind == ActionKind::Store});
+                              changes && action.kind == ActionKind::Store});
         });
     }
   }

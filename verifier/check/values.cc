@@ -1,14 +1,20 @@
 #include "verifier/check/values.h"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/array/text.h"
 #include "models/program/futures.h"
 #include "models/program/rules.h"
+#include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/definitions.h"
@@ -17,21 +23,182 @@ namespace orrery {
 
 namespace {
 
-Check differs(const Op& op, LogicalId device, const Mismatch& mismatch) {
-  std::string bound;
-  if (mismatch.bound)
-    bound =
-        fmt::format(", and the roundings of both allow a difference of {:.3g}", *mismatch.bound);
-  return failed(CheckKind::ValuesOracle, pointer_of(op),
-                fmt::format("{} on device {} has {} at element {}; {} of its operands is {}{}.",
-                            quoted(op.name), device.index(), mismatch.got, mismatch.element,
-                            rules(op.kind).name, mismatch.expected, bound),
-                {{"op", op.name},
-                 {"device", std::to_string(device.index())},
-                 {"element", std::to_string(mismatch.element)},
-                 {"expected", mismatch.expected},
-                 {"got", mismatch.got}});
+/// How closely a site's results were compared; each is less close than those before it.
+enum class Closeness : uint8_t { Exact, InOrder, WithinBounds };
+
+std::string_view text(Closeness closeness) {
+  switch (closeness) {
+    case Closeness::Exact:
+      return "bit for bit";
+    case Closeness::InOrder:
+      return "bit for bit, in the order of its schedule";
+    case Closeness::WithinBounds:
+      break;
+  }
+  return "within the roundings of its sums";
 }
+
+/// A member of a group that has a result.
+struct MemberValues {
+  Rank rank;
+  LogicalId device;
+  const Op& op;
+  const ValueType& type;
+  const Tensor& got;
+  Definition definition;
+};
+
+struct GroupValues {
+  const Collective& collective;
+  std::vector<const Tensor*> given;   // by rank
+  std::vector<MemberValues> members;  // ascending
+};
+
+/// What differs in a member's result.
+struct Found {
+  const MemberValues* member;
+  Mismatch mismatch;
+};
+
+struct Compared {
+  std::optional<Found> wrong;
+  std::optional<Found> undecided;
+};
+
+std::string differs_text(const Found& found) {
+  const Mismatch& mismatch = found.mismatch;
+  return fmt::format("{} on device {} has {} at element {}; {} of its operands is {}",
+                     quoted(found.member->op.name), found.member->device.index(), mismatch.got,
+                     mismatch.element, rules(found.member->op.kind).name, mismatch.expected);
+}
+
+Witness witness(const Found& found) {
+  return {{"op", found.member->op.name},
+          {"device", std::to_string(found.member->device.index())},
+          {"element", std::to_string(found.mismatch.element)},
+          {"expected", found.mismatch.expected},
+          {"got", found.mismatch.got}};
+}
+
+Check differs(const Found& found) {
+  std::string bound;
+  if (found.mismatch.bound)
+    bound = fmt::format(", and the roundings of both allow a difference of {:.3g}",
+                        *found.mismatch.bound);
+  return failed(CheckKind::ValuesOracle, pointer_of(found.member->op),
+                differs_text(found) + bound + ".", witness(found));
+}
+
+Check is_undecided(const Found& found) {
+  return undecided(
+      CheckKind::ValuesOracle, pointer_of(found.member->op),
+      fmt::format("{}. The order of its sums is not known, since its schedule is not proved, and "
+                  "roundings in any order allow a difference of {:.3g}, as large as the values.",
+                  differs_text(found), *found.mismatch.bound),
+      witness(found));
+}
+
+/// The definition's folds run in rank order. Members of an all-reduce share one result.
+Compared compare_in_rank_order(const GroupValues& group) {
+  Compared compared;
+  const Definition* last = nullptr;
+  Tensor expected;
+  for (const MemberValues& member : group.members) {
+    if (last == nullptr || *last != member.definition) {
+      expected = apply(member.definition, group.given, member.type.dtype, member.type.shape);
+      last = &member.definition;
+    }
+    Differences found = differences(member.definition, group.given, expected, member.got);
+    if (found.wrong)
+      return {Found{&member, std::move(*found.wrong)}, std::nullopt};
+    if (found.undecided && !compared.undecided)
+      compared.undecided = Found{&member, std::move(*found.undecided)};
+  }
+  return compared;
+}
+
+/// A tensor's elements in canonical order; none where that is the tensor's own.
+std::optional<Storage> canonical(const View& view, const Tensor& tensor) {
+  if (view.contiguous())
+    return std::nullopt;
+  const auto item = static_cast<size_t>(itemsize(tensor.dtype()).count());
+  Storage elements(static_cast<size_t>(view.elements()) * item);
+  view.for_each_run(0, view.elements(), [&](int64_t to, int64_t from, int64_t count) {
+    std::memcpy(elements.data() + static_cast<size_t>(to) * item,
+                tensor.bytes().data() + static_cast<size_t>(from) * item,
+                static_cast<size_t>(count) * item);
+  });
+  return elements;
+}
+
+/// Compares results with the values of their folds. Requires a definition that depends on the
+/// order, so that work elements are the operands' own.
+class InOrderComparison {
+ public:
+  InOrderComparison(const GroupValues& group, const ProvenanceRun& folds)
+      : group_(group), folds_(folds), member_of_(group.given.size()) {
+    for (const MemberValues& member : group.members)
+      member_of_[member.rank.index()] = &member;
+  }
+
+  Compared compare() {
+    const View& input = group_.collective.input;
+    std::vector<std::optional<Storage>> reordered;
+    std::vector<const std::byte*> operands;
+    for (const Tensor* const given : group_.given) {
+      const auto& own = reordered.emplace_back(canonical(input, *given));
+      operands.push_back(own ? own->data() : given->bytes().data());
+    }
+    // Results that nobody has need not be computed.
+    std::vector<Pieces> results(folds_.outputs);
+    for (size_t r = 0; r < results.size(); ++r)
+      if (member_of_[r] == nullptr)
+        results[r].clear();
+    for_each_fold_value(folds_.folds, results, group_.collective.work, operands,
+                        [&](Rank rank, int64_t first, const std::byte* values, int64_t count) {
+                          compare(*member_of_[rank.index()], first, values, count);
+                        });
+    return {std::move(lowest_), std::nullopt};
+  }
+
+ private:
+  /// Canonical elements [first, first + count) of a member's result.
+  void compare(const MemberValues& member, int64_t first, const std::byte* values, int64_t count) {
+    std::optional<Tensor> means;
+    if (member.definition.gives == Gives::Mean) {
+      Storage sums(static_cast<size_t>((itemsize(group_.collective.work) * count).count()));
+      std::memcpy(sums.data(), values, sums.size());
+      means = mean(Tensor(group_.collective.work.dtype, Shape({count}), std::move(sums)),
+                   static_cast<int64_t>(group_.given.size()));
+      values = means->bytes().data();
+    }
+    const Dtype dtype = member.got.dtype();
+    const auto item = static_cast<size_t>(itemsize(dtype).count());
+    const std::byte* const got = member.got.bytes().data();
+    group_.collective.output.for_each_run(
+        first, count, [&](int64_t from, int64_t element, int64_t length) {
+          const std::byte* const want = values + static_cast<size_t>(from - first) * item;
+          const std::byte* const have = got + static_cast<size_t>(element) * item;
+          if (const auto different = first_different(dtype, want, have, length))
+            note(member, element + *different, want + static_cast<size_t>(*different) * item);
+        });
+  }
+
+  void note(const MemberValues& member, int64_t element, const std::byte* want) {
+    if (lowest_ && std::pair(lowest_->member->rank, lowest_->mismatch.element) <=
+                       std::pair(member.rank, element))
+      return;
+    Tensor expected(member.got.dtype(), Shape());
+    std::memcpy(expected.bytes().data(), want, expected.bytes().size());
+    lowest_ =
+        Found{&member, {element, element_text(expected, 0), element_text(member.got, element), {}}};
+  }
+
+  const GroupValues& group_;
+  const ProvenanceRun& folds_;
+  std::vector<const MemberValues*> member_of_;  // by rank; null without a result
+  std::optional<Found> lowest_;                 // by rank and element
+};
 
 }  // namespace
 
@@ -52,45 +219,52 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }
 
-std::optional<Check> ValuesAgainstDefinitions::check(SiteId site) const {
+std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds proved_folds) const {
   const Op& named = program_.op(program_.site(site).ops.front());
-  std::optional<Exactness> compared;
+  std::optional<Closeness> closeness;
+  std::optional<Check> open;  // the first that is undecided
   for (const CollectiveId id : collectives_of_[site.index()]) {
     const Collective& collective = lowered_.collective(id);
+    GroupValues group{collective, {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
-    std::vector<const Tensor*> given;
     for (uint32_t r = 0; r < size; ++r)
-      given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
-                                   collective.members[r]));
-
-    std::optional<Definition> last;  // members of an all-reduce share one result
-    Tensor expected;
+      group.given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
+                                         collective.members[r]));
     for (uint32_t r = 0; r < size; ++r) {
-      const LogicalId member = collective.members[r];
       const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
       if (!result)
         continue;
       const Op& op = program_.op(own);
-      const Tensor& got = *values_.at(*result, member);
-      Definition definition = define(op, given[r]->shape(), size, Rank(r));
-      if (!last || *last != definition) {
-        const ValueType& type = program_.value(*result).type;
-        expected = apply(definition, given, type.dtype, type.shape);
-        compared = exactness(definition, given[r]->dtype());
-        last = std::move(definition);
-      }
-      if (const auto mismatch = first_mismatch(*last, given, expected, got))
-        return differs(op, member, *mismatch);
+      const LogicalId device = collective.members[r];
+      group.members.push_back({Rank(r), device, op, program_.value(*result).type,
+                               *values_.at(*result, device),
+                               define(op, group.given[r]->shape(), size, Rank(r))});
     }
+    if (group.members.empty())
+      continue;
+
+    const bool ordered =
+        depends_on_order(group.members.front().definition, group.given.front()->dtype());
+    const ProvenanceRun* const folds = ordered ? proved_folds(named, collective) : nullptr;
+    Compared compared = folds != nullptr ? InOrderComparison(group, *folds).compare()
+                                         : compare_in_rank_order(group);
+    if (compared.wrong)
+      return differs(*compared.wrong);
+    if (compared.undecided && !open)
+      open = is_undecided(*compared.undecided);
+    const Closeness own = !ordered           ? Closeness::Exact
+                          : folds != nullptr ? Closeness::InOrder
+                                             : Closeness::WithinBounds;
+    closeness = std::max(closeness.value_or(own), own);
   }
-  if (!compared)
+  if (open)
+    return open;
+  if (!closeness)
     return std::nullopt;
-  return passed(
-      CheckKind::ValuesOracle, pointer_of(named),
-      fmt::format(
-          "{} is {} of its operands, {}.", quoted(named.name), rules(named.kind).name,
-          *compared == Exactness::Bitwise ? "bit for bit" : "within the roundings of its sums"));
+  return passed(CheckKind::ValuesOracle, pointer_of(named),
+                fmt::format("{} is {} of its operands, {}.", quoted(named.name),
+                            rules(named.kind).name, text(*closeness)));
 }
 
 }  // namespace orrery

@@ -5,13 +5,18 @@
 #include <optional>
 #include <vector>
 
+#include "models/base/function_ref.h"
 #include "models/program/program.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/values/provenance.h"
 #include "simulator/values/values.h"
 #include "verifier/report.h"
 
 namespace orrery {
+
+/// The folds of a collective that are proved to be those of its definition; null where none are.
+using ProvedFolds = FunctionRef<const ProvenanceRun*(const Op&, const Collective&)>;
 
 /// Its arguments must outlive it.
 class ValuesAgainstDefinitions {
@@ -21,11 +26,12 @@ class ValuesAgainstDefinitions {
                            const DeviceValues& values);
 
   /// For every member of every group of the site, the result equals the definition applied to the
-  /// members' actual operands, as exactly as oracle/compare.h requires (VALUES.ORACLE). Otherwise
-  /// names the first wrong group, member and element. The result of a start is that of its last
-  /// done. A start that is never done has no result; if that is so on all devices, there is no
-  /// check.
-  std::optional<Check> check(SiteId site) const;
+  /// members' actual operands (VALUES.ORACLE). Sums of floats are summed in the order of the proved
+  /// folds, and so equal bit for bit too. Only without proof they are compared by
+  /// oracle/compare.h's bounds, which may leave the check undecided. Otherwise names the first
+  /// wrong group, member and element. The result of a start is that of its last done. A start that
+  /// is never done has no result; if that is so on all devices, there is no check.
+  std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
 
  private:
   const Program& program_;

@@ -1,8 +1,8 @@
 #include "verifier/oracle/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "models/array/arith.h"
@@ -47,75 +47,120 @@ double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& fo
          kBoundSlack;
 }
 
-/// Whether sums, or values made of sums, differ by at most `bound`. If they are not finite, whether
-/// the sums may have overflowed.
+/// The largest magnitude of a finite element.
 template <class E>
-bool same_sum(E a, E b, const Terms& terms, double sums, double bound, const FloatFormat& format) {
-  const auto x = static_cast<double>(arith::widen(a));
-  const auto y = static_cast<double>(arith::widen(b));
-  if (std::isfinite(x) && std::isfinite(y) && terms.finite)
-    return std::fabs(x - y) <= bound;
-  return terms.magnitude + sums >= format.largest;
+double largest_of(const Tensor& tensor) {
+  double largest = 0;
+  for (const E element : tensor.as<E>())
+    if (const double size = std::fabs(static_cast<double>(arith::widen(element)));
+        std::isfinite(size))
+      largest = std::max(largest, size);
+  return largest;
 }
 
-/// Elements [first, first + count) of both results, which `part` makes of the operand elements from
-/// `source` on.
 template <class E>
-std::optional<Mismatch> compare_run(const Definition& definition, const Part& part, int64_t first,
-                                    int64_t source, int64_t count,
-                                    std::span<const Tensor* const> operands, const Tensor& expected,
-                                    const Tensor& got) {
-  const E* const want = expected.as<E>().data() + first;
-  const E* const have = got.as<E>().data() + first;
-  if (std::memcmp(want, have, static_cast<size_t>(count) * sizeof(E)) == 0)
+std::optional<int64_t> first_different(const E* a, const E* b, int64_t count) {
+  if (count == 0 || std::memcmp(a, b, static_cast<size_t>(count) * sizeof(E)) == 0)
     return std::nullopt;
-  for (int64_t i = 0; i < count; ++i) {
-    if (arith::same_value(want[i], have[i]))
-      continue;
-    Mismatch mismatch{first + i, element_text(expected, first + i), element_text(got, first + i),
-                      std::nullopt};
-    if constexpr (arith::kIsFloat<E>) {
-      if (exactness(definition, operands[0]->dtype()) == Exactness::FoldBound) {
-        const FloatFormat format = float_format(expected.dtype());
-        const Terms terms = terms_of<E>(part, operands, source + i);
-        const double sums = fold_bound(part, terms, format.unit_roundoff);
-        const double bound = definition.gives == Gives::Mean
-                                 ? mean_bound(part, want[i], have[i], sums, format)
-                                 : sums;
-        if (same_sum(want[i], have[i], terms, sums, bound, format))
-          continue;
-        mismatch.bound = bound;
-      }
-    }
-    return mismatch;
-  }
+  for (int64_t i = 0; i < count; ++i)
+    if (!arith::same_value(a[i], b[i]))
+      return i;
   return std::nullopt;
+}
+
+/// Keeps the mismatch of the lower element.
+void note(std::optional<Mismatch>& lowest, int64_t element, const Tensor& expected,
+          const Tensor& got, std::optional<double> bound) {
+  if (!lowest || element < lowest->element)
+    lowest = Mismatch{element, element_text(expected, element), element_text(got, element), bound};
+}
+
+/// Compares sums that may run in two orders.
+template <class E>
+class SumComparison {
+ public:
+  SumComparison(const Definition& definition, std::span<const Tensor* const> operands,
+                const Tensor& expected, const Tensor& got)
+      : definition_(definition),
+        operands_(operands),
+        expected_(expected),
+        got_(got),
+        format_(float_format(expected.dtype())),
+        size_(largest_of<E>(expected)) {}
+
+  void element(const Part& part, int64_t at, int64_t source, Differences& found) const {
+    const E want = expected_.as<E>()[static_cast<size_t>(at)];
+    const E have = got_.as<E>()[static_cast<size_t>(at)];
+    const Terms terms = terms_of<E>(part, operands_, source);
+    const double sums = fold_bound(part, terms, format_.unit_roundoff);
+    const double bound =
+        definition_.gives == Gives::Mean ? mean_bound(part, want, have, sums, format_) : sums;
+    const auto x = static_cast<double>(arith::widen(want));
+    const auto y = static_cast<double>(arith::widen(have));
+    const bool finite = std::isfinite(x) && std::isfinite(y) && terms.finite;
+    const bool can_overflow = terms.magnitude + sums >= format_.largest;
+    if (finite ? !(std::fabs(x - y) <= bound) : !can_overflow)
+      note(found.wrong, at, expected_, got_, bound);
+    else if (!finite || bound >= size_)
+      note(found.undecided, at, expected_, got_, bound);
+  }
+
+ private:
+  const Definition& definition_;
+  std::span<const Tensor* const> operands_;
+  const Tensor& expected_;
+  const Tensor& got_;
+  const FloatFormat format_;
+  const double size_;  // of the values
+};
+
+template <class E>
+Differences differences_of(const Definition& definition, std::span<const Tensor* const> operands,
+                           const Tensor& expected, const Tensor& got) {
+  Differences found;
+  const E* const want = expected.as<E>().data();
+  const E* const have = got.as<E>().data();
+  [[maybe_unused]] std::optional<SumComparison<E>> sums;  // from the first difference on
+  for (const Part& part : definition.parts) {
+    part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+      if (found.wrong && found.wrong->element <= first)
+        return;
+      for (int64_t at = 0; at < count;) {
+        const std::optional<int64_t> next =
+            first_different(want + first + at, have + first + at, count - at);
+        if (!next)
+          return;
+        at += *next;
+        if constexpr (arith::kIsFloat<E>) {
+          if (depends_on_order(definition, operands[0]->dtype())) {
+            if (!sums)
+              sums.emplace(definition, operands, expected, got);
+            sums->element(part, first + at, source + at, found);
+            ++at;
+            continue;
+          }
+        }
+        return note(found.wrong, first + at, expected, got, std::nullopt);
+      }
+    });
+  }
+  return found;
 }
 
 }  // namespace
 
-Exactness exactness(const Definition& definition, Dtype operand) {
-  return definition.combine == Combine::Add && is_float(operand) ? Exactness::FoldBound
-                                                                 : Exactness::Bitwise;
+std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
+                                       int64_t count) {
+  return dispatch(dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    return first_different(reinterpret_cast<const E*>(a), reinterpret_cast<const E*>(b), count);
+  });
 }
 
-std::optional<Mismatch> first_mismatch(const Definition& definition,
-                                       std::span<const Tensor* const> operands,
-                                       const Tensor& expected, const Tensor& got) {
+Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
+                        const Tensor& expected, const Tensor& got) {
   return dispatch(expected.dtype(), [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    std::optional<Mismatch> lowest;
-    for (const Part& part : definition.parts) {
-      part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
-        if (lowest && lowest->element <= first)
-          return;
-        auto found =
-            compare_run<E>(definition, part, first, source, count, operands, expected, got);
-        if (found && (!lowest || found->element < lowest->element))
-          lowest = std::move(found);
-      });
-    }
-    return lowest;
+    return differences_of<typename decltype(tag)::type>(definition, operands, expected, got);
   });
 }
 

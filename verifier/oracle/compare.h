@@ -1,15 +1,20 @@
 #pragma once
 
-// How close a result must be to its definition's, by exactness class:
-//  - integers, pred, moved elements, maximum and minimum (and their ranks), means of integers:
-//    equal bit for bit;
-//  - sums of n floats x_i: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit roundoff;
-//  - means of n floats: each sum's error is divided by n too, and each quotient a is rounded once
-//    more, by at most u |a| + half_smallest.
+// How a result is compared with its definition's.
+//  - In the same order of operations, and where no order matters: equal bit for bit.
+//  - Sums of n floats x_i in two orders: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit
+//    roundoff.
+//  - Means of n floats in two orders: each sum's error is divided by n too, and each quotient a is
+//    rounded once more, by at most u |a| + half_smallest.
 // A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|, for every n
 // (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 // SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
+//
+// A bound decides nothing where it reaches the size of the values, the largest magnitude of the
+// result: then a result of zeros would be within it. So it is where a sum can overflow in one order
+// and not in another.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,23 +25,30 @@
 
 namespace orrery {
 
-/// Whether results for operands of a dtype must equal the definition's bit for bit.
-enum class Exactness : uint8_t { Bitwise, FoldBound };
-Exactness exactness(const Definition& definition, Dtype operand);
-
-/// The first wrong element.
+/// An element that differs.
 struct Mismatch {
   int64_t element = 0;  // row-major in the result
   std::string expected;
   std::string got;
-  std::optional<double> bound;  // Exactness::FoldBound: on the difference
+  std::optional<double> bound;  // on the difference, where orders may differ
 };
 
-/// Compares a result with the definition's. `operands` are as for apply(), `expected` is its
-/// result, and `got` has its dtype and shape. If a sum is not finite, both must be the same
-/// infinity or both NaN, unless its finite terms alone could overflow in some order.
-std::optional<Mismatch> first_mismatch(const Definition& definition,
-                                       std::span<const Tensor* const> operands,
-                                       const Tensor& expected, const Tensor& got);
+/// The first element, counted from the first, in which `count` elements of one dtype differ. All
+/// NaNs are alike.
+std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
+                                       int64_t count);
+
+/// The first elements that differ, row-major.
+struct Differences {
+  std::optional<Mismatch> wrong;      // bit for bit, or by more than the bound
+  std::optional<Mismatch> undecided;  // within a bound that decides nothing
+};
+
+/// Compares a result with the definition's, whose folds run in rank order. `operands` are as for
+/// apply(), `expected` is its result, and `got` has its dtype and shape. Bounds are used where the
+/// definition depends on the order. Then, if a sum is not finite, both must be the same infinity or
+/// both NaN, unless its finite terms alone could overflow in some order.
+Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
+                        const Tensor& expected, const Tensor& got);
 
 }  // namespace orrery

@@ -142,19 +142,6 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   return result;
 }
 
-/// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
-/// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
-Tensor mean(const Definition& definition, const Tensor& sums) {
-  Tensor wide = convert(sums, Dtype::F64);
-  for (const Part& part : definition.parts)
-    part.for_each_run([&](int64_t first, int64_t, int64_t count) {
-      for (double& sum :
-           wide.as<double>().subspan(static_cast<size_t>(first), static_cast<size_t>(count)))
-        sum /= part.ranks;
-    });
-  return convert(wide, sums.dtype());
-}
-
 /// Per element, the lowest rank whose term is the extremum.
 Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> terms,
                 const Tensor& extrema) {
@@ -180,6 +167,19 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
 }
 
 }  // namespace
+
+/// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
+/// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
+Tensor mean(const Tensor& sums, int64_t ranks) {
+  Tensor wide = convert(sums, Dtype::F64);
+  for (double& sum : wide.as<double>())
+    sum /= static_cast<double>(ranks);
+  return convert(wide, sums.dtype());
+}
+
+bool depends_on_order(const Definition& definition, Dtype operand) {
+  return definition.combine == Combine::Add && is_float(operand);
+}
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
@@ -243,7 +243,7 @@ Tensor apply(const Definition& definition, std::span<const Tensor* const> operan
     case Gives::Fold:
       return folded.dtype() == dtype ? folded : convert(folded, dtype);
     case Gives::Mean:
-      return mean(definition, convert(folded, dtype));
+      return mean(convert(folded, dtype), static_cast<int64_t>(operands.size()));
     case Gives::LowestRank:
       return ranks_of(definition, terms, folded);
   }

@@ -33,6 +33,12 @@ struct Definition {
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
+/// Whether the order of a fold can change its value: only sums of floats round.
+bool depends_on_order(const Definition& definition, Dtype operand);
+
+/// Each element divided by the number of ranks, rounded once. Requires floats.
+Tensor mean(const Tensor& sums, int64_t ranks);
+
 /// The definition of collective `op` for `rank` of a group of `group_size`, whose operands have the
 /// shape `operand`. Requires an op that satisfies its type rule.
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank);

@@ -72,6 +72,12 @@ std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
   return std::nullopt;
 }
 
+const ProvenanceRun* Prover::folds(const Op& op, const Collective& collective) {
+  if (steps(collective.site) > budget_.steps || !proof(op, collective).holds)
+    return nullptr;
+  return &traced(*collective.schedule).run;
+}
+
 bool Prover::Before::operator()(const Question& a, const Question& b) const {
   const auto plain = [](const Question& q) {
     return std::tie(q.schedule, q.kind, q.input->dims, q.input->strides, q.output->dims,

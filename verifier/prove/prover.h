@@ -40,6 +40,10 @@ class Prover {
   /// search. Schedules of one channel a node have no races.
   std::variant<std::optional<StepRace>, NotProved> races(SiteId site);
 
+  /// The folds of the collective, of the site of `op`, where they are proved to be those of its
+  /// definition; else null.
+  const ProvenanceRun* folds(const Op& op, const Collective& collective);
+
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
 

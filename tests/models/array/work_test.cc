@@ -90,6 +90,13 @@ TEST_CASE("a mean: integers become a float, then one division") {
   CHECK(mean(Dtype::S32, 0x1p24 + 1, Dtype::F32, 3) == "5592405.5");
 }
 
+TEST_CASE("a mean: the quotient is rounded once, where f32 would be a tie that it is not") {
+  // (1366 x 2^-10) / 8195 = 1365.4999... x 2^-23, just below the middle of two f16 (1 unit is
+  // 2^-23); the f32 next to it is the middle.
+  CHECK(mean(Dtype::F16, 1366 * 0x1p-10, Dtype::F16, 8195) ==
+        text(numbers(Dtype::F16, {1365 * 0x1p-23})));
+}
+
 TEST_CASE("a mean: floats are divided once, rounded to their dtype") {
   // 1/3: f16 keeps 11 bits, 0.333251953125 = 1365 x 2^-12; bf16 keeps 8, 0.333984375 = 171 x 2^-9.
   CHECK(mean(Dtype::F16, 1, Dtype::F16, 3) ==

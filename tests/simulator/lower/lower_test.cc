@@ -67,6 +67,13 @@ TEST_CASE("lower: work elements move, and those that no tensor can hold need scr
   CHECK(lowered.collectives[2].scratch == Bytes(96));
 }
 
+TEST_CASE("lower: sums that become wider elements of the result need a place of their own") {
+  LowerRig rig(2);
+  rig.argument("b", Dtype::S8, Shape{8}).op("pmean", "mean", {"b"}, {{"axis_name", Names{"x"}}});
+  // 8 sums of s8, before they are converted to the f32 result.
+  CHECK(rig.lower().collectives[0].scratch == Bytes(8));
+}
+
 TEST_CASE("lower: a tensor that is reordered needs a second place for its elements") {
   const auto ring = [](int64_t axis) {
     return test::Parameters{{"axis_name", Names{"x"}},

@@ -14,12 +14,13 @@
 
 namespace orrery::test {
 
-/// A collective with nothing but scratch.
+/// A collective without steps.
 class ScratchSchedule final : public Schedule {
  public:
-  ScratchSchedule(uint32_t nodes, int64_t scratch) {
+  ScratchSchedule(uint32_t nodes, int64_t scratch, bool works_in_place) {
     extent_.nodes = nodes;
     extent_.scratch = scratch;
+    extent_.works_in_place = works_in_place;
   }
   const Extent& extent() const override { return extent_; }
   uint32_t steps(Node, Channel) const override { return 0; }
@@ -91,16 +92,17 @@ class HandProgram {
   struct GroupScratch {
     Group group;
     int64_t bytes = 0;
+    bool works_in_place = false;
   };
   void scratch(const std::vector<GroupScratch>& groups) {
     const SiteId site(program.sites.size());
     program.ops.back().site = site;
     Site& made = program.sites.emplace_back();
     made.ops.emplace_back(program.ops.size() - 1);
-    for (const auto& [group, bytes] : groups) {
+    for (const auto& [group, bytes, works_in_place] : groups) {
       made.groups.push_back(group);
-      lowered.schedules.push_back(
-          std::make_unique<ScratchSchedule>(static_cast<uint32_t>(group.size()), bytes));
+      lowered.schedules.push_back(std::make_unique<ScratchSchedule>(
+          static_cast<uint32_t>(group.size()), bytes, works_in_place));
       Collective& collective = lowered.collectives.emplace_back();
       collective.site = site;
       collective.scratch = Bytes(bytes);

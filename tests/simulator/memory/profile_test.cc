@@ -282,6 +282,56 @@ TEST_CASE("memory: reuse takes a donated argument's storage at its last use") {
   CHECK(p.memory().live_at_peak == std::vector<Held>{{"u", Bytes(100), HeldAs::Temporary}});
 }
 
+TEST_CASE("memory: reuse gives a dying operand's storage to a collective that works in place") {
+  for (const bool works_in_place : {true, false}) {
+    HandProgram p;
+    p.policy.reuse = MemoryPolicy::Reuse::Xla;
+    const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+    const ValueId s = p.op(OpKind::Psum, "s", {t}, 100);
+    p.scratch({{{LogicalId(0)}, 0, works_in_place}});
+    p.op(OpKind::Full, "u", {}, 10);
+    p.op(OpKind::Neg, "v", {s}, 100);
+    // t | s in t, or beside it | s + u | v in s
+    CHECK(p.live() == Live{100, works_in_place ? 100 : 200, 110, 100});
+  }
+}
+
+TEST_CASE("memory: reuse takes the operand of a started collective that nothing else uses") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId s = p.start(OpKind::Psum, "s", {t}, 100);
+  p.scratch({{{LogicalId(0)}, 0, true}});
+  p.op(OpKind::Full, "u", {}, 10);
+  p.alias(OpKind::Done, "d", s);
+  CHECK(p.live() == Live{100, 100, 110, 100});
+}
+
+TEST_CASE("memory: reuse takes no operand that is read between a start and its done") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId s = p.start(OpKind::Psum, "s", {t}, 100);
+  p.scratch({{{LogicalId(0)}, 0, true}});
+  p.op(OpKind::ReduceSum, "u", {t}, 10);
+  p.alias(OpKind::Done, "d", s);
+  CHECK(p.live() == Live{100, 200, 210, 200});
+}
+
+TEST_CASE("memory: reuse takes no operand that another collective in flight reads") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId t = p.op(OpKind::Full, "t", {}, 100);
+  const ValueId r = p.start(OpKind::Psum, "r", {t}, 100);
+  p.scratch({{{LogicalId(0)}, 0, false}});
+  const ValueId s = p.start(OpKind::Psum, "s", {t}, 100);
+  p.scratch({{{LogicalId(0)}, 0, true}});
+  p.alias(OpKind::Done, "e", r);
+  p.alias(OpKind::Done, "d", s);
+  // t | t + r | t + r + s, also while r is done
+  CHECK(p.live() == Live{100, 200, 300, 300, 200});
+}
+
 TEST_CASE("memory: sizes are rounded up to the alignment") {
   HandProgram p(2);
   p.policy.alignment = Bytes(256);

@@ -1,0 +1,27 @@
+#pragma once
+
+// The values of folds on actual inputs: what a schedule makes of them, known from its folds alone.
+// Nothing here runs a step.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "models/array/work.h"
+#include "models/base/function_ref.h"
+#include "simulator/values/piece_map.h"
+
+namespace orrery {
+
+/// Elements [first, first + count) of a node's result.
+using VisitFoldValues =
+    FunctionRef<void(Rank node, int64_t first, const std::byte* values, int64_t count)>;
+
+/// Visits every element of every node's result, in stretches, each computed in its fold's order
+/// with every operation rounded to the work type. What several nodes have in common is computed
+/// once. `results` has the pieces of each node's result, of which none is undefined, and `operands`
+/// the canonical work elements of each rank.
+void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results, WorkType type,
+                         std::span<const std::byte* const> operands, VisitFoldValues visit);
+
+}  // namespace orrery

@@ -1,0 +1,67 @@
+// Which schedules may have their result in the operand's memory: those that are proved so, by the
+// same steps with the input area for the output area.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "tests/simulator/algorithm/some_op.h"
+#include "verifier/prove/prove.h"
+
+namespace orrery {
+namespace {
+
+/// The steps of another schedule, which must outlive it, in place.
+class InPlace final : public Schedule {
+ public:
+  explicit InPlace(const Schedule& of) : of_(of), extent_(of.extent()) {
+    extent_.in_place = true;
+    extent_.output = 0;
+  }
+
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override { return of_.steps(node, channel); }
+  Step step(StepRef ref) const override { return of_.step(ref); }
+  StepRef peer(StepRef ref, Half half) const override { return of_.peer(ref, half); }
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    return of_.takes_slot_of(ref);
+  }
+
+ private:
+  const Schedule& of_;
+  Extent extent_;
+};
+
+TEST_CASE(
+    "in place: all-reduces and broadcasts say so exactly where they are proved with one area") {
+  size_t in_place = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const OpKind kind : algorithm.kinds) {
+      const std::vector<ValueType> one(1);
+      if (rules(kind).memory(Attributes(), {}, one).results[0].alias != Alias::DyingOperand)
+        continue;
+      for (uint32_t nodes = 1; nodes <= 17; ++nodes) {
+        for (uint32_t channels = 1; channels <= 3; ++channels) {
+          const Op op = test::some_op(kind, nodes);
+          const int64_t elements = int64_t{nodes} * 4;
+          Transport transport;
+          transport.channels = channels;
+          const auto schedule = algorithm.make(schedule_request(op, nodes, elements, transport));
+          const View whole = View::whole(elements);
+          const InPlace same(*schedule);
+          const Proof proof = prove(trace(same, whole_areas(same.extent())), {whole, whole},
+                                    [&](Rank rank) { return define(op, {elements}, nodes, rank); });
+          INFO(fmt::format("{} for {} over {} ranks, {} channels: {}", algorithm.name,
+                           rules(kind).name, nodes, channels, proof.why_not));
+          CHECK(schedule->extent().works_in_place == proof.holds);
+          in_place += proof.holds ? 1 : 0;
+        }
+      }
+    }
+  }
+  CHECK(in_place > 100);
+}
+
+}  // namespace
+}  // namespace orrery
