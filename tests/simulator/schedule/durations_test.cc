@@ -29,11 +29,17 @@ TEST_CASE("durations: without a rate, reductions and copies take no time") {
 }
 
 TEST_CASE("durations: a message moves at the rate of its slowest link or its cap") {
-  CHECK(most(kGiga, std::nullopt) == kGiga);
-  CHECK(most(kGiga, kHalf) == kHalf);
-  CHECK(most(kHalf, kGiga) == kHalf);
-  CHECK(message_duration(Bytes(3), kHalf) == Duration(6'000));
-  CHECK(message_duration(Bytes(3), std::nullopt) == Duration(0));
+  CHECK(most(kGiga, std::nullopt, 1) == kGiga);
+  CHECK(most(kGiga, kHalf, 1) == kHalf);
+  CHECK(most(kHalf, kGiga, 1) == kHalf);
+  CHECK(message_duration(Bytes(3), kHalf, 1) == Duration(6'000));
+  CHECK(message_duration(Bytes(3), std::nullopt, 1) == Duration(0));
+}
+
+TEST_CASE("durations: a rate in parts of a byte per second takes as many times as long") {
+  // 10^9 thirds of a byte per second, and a cap of 0.5 x 10^9 bytes per second: 1.5 x 10^9 thirds.
+  CHECK(most(kGiga, kHalf, 3) == kGiga);
+  CHECK(message_duration(Bytes(3), kGiga, 3) == Duration(9'000));
 }
 
 TEST_CASE("durations: a half takes the sum of its actions") {
