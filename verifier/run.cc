@@ -132,8 +132,25 @@ class Run {
   void label_faults() {
     for (const Fault& fault : scenario_.faults)
       report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
-    if (stages_.fault_effects().fabric)
-      label("algorithms: chosen for the links without their faults");
+    if (!stages_.fault_effects().fabric)
+      return;
+    label("algorithms: chosen for the links without their faults");
+    for (const Fault& fault : scenario_.faults)
+      if (const auto* slow = std::get_if<SlowLink>(&fault); slow != nullptr && slow->factor)
+        label_rounded(*slow);
+  }
+
+  /// A bandwidth that is not kept as the exact ratio.
+  void label_rounded(const SlowLink& slow) {
+    const Fabric& healthy = scenario_.cluster.fabric;
+    const int64_t parts = stages_.fault_effects().fabric->rate_parts();
+    for (const LinkId id : healthy.links_between(slow.from, slow.to)) {
+      const BytesPerSecond bandwidth = healthy.link(id).bandwidth;
+      if (parts % parts_of_slowed(bandwidth, *slow.factor) != 0)
+        label(fmt::format("link {}: {} divided by {} is rounded down to 1/{} B/s",
+                          healthy.link_text(id), quantity_text(bandwidth),
+                          factor_text(*slow.factor), parts));
+    }
   }
 
   void label_figures() {

@@ -113,11 +113,16 @@ class Instant {
   int64_t picoseconds_ = 0;
 };
 
+/// The most parts of a byte per second in which rates are counted: a size in units of max_min.h
+/// still fits 128 bits.
+inline constexpr int64_t kMostRateParts = 512;
+
 /// Time to move `size` at `rate`, rounded up to a whole picosecond, so that a transfer never ends
-/// early and one that is not empty never takes zero time. Requires size >= 0 and rate > 0.
-constexpr Duration transfer_time(Bytes size, BytesPerSecond rate) {
-  return Duration(checked_narrow(
-      ceil_divide(Int128{size.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
+/// early and one that is not empty never takes zero time. `rate` is in so many parts of a byte per
+/// second (1: whole bytes). Requires size >= 0, rate > 0, and parts from 1 to kMostRateParts.
+constexpr Duration transfer_time(Bytes size, BytesPerSecond rate, int64_t parts = 1) {
+  return Duration(checked_narrow(ceil_divide(
+      Int128{size.count()} * (Int128{kPicosecondsPerSecond} * parts), Int128{rate.count()})));
 }
 
 /// Time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >= 0 and rate

@@ -58,8 +58,13 @@ struct Fabric::Graph {
   std::vector<uint32_t> first_from;  // per vertex: where its links out begin in by_ends
 };
 
-Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
-    : devices_(devices), switches_(std::move(switches)), links_(std::move(links)) {
+Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
+               int64_t rate_parts)
+    : devices_(devices),
+      switches_(std::move(switches)),
+      links_(std::move(links)),
+      rate_parts_(rate_parts) {
+  ORRERY_CHECK(rate_parts >= 1 && rate_parts <= kMostRateParts, "the parts of rates are few");
   const size_t vertices = devices_ + switches_.size();
   for (const Link& link : links_) {
     ORRERY_CHECK(link.from.index() < vertices && link.to.index() < vertices,
@@ -79,6 +84,7 @@ Fabric::Fabric(const Fabric& other)
     : devices_(other.devices_),
       switches_(other.switches_),
       links_(other.links_),
+      rate_parts_(other.rate_parts_),
       graph_(std::make_unique<Graph>(devices_ + switches_.size(), links_)) {}
 
 Fabric& Fabric::operator=(const Fabric& other) {

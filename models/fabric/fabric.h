@@ -20,7 +20,7 @@ namespace orrery {
 struct Link {
   VertexId from;
   VertexId to;
-  BytesPerSecond bandwidth;  // > 0
+  BytesPerSecond bandwidth;  // > 0, in parts of 1 / Fabric::rate_parts()
   Duration latency;          // >= 0, of this link alone
   bool cut = false;          // no route uses it
   friend bool operator==(const Link&, const Link&) = default;
@@ -30,7 +30,8 @@ struct Link {
 class Fabric {
  public:
   /// Requires that every link joins two different vertices of the fabric.
-  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
+  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
+         int64_t rate_parts = 1);
   ~Fabric();
   Fabric(Fabric&&) noexcept;
   Fabric& operator=(Fabric&&) noexcept;
@@ -41,6 +42,10 @@ class Fabric {
   std::span<const std::string> switches() const { return switches_; }
   std::span<const Link> links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
+
+  /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 where a
+  /// fault divides one by 3. So what a fault divides stays exact.
+  int64_t rate_parts() const { return rate_parts_; }
 
   /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
   /// search among the links out of `from`.
@@ -62,6 +67,7 @@ class Fabric {
   uint32_t devices_;
   std::vector<std::string> switches_;
   std::vector<Link> links_;
+  int64_t rate_parts_;
   std::unique_ptr<Graph> graph_;
 };
 

@@ -3,6 +3,7 @@
 // What is wrong with the hardware of a run: "faults" in a scenario. What is computed, which
 // messages carry it and what memory it takes do not depend on them; time does.
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,8 +25,15 @@ constexpr Duration stretched(Duration time, Factor factor) {
       checked_narrow(ceil_divide(Int128{time.count()} * factor.count(), Int128{kOnce.count()})));
 }
 
-/// `factor` times as slow, rounded down to a whole byte per second, and at least 1. Requires
-/// bandwidth > 0 and factor >= 1.
+/// Into how many parts a byte per second must be cut for `bandwidth` divided by `factor` to be a
+/// whole number of them. Requires bandwidth > 0 and factor >= 1.
+constexpr int64_t parts_of_slowed(BytesPerSecond bandwidth, Factor factor) {
+  const Int128 slow = Int128{bandwidth.count()} * kOnce.count();
+  return factor.count() / std::gcd(factor.count(), static_cast<int64_t>(slow % factor.count()));
+}
+
+/// `factor` times as slow, in the same unit; rounded down, and at least 1. Requires bandwidth > 0
+/// and factor >= 1.
 constexpr BytesPerSecond slowed(BytesPerSecond bandwidth, Factor factor) {
   const Int128 slow = Int128{bandwidth.count()} * kOnce.count() / factor.count();
   return BytesPerSecond(slow > 0 ? checked_narrow(slow) : 1);

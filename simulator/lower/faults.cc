@@ -1,12 +1,14 @@
 #include "simulator/lower/faults.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <variant>
 
 #include "models/base/hash.h"
 #include "models/base/random.h"
 #include "models/program/rules.h"
+#include "models/scenario/bounds.h"
 
 namespace orrery {
 
@@ -27,6 +29,7 @@ class Faults {
         slowness_(program.mesh.devices(), kOnce) {}
 
   FaultEffects apply(std::span<const Fault> faults) {
+    count_rates_in_parts(faults);
     for (const Fault& fault : faults)
       std::visit([&](const auto& one) { note(one); }, fault);
     jitter_links();  // last, so that the order of the faults has no effect
@@ -37,12 +40,36 @@ class Faults {
       fault_effects.fabric.emplace(
           healthy_.devices(),
           std::vector<std::string>(healthy_.switches().begin(), healthy_.switches().end()),
-          std::move(links_));
+          std::move(links_), rate_parts_);
     fault_effects.device_start = std::move(device_start_);
     return fault_effects;
   }
 
  private:
+  /// Cuts the unit of all bandwidths into as many parts as make those of slow links whole, as far
+  /// as these are few and the largest bandwidth has room. What is not whole is rounded down.
+  void count_rates_in_parts(std::span<const Fault> faults) {
+    int64_t largest = 1;
+    for (const Link& link : healthy_.links())
+      largest = std::max(largest, link.bandwidth.count());
+    const int64_t most = std::min(kMostRateParts, kMostBandwidth / largest);
+    for (const Fault& fault : faults) {
+      const auto* slow = std::get_if<SlowLink>(&fault);
+      if (slow == nullptr || !slow->factor)
+        continue;
+      for (const LinkId id : healthy_.links_between(slow->from, slow->to)) {
+        // At most 512 and 10^12: no overflow.
+        const int64_t parts =
+            std::lcm(rate_parts_, parts_of_slowed(healthy_.link(id).bandwidth, *slow->factor));
+        if (parts <= most)
+          rate_parts_ = parts;
+      }
+    }
+    if (rate_parts_ > 1)
+      for (Link& link : links())
+        link.bandwidth = link.bandwidth * rate_parts_;
+  }
+
   void note(const SlowDevice& fault) {
     slowness_[fault.device.index()] = fault.factor;
     slow_device_ = true;
@@ -53,7 +80,7 @@ class Faults {
       if (fault.factor)
         link.bandwidth = slowed(link.bandwidth, *fault.factor);
       if (fault.bandwidth)
-        link.bandwidth = std::min(link.bandwidth, *fault.bandwidth);
+        link.bandwidth = std::min(link.bandwidth, *fault.bandwidth * rate_parts_);
       if (fault.latency)
         link.latency = std::max(link.latency, *fault.latency);
     });
@@ -127,6 +154,7 @@ class Faults {
   bool slow_device_ = false;
   Jitter jitter_;
   std::vector<Link> links_;  // empty: unchanged
+  int64_t rate_parts_ = 1;   // of bandwidths in links_
   std::vector<Instant> device_start_;
 };
 

@@ -30,10 +30,11 @@ constexpr Rate rate(BytesPerSecond speed) {
   return Rate(checked_multiply(speed.count(), kRateUnits));
 }
 
-/// What is left to send, in rate units times picoseconds, so that rate x time is exact.
+/// What is left to send, in rate units times picoseconds, so that rate x time is exact. Where
+/// bandwidths are in parts of a byte per second, so are rates.
 using Unsent = Int128;
-constexpr Unsent unsent(Bytes size) {
-  return Unsent{size.count()} * kRateUnits * kPicosecondsPerSecond;
+constexpr Unsent unsent(Bytes size, int64_t parts) {
+  return Unsent{size.count()} * (kRateUnits * kPicosecondsPerSecond * parts);
 }
 
 using FlowId = Id<struct FlowTag>;

@@ -172,6 +172,7 @@ bool Paths::append_searched(VertexId from, VertexId to) {
 bool Paths::route(VertexId from, VertexId to) {
   path_->links.clear();
   path_->bottleneck.reset();
+  path_->rate_parts = fabric().rate_parts();
   path_->latency = {};
   for (uint32_t steps = 0; from != to; ++steps) {
     const uint32_t only = only_out_[from.index()];

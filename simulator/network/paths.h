@@ -31,13 +31,16 @@ namespace orrery {
 struct Path {
   boost::container::small_vector<LinkId, 4> links;  // in order
   std::optional<BytesPerSecond> bottleneck;         // the least bandwidth; empty: no links
+  int64_t rate_parts = 1;                           // of the fabric: the unit of bandwidths
   Duration latency;                                 // the sum over the links
 
   /// The highest rate of one message here, if it declares `cap`. Requires links.
-  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const { return most(*bottleneck, cap); }
+  BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
+    return most(*bottleneck, cap, rate_parts);
+  }
   /// The time of a message at the highest rate, without the latency; zero if there are no links.
   Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
-    return links.empty() ? Duration() : message_duration(size, peak(cap));
+    return links.empty() ? Duration() : message_duration(size, peak(cap), rate_parts);
   }
 };
 

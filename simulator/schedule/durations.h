@@ -71,14 +71,16 @@ inline Duration copy_duration(Bytes size, const DataRates& rates) {
 }
 
 /// The highest rate of a message on a route whose slowest link has `bottleneck`, if the schedule
-/// declares `cap` for it.
-inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap) {
-  return cap ? std::min(*cap, bottleneck) : bottleneck;
+/// declares `cap` for it, in whole bytes per second. In parts of a byte per second, as `bottleneck`
+/// (Fabric::rate_parts). Throws Overflow.
+inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap,
+                           int64_t parts) {
+  return cap ? std::min(*cap * parts, bottleneck) : bottleneck;
 }
-/// The time of a message at `rate`, without the latency. Without a rate (a route without links) it
-/// is zero.
-inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate) {
-  return at_rate(size, rate);
+/// The time of a message at `rate`, in parts of a byte per second, without the latency. Without a
+/// rate (a route without links) it is zero.
+inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate, int64_t parts) {
+  return rate ? transfer_time(size, *rate, parts) : Duration();
 }
 
 /// How long each kind of work takes for one payload. `message` is for payloads that are sent.

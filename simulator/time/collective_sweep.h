@@ -389,7 +389,7 @@ class CollectiveSweep {
 
   Cost cost(const Connection& way, int64_t count) const {
     const Bytes size = itemsize_ * count;
-    return {count, payload_durations(size, rates_, message_duration(size, way.rate))};
+    return {count, payload_durations(size, rates_, message_duration(size, way.rate, rate_parts_))};
   }
 
   /// Of a channel, where steps run in any order.
@@ -403,6 +403,7 @@ class CollectiveSweep {
   std::span<const Instant> entries_;
   const DataRates rates_;
   Paths& paths_;
+  const int64_t rate_parts_ = paths_.fabric().rate_parts();
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much
   const size_t row_mask_;

@@ -94,7 +94,8 @@ class Engine {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {unsent(size), now_, id, channel & ((1U << 30U) - 1U)};
+    transfers_[flow.index()] = {unsent(size, paths_.fabric().rate_parts()), now_, id,
+                                channel & ((1U << 30U) - 1U)};
   }
 
   void deliver(CollectiveId id, StepRef receiver, Instant arrival) {

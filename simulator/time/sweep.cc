@@ -148,8 +148,8 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
     const Link& link = fabric.link(id);
     if (asked[l].exceeds(link))
       return fmt::format("link {} has {} B/s, and {} chains of messages may ask it for {} B/s",
-                         fabric.link_text(id), link.bandwidth.count(), asked[l].chains,
-                         checked_narrow(asked[l].peak));
+                         fabric.link_text(id), link.bandwidth.count() / fabric.rate_parts(),
+                         asked[l].chains, checked_narrow(asked[l].peak / fabric.rate_parts()));
   }
   return std::nullopt;
 }

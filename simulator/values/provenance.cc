@@ -145,7 +145,8 @@ class Visitor {
   template <class... Arguments>
   void add_error(StepRef ref, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!misread_)
-      misread_ = step_text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...);
+      misread_ = Misread{
+          ref, step_text(ref) + " " + fmt::format(format, std::forward<Arguments>(arguments)...)};
   }
 
   bool inside(StepRef ref, const Slice& slice, const char* what) {
@@ -200,7 +201,7 @@ class Visitor {
   std::map<Combine, StepRef> combines_;
   Digest halves_;
   Digest moves_;
-  std::optional<std::string> misread_;
+  std::optional<Misread> misread_;
 };
 
 }  // namespace

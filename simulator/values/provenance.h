@@ -31,6 +31,13 @@ struct Buffers {
 };
 Buffers whole_areas(const Extent& extent);
 
+/// A step that read unwritten elements, left its area, or took a message of another length.
+struct Misread {
+  StepRef step;
+  std::string text;  // in words, with the step
+  friend bool operator==(const Misread& a, const std::string& text) { return a.text == text; }
+};
+
 struct ProvenanceRun {
   FoldTable folds;  // of all pieces
   /// Per node: the pieces of its result, ascending and contiguous, with neighbours of the same fold
@@ -40,9 +47,8 @@ struct ProvenanceRun {
   std::map<Combine, StepRef> combines;
   WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
-  /// The first invalid step: it read unwritten elements, left its area, or took a message of
-  /// another length. The pieces that it should have made count as undefined.
-  std::optional<std::string> misread;
+  /// The first one. The pieces that it should have made count as undefined.
+  std::optional<Misread> misread;
   /// Pieces that the steps moved plus contributions that were added up: the cost of the walk.
   uint64_t pieces = 0;
   /// There were more pieces than the budget, and the rest of the walk was skipped. The other

@@ -1,15 +1,19 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
-#include "models/base/quantity.h"
 #include "tests/fuzz/targets.h"
 #include "tools/import/msccl.h"
+#include "tools/import/prove.h"
 
 namespace orrery::test {
 
 void fuzz_msccl(std::string_view text) {
+  Limits limits;
+  limits.clocks = 1 << 16;
   try {
-    const MscclAlgorithm algorithm = read_msccl(text, "f");
-    ORRERY_CHECK(stored_schedule(algorithm, 1, 2) != nullptr, "what was read makes a schedule");
+    const MscclAlgorithm algorithm = read_msccl(text, "f", limits);
+    ProofRequest request;
+    request.limits = limits;
+    ORRERY_CHECK(!prove_algorithm(algorithm, request).checks.empty(), "what was read is judged");
   } catch (const InputError& error) {
     ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
   }

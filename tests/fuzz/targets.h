@@ -10,7 +10,7 @@ namespace orrery::test {
 /// written and read again.
 void fuzz_scenario(std::string_view text);
 
-/// The text is refused with at least one error, or read into a schedule.
+/// The text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 
 /// The scenario is read and run, with its data where they are small, or refused with an error. In a

@@ -145,6 +145,47 @@ TEST_CASE("late start: the device begins later, and devices that need it wait") 
   CHECK(spans(ran, "r") == Spans{{2 * kUs, 8'032'000}, {7 * kUs, 9'032'000}});
 }
 
+TEST_CASE("slow link: a message takes exactly so many times as long, whatever the factor") {
+  // One chunk of n x 4 B over the link, at 1 GB/s 4 ns an element; rounded up where it is no whole
+  // number of ps. Two devices: device 1 gets one message over the link, and sends one that is not
+  // slow.
+  const auto hop = [](const std::string& factor, int elements) {
+    ScenarioParts parts;
+    parts.mesh = R"({"x": 2})";
+    parts.devices = 2;
+    parts.arrays =
+        fmt::format(R"({{"a": {{"shape": [{}], "dtype": "f32", "spec": ["x"], "init": "iota"}}}})",
+                    2 * elements);
+    parts.program =
+        R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1]]}])";
+    parts.outputs = R"(["p"])";
+    parts.faults =
+        fmt::format(R"([{{"slow_link": {{"from": 0, "to": 1}}, "factor": {}}}])", factor);
+    const Ran ran = run_parts(parts);
+    CHECK(ran.report.labels.at(0) == "algorithms: chosen for the links without their faults");
+    return ran.report.completion->makespan.picoseconds() - kUs;
+  };
+  CHECK(hop("3", 16) == 3 * 64'000);
+  CHECK(hop("1.3", 10) == 13 * 4'000);
+  CHECK(hop("7", 1) == 28'000);
+  CHECK(hop("1.01", 1) == 4'040);
+  CHECK(hop("1.37", 100) == 548'000);
+}
+
+TEST_CASE("slow link: a ratio of too many parts is rounded down, and labelled") {
+  const Ran ran = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003}])");
+  CHECK(ran.report.labels.at(1) ==
+        "link device 0 -> device 1: 1 GB/s divided by 1.000003 is rounded down to 1/1 B/s");
+  // 10^9 / 1.5 is 2,000,000,000 thirds: the other one is exact all the same.
+  const Ran two = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003},
+                                {"slow_link": {"from": 1, "to": 2}, "factor": 1.5}])");
+  CHECK(two.report.labels.at(1) ==
+        "link device 0 -> device 1: 1 GB/s divided by 1.000003 is rounded down to 1/3 B/s");
+  CHECK(two.report.fabric().rate_parts() == 3);
+  const LinkId slow = two.report.fabric().links_between(VertexId(1), VertexId(2)).front();
+  CHECK(two.report.fabric().link(slow).bandwidth == BytesPerSecond(2'000'000'000));
+}
+
 TEST_CASE("slow link: each message over it takes longer") {
   // Of the six hops that end on device 0 one crosses the link, of those that end on 1 two, on 2
   // two, on 3 one. A chunk takes 16 ns there instead of 8.
@@ -312,8 +353,10 @@ TEST_CASE("faults: sweep and engine agree to the picosecond under any") {
     faults += fmt::format(R"(, {{"late_start": {}, "by": "{} ps"}})", random.below(4),
                           random.below(5 * kUs));
     const uint64_t slow = random.below(4);
-    faults += fmt::format(R"(, {{"slow_link": {{"from": {}, "to": {}}}, "factor": {}}})", slow,
-                          (slow + 1) % 4, 1 + random.below(9));
+    const uint64_t whole = 1 + random.below(9);
+    const uint64_t hundredths = random.below(100);
+    faults += fmt::format(R"(, {{"slow_link": {{"from": {}, "to": {}}}, "factor": {}.{:02}}})",
+                          slow, (slow + 1) % 4, whole, hundredths);
     if (random.below(2) == 0)
       faults += fmt::format(R"(, {{"cut_link": {{"from": {}, "to": {}}}}})", (slow + 1) % 4,
                             (slow + 2) % 4);

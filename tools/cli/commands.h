@@ -55,8 +55,11 @@ struct DiffCommand {
 struct ProveCommand {
   std::string file;
   std::optional<std::string> cluster;  // of the catalog
+  std::optional<std::string> definition;  // a file
   uint32_t slots = 2;
-  std::string size = "1 MiB";
+  uint32_t root = 0;
+  std::string runtime = "rccl";
+  std::optional<std::string> size;
   Limits limits;
 };
 

@@ -158,13 +158,29 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   command->add_option("--slots", prove.slots, "Messages that a connection holds")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
-  command->add_option("--size", prove.size, "Bytes of the whole buffer, as \"4 MiB\"")
+  command
+      ->add_option("--size", prove.size,
+                   "Bytes of the whole buffer, as \"4 MiB\" (default: 1 MiB, or the nearest size "
+                   "that the file is for)")
       ->type_name("BYTES");
+  command
+      ->add_option("--runtime", prove.runtime,
+                   "Whose limits and slot sizes: rccl, msccl, or none (no limits, uncut messages)")
+      ->check(CLI::IsMember({"rccl", "msccl", "none"}))
+      ->type_name("NAME");
+  command->add_option("--root", prove.root, "The root of a broadcast, reduce, gather or scatter")
+      ->type_name("GPU");
+  command
+      ->add_option("--definition", prove.definition,
+                   "What the outputs must be, JSON: {\"outputs\": [[gpu, chunk, [[gpu, chunk], "
+                   "..]], ..]}, each the sum of input chunks; a custom collective needs it")
+      ->type_name("FILE");
   add_limits(*command, prove.limits);
   command->footer(
       "Examples:\n"
       "  orrery prove algorithm.xml\n"
-      "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n" +
+      "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n"
+      "  orrery prove custom.xml --definition outputs.json --runtime msccl\n" +
       std::string(kExitCodes));
 }
 

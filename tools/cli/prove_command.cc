@@ -24,6 +24,26 @@ std::string assumed_text(const AlgorithmTime& time) {
   return text;
 }
 
+std::string called_text(const MscclAlgorithm& algorithm) {
+  if (algorithm.in_place && algorithm.out_of_place)
+    return "in place and out of place, ";
+  return algorithm.in_place ? "in place, " : "";
+}
+
+std::string header_text(const MscclAlgorithm& algorithm, const AlgorithmProof& proof) {
+  return fmt::format("  {} over {} gpus, {}{} protocol; {} chunks of {}, {} steps, {} messages",
+                     name(algorithm.collective), algorithm.gpus, called_text(algorithm),
+                     name(algorithm.protocol), algorithm.chunks, size_text(proof.chunk),
+                     grouped(proof.steps), grouped(algorithm.messages.size()));
+}
+
+std::string notes_text(const AlgorithmProof& proof) {
+  std::string text;
+  for (const std::string& note : proof.notes)
+    text += fmt::format("    note: {}\n", wrapped_words(words_of(note), kReportColumns - 10, 10));
+  return text;
+}
+
 std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const Style& style) {
   const AlgorithmTime& time = *proof.time;
   std::string line =
@@ -42,23 +62,32 @@ std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const
 Outcome execute(const ProveCommand& command, const Terminal& terminal) {
   const MscclAlgorithm algorithm =
       read_msccl(load_text(command.file, command.limits), command.file, command.limits);
+  ProofRequest request;
+  request.slots = command.slots;
+  request.root = command.root;
+  request.runtime = runtime_named(command.runtime);
+  request.limits = command.limits;
+  if (command.size)
+    request.size = size_named("--size", *command.size);
   std::optional<Cluster> cluster;
-  if (command.cluster)
+  if (command.cluster) {
     cluster = cluster_named(*command.cluster);
-  const AlgorithmProof proof = prove_algorithm(
-      algorithm,
-      {command.slots, size_named("--size", command.size), cluster ? &*cluster : nullptr});
+    request.cluster = &*cluster;
+  }
+  std::optional<ChunkDefinition> definition;
+  if (command.definition) {
+    definition = read_definition(load_text(*command.definition, command.limits),
+                                 *command.definition, algorithm, command.limits);
+    request.definition = &*definition;
+  }
+  const AlgorithmProof proof = prove_algorithm(algorithm, request);
 
   const Style& style = terminal.style;
   const Verdict verdict = proof.holds ? Verdict::Holds : Verdict::Fails;
   terminal.out << fmt::format("{} {}  {}\n", style.mark(verdict), style.bold(algorithm.name),
                               headline(verdict, style))
-               << style.dim(fmt::format(
-                      "  {} over {} gpus, {}{} protocol; {} chunks, {} steps, {} messages",
-                      name(algorithm.collective), algorithm.gpus,
-                      algorithm.in_place ? "in place, " : "", algorithm.protocol, algorithm.chunks,
-                      grouped(proof.steps), grouped(algorithm.messages.size())))
-               << "\n\n"
+               << style.dim(header_text(algorithm, proof)) << "\n"
+               << style.dim(notes_text(proof)) << "\n"
                << checks_text(proof.checks, style);
   if (proof.time)
     terminal.out << "\n"

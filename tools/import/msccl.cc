@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -15,6 +15,7 @@
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
 #include "tools/import/msccl_messages.h"
+#include "tools/import/msccl_waits.h"
 #include "tools/import/xml_element.h"
 
 namespace orrery {
@@ -44,25 +45,30 @@ constexpr std::array<StepType, 9> kStepTypes = {{
     {"nop", false, false, false, false, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, MscclCollective>, 4> kCollectives = {{
-    {"allreduce", MscclCollective::AllReduce},
-    {"allgather", MscclCollective::AllGather},
-    {"alltoall", MscclCollective::AllToAll},
-    {"reduce_scatter", MscclCollective::ReduceScatter},
-}};
-
-/// Where the chunks of one buffer of one gpu lie in the schedule's areas.
-struct GpuBuffer {
-  Area area = Area::Input;
-  int64_t first = 0;
-  int64_t chunks = 0;
+struct CollectiveName {
+  std::string_view name;
+  MscclForm form;
 };
 
-struct Dependency {
-  StepRef step;
-  int64_t thread_block = 0;
-  int64_t index = 0;
+/// In the order of MscclCollective.
+constexpr std::array kCollectives = {
+    //             name              input is part, output is part, rooted
+    CollectiveName{"allreduce", {}},
+    CollectiveName{"allgather", {true, false, false}},
+    CollectiveName{"alltoall", {}},
+    CollectiveName{"reduce_scatter", {false, true, false}},
+    CollectiveName{"broadcast", {false, false, true}},
+    CollectiveName{"reduce", {false, false, true}},
+    CollectiveName{"gather", {true, false, true}},
+    CollectiveName{"scatter", {false, true, true}},
+    CollectiveName{"custom", {}},
 };
+
+/// RCCL's spelling of "reduce_scatter".
+constexpr std::string_view kReduceScatterToo = "reducescatter";
+
+/// Attributes of <algo> that files have and the runtimes do not read.
+constexpr std::array<std::string_view, 2> kUnread = {"maxcount", "nthreadblocks"};
 
 class Reader {
  public:
@@ -71,7 +77,7 @@ class Reader {
 
   /// Errors are added to the diagnostics; the result is valid only if there are none.
   MscclAlgorithm read(pugi::xml_node root) {
-    const XmlElement algo(root, "/algo", lines_, diagnostics_);
+    const XmlElement algo(root, "/algo", lines_, limits_, diagnostics_);
     read_header(algo);
     if (!diagnostics_.empty())
       return std::move(algorithm_);  // the rest is checked against the header
@@ -83,41 +89,82 @@ class Reader {
     }
     blocks_.resize(gpus.size());
     algorithm_.steps.resize(gpus.size());
-    algorithm_.thread_blocks.resize(gpus.size());
+    algorithm_.blocks.resize(gpus.size());
+    algorithm_.buffers.resize(gpus.size());
     for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu)
       read_gpu(gpu, gpus[gpu]);
     check_size(algo);
     if (diagnostics_.empty())
-      algorithm_.messages = join_messages(algorithm_.steps, blocks_);
+      resolve_waits(algorithm_, blocks_);
+    if (diagnostics_.empty())
+      algorithm_.messages = join_messages(algorithm_, blocks_);
     return std::move(algorithm_);
   }
 
  private:
   void read_header(const XmlElement& algo) {
     algo.allow({"name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace",
-                "outofplace", "minBytes", "maxBytes"});
+                "outofplace", "minBytes", "maxBytes", kUnread[0], kUnread[1]});
+    for (const std::string_view unread : kUnread)
+      if (algo.has(unread.data()))
+        algorithm_.notes.push_back(fmt::format("{} is not read: the runtimes ignore it", unread));
     algorithm_.name = algo.word("name").value_or("");
-    algorithm_.protocol = algo.word("proto").value_or("");
+    if (const std::optional<std::string> text = algo.word("proto")) {
+      const std::optional<MscclProtocol> protocol = protocol_named(*text);
+      if (!protocol)
+        algo.add_error("proto", fmt::format("expected Simple, LL or LL128, got \"{}\"", *text));
+      algorithm_.protocol = protocol.value_or(MscclProtocol::Simple);
+    }
     const std::optional<int64_t> gpus = algo.whole("ngpus", {1, 1 << 16});
     const std::optional<int64_t> chunks = algo.whole("nchunksperloop", {1});
     algorithm_.gpus = static_cast<uint32_t>(gpus.value_or(1));
     algorithm_.chunks = chunks.value_or(1);
+    algorithm_.channels = algo.whole("nchannels", {1}).value_or(1);
     algorithm_.in_place = algo.whole("inplace", {0, 1}).value_or(0) == 1;
-    const std::optional<std::string> coll = algo.word("coll");
-    const auto* const named =
-        std::find_if(kCollectives.begin(), kCollectives.end(),
-                     [&](const auto& entry) { return coll && entry.first == *coll; });
-    if (named != kCollectives.end())
-      algorithm_.collective = named->second;
-    else if (coll)
-      algo.add_error("coll",
-                     fmt::format("expected allreduce, allgather, alltoall or reduce_scatter, "
-                                 "got \"{}\"",
-                                 *coll));
-    if (algorithm_.collective != MscclCollective::AllReduce && gpus && chunks &&
-        *chunks % *gpus != 0)
+    algorithm_.out_of_place = !algorithm_.in_place;
+    if (algo.has("outofplace"))
+      algorithm_.out_of_place |= algo.whole("outofplace", {0, 1}) == 1;
+    read_sizes(algo);
+    read_collective(algo);
+    const MscclForm form = form_of(algorithm_.collective);
+    if ((form.input_is_part || form.output_is_part ||
+         algorithm_.collective == MscclCollective::AllToAll) &&
+        gpus && chunks && *chunks % *gpus != 0)
       algo.add_error("nchunksperloop",
                      fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
+  }
+
+  void read_sizes(const XmlElement& algo) {
+    const WholeRange any{0, std::numeric_limits<int64_t>::max()};
+    if (algo.has("minBytes"))
+      algorithm_.least_size = Bytes(algo.whole("minBytes", any).value_or(0));
+    // 0 stands for no limit.
+    if (const int64_t most = algo.has("maxBytes") ? algo.whole("maxBytes", any).value_or(0) : 0)
+      algorithm_.most_size = Bytes(most);
+    if (algorithm_.most_size && *algorithm_.most_size < algorithm_.least_size)
+      algo.add_error("maxBytes",
+                     fmt::format("expected at least minBytes, {}, or 0 for no limit, got {}",
+                                 algorithm_.least_size.count(), algorithm_.most_size->count()));
+  }
+
+  void read_collective(const XmlElement& algo) {
+    const std::optional<std::string> coll = algo.word("coll");
+    if (!coll)
+      return;
+    if (*coll == kReduceScatterToo) {
+      algorithm_.collective = MscclCollective::ReduceScatter;
+      algorithm_.notes.push_back("coll=\"reducescatter\" is taken as \"reduce_scatter\"");
+      return;
+    }
+    for (size_t c = 0; c < kCollectives.size(); ++c) {
+      if (kCollectives[c].name == *coll) {
+        algorithm_.collective = static_cast<MscclCollective>(c);
+        return;
+      }
+    }
+    algo.add_error("coll", fmt::format("expected allreduce, allgather, alltoall, reduce_scatter, "
+                                       "broadcast, reduce, gather, scatter or custom, got \"{}\"",
+                                       *coll));
   }
 
   /// Walkers keep state for as many thread blocks on every gpu as the gpu with most has. The race
@@ -147,34 +194,40 @@ class Reader {
     if (id && *id != gpu)
       element.add_error("id", fmt::format("expected {}: gpus are listed in order", gpu));
     read_buffers(gpu, element);
+    block_ids_.clear();
     for (const XmlElement& block : element.children("tb"))
       read_block(gpu, block);
-    resolve_dependencies(gpu);
   }
 
   void read_buffers(uint32_t gpu, const XmlElement& element) {
-    const int64_t whole = algorithm_.chunks;
-    const int64_t part = algorithm_.part();
-    const bool gathers = algorithm_.collective == MscclCollective::AllGather;
-    const bool scatters = algorithm_.collective == MscclCollective::ReduceScatter;
-    const bool in_place = algorithm_.in_place;
-    // In place, the smaller side is the gpu's own part of the single buffer.
-    input_ = {Area::Input, in_place && gathers ? gpu * part : 0, gathers ? part : whole};
-    output_ = {in_place ? Area::Input : Area::Output, in_place && scatters ? gpu * part : 0,
-               scatters ? part : whole};
-    scratch_ = {Area::Scratch, 0, element.whole("s_chunks", {}).value_or(0)};
-    algorithm_.scratch = std::max(algorithm_.scratch, scratch_.chunks);
-    for (const auto& [attribute, chunks] :
-         {std::pair("i_chunks", input_.chunks), std::pair("o_chunks", output_.chunks)}) {
+    const MscclForm form = form_of(algorithm_.collective);
+    const bool custom = algorithm_.collective == MscclCollective::Custom;
+    MscclBuffers& buffers = algorithm_.buffers[gpu];
+    buffers.scratch = element.whole("s_chunks", {}).value_or(0);
+    const auto read = [&](const char* attribute, bool is_part) -> int64_t {
+      const int64_t expected = is_part ? algorithm_.part() : algorithm_.chunks;
       const std::optional<int64_t> declared = element.whole(attribute, {});
+      if (!declared)
+        return expected;
+      if (custom)
+        return *declared;
       // An in-place file declares its single buffer under one of the two names and has 0 for the
-      // other.
-      if (declared && *declared != chunks && !(in_place && *declared == 0))
+      // other. A gpu that is not the root may lack a buffer.
+      if (*declared == 0 && algorithm_.in_place)
+        return expected;
+      if (*declared == 0 && form.rooted)
+        return 0;
+      if (*declared != expected)
         element.add_error(
-            attribute,
-            fmt::format("expected {} for an {} of {} chunks over {} gpus, got {}", chunks,
-                        name(algorithm_.collective), whole, algorithm_.gpus, *declared));
-    }
+            attribute, fmt::format("expected {} ({} of {} chunks over {} gpus), got {}", expected,
+                                   name(algorithm_.collective), algorithm_.chunks, algorithm_.gpus,
+                                   *declared));
+      return expected;
+    };
+    buffers.input = read("i_chunks", form.input_is_part);
+    buffers.output = read("o_chunks", form.output_is_part);
+    if (custom && algorithm_.in_place && !algorithm_.out_of_place)
+      buffers.input = buffers.output = std::max(buffers.input, buffers.output);
   }
 
   void read_block(uint32_t gpu, const XmlElement& element) {
@@ -184,21 +237,29 @@ class Reader {
     block.send = element.whole("send", {-1, last}).value_or(-1);
     block.receive = element.whole("recv", {-1, last}).value_or(-1);
     block.channel = element.whole("chan", {}).value_or(0);
+    if (block.channel >= algorithm_.channels)
+      element.add_error("chan", fmt::format("expected a channel below nchannels ({}), got {}",
+                                            algorithm_.channels, block.channel));
     block.elements = element.children("step");
     const std::optional<int64_t> id = element.whole("id", {});
-    std::vector<int64_t>& ids = algorithm_.thread_blocks[gpu];
-    if (id && !block_of_.emplace(*id, ids.size()).second)
+    MscclBlock& read = algorithm_.blocks[gpu].emplace_back();
+    read.id = id.value_or(-1);
+    read.channel = block.channel;
+    if (id && !block_ids_.insert(*id).second)
       element.add_error("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
     if (block.send == gpu || block.receive == gpu)
       element.add_error("a gpu does not send to itself; use a cpy step");
     claim(gpu, block.send, block.channel, "send", element);
     claim(gpu, block.receive, block.channel, "recv", element);
 
-    ids.push_back(id.value_or(-1));
     const Channel channel(blocks_[gpu].size());
     std::vector<Step>& steps = algorithm_.steps[gpu].emplace_back();
-    for (uint32_t s = 0; s < block.elements.size(); ++s)
-      steps.push_back(read_step({Node(gpu), channel, s}, block, block.elements[s]));
+    for (uint32_t s = 0; s < block.elements.size(); ++s) {
+      const XmlElement& step = block.elements[s];
+      read.steps.push_back({step.line(), {}, std::nullopt});
+      block.sets_flag.push_back(step.whole("hasdep", {0, 1}) == 1);
+      steps.push_back(read_step({Node(gpu), channel, s}, block, step, read.steps.back()));
+    }
     blocks_[gpu].push_back(std::move(block));
   }
 
@@ -211,7 +272,8 @@ class Reader {
                                     peer, channel));
   }
 
-  Step read_step(StepRef ref, const ThreadBlock& block, const XmlElement& element) {
+  Step read_step(StepRef ref, const ThreadBlock& block, const XmlElement& element,
+                 MscclStepText& text) {
     element.allow(
         {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"});
     const std::optional<int64_t> number = element.whole("s", {});
@@ -220,7 +282,7 @@ class Reader {
     const int64_t on = element.whole("depid", {-1}).value_or(-1);
     const int64_t step = element.whole("deps", {-1}).value_or(-1);
     if (on >= 0)
-      dependencies_.push_back({ref, on, step});
+      text.waits_for = std::pair(on, step);
 
     Step result;
     const std::optional<std::string> word = element.word("type");
@@ -234,6 +296,7 @@ class Reader {
                                               *word));
       return result;
     }
+    text.type = type->name;
     if (type->receives && block.receive < 0)
       element.add_error("type",
                         fmt::format("{} receives, and the thread block has no recv peer", *word));
@@ -247,63 +310,32 @@ class Reader {
     if (type->combines)
       result.combine = Combine::Add;
     if (type->reads)
-      result.source = slice(element, "srcbuf", "srcoff");
+      result.source = slice(ref.node, element, "srcbuf", "srcoff");
     if (type->writes)
-      result.target = slice(element, "dstbuf", "dstoff");
+      result.target = slice(ref.node, element, "dstbuf", "dstoff");
     return result;
   }
 
-  std::optional<Slice> slice(const XmlElement& element, const char* buffer_name,
+  std::optional<Slice> slice(Node gpu, const XmlElement& element, const char* buffer_name,
                              const char* offset_name) {
     const std::optional<std::string> word = element.word(buffer_name);
     const std::optional<int64_t> offset = element.whole(offset_name, {});
     const std::optional<int64_t> count = element.whole("cnt", {1});
     if (!word || !offset || !count)
       return std::nullopt;
-    const GpuBuffer* buffer = *word == "i"   ? &input_
-                              : *word == "o" ? &output_
-                              : *word == "s" ? &scratch_
-                                             : nullptr;
-    if (buffer == nullptr) {
+    if (*word != "i" && *word != "o" && *word != "s") {
       element.add_error(buffer_name, fmt::format("expected i, o or s, got \"{}\"", *word));
       return std::nullopt;
     }
-    if (*offset + *count > buffer->chunks) {
+    const Area area = *word == "i" ? Area::Input : *word == "o" ? Area::Output : Area::Scratch;
+    const int64_t chunks = algorithm_.buffers[gpu.index()].of(area);
+    if (*offset + *count > chunks) {
       element.add_error(offset_name,
                         fmt::format("chunks {} to {} lie outside buffer {}, which has {}", *offset,
-                                    *offset + *count - 1, *word, buffer->chunks));
+                                    *offset + *count - 1, *word, chunks));
       return std::nullopt;
     }
-    return Slice{buffer->area, buffer->first + *offset, *count};
-  }
-
-  /// Thread blocks may refer to later ones of the file, so this runs after all of a gpu's are read.
-  void resolve_dependencies(uint32_t gpu) {
-    const std::map<int64_t, size_t> block_of = std::exchange(block_of_, {});
-    for (const Dependency& dependency : std::exchange(dependencies_, {})) {
-      const XmlElement& element =
-          blocks_[gpu][dependency.step.channel.index()].elements[dependency.step.index];
-      const auto block = block_of.find(dependency.thread_block);
-      if (block == block_of.end()) {
-        element.add_error(
-            "depid", fmt::format("gpu {} has no thread block {}", gpu, dependency.thread_block));
-        continue;
-      }
-      const size_t channel = block->second;
-      std::vector<std::vector<Step>>& steps = algorithm_.steps[gpu];
-      if (dependency.index < 0 || dependency.index >= static_cast<int64_t>(steps[channel].size())) {
-        element.add_error(
-            "deps", fmt::format("thread block {} has {} steps, so none is step {}",
-                                dependency.thread_block, steps[channel].size(), dependency.index));
-        continue;
-      }
-      const StepRef after{Node(gpu), Channel(channel), static_cast<uint32_t>(dependency.index)};
-      if (after.channel != dependency.step.channel)
-        steps[dependency.step.channel.index()][dependency.step.index].after = after;
-      else if (after.index >= dependency.step.index)  // an earlier step has ended by then
-        element.add_error("deps",
-                          "a step cannot wait for itself or a later step of its thread block");
-    }
+    return Slice{area, *offset, *count};
   }
 
   const TextLines& lines_;
@@ -312,27 +344,17 @@ class Reader {
   MscclAlgorithm algorithm_;
   std::vector<std::vector<ThreadBlock>> blocks_;  // per gpu
   std::set<std::tuple<uint32_t, int64_t, int64_t, char>> claimed_;
-  // The gpu that is being read:
-  std::vector<Dependency> dependencies_;
-  std::map<int64_t, size_t> block_of_;  // id -> index among its thread blocks
-  GpuBuffer input_, output_, scratch_;
+  std::set<int64_t> block_ids_;  // of the gpu that is being read
 };
-
-int64_t scaled(int64_t chunks, int64_t chunk) {
-  return checked_multiply(chunks, chunk);
-}
-
-void scale(std::optional<Slice>& slice, int64_t chunk) {
-  if (slice) {
-    slice->first = scaled(slice->first, chunk);
-    slice->count = scaled(slice->count, chunk);
-  }
-}
 
 }  // namespace
 
 std::string_view name(MscclCollective collective) {
-  return kCollectives[static_cast<size_t>(collective)].first;
+  return kCollectives[static_cast<size_t>(collective)].name;
+}
+
+MscclForm form_of(MscclCollective collective) {
+  return kCollectives[static_cast<size_t>(collective)].form;
 }
 
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits) {
@@ -347,46 +369,14 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
   if (const auto at = not_utf8_at(text))
     diagnostics.add({"", lines.at(*at)}, "expected UTF-8, got a byte that is not");
   diagnostics.throw_if_any();
-  pugi::xml_document document;
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
-  if (!parsed)
-    diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
-                    fmt::format("this is no XML: {}", parsed.description()));
-  else if (std::string_view(document.document_element().name()) != "algo")
-    diagnostics.add({"", TextPosition{1, 1}},
-                    fmt::format("expected an MSCCL algorithm, <algo>, got <{}>",
-                                document.document_element().name()));
+  const XmlDocument document(text, lines, diagnostics);
   diagnostics.throw_if_any();
-  MscclAlgorithm algorithm = Reader(lines, limits, diagnostics).read(document.document_element());
+  const pugi::xml_node root = document.root("algo", "an MSCCL algorithm");
+  diagnostics.throw_if_any();
+  MscclAlgorithm algorithm = Reader(lines, limits, diagnostics).read(root);
   diagnostics.throw_if_any();
   algorithm.file = diagnostics.file();
   return algorithm;
-}
-
-std::unique_ptr<StoredSchedule> stored_schedule(const MscclAlgorithm& algorithm, int64_t chunk,
-                                                uint32_t slots) {
-  const bool gathers = algorithm.collective == MscclCollective::AllGather;
-  const bool scatters = algorithm.collective == MscclCollective::ReduceScatter;
-  Extent extent;
-  extent.slots = slots;
-  extent.in_place = algorithm.in_place;
-  extent.input =
-      scaled(gathers && !algorithm.in_place ? algorithm.part() : algorithm.chunks, chunk);
-  if (!algorithm.in_place)
-    extent.output = scaled(scatters ? algorithm.part() : algorithm.chunks, chunk);
-  extent.scratch = scaled(algorithm.scratch, chunk);
-
-  StoredSteps steps = algorithm.steps;
-  for (std::vector<std::vector<Step>>& channels : steps) {
-    for (std::vector<Step>& channel : channels) {
-      for (Step& step : channel) {
-        scale(step.source, chunk);
-        scale(step.target, chunk);
-      }
-    }
-  }
-  return std::make_unique<StoredSchedule>(extent, std::move(steps), algorithm.messages);
 }
 
 }  // namespace orrery

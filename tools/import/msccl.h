@@ -1,53 +1,126 @@
 #pragma once
 
-// Reads collective algorithms in MSCCL's XML (Azure/msccl-scheduler) into a schedule. A thread
-// block becomes a channel; a step stays a step.
+// Reads collective algorithms in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl). A thread block
+// becomes a channel; a step stays a step.
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "models/base/quantity.h"
 #include "models/scenario/bounds.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tools/import/runtime.h"
 
 namespace orrery {
 
-/// The collective that the algorithm claims to compute.
-enum class MscclCollective : uint8_t { AllReduce, AllGather, AllToAll, ReduceScatter };
+/// The collective that the algorithm claims to compute. Custom is what a definition says.
+enum class MscclCollective : uint8_t {
+  AllReduce,
+  AllGather,
+  AllToAll,
+  ReduceScatter,
+  Broadcast,
+  Reduce,
+  Gather,
+  Scatter,
+  Custom,
+};
 
 std::string_view name(MscclCollective collective);  // as in the file: "allreduce", ...
 
-/// An algorithm as in its file, in chunks: slices of `steps` count chunks, not elements.
+/// Where a collective's data lie on each gpu: the whole buffer, or the gpu's own part of it.
+struct MscclForm {
+  bool input_is_part = false;
+  bool output_is_part = false;
+  bool rooted = false;  // one gpu holds all that goes in or comes out; others may lack that buffer
+};
+MscclForm form_of(MscclCollective collective);
+
+/// What the file says of a step besides what it does.
+struct MscclStepText {
+  uint32_t line = 0;
+  std::string_view type;  // "rrcs"
+  /// The thread block's id and the step that the file names to wait for. Step::after is the step
+  /// that ends the wait: the first from there on that sets a flag.
+  std::optional<std::pair<int64_t, int64_t>> waits_for;
+};
+
+struct MscclBlock {
+  int64_t id = 0;
+  int64_t channel = 0;
+  std::vector<MscclStepText> steps;
+};
+
+/// Chunks that a gpu has of each buffer.
+struct MscclBuffers {
+  int64_t input = 0;
+  int64_t output = 0;
+  int64_t scratch = 0;
+
+  int64_t of(Area area) const {
+    return area == Area::Input ? input : area == Area::Output ? output : scratch;
+  }
+};
+
+/// A wait that nothing ends, whatever the slots: in words, with its parts as key and text.
+struct CertainHang {
+  std::string message;
+  std::vector<std::pair<std::string, std::string>> witness;
+};
+
+/// An algorithm as in its file, in chunks.
 struct MscclAlgorithm {
   std::string file;  // as the user named it, for messages
   std::string name;
-  std::string protocol;
+  MscclProtocol protocol = MscclProtocol::Simple;
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
+  int64_t channels = 0;
   /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
   int64_t chunks = 0;
-  /// The whole buffer is one area. An all-gather's input is the gpu's own part of it, and so is a
-  /// reduce-scatter's output.
+  /// How it may be called: with one buffer, with two. At least one of them.
   bool in_place = false;
-  int64_t scratch = 0;  // chunks; the maximum that any gpu declares
-  StoredSteps steps;    // per gpu and thread block
+  bool out_of_place = false;
+  /// The sizes of the whole buffer that the file is for.
+  Bytes least_size;
+  std::optional<Bytes> most_size;
+  std::vector<MscclBuffers> buffers;  // per gpu
+  /// Per gpu and thread block. Slices are in chunks of the file's buffers: i, o and s are the
+  /// input, the output and the scratch area.
+  StoredSteps steps;
+  std::vector<std::vector<MscclBlock>> blocks;  // per gpu; as in `steps`
+  /// Every message once; meaningless where `hangs` has a connection of unequal ends.
   std::vector<StoredSchedule::Message> messages;
-  /// Per gpu: the file's ids of its thread blocks, by channel.
-  std::vector<std::vector<int64_t>> thread_blocks;
+  std::vector<CertainHang> hangs;  // the first ones
+  size_t more_hangs = 0;
+  std::vector<std::string> notes;  // what the reader took although it has no meaning here
 
   /// Chunks of one gpu's own part: its input of an all-gather, its output of a reduce-scatter.
   int64_t part() const { return chunks / gpus; }
+  void add_hang(CertainHang hang) {
+    constexpr size_t kMost = 8;
+    if (hangs.size() < kMost)
+      hangs.push_back(std::move(hang));
+    else
+      ++more_hangs;
+  }
+  const MscclBlock& block(StepRef ref) const {
+    return blocks[ref.node.index()][ref.channel.index()];
+  }
+  const MscclStepText& text(StepRef ref) const { return block(ref).steps[ref.index]; }
+  const Step& step(StepRef ref) const {
+    return steps[ref.node.index()][ref.channel.index()][ref.index];
+  }
 };
 
-/// Reads `text`, and joins its messages as join_messages() does. Throws InputError with every error
-/// found: more than Limits::file or Limits::values, text that is not XML, unknown names, offsets
-/// outside a buffer, dependencies on steps that do not exist, and messages with one end only.
+/// Reads `text`, joins its messages as join_messages() does, and finds what ends each wait. Throws
+/// InputError with every error found: more than Limits::file or Limits::values, text that is not
+/// XML, unknown names, offsets outside a buffer, dependencies on steps that do not exist, and
+/// messages of two sizes.
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits = {});
-
-/// The schedule with chunks of `chunk` elements. Throws Overflow where an area exceeds 64 bits.
-std::unique_ptr<StoredSchedule> stored_schedule(const MscclAlgorithm& algorithm, int64_t chunk,
-                                                uint32_t slots);
 
 }  // namespace orrery

@@ -8,62 +8,122 @@
 namespace orrery {
 namespace {
 
-/// One end of a message: its step, and the element to report errors at.
-struct End {
-  StepRef step;
-  const XmlElement* element = nullptr;
-  int64_t chunks = 0;
-};
-
 using Connection = std::tuple<uint32_t, uint32_t, int64_t>;  // from, to, chan
 
-/// The ends of each connection's messages, in the order of their steps.
-using Connections = std::map<Connection, std::vector<End>>;
+/// The steps at the two ends of a connection, in order.
+struct Ends {
+  std::vector<StepRef> sends;
+  std::vector<StepRef> receives;
+};
 
-void join(const Connection& connection, const std::vector<End>& sends,
-          const std::vector<End>& receives, std::vector<StoredSchedule::Message>& messages) {
-  const auto& [from, to, channel] = connection;
-  if (sends.size() != receives.size()) {
-    const End& lonely =
-        sends.size() > receives.size() ? sends[receives.size()] : receives[sends.size()];
-    lonely.element->add_error(
-        fmt::format("on channel {}, gpu {} sends {} messages to gpu {}, which receives {}", channel,
-                    from, sends.size(), to, receives.size()));
-    return;
-  }
-  for (size_t m = 0; m < sends.size(); ++m) {
-    if (sends[m].chunks != receives[m].chunks)
-      receives[m].element->add_error("cnt", fmt::format("receives {} chunks where gpu {} sends {}",
-                                                        receives[m].chunks, from, sends[m].chunks));
-    messages.push_back({sends[m].step, receives[m].step});
-  }
+/// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks is at that end.
+std::string side_text(const MscclAlgorithm& algorithm, uint32_t gpu,
+                      const std::vector<StepRef>& steps) {
+  if (steps.empty())
+    return fmt::format("gpu {}", gpu);
+  return fmt::format("gpu {} tb {}", gpu, algorithm.block(steps.front()).id);
 }
+
+std::string messages_text(size_t count) {
+  return count == 1 ? "1 message" : fmt::format("{} messages", count);
+}
+
+/// Says what is wrong with connections of unequal ends. `usual` counts, for each number of
+/// messages, the connections that have it at both ends.
+class UnequalEnds {
+ public:
+  UnequalEnds(MscclAlgorithm& algorithm, std::map<size_t, size_t> usual)
+      : algorithm_(algorithm), usual_(std::move(usual)) {}
+
+  void add(const Connection& connection, const Ends& ends) {
+    const auto& [from, to, channel] = connection;
+    const size_t sent = ends.sends.size();
+    const size_t received = ends.receives.size();
+    const bool more_sent = sent > received;
+    const StepRef first = more_sent ? ends.sends[received] : ends.receives[sent];
+    const std::string unmatched = fmt::format(
+        "gpu {} tb {} step {} ({}, line {})", first.node.index(), algorithm_.block(first).id,
+        first.index, algorithm_.text(first).type, algorithm_.text(first).line);
+    const std::string sender = side_text(algorithm_, from, ends.sends);
+    const std::string receiver = side_text(algorithm_, to, ends.receives);
+    const std::string message = fmt::format(
+        "On channel {}, {} sends {} to gpu {}, and {} receives {}: {}.", channel, sender,
+        messages_text(sent), to, receiver, received,
+        more_sent
+            ? fmt::format("what {} sends is never taken, and a later collective would take it "
+                          "for its own",
+                          unmatched)
+            : fmt::format("{} waits for ever", unmatched));
+    CertainHang hang{
+        message,
+        {{"connection", fmt::format("gpu {} to gpu {} on channel {}", from, to, channel)},
+         {"sends", fmt::format("{} by {}", sent, sender)},
+         {"receives", fmt::format("{} by {}", received, receiver)},
+         {"first without its other end", unmatched}}};
+    if (const size_t like_sent = likes(sent), like_received = likes(received);
+        like_sent != like_received) {
+      const bool receiver_differs = like_sent > like_received;
+      hang.witness.emplace_back(
+          "probably edited",
+          fmt::format("{}: {} of the other connections have {} at both ends",
+                      receiver_differs ? receiver : sender, std::max(like_sent, like_received),
+                      messages_text(receiver_differs ? sent : received)));
+    }
+    algorithm_.add_hang(std::move(hang));
+  }
+
+ private:
+  /// Connections with this many messages at both ends.
+  size_t likes(size_t messages) const {
+    const auto found = usual_.find(messages);
+    return found == usual_.end() ? 0 : found->second;
+  }
+
+  MscclAlgorithm& algorithm_;
+  std::map<size_t, size_t> usual_;
+};
 
 }  // namespace
 
 std::vector<StoredSchedule::Message> join_messages(
-    const StoredSteps& steps, const std::vector<std::vector<ThreadBlock>>& blocks) {
-  Connections sends;
-  Connections receives;
+    MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks) {
+  std::map<Connection, Ends> connections;
   for (uint32_t gpu = 0; gpu < blocks.size(); ++gpu) {
     for (size_t b = 0; b < blocks[gpu].size(); ++b) {
-      const ThreadBlock& block = blocks[gpu][b];
-      for (uint32_t s = 0; s < block.elements.size(); ++s) {
-        const Step& step = steps[gpu][b][s];
-        const End end{{Node(gpu), Channel(b), s}, &block.elements[s], step.count()};
+      const int64_t channel = blocks[gpu][b].channel;
+      for (uint32_t s = 0; s < blocks[gpu][b].elements.size(); ++s) {
+        const StepRef ref{Node(gpu), Channel(b), s};
+        const Step& step = algorithm.step(ref);
         if (step.to)
-          sends[{gpu, step.to->index(), block.channel}].push_back(end);
+          connections[{gpu, step.to->index(), channel}].sends.push_back(ref);
         if (step.from)
-          receives[{step.from->index(), gpu, block.channel}].push_back(end);
+          connections[{step.from->index(), gpu, channel}].receives.push_back(ref);
       }
     }
   }
+  std::map<size_t, size_t> usual;
+  for (const auto& [connection, ends] : connections)
+    if (ends.sends.size() == ends.receives.size())
+      ++usual[ends.sends.size()];
+  UnequalEnds unequal(algorithm, std::move(usual));
   std::vector<StoredSchedule::Message> messages;
-  for (const auto& [connection, ends] : sends)
-    join(connection, ends, receives[connection], messages);
-  for (const auto& [connection, ends] : receives)
-    if (sends.find(connection) == sends.end())
-      join(connection, {}, ends, messages);
+  for (const auto& [connection, ends] : connections) {
+    if (ends.sends.size() != ends.receives.size()) {
+      unequal.add(connection, ends);
+      continue;
+    }
+    for (size_t m = 0; m < ends.sends.size(); ++m) {
+      const StepRef send = ends.sends[m];
+      const StepRef receive = ends.receives[m];
+      const int64_t sent = algorithm.step(send).count();
+      const int64_t received = algorithm.step(receive).count();
+      if (sent != received)
+        blocks[receive.node.index()][receive.channel.index()].elements[receive.index].add_error(
+            "cnt", fmt::format("receives {} chunks where gpu {} sends {} (line {})", received,
+                               send.node.index(), sent, algorithm.text(send).line));
+      messages.push_back({send, receive});
+    }
+  }
   return messages;
 }
 

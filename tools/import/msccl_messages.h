@@ -5,23 +5,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/schedule/stored_schedule.h"
+#include "tools/import/msccl.h"
 #include "tools/import/xml_element.h"
 
 namespace orrery {
 
-/// A thread block of a gpu, as the file has it.
+/// A thread block of a gpu while it is read.
 struct ThreadBlock {
   int64_t send = -1;  // gpu, or -1 for none
   int64_t receive = -1;
   int64_t channel = 0;
   std::vector<XmlElement> elements;  // one per step
+  std::vector<bool> sets_flag;       // per step: hasdep
 };
 
-/// A connection is (gpu, peer, chan): its k-th send pairs with the peer's k-th receive. `steps` and
-/// `blocks` are per gpu and thread block. Adds an error for each connection with a message that has
-/// one end only, and for each message of two sizes.
+/// A connection is (gpu, peer, chan): its k-th send pairs with the peer's k-th receive. Each
+/// direction belongs to one thread block. Adds an error for each message of two sizes. A connection
+/// with more ends on one side is added to the algorithm's hangs; it has no messages then.
 std::vector<StoredSchedule::Message> join_messages(
-    const StoredSteps& steps, const std::vector<std::vector<ThreadBlock>>& blocks);
+    MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks);
 
 }  // namespace orrery

@@ -1,44 +1,60 @@
 #pragma once
 
-// Checks of an imported algorithm: whether it ends with the slots of its connections, whether it
-// computes its collective for all values, whether steps race, and how long it takes on a cluster.
-// All use the same schedule, made by stored_schedule().
+// Checks of an imported algorithm: whether it ends with the slots of its connections, whether its
+// steps race, whether it computes its collective for all values, and how long it takes on a
+// cluster.
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "models/fabric/fabric.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/time/completion.h"
+#include "tools/import/chunk_definition.h"
 #include "tools/import/msccl.h"
+#include "tools/import/runtime.h"
 #include "verifier/report.h"
 
 namespace orrery {
 
 struct ProofRequest {
   uint32_t slots = 2;
-  Bytes size = Bytes(int64_t{1} << 20);  // of the whole buffer: nccl-tests' "size"
-  const Cluster* cluster = nullptr;      // empty: no time; else with a device for each gpu
+  /// Of the whole buffer: nccl-tests' "size". Empty: 1 MiB, or the nearest size that the file is
+  /// for.
+  std::optional<Bytes> size = {};
+  const Cluster* cluster = nullptr;  // empty: no time; else with a device for each gpu
+  const Runtime* runtime = nullptr;  // empty: the first of runtimes()
+  uint32_t root = 0;                 // of a rooted collective
+  /// What the outputs must be; empty: the algorithm's own collective. A custom one needs it.
+  const ChunkDefinition* definition = nullptr;
+  Limits limits = {};
 };
 
 struct AlgorithmTime {
   Completion completion;
-  std::optional<Bandwidths> bandwidths;  // empty where it takes no time
-  std::vector<std::string> labels;       // what it assumes
+  std::optional<Bandwidths>
+      bandwidths;                   // empty for a custom collective, and where it takes no time
+  std::vector<std::string> labels;  // what it assumes
 };
 
 struct AlgorithmProof {
-  /// DEADLOCK.FREE, RACE.FREE and SCHEDULE.PROVED. The last two are checked with as many slots as
-  /// the algorithm needs, since its results do not depend on the slots.
+  /// RUNTIME.LIMITS unless the runtime has none, DEADLOCK.FREE, and for each placement RACE.FREE
+  /// and SCHEDULE.PROVED. The last two are left out where it hangs with any number of slots, and
+  /// hold for any number with which it ends.
   std::vector<Check> checks;
   bool holds = true;
   std::optional<uint32_t> least_slots;  // empty: it hangs with any number of slots
   Bytes size;                           // as asked for, rounded up to whole f32 per chunk
+  Bytes chunk;                          // one chunk of it
   uint64_t steps = 0;
+  std::vector<std::string> notes;     // how messages are cut, what was read leniently
   std::optional<AlgorithmTime> time;  // where it ends and a cluster was given
 };
 
-/// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route.
+/// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route,
+/// the root is no gpu, a custom collective has no definition, or a limit is exceeded.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
 
 }  // namespace orrery

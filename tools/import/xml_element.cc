@@ -8,6 +8,62 @@
 #include "models/base/utf8.h"
 
 namespace orrery {
+namespace {
+
+bool is_text(pugi::xml_node node) {
+  return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
+}
+
+/// Where a node begins in the text. pugixml's offset of an element is that of the first letter of
+/// its name; the element begins at the "<" before it. That of text is before its white space.
+size_t begin_of(pugi::xml_node node) {
+  const auto offset = static_cast<size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
+  if (!is_text(node))
+    return offset > 0 ? offset - 1 : 0;
+  const size_t space = std::string_view(node.value()).find_first_not_of(" \t\r\n");
+  return space == std::string_view::npos ? offset : offset + space;
+}
+
+}  // namespace
+
+XmlDocument::XmlDocument(std::string_view text, const TextLines& lines, Diagnostics& diagnostics)
+    : lines_(lines), diagnostics_(diagnostics) {
+  // As a fragment, so that text beside the element is kept, and is an error.
+  const pugi::xml_parse_result parsed = document_.load_buffer(
+      text.data(), text.size(), pugi::parse_default | pugi::parse_fragment, pugi::encoding_utf8);
+  if (!parsed)
+    diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
+                    fmt::format("this is no XML: {}", parsed.description()));
+}
+
+pugi::xml_node XmlDocument::root(std::string_view name, std::string_view what) const {
+  pugi::xml_node found;
+  for (const pugi::xml_node node : document_.children()) {
+    const TextPosition at = lines_.at(begin_of(node));
+    if (is_text(node)) {
+      diagnostics_.add({"", at},
+                       fmt::format("expected {}, <{}>, and nothing else, got text", what, name));
+    } else if (node.type() == pugi::node_element) {
+      if (found)
+        diagnostics_.add({"", at},
+                         fmt::format("expected one <{}> in a file, got another element, <{}>", name,
+                                     node.name()));
+      else if (node.name() != name)
+        diagnostics_.add({"", at},
+                         fmt::format("expected {}, <{}>, got <{}>", what, name, node.name()));
+      if (!found)
+        found = node;
+    }
+  }
+  if (!found && diagnostics_.empty())
+    diagnostics_.add({"", TextPosition{1, 1}},
+                     fmt::format("expected {}, <{}>, got no element", what, name));
+  return found;
+}
+
+uint32_t XmlElement::line() const {
+  return lines_->at(begin_of(node_)).line;
+}
 
 std::optional<std::string> XmlElement::word(const char* attribute) const {
   const pugi::xml_attribute found = node_.attribute(attribute);
@@ -16,6 +72,10 @@ std::optional<std::string> XmlElement::word(const char* attribute) const {
     return std::nullopt;
   }
   std::string value = found.value();
+  if (value.size() > static_cast<size_t>(limits_->text)) {
+    add_error(attribute, beyond(*limits_, &Limits::text, static_cast<int64_t>(value.size())));
+    return std::nullopt;
+  }
   if (has_control_character(value)) {
     add_error(attribute, "expected printable characters, got a control character");
     return std::nullopt;
@@ -41,10 +101,13 @@ std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range
 std::vector<XmlElement> XmlElement::children(const char* name) const {
   std::vector<XmlElement> found;
   for (const pugi::xml_node child : node_.children()) {
+    if (is_text(child))
+      diagnostics_->add({pointer_, lines_->at(begin_of(child))},
+                        fmt::format("expected <{}>, got text", name));
     if (child.type() != pugi::node_element)
       continue;
     XmlElement element(child, fmt::format("{}/{}/{}", pointer_, child.name(), found.size()),
-                       *lines_, *diagnostics_);
+                       *lines_, *limits_, *diagnostics_);
     if (std::string_view(child.name()) == name)
       found.push_back(std::move(element));
     else
@@ -56,6 +119,10 @@ std::vector<XmlElement> XmlElement::children(const char* name) const {
 void XmlElement::allow(const std::vector<std::string_view>& known) const {
   for (const pugi::xml_attribute attribute : node_.attributes()) {
     const std::string_view name = attribute.name();
+    if (node_.attribute(attribute.name()) != attribute) {
+      add_error(attribute.name(), "expected the attribute once, got it again");
+      continue;
+    }
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
     const std::string_view near = near_miss(name, known);
@@ -66,11 +133,7 @@ void XmlElement::allow(const std::vector<std::string_view>& known) const {
 }
 
 void XmlElement::add(std::string pointer, std::string message) const {
-  // pugixml's offset is that of the first letter of the name; the element begins at the "<" before
-  // it.
-  const std::ptrdiff_t offset = node_.offset_debug();
-  const size_t begin = offset > 0 ? static_cast<size_t>(offset) - 1 : 0;
-  diagnostics_->add({std::move(pointer), lines_->at(begin)}, std::move(message));
+  diagnostics_->add({std::move(pointer), lines_->at(begin_of(node_))}, std::move(message));
 }
 
 }  // namespace orrery

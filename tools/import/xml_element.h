@@ -12,6 +12,7 @@
 #include <pugixml.hpp>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/bounds.h"
 
 namespace orrery {
 
@@ -21,22 +22,48 @@ struct WholeRange {
   int64_t most = std::numeric_limits<int32_t>::max();
 };
 
+/// The text as XML. Adds an error where it is none.
+class XmlDocument {
+ public:
+  /// `lines` and `diagnostics` must outlive the document.
+  XmlDocument(std::string_view text, const TextLines& lines, Diagnostics& diagnostics);
+
+  /// The only element that is not inside another. Adds an error where it is called otherwise, and
+  /// for each further element and text beside it. `what` says what was expected.
+  pugi::xml_node root(std::string_view name, std::string_view what) const;
+
+ private:
+  const TextLines& lines_;
+  Diagnostics& diagnostics_;
+  pugi::xml_document document_;
+};
+
 /// One element of a document that is being read. A getter adds an error and returns an empty
 /// optional where the attribute is missing or invalid.
 class XmlElement {
  public:
-  /// `lines` and `diagnostics` must outlive the element; `pointer` is its path: "/algo/gpu/0".
-  XmlElement(pugi::xml_node node, std::string pointer, const TextLines& lines,
+  /// `lines`, `limits` and `diagnostics` must outlive the element; `pointer` is its path:
+  /// "/algo/gpu/0".
+  XmlElement(pugi::xml_node node, std::string pointer, const TextLines& lines, const Limits& limits,
              Diagnostics& diagnostics)
-      : node_(node), pointer_(std::move(pointer)), lines_(&lines), diagnostics_(&diagnostics) {}
+      : node_(node),
+        pointer_(std::move(pointer)),
+        lines_(&lines),
+        limits_(&limits),
+        diagnostics_(&diagnostics) {}
+
+  bool has(const char* attribute) const { return !node_.attribute(attribute).empty(); }
+  /// Where it begins, from 1.
+  uint32_t line() const;
 
   std::optional<std::string> word(const char* attribute) const;
   std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
 
-  /// The children, each of which must be called `name`; others add an error.
+  /// The children, each of which must be called `name`; others, and text, add an error.
   std::vector<XmlElement> children(const char* name) const;
 
-  /// Attributes that are not in `known` add an error that names the near miss.
+  /// Attributes that are not in `known` add an error that names the near miss, and so do those that
+  /// are repeated.
   void allow(const std::vector<std::string_view>& known) const;
 
   /// Adds an error at the element, or at one of its attributes.
@@ -51,6 +78,7 @@ class XmlElement {
   pugi::xml_node node_;
   std::string pointer_;
   const TextLines* lines_;
+  const Limits* limits_;
   Diagnostics* diagnostics_;
 };
 

@@ -29,7 +29,8 @@ std::optional<double> utilization(const Report& report, const LinkReport& link) 
   if (!whole)
     return std::nullopt;
   const BytesPerSecond bandwidth = report.fabric().link(link.link).bandwidth;
-  return static_cast<double>(link.bytes.count()) * 1e12 /
+  return static_cast<double>(link.bytes.count()) * 1e12 *
+         static_cast<double>(report.fabric().rate_parts()) /
          (static_cast<double>(bandwidth.count()) * *whole);
 }
 

@@ -1,6 +1,8 @@
 #include "verifier/check/hang.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -191,21 +193,32 @@ Check deadlock_free(const Program& program, const Stop& stop) {
   return WaitFor(program, stop).explain();
 }
 
-std::string stuck_text(const std::vector<Parked>& parked) {
-  std::vector<const Parked*> path;
-  const Parked* at = &parked.front();
-  while (at != nullptr && std::find(path.begin(), path.end(), at) == path.end()) {
-    path.push_back(at);
-    const auto next = std::find_if(parked.begin(), parked.end(), [&](const Parked& candidate) {
-      return candidate.half.step.node == at->cause.step.node &&
-             candidate.half.step.channel == at->cause.step.channel;
-    });
-    at = next == parked.end() ? nullptr : &*next;
+std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked) {
+  const auto place = [](const StepRef& step) { return std::pair(step.node, step.channel); };
+  constexpr size_t kUnseen = std::numeric_limits<size_t>::max();
+  std::vector<size_t> position(parked.size(), kUnseen);  // in the path
+  std::vector<Parked> path;
+  for (size_t at = 0; position[at] == kUnseen;) {
+    position[at] = path.size();
+    path.push_back(parked[at]);
+    // They are in the order of their channels.
+    const auto next = std::lower_bound(parked.begin(), parked.end(), place(parked[at].cause.step),
+                                       [&](const Parked& candidate, const auto& wanted) {
+                                         return place(candidate.half.step) < wanted;
+                                       });
+    if (next == parked.end() || place(next->half.step) != place(parked[at].cause.step))
+      return path;  // it waits for a channel that has ended
+    at = static_cast<size_t>(next - parked.begin());
+    if (position[at] != kUnseen)
+      return {path.begin() + static_cast<std::ptrdiff_t>(position[at]), path.end()};
   }
+  return path;
+}
+
+std::string stuck_text(const std::vector<Parked>& parked) {
   std::string text;
-  for (auto step = std::find(path.begin(), path.end(), at == nullptr ? path.front() : at);
-       step != path.end(); ++step)
-    text += (text.empty() ? "" : "; ") + edge_text(**step);
+  for (const Parked& each : waiting_cycle(parked))
+    text += (text.empty() ? "" : "; ") + edge_text(each);
   return text;
 }
 

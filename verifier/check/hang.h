@@ -21,6 +21,10 @@ Check deadlock_free();
 /// cannot continue: the cycle of its steps.
 Check deadlock_free(const Program& program, const Stop& stop);
 
+/// The channels of one schedule that wait for each other: each for the next one, the last for the
+/// first. `parked` is a walk's result, not empty, with every node entered.
+std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked);
+
 /// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
 /// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...". `parked`
 /// is a walk's result, not empty, with every node entered.

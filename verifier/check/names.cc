@@ -31,6 +31,8 @@ constexpr std::array kChecks = {
     CheckInfo{CheckKind::ScheduleProved, "SCHEDULE.PROVED",
               "For all inputs, each result element is made of exactly the elements that the "
               "definition names, each once."},
+    CheckInfo{CheckKind::RuntimeLimits, "RUNTIME.LIMITS",
+              "An imported algorithm is within the limits of the runtime that is to run it."},
     CheckInfo{CheckKind::ValuesOracle, "VALUES.ORACLE",
               "The results of a collective are those that its definition gives on its operands."},
     CheckInfo{CheckKind::ValuesEqual, "VALUES.EQUAL", "The values are bitwise equal."},

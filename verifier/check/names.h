@@ -26,6 +26,7 @@ enum class CheckKind : uint8_t {
   MemoryCapacity,
   ScheduleDigest,
   ScheduleProved,
+  RuntimeLimits,
   ValuesOracle,
   ValuesEqual,
   ValuesClose,

@@ -260,7 +260,7 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
   if (!run.stuck.empty())
     return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
   if (run.misread)
-    return {false, *run.misread, {{"step", *run.misread}}};
+    return {false, run.misread->text, {{"step", run.misread->text}}};
   if (run.digest != traced.expected)
     return {false, "the walk did not run each step of the schedule once", {}};
   if (traced.races.first)

@@ -83,6 +83,10 @@ TEST_CASE("factor: durations round up, bandwidths down") {
   CHECK(slowed(BytesPerSecond(10), Factor(3'000'000)) == BytesPerSecond(3));
   CHECK(slowed(BytesPerSecond(10), Factor(11'000'000)) == BytesPerSecond(1));  // never none
   CHECK(slowed(BytesPerSecond(10), kOnce) == BytesPerSecond(10));
+  CHECK(parts_of_slowed(BytesPerSecond(10), Factor(3'000'000)) == 3);
+  CHECK(parts_of_slowed(BytesPerSecond(12), Factor(3'000'000)) == 1);
+  CHECK(parts_of_slowed(BytesPerSecond(10), Factor(1'300'000)) == 13);  // 100 / 13
+  CHECK(parts_of_slowed(BytesPerSecond(1), Factor(1'000'001)) == 1'000'001);
 }
 
 TEST_CASE("factor: the text is the shortest decimal") {

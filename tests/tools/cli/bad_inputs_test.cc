@@ -659,9 +659,23 @@ TEST_CASE("bad input: MSCCL algorithms") {
       {"another document", "<xml/>", "bad.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>"},
       {"bytes that are not UTF-8", "<algo name=\"\xff\"/>",
        "bad.xml:1:13: expected UTF-8, got a byte that is not"},
-      {"a collective that there is not", gather_with("coll=\"allgather\"", "coll=\"custom\""),
-       "bad.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall or reduce_scatter, "
-       "got \"custom\""},
+      {"a collective that there is not", gather_with("coll=\"allgather\"", "coll=\"gossip\""),
+       "bad.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall, reduce_scatter, "
+       "broadcast, reduce, gather, scatter or custom, got \"gossip\""},
+      {"a custom collective without a definition",
+       gather_with("coll=\"allgather\"", "coll=\"custom\""),
+       "bad.xml: /algo/coll: a custom collective needs a definition: --definition FILE with "
+       "{\"outputs\": [[gpu, chunk, [[gpu, chunk], ..]], ..]}"},
+      {"two algorithms", gather_with("</algo>", "</algo><algo/>"),
+       "bad.xml:14:8: expected one <algo> in a file, got another element, <algo>"},
+      {"text after the end", gather_with("</algo>", "</algo> end"),
+       "bad.xml:14:9: expected an MSCCL algorithm, <algo>, and nothing else, got text"},
+      {"an attribute twice", gather_with("inplace=\"1\"", "inplace=\"1\" inplace=\"0\""),
+       "bad.xml:1:1: /algo/inplace: expected the attribute once, got it again"},
+      {"a protocol that there is not", gather_with("proto=\"LL\"", "proto=\"LL256\""),
+       "bad.xml:1:1: /algo/proto: expected Simple, LL or LL128, got \"LL256\""},
+      {"a channel that there is not", gather_with("chan=\"0\"", "chan=\"3\""),
+       "bad.xml:3:1: /algo/gpu/0/tb/0/chan: expected a channel below nchannels (1), got 3"},
       {"an attribute with a slip", gather_with("inplace", "inplce"),
        "bad.xml:1:1: /algo/inplce: unknown attribute; did you mean \"inplace\"?\n"
        "bad.xml:1:1: /algo: attribute \"inplace\" is missing"},
@@ -683,9 +697,6 @@ TEST_CASE("bad input: MSCCL algorithms") {
        "which has 2"},
       {"a step that waits for no step", gather_with("depid=\"-1\"", "depid=\"4\""),
        "bad.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4"},
-      {"a message with one end", gather_with("type=\"r\"", "type=\"nop\""),
-       "bad.xml:10:1: /algo/gpu/1/tb/0/step/0: on channel 0, gpu 1 sends 1 messages to gpu "
-       "0, which receives 0"},
       {"an element that there is not", gather_with("<tb id=\"0\"", "<bt/><tb id=\"0\""),
        "bad.xml:3:1: /algo/gpu/0/bt/0: expected <tb>, got <bt>"},
   };

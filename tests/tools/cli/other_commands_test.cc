@@ -65,6 +65,32 @@ TEST_CASE("prove: 1 where it hangs, with the ranks that wait for each other") {
   CHECK(ran({"prove", file, "--slots", "2"}).outcome == Outcome::Holds);
 }
 
+TEST_CASE("prove: a root, a definition and a runtime are options") {
+  const TemporaryFolder folder;
+  AlgoText algo;
+  algo.coll = "custom";
+  algo.in_place = false;
+  algo.chunks = 1;
+  algo.input = 1;
+  algo.output = 1;
+  algo.gpus = {BlockText{0, -1, -1, {StepText{0, "cpy", "i0", "o0"}.text()}}.text()};
+  const std::string file = folder.file("custom.xml", algo.text());
+  const std::string copy = folder.file("d.json", R"({"outputs": [[0, 0, [[0, 0]]]]})");
+  const std::string wrong = folder.file("wrong.json", R"({"outputs": [[0, 1, [[0, 0]]]]})");
+  CHECK(ran({"prove", file}).outcome == Outcome::WrongInput);
+  CHECK(ran({"prove", file, "--definition", copy}).outcome == Outcome::Holds);
+  CHECK(ran({"prove", file, "--definition", copy, "--root", "1"}).outcome == Outcome::WrongInput);
+  CHECK(ran({"prove", file, "--definition", copy, "--runtime", "nccl"}).outcome ==
+        Outcome::WrongInput);
+  CHECK(
+      ran({"prove", file, "--definition", copy, "--runtime", "none"}).out.find("RUNTIME.LIMITS") ==
+      std::string::npos);
+  const Ran refused = ran({"prove", file, "--definition", wrong});
+  CHECK(refused.outcome == Outcome::WrongInput);
+  CHECK(refused.err.find("wrong.json:1:18: /outputs/0/1: expected an output chunk of gpu 0") !=
+        std::string::npos);
+}
+
 TEST_CASE("prove: 2 where the file, the cluster or the size is invalid") {
   const std::string ring = in_tree("tests/data/msccl/r48ll.xml");
   CHECK(ran({"prove", in_tree("README.md")}).outcome == Outcome::WrongInput);

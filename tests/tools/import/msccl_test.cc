@@ -5,6 +5,8 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "tests/tools/import/xml.h"
+#include "tools/import/cut_schedule.h"
+#include "tools/import/placement.h"
 
 namespace orrery::test {
 namespace {
@@ -27,7 +29,7 @@ std::string with(std::string xml, const std::string& from, const std::string& to
 TEST_CASE("MSCCL: the header") {
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   CHECK(algorithm.name == "small");
-  CHECK(algorithm.protocol == "LL");
+  CHECK(algorithm.protocol == MscclProtocol::LL);
   CHECK(algorithm.collective == MscclCollective::AllGather);
   CHECK(algorithm.gpus == 2);
   CHECK(algorithm.chunks == 2);
@@ -50,7 +52,8 @@ TEST_CASE("MSCCL: in place, an all-gather's input is the gpu's part of the one b
   const std::string xml = with(algo.text(), "srcbuf=\"o\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\"",
                                "srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\"");
   const MscclAlgorithm algorithm = read_msccl(xml, "a.xml");
-  CHECK(algorithm.steps[1][0][0].source == Slice{Area::Input, 1, 1});
+  CHECK(algorithm.steps[1][0][0].source == Slice{Area::Input, 0, 1});
+  CHECK(placed_steps(algorithm, Placement::InPlace)[1][0][0].source == Slice{Area::Input, 1, 1});
 }
 
 TEST_CASE("MSCCL: the step that each type becomes") {
@@ -78,18 +81,21 @@ TEST_CASE("MSCCL: the step that each type becomes") {
     CAPTURE(row.type);
     CHECK(step.from.has_value() == row.from);
     CHECK(step.to.has_value() == row.to);
-    CHECK(step.source == (row.source ? std::optional(Slice{Area::Input, 0, 1}) : std::nullopt));
-    CHECK(step.target == (row.target ? std::optional(Slice{Area::Input, 1, 1}) : std::nullopt));
+    CHECK(step.source == (row.source ? std::optional(Slice{Area::Output, 0, 1}) : std::nullopt));
+    CHECK(step.target == (row.target ? std::optional(Slice{Area::Output, 1, 1}) : std::nullopt));
     CHECK(step.combine == row.combine);
   }
 }
 
 TEST_CASE("MSCCL: a dependency names a step of another thread block of the gpu") {
   AlgoText algo = two_gather();
-  algo.gpus[0] += BlockText{7, -1, -1, {StepText{0, "nop", "o0", "o0", 0, 0, 1}.text()}}.text();
+  algo.scratch = 1;
+  algo.gpus[0] += BlockText{7, -1, -1, {StepText{0, "cpy", "o0", "s0", 1, 0, 1}.text()}}.text();
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK(algorithm.steps[0][1][0].after == StepRef{Node(0), Channel(0), 1});
-  CHECK(algorithm.thread_blocks[0] == std::vector<int64_t>{0, 7});
+  CHECK(algorithm.blocks[0][0].id == 0);
+  CHECK(algorithm.blocks[0][1].id == 7);
+  CHECK(algorithm.blocks[0][1].steps[0].line == 8);
 }
 
 TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds nothing") {
@@ -99,32 +105,21 @@ TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds 
   CHECK_FALSE(read_msccl(xml, "a.xml").steps[0][0][1].after.has_value());
 }
 
-TEST_CASE("MSCCL: chunks become elements") {
-  const auto schedule = stored_schedule(read_msccl(two_gather().text(), "a.xml"), 10, 3);
-  CHECK(schedule->extent().slots == 3);
-  CHECK(schedule->extent().input == 20);
-  CHECK(schedule->extent().in_place);
-  CHECK(schedule->step({Node(0), Channel(0), 1}).target == Slice{Area::Input, 10, 10});
-  CHECK_THROWS_AS(stored_schedule(read_msccl(two_gather().text(), "a.xml"), int64_t{1} << 62, 3),
-                  Overflow);
-}
-
 TEST_CASE("MSCCL: errors name their position") {
   const std::string good = two_gather().text();
   CHECK(errors(good) == "none");
   CHECK(errors("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");
   CHECK(errors("<xml/>") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>");
-  CHECK(errors(with(good, "coll=\"allgather\"", "coll=\"custom\"")) ==
-        "a.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall or reduce_scatter, got "
-        "\"custom\"");
+  CHECK(errors(with(good, "coll=\"allgather\"", "coll=\"gossip\"")) ==
+        "a.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall, reduce_scatter, "
+        "broadcast, reduce, gather, scatter or custom, got \"gossip\"");
   CHECK(errors(with(good, "inplace", "inplce")) ==
         "a.xml:1:1: /algo/inplce: unknown attribute; did you mean \"inplace\"?\n"
         "a.xml:1:1: /algo: attribute \"inplace\" is missing");
   CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"3\"")) ==
         "a.xml:1:1: /algo/nchunksperloop: 2 chunks do not divide into 3 equal parts");
   CHECK(errors(with(good, "o_chunks=\"2\"", "o_chunks=\"3\"")) ==
-        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 for an allgather of 2 chunks over 2 gpus, got "
-        "3");
+        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 (allgather of 2 chunks over 2 gpus), got 3");
   CHECK(errors(with(good, "send=\"1\"", "send=\"5\"")) ==
         "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"\n"
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer");
@@ -137,12 +132,68 @@ TEST_CASE("MSCCL: errors name their position") {
       "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunks 2 to 2 lie outside buffer o, which has 2");
   CHECK(errors(with(good, "depid=\"-1\"", "depid=\"4\"")) ==
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4");
-  CHECK(errors(with(good, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"1\"")) ==
-        "a.xml:4:1: /algo/gpu/0/tb/0/step/0/deps: a step cannot wait for itself or a later step of "
-        "its thread block");
-  CHECK(errors(with(good, "type=\"r\"", "type=\"nop\"")) ==
-        "a.xml:10:1: /algo/gpu/1/tb/0/step/0: on channel 0, gpu 1 sends 1 messages to gpu 0, which "
-        "receives 0");
+}
+
+TEST_CASE("MSCCL: what XML parsers let pass is an error with its position") {
+  const std::string good = two_gather().text();
+  CHECK(errors(good + "<algo/>") ==
+        "a.xml:15:1: expected one <algo> in a file, got another element, <algo>");
+  CHECK(errors(good + "and more") ==
+        "a.xml:15:1: expected an MSCCL algorithm, <algo>, and nothing else, got text");
+  CHECK(errors("x" + good) ==
+        "a.xml:1:1: expected an MSCCL algorithm, <algo>, and nothing else, got text");
+  CHECK(errors("") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got no element");
+  CHECK(errors(with(good, "<tb id=\"0\"", "here <tb id=\"0\"")) ==
+        "a.xml:3:1: /algo/gpu/0: expected <tb>, got text");
+  CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"2\" ngpus=\"3\"")) ==
+        "a.xml:1:1: /algo/ngpus: expected the attribute once, got it again");
+  CHECK(errors(with(good, "name=\"small\"", "name=\"" + std::string(1025, 'n') + "\"")) ==
+        "a.xml:1:1: /algo/name: expected at most 1 KiB in a text, got 1025 B (--limit "
+        "text=SIZE allows more)");
+}
+
+TEST_CASE("MSCCL: protocols and channels that there are not") {
+  const std::string good = two_gather().text();
+  CHECK(errors(with(good, "proto=\"LL\"", "proto=\"LL12\"")) ==
+        "a.xml:1:1: /algo/proto: expected Simple, LL or LL128, got \"LL12\"");
+  CHECK(errors(with(good, "chan=\"0\"", "chan=\"1\"")) ==
+        "a.xml:3:1: /algo/gpu/0/tb/0/chan: expected a channel below nchannels (1), got 1");
+  CHECK(errors(with(good, "inplace=\"1\"", "inplace=\"1\" minBytes=\"9\" maxBytes=\"8\"")) ==
+        "a.xml:1:1: /algo/maxBytes: expected at least minBytes, 9, or 0 for no limit, got 8");
+}
+
+TEST_CASE("MSCCL: attributes and spellings without a meaning are taken, with a note") {
+  AlgoText algo = two_gather();
+  algo.more = " maxcount=\"1\" nthreadblocks=\"24\" minBytes=\"8\" maxBytes=\"0\"";
+  const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+  CHECK(algorithm.notes ==
+        std::vector<std::string>{"maxcount is not read: the runtimes ignore it",
+                                 "nthreadblocks is not read: the runtimes ignore it"});
+  CHECK(algorithm.least_size == Bytes(8));
+  CHECK_FALSE(algorithm.most_size.has_value());
+  CHECK(read_msccl(two_gather().text(), "a.xml").notes.empty());
+
+  AlgoText scatter;
+  scatter.coll = "reducescatter";
+  scatter.input = 2;
+  scatter.output = 0;
+  scatter.gpus = {BlockText{0, -1, -1, {}}.text(), BlockText{0, -1, -1, {}}.text()};
+  const MscclAlgorithm other = read_msccl(scatter.text(), "a.xml");
+  CHECK(other.collective == MscclCollective::ReduceScatter);
+  CHECK(other.notes ==
+        std::vector<std::string>{"coll=\"reducescatter\" is taken as \"reduce_scatter\""});
+}
+
+TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called either way") {
+  AlgoText algo = ring_gather(2, 1);
+  algo.in_place = true;
+  algo.more = " outofplace=\"1\"";
+  CHECK(placements(read_msccl(algo.text(), "a.xml")) ==
+        std::vector{Placement::OutOfPlace, Placement::InPlace});
+  algo.more = " outofplace=\"0\"";
+  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::InPlace});
+  algo.in_place = false;
+  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::OutOfPlace});
 }
 
 TEST_CASE("MSCCL: every error of a file is reported") {

@@ -40,10 +40,22 @@ TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with on
       CAPTURE(slots);
       const AlgorithmProof proof = prove_algorithm(public_algorithm(name), {slots});
       CHECK(proof.holds);
-      CHECK(proof.checks.size() == 3);
+      CHECK(proof.checks.size() == 4);
       CHECK(proof.least_slots == 1);
     }
   }
+}
+
+TEST_CASE("public RCCL algorithms: with a note, in place and out of place, a ring with two slots") {
+  CHECK(prove_algorithm(public_algorithm("rccl-alltoall-8n-0-9kb.xml"), {1}).holds);
+  const MscclAlgorithm ring = public_algorithm("rccl-ring-one-channel.xml");
+  const AlgorithmProof one = prove_algorithm(ring, {1});
+  CHECK(one.least_slots == 2);
+  CHECK_FALSE(check(one, "DEADLOCK.FREE").holds());
+  const AlgorithmProof two = prove_algorithm(ring, {2});
+  CHECK(two.holds);
+  CHECK(two.checks.size() == 6);  // races and values for each of the two ways
+  CHECK(two.notes.size() == 3);   // two attributes that are not read, and the slots
 }
 
 TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread blocks gives a race") {
@@ -104,8 +116,8 @@ TEST_CASE("prove: two gpus that both receive first hang with any number of slots
   const AlgorithmProof proof = prove_algorithm(read(algo), {});
   CHECK_FALSE(proof.holds);
   CHECK_FALSE(proof.least_slots.has_value());
-  REQUIRE(proof.checks.size() == 1);
-  CHECK(proof.checks[0].message.find("no number is enough") != std::string::npos);
+  REQUIRE(proof.checks.size() == 2);
+  CHECK(proof.checks[1].message.find("no number is enough") != std::string::npos);
 }
 
 TEST_CASE("prove: a chunk stored in the wrong place is named") {
@@ -116,7 +128,8 @@ TEST_CASE("prove: a chunk stored in the wrong place is named") {
           .text();
   const AlgorithmProof proof = prove_algorithm(read(algo), {2, Bytes(8)});
   CHECK_FALSE(proof.holds);
-  CHECK(check(proof, "SCHEDULE.PROVED").message == "element 0 of rank 0 lacks element 0 of rank 0");
+  CHECK(check(proof, "SCHEDULE.PROVED").message ==
+        "gpu 0, buffer o, chunk 0 (4 B) is chunk 0 of gpu 1; expected chunk 0 of gpu 0");
 }
 
 TEST_CASE("prove: a contribution that is added twice is named") {
@@ -135,7 +148,8 @@ TEST_CASE("prove: a contribution that is added twice is named") {
   algo.gpus[0] = BlockText{0, 1, 1, twice}.text();
   const AlgorithmProof proof = prove_algorithm(read(algo), {2, Bytes(4)});
   CHECK(check(proof, "SCHEDULE.PROVED").message ==
-        "element 0 of rank 0 has 2 times element 0 of rank 0");
+        "gpu 0, buffer o, chunk 0 (4 B) is the sum of chunk 0 of gpus 0, 1 (2 times); expected the "
+        "sum of chunk 0 of gpus 0, 1");
 }
 
 TEST_CASE("prove: in place, a reduce-scatter must give each gpu only its own part") {
@@ -172,15 +186,51 @@ TEST_CASE("prove: two unordered thread blocks that touch the same chunk are a ra
   racing.gpus[0] += copy(-1, -1);
   const AlgorithmProof proof = prove_algorithm(read(racing), {2, Bytes(8)});
   CHECK(check(proof, "RACE.FREE").message ==
-        "on node 0, channel 0 step 1 writes and channel 1 step 0 reads input elements 1 to 1, and "
-        "nothing orders the two");
+        "gpu 0 tb 0 step 1 (r, line 5) writes and tb 1 step 0 (cpy, line 8) reads buffer o, chunk "
+        "1 (4 B), and nothing orders the two");
+}
+
+TEST_CASE("prove: steps that only a wait for a slot orders race, since there may be more slots") {
+  // Gpu 1 copies chunk 0 before it takes the first of two messages. With one slot the second is
+  // sent after that, and then another thread block sends what overwrites the chunk.
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = 4;
+  algo.input = 4;
+  algo.output = 0;
+  algo.scratch = 1;
+  const auto block = [](int id, int send, int recv, const char* chan,
+                        std::vector<std::string> steps) {
+    std::string text = BlockText{id, send, recv, std::move(steps)}.text();
+    return text.replace(text.find("chan=\"0\""), 8, std::string("chan=\"") + chan + "\"");
+  };
+  algo.gpus = {
+      block(0, 1, -1, "0", {StepText{0, "s", "i1"}.text(), StepText{1, "s", "i2"}.text()}) +
+          block(1, 1, -1, "1", {StepText{0, "s", "i3", "i0", 1, 0, 1}.text()}),
+      block(0, -1, 0, "0",
+            {StepText{0, "cpy", "i0", "s0"}.text(), StepText{1, "r", "i1", "i1"}.text(),
+             StepText{2, "r", "i2", "i2"}.text()}) +
+          block(1, -1, 0, "1", {StepText{0, "r", "i0", "i0"}.text()})};
+  std::string text = algo.text();
+  text.replace(text.find("nchannels=\"1\""), 13, "nchannels=\"2\"");
+  const MscclAlgorithm algorithm = read_msccl(text, "a.xml");
+  const std::string race =
+      "gpu 1 tb 0 step 0 (cpy, line 13) reads and tb 1 step 0 (r, line 18) writes buffer i, chunk "
+      "0 "
+      "(4 B), and nothing orders the two";
+  const Check one = check(prove_algorithm(algorithm, {1, Bytes(16)}), "RACE.FREE");
+  CHECK(one.verdict == Verdict::Fails);
+  CHECK(one.message == race + " but the wait for one of 1 slot: with more they race");
+  CHECK(check(prove_algorithm(algorithm, {2, Bytes(16)}), "RACE.FREE").message == race);
 }
 
 TEST_CASE("prove: the time on a cluster is that of the schedule") {
   // Half of 100,000 B over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
   const Cluster cluster{
       "ring of 2", ring_fabric(2, {BytesPerSecond(50'000'000'000), Duration(1'000'000)}), {}};
-  const AlgorithmProof proof = prove_algorithm(read(two_gather()), {2, Bytes(100'000), &cluster});
+  AlgoText algo = two_gather();
+  algo.protocol = "Simple";
+  const AlgorithmProof proof = prove_algorithm(read(algo), {2, Bytes(100'000), &cluster});
   REQUIRE(proof.time.has_value());
   CHECK(proof.size == Bytes(100'000));
   CHECK(proof.time->completion.makespan == Instant(2'000'000));

@@ -16,11 +16,14 @@ struct AlgoText {
   int output = 2;
   int scratch = 0;
   std::vector<std::string> gpus;
+  std::string protocol = "LL";
+  std::string more;  // attributes
 
   std::string text() const {
-    std::string xml = "<algo name=\"small\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"" +
-                      std::to_string(chunks) + "\" ngpus=\"" + std::to_string(gpus.size()) +
-                      "\" coll=\"" + coll + "\" inplace=\"" + (in_place ? "1" : "0") + "\">\n";
+    std::string xml = "<algo name=\"small\" proto=\"" + protocol +
+                      "\" nchannels=\"1\" nchunksperloop=\"" + std::to_string(chunks) +
+                      "\" ngpus=\"" + std::to_string(gpus.size()) + "\" coll=\"" + coll +
+                      "\" inplace=\"" + (in_place ? "1" : "0") + "\"" + more + ">\n";
     for (size_t g = 0; g < gpus.size(); ++g)
       xml += "<gpu id=\"" + std::to_string(g) + "\" i_chunks=\"" + std::to_string(input) +
              "\" o_chunks=\"" + std::to_string(output) + "\" s_chunks=\"" +
@@ -53,13 +56,14 @@ struct StepText {
   int count = 1;
   int on_block = -1;
   int on_step = -1;
+  bool sets_flag = true;
 
   std::string text() const {
     return "<step s=\"" + std::to_string(number) + "\" type=\"" + type + "\" srcbuf=\"" +
            source.substr(0, 1) + "\" srcoff=\"" + source.substr(1) + "\" dstbuf=\"" +
            target.substr(0, 1) + "\" dstoff=\"" + target.substr(1) + "\" cnt=\"" +
            std::to_string(count) + "\" depid=\"" + std::to_string(on_block) + "\" deps=\"" +
-           std::to_string(on_step) + "\" hasdep=\"0\"/>";
+           std::to_string(on_step) + "\" hasdep=\"" + (sets_flag ? "1" : "0") + "\"/>";
   }
 };
 
@@ -95,6 +99,36 @@ inline AlgoText three_ring() {
          step(3, "rcs", chunk(0)),
          step(4, "r",
               chunk(1))}}.text());
+  }
+  return algo;
+}
+
+/// Out of place, an all-gather around a ring: each gpu sends its `own` chunks, passes on those of
+/// the gpus between, and keeps the last ones.
+inline AlgoText ring_gather(int gpus, int own) {
+  AlgoText algo;
+  algo.in_place = false;
+  algo.chunks = gpus * own;
+  algo.input = own;
+  algo.output = gpus * own;
+  for (int g = 0; g < gpus; ++g) {
+    std::vector<std::string> steps;
+    const auto chunk = [&](int back, int c) {
+      return "o" + std::to_string((g - back + gpus) % gpus * own + c);
+    };
+    const auto add = [&](const char* type, const std::string& from, const std::string& to) {
+      steps.push_back(StepText{static_cast<int>(steps.size()), type, from, to}.text());
+    };
+    for (int c = 0; c < own; ++c)
+      add("s", "i" + std::to_string(c), chunk(0, c));
+    for (int back = 1; back < gpus; ++back)
+      for (int c = 0; c < own; ++c)
+        add(back + 1 < gpus ? "rcs" : "r", chunk(back, c), chunk(back, c));
+    std::string copies;
+    for (int c = 0; c < own; ++c)
+      copies += StepText{c, "cpy", "i" + std::to_string(c), chunk(0, c)}.text() + "\n";
+    algo.gpus.push_back(BlockText{0, (g + 1) % gpus, (g + gpus - 1) % gpus, steps}.text() +
+                        BlockText{1, -1, -1, {copies}}.text());
   }
   return algo;
 }

@@ -1,0 +1,191 @@
+// Hangs of imported algorithms, by the rules of the runtimes, and what is said about them.
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/base/diagnostics.h"
+#include "tests/tools/import/xml.h"
+#include "tools/import/prove.h"
+
+namespace orrery::test {
+namespace {
+
+AlgorithmProof prove(const AlgoText& algo, uint32_t slots = 2) {
+  return prove_algorithm(read_msccl(algo.text(), "a.xml"), {slots});
+}
+
+Check hang_check(const AlgorithmProof& proof) {
+  const auto found = std::find_if(proof.checks.begin(), proof.checks.end(),
+                                  [](const Check& each) { return each.name == "DEADLOCK.FREE"; });
+  REQUIRE(found != proof.checks.end());
+  return *found;
+}
+
+std::string witness(const Check& check) {
+  std::string text;
+  for (const auto& [key, value] : check.witness)
+    text += key + ": " + value + "\n";
+  return text;
+}
+
+std::string errors(const AlgoText& algo) {
+  try {
+    read_msccl(algo.text(), "a.xml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, and needs three") {
+  const AlgorithmProof proof = prove(ring_gather(3, 2), 2);
+  CHECK_FALSE(proof.holds);
+  CHECK(proof.least_slots == 3);
+  const Check check = hang_check(proof);
+  CHECK(check.message == "hangs with 2 slots a connection; it needs 3");
+  CHECK(witness(check) ==
+        "gpu 0 tb 0 chan 0 step 2 rcs line  6: waits for a slot that is held until gpu 1 tb 0 step "
+        "2 (rcs, line 21) ends\n"
+        "gpu 1 tb 0 chan 0 step 2 rcs line 21: waits for a slot that is held until gpu 2 tb 0 step "
+        "2 (rcs, line 36) ends\n"
+        "gpu 2 tb 0 chan 0 step 2 rcs line 36: waits for a slot that is held until gpu 0 tb 0 step "
+        "2 (rcs, line 6) ends\n");
+  CHECK(prove(ring_gather(3, 2), 3).holds);
+}
+
+TEST_CASE("hangs: ring all-gathers need a slot more than a gpu has chunks") {
+  for (int gpus = 3; gpus <= 5; ++gpus)
+    for (int own = 1; own <= 4; ++own)
+      CHECK(prove(ring_gather(gpus, own)).least_slots == static_cast<uint32_t>(own) + 1);
+}
+
+TEST_CASE("hangs: a long cycle has eight rows, the last of which counts the others") {
+  const Check check = hang_check(prove(ring_gather(12, 1), 1));
+  REQUIRE(check.witness.size() == 8);
+  CHECK(check.witness[7] == std::pair<std::string, std::string>("...", "5 more"));
+  CHECK(hang_check(prove(ring_gather(8, 1), 1)).witness.size() == 8);
+}
+
+/// Gpu 0's block 1 waits for its block 0, of the given steps.
+AlgoText waiting(const std::vector<std::string>& steps, int on_step,
+                 const std::vector<std::string>& before = {}) {
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = 1;
+  algo.input = 1;
+  algo.output = 0;
+  algo.scratch = 4;
+  std::vector<std::string> waits = before;
+  waits.push_back(
+      StepText{static_cast<int>(before.size()), "cpy", "s0", "s1", 1, 0, on_step}.text());
+  algo.gpus = {BlockText{0, -1, -1, steps}.text() + BlockText{1, -1, -1, waits}.text()};
+  return algo;
+}
+
+std::string copy(int number, bool sets_flag) {
+  return StepText{number, "cpy", "i0", "s0", 1, -1, -1, sets_flag}.text();
+}
+
+std::optional<StepRef> ends_wait(const AlgoText& algo) {
+  return read_msccl(algo.text(), "a.xml").steps[0][1].back().after;
+}
+
+TEST_CASE("hangs: a wait ends at the first step from the named one on that sets a flag") {
+  const StepRef first{Node(0), Channel(0), 0};
+  const StepRef last{Node(0), Channel(0), 2};
+  CHECK(ends_wait(waiting({copy(0, true), copy(1, false), copy(2, true)}, 0)) == first);
+  CHECK(ends_wait(waiting({copy(0, true), copy(1, false), copy(2, true)}, 1)) == last);
+  CHECK(ends_wait(waiting({copy(0, false), copy(1, false), copy(2, true)}, 0)) == last);
+  CHECK(prove(waiting({copy(0, false), copy(1, true)}, 0)).holds);
+}
+
+TEST_CASE("hangs: a wait for a step that sets no flag, with none after it, is for ever") {
+  const AlgorithmProof proof = prove(waiting({copy(0, true), copy(1, false)}, 1));
+  CHECK_FALSE(proof.holds);
+  CHECK_FALSE(proof.least_slots.has_value());
+  CHECK(hang_check(proof).message ==
+        "gpu 0 tb 1 step 0 (line 8) waits for tb 0 step 1 (line 5) for ever: neither that step nor "
+        "a later one of its thread block sets a flag (hasdep=\"1\").");
+}
+
+TEST_CASE("hangs: a nop sets no flag, whatever its hasdep, and has a number only if it waits") {
+  const std::string nop = StepText{1, "nop", "i0", "i0", 0}.text();
+  // The nop waits for nothing: the last step has the number 1, and nothing the number 2.
+  CHECK_FALSE(ends_wait(waiting({copy(0, true), nop, copy(2, true)}, 2)).has_value());
+  CHECK(ends_wait(waiting({copy(0, true), nop, copy(2, true)}, 1)) ==
+        StepRef{Node(0), Channel(0), 2});
+  CHECK_FALSE(ends_wait(waiting({copy(0, true), nop}, 1)).has_value());
+}
+
+TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
+  const auto own = [](int on, bool first_sets) {
+    AlgoText algo = waiting({copy(0, true)}, 0);
+    algo.gpus[0] =
+        BlockText{0, -1, -1, {copy(0, first_sets), StepText{1, "cpy", "i0", "s0", 1, 0, on}.text()}}
+            .text();
+    return algo;
+  };
+  CHECK(prove(own(0, true)).holds);
+  CHECK(hang_check(prove(own(0, false))).message ==
+        "gpu 0 tb 0 step 1 (line 5) waits for tb 0 step 0 (line 4) for ever: no step between the "
+        "two sets a flag (hasdep=\"1\").");
+  CHECK(hang_check(prove(own(1, true))).message ==
+        "gpu 0 tb 0 step 1 (line 5) waits for tb 0 step 1 (line 5) for ever: it is in the same "
+        "thread block, and no earlier.");
+}
+
+TEST_CASE("hangs: the waits of nops are taken over by the next step, which must wait itself") {
+  const auto nop = [](int number) { return StepText{number, "nop", "i0", "i0", 0, 0, 0}.text(); };
+  // Two waits, the second closed by the copy's own.
+  CHECK(prove(waiting({copy(0, true)}, 0, {nop(0), nop(1)})).holds);
+  AlgoText open = waiting({copy(0, true)}, 0);
+  open.gpus[0] = BlockText{0, -1, -1, {copy(0, true)}}.text() +
+                 BlockText{1, -1, -1, {nop(0), copy(1, true)}}.text();
+  CHECK(errors(open) ==
+        "a.xml:8:1: /algo/gpu/0/tb/1/step/1/depid: expected a wait: the nop on line 7 waits, and "
+        "the runtimes take its wait only with one of the next step");
+}
+
+TEST_CASE("hangs: a receive that is gone is a hang, with both counts and the side that differs") {
+  // Gpu 1 no longer takes its last message.
+  AlgoText algo = ring_gather(4, 1);
+  const std::string last = StepText{3, "r", "o2", "o2"}.text() + "\n";
+  algo.gpus[1].erase(algo.gpus[1].find(last), last.size());
+  const AlgorithmProof proof = prove(algo);
+  CHECK_FALSE(proof.holds);
+  const Check check = hang_check(proof);
+  CHECK(check.message ==
+        "On channel 0, gpu 0 tb 0 sends 3 messages to gpu 1, and gpu 1 tb 0 receives 2: what gpu 0 "
+        "tb 0 step 2 (rcs, line 6) sends is never taken, and a later collective would take it for "
+        "its own.");
+  CHECK(witness(check) ==
+        "connection: gpu 0 to gpu 1 on channel 0\n"
+        "sends: 3 by gpu 0 tb 0\n"
+        "receives: 2 by gpu 1 tb 0\n"
+        "first without its other end: gpu 0 tb 0 step 2 (rcs, line 6)\n"
+        "probably edited: gpu 1 tb 0: 3 of the other connections have 3 messages at both ends\n");
+}
+
+TEST_CASE("hangs: a send that is gone leaves its receiver waiting") {
+  AlgoText algo = ring_gather(4, 1);
+  const std::string first = StepText{0, "s", "i0", "o3"}.text();
+  algo.gpus[3].replace(algo.gpus[3].find(first), first.size(),
+                       StepText{0, "nop", "i0", "i0", 0}.text());
+  const Check check = hang_check(prove(algo));
+  CHECK(check.message ==
+        "On channel 0, gpu 3 tb 0 sends 2 messages to gpu 0, and gpu 0 tb 0 receives 3: gpu 0 tb 0 "
+        "step 3 (r, line 7) waits for ever.");
+  CHECK(check.witness.back().second.starts_with("gpu 3 tb 0: 3 of the other connections"));
+}
+
+TEST_CASE("hangs: without other connections to compare with, no side is named") {
+  AlgoText algo = two_gather();
+  algo.gpus[0] = BlockText{0, 1, 1, {StepText{0, "s", "o0"}.text()}}.text();
+  algo.gpus[1] = BlockText{0, 0, 0, {}}.text();
+  CHECK(hang_check(prove(algo)).witness.back().first == "first without its other end");
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,49 @@
+// Sweep and engine agree on imported schedules too: fused steps are atomic, messages are cut.
+
+#include <variant>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "simulator/lower/given_schedule.h"
+#include "simulator/time/completion.h"
+#include "simulator/time/engine.h"
+#include "tests/support/property.h"
+#include "tests/tools/import/xml.h"
+#include "tools/import/chunk_definition.h"
+#include "tools/import/cut_schedule.h"
+#include "tools/import/placement.h"
+
+namespace orrery::test {
+namespace {
+
+TEST_CASE("imported times: sweep and engine agree to the picosecond") {
+  holds_for_all("random ring all-gathers", [] {
+    const int gpus = *rc::gen::inRange(2, 5);
+    const int own = *rc::gen::inRange(1, 4);
+    const auto more_slots = static_cast<uint32_t>(*rc::gen::inRange(1, 3));
+    const auto chunk = *rc::gen::inRange<int64_t>(1, 200);
+    const auto stretch = *rc::gen::inRange<int64_t>(20, 200);
+    const auto latency = *rc::gen::inRange<int64_t>(0, 100'000);
+    const MscclAlgorithm algorithm = read_msccl(ring_gather(gpus, own).text(), "a.xml");
+    const Fabric fabric = ring_fabric(static_cast<uint32_t>(gpus),
+                                      {BytesPerSecond(1'000'000'000), Duration(latency)});
+    DeviceFigures device;
+    device.copy_rate = BytesPerSecond(3'000'000'000);
+    const Program program = program_of(algorithm, chunk);
+    const Lowered lowered = lower_with(
+        std::make_unique<const CutSchedule>(
+            areas_of(algorithm, Placement::OutOfPlace, static_cast<uint32_t>(own) + more_slots),
+            placed_steps(algorithm, Placement::OutOfPlace), algorithm.messages, chunk, stretch),
+        "ring", program, device);
+    const Completion by_engine = simulate(program, lowered, fabric);
+    const Completion chosen = run_time(program, lowered, fabric);
+    RC_ASSERT(chosen.by == TimedBy::Sweep);
+    RC_ASSERT(chosen.makespan == by_engine.makespan);
+    RC_ASSERT(chosen.spans == by_engine.spans);
+    RC_ASSERT(chosen.digest == by_engine.digest);
+  });
+}
+
+}  // namespace
+}  // namespace orrery::test

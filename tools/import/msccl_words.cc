@@ -1,0 +1,131 @@
+#include "tools/import/msccl_words.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/base/check.h"
+#include "verifier/check/hang.h"
+
+namespace orrery {
+namespace {
+
+char letter(Area buffer) {
+  return buffer == Area::Input ? 'i' : buffer == Area::Output ? 'o' : 's';
+}
+
+/// "tb 1 step 3 (rrs, line 12)": where the gpu is clear.
+std::string on_gpu_text(const MscclAlgorithm& algorithm, StepRef step) {
+  const MscclStepText& text = algorithm.text(step);
+  return fmt::format("tb {} step {} ({}, line {})", algorithm.block(step).id, step.index, text.type,
+                     text.line);
+}
+
+/// What a step waits for.
+std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause& cause,
+                      StepRef whom) {
+  switch (cause.kind) {
+    case CauseKind::Message:
+      return "waits for the message of " + step_text(algorithm, whom);
+    case CauseKind::Credit:
+      return fmt::format("waits for a slot that is held until {} ends", step_text(algorithm, whom));
+    case CauseKind::After: {
+      const auto named = algorithm.text(who).waits_for;
+      const bool later = named && named->second != int64_t{whom.index};
+      return fmt::format(
+          "waits for {}{}", on_gpu_text(algorithm, whom),
+          later ? fmt::format(", the first from step {} on that sets a flag", named->second)
+                : std::string());
+    }
+    case CauseKind::Enter:
+    case CauseKind::Order:
+      break;
+  }
+  fail_check("a wait between thread blocks", "all gpus enter, and a thread block has one wait",
+             __FILE__, __LINE__);
+}
+
+/// Of the step's slices the one that the access touches, in the file's buffers: only the elements
+/// of `shared`, which are in the areas.
+Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step,
+              const StepAccess& access, const Slice& shared) {
+  const Step& file = algorithm.step(step);
+  const std::optional<Slice>& first = access.writes ? file.target : file.source;
+  const std::optional<Slice>& second = access.writes ? file.source : file.target;
+  for (const std::optional<Slice>& slice : {first, second}) {
+    if (!slice)
+      continue;
+    const Slice there = placed(algorithm, placement, step.node, *slice);
+    if (there.area == access.slice.area && there.first <= shared.first &&
+        shared.first + shared.count <= there.first + there.count)
+      return {slice->area, slice->first + shared.first - there.first, shared.count};
+  }
+  fail_check("found", "an access is to a slice of its step", __FILE__, __LINE__);
+}
+
+}  // namespace
+
+std::string chunks_text(const Slice& slice, Bytes chunk) {
+  if (slice.count == 1)
+    return fmt::format("buffer {}, chunk {} ({})", letter(slice.area), slice.first,
+                       size_text(chunk));
+  return fmt::format("buffer {}, chunks {} to {} ({} each)", letter(slice.area), slice.first,
+                     slice.first + slice.count - 1, size_text(chunk));
+}
+
+std::string step_text(const MscclAlgorithm& algorithm, StepRef step) {
+  return fmt::format("gpu {} {}", step.node.index(), on_gpu_text(algorithm, step));
+}
+
+std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorithm& algorithm,
+                                                             const CutSteps& cut,
+                                                             const std::vector<Parked>& parked) {
+  constexpr size_t kMost = 8;
+  const std::vector<Parked> cycle = waiting_cycle(parked);
+  const size_t shown = cycle.size() > kMost ? kMost - 1 : cycle.size();
+  std::vector<std::array<std::string, 6>> who;  // in columns
+  std::array<size_t, 6> width = {};
+  for (size_t i = 0; i < shown; ++i) {
+    const StepRef step = cut.whole(cycle[i].half.step);
+    const MscclBlock& block = algorithm.block(step);
+    const MscclStepText& text = algorithm.text(step);
+    who.push_back({std::to_string(step.node.index()), std::to_string(block.id),
+                   std::to_string(block.channel), std::to_string(step.index),
+                   std::string(text.type), std::to_string(text.line)});
+    for (size_t c = 0; c < width.size(); ++c)
+      width[c] = std::max(width[c], who.back()[c].size());
+  }
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const auto cell = [&](size_t c) { return fmt::format("{:>{}}", who[i][c], width[c]); };
+    rows.emplace_back(fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1),
+                                  cell(2), cell(3), cell(4), cell(5)),
+                      wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause,
+                                cut.whole(cycle[i].cause.step)));
+  }
+  if (shown < cycle.size())
+    rows.emplace_back("...", fmt::format("{} more", cycle.size() - shown));
+  return rows;
+}
+
+std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Placement placement,
+                      const StepRace& race, Bytes chunk) {
+  const Slice shared = race.shared();
+  const auto access = [&](const StepAccess& of) {
+    const StepRef step = cut.whole(of.step);
+    const Slice slice = in_file(algorithm, placement, step, of, shared);
+    return std::pair(on_gpu_text(algorithm, step) + (of.writes ? " writes" : " reads"),
+                     chunks_text(slice, chunk));
+  };
+  const auto [first, first_chunks] = access(race.first);
+  const auto [second, second_chunks] = access(race.second);
+  const bool same = first_chunks == second_chunks;
+  return fmt::format("gpu {} {}{} and {} {}{}, and nothing orders the two",
+                     race.first.step.node.index(), first, same ? "" : " " + first_chunks, second,
+                     second_chunks, same ? "" : ", which in place is the same memory");
+}
+
+}  // namespace orrery

@@ -1,0 +1,40 @@
+#pragma once
+
+// What tools/mutation puts into the sources: each mutant is an expression that is another one when
+// its number is active. Every object of a mutated build includes this header first.
+
+namespace mutants {
+
+/// The number of the active mutant; 0 for none. From ORRERY_MUTANT.
+extern const int active;
+/// Notes that a mutant was reached, where ORRERY_MUTANTS_REACHED names a file to write them to.
+void reached(int number);
+
+/// What the compiler evaluates is not mutated.
+constexpr bool on(int number) {
+  if (__builtin_is_constant_evaluated())
+    return false;
+  if (active < 0)
+    reached(number);
+  return active == number;
+}
+
+constexpr auto value(int number, auto one, auto other) { return on(number) ? other : one; }
+
+#define MUTANTS_OPERATOR(name, one, other)                                      \
+  constexpr auto name(int number, const auto& a, const auto& b) {               \
+    return on(number) ? static_cast<decltype(a one b)>(a other b) : (a one b); \
+  }
+MUTANTS_OPERATOR(lt, <, <=)
+MUTANTS_OPERATOR(le, <=, <)
+MUTANTS_OPERATOR(gt, >, >=)
+MUTANTS_OPERATOR(ge, >=, >)
+MUTANTS_OPERATOR(eq, ==, !=)
+MUTANTS_OPERATOR(ne, !=, ==)
+MUTANTS_OPERATOR(add, +, -)
+MUTANTS_OPERATOR(sub, -, +)
+MUTANTS_OPERATOR(mul, *, +)
+MUTANTS_OPERATOR(div, /, *)
+#undef MUTANTS_OPERATOR
+
+}  // namespace mutants
