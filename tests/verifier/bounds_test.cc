@@ -1,12 +1,15 @@
 #include "verifier/oracle/bounds.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
 
 using namespace orrery;
@@ -283,6 +286,113 @@ TEST_CASE("bounds: conversion of an integer rounds where the float has fewer bit
   CHECK(bound(Dtype::F8E5M2, Dtype::F16) == 0);
   CHECK(bound(Dtype::BF16, Dtype::F16) > 0);
   CHECK(bound(Dtype::Pred, Dtype::F8E5M2) == 0);
+}
+
+namespace {
+
+/// A value in long double, exact enough beside f32: its 64 bits of fraction are 40 more.
+using Exact = std::vector<long double>;
+
+/// Whether each element of a value on device 0 is as near to its exact value as the bound says, and
+/// the largest share of a bound that is used.
+double largest_share(const HostRig& rig, const DeviceValues& values, const DeviceValues& bounds,
+                     const std::string& name, const Exact& exact) {
+  const Numbers computed = numbers(*values.at(rig.value(name), LogicalId(0)));
+  const Numbers bound = numbers(*bounds.at(rig.value(name), LogicalId(0)));
+  REQUIRE(computed.size() == exact.size());
+  double share = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const auto error = static_cast<double>(std::fabs(computed[i] - exact[i]));
+    CAPTURE(name);
+    CAPTURE(i);
+    CHECK(error <= bound[i]);
+    share = std::max(share, error / bound[i]);
+  }
+  return share;
+}
+
+Exact mapped(const Exact& x, long double (*f)(long double)) {
+  Exact result;
+  for (const long double element : x)
+    result.push_back(f(element));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("bounds: no chain of ops is further from its exact value, on random data") {
+  constexpr uint32_t kDevices = 4;
+  constexpr size_t kCount = 12;
+  Random random(5);
+  std::map<std::string, double> shares;
+  for (int round = 0; round < 40; ++round) {
+    HostRig rig({{"x", kDevices}});
+    std::vector<Numbers> data(kDevices);
+    for (Numbers& own : data)
+      for (size_t i = 0; i < kCount; ++i)
+        own.push_back(
+            static_cast<double>(static_cast<float>(random.between(1, 1 << 30)) * 0x1p-30F));
+    rig.argument("a", data);
+    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
+    rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
+    rig.op("mul", "p", {"s", "m"});
+    rig.op("div", "q", {"p", "a"});
+    rig.op("sub", "d", {"p", "s"});
+    rig.op("sqrt", "root", {"p"});
+    rig.op("log", "log", {"p"});
+    rig.op("logistic", "l", {"d"});
+    rig.op("reduce_sum", "sum", {"p"}, {{"axes", Integers{0}}});
+    rig.op("dot_general", "dot", {"p", "m"}, {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}});
+    rig.op("pmin", "least", {"p"}, {{"axis_name", Names{"x"}}});
+    const DeviceValues values = rig.run().values;
+    const DeviceValues bounds = error_bounds(rig.program, rig.lowered, values);
+
+    Exact s(kCount, 0), m, p, q, d;
+    long double sum = 0;
+    long double dot = 0;
+    for (size_t i = 0; i < kCount; ++i) {
+      for (const Numbers& own : data)
+        s[i] += own[i];
+      m.push_back(s[i] / kDevices);
+      p.push_back(s[i] * m[i]);
+      q.push_back(p[i] / static_cast<long double>(data[0][i]));
+      d.push_back(p[i] - s[i]);
+      sum += p[i];
+      dot += p[i] * m[i];
+    }
+    const auto check = [&](const std::string& name, const Exact& exact) {
+      shares[name] = std::max(shares[name], largest_share(rig, values, bounds, name, exact));
+    };
+    check("s", s);
+    check("m", m);
+    check("p", p);
+    check("q", q);
+    check("d", d);
+    check("root", mapped(p, std::sqrt));
+    check("log", mapped(p, std::log));
+    check("l", mapped(d, [](long double x) { return 1 / (1 + std::exp(-x)); }));
+    check("sum", {sum});
+    check("dot", {dot});
+    check("least", p);
+  }
+  // Nor is any bound so wide that random roundings come nowhere near.
+  for (const auto& share : shares) {
+    CAPTURE(share.first);
+    CHECK(share.second > 1.0 / 32);
+  }
+}
+
+TEST_CASE("bounds: the worst roundings reach them") {
+  // Each addition of a bit more than half a unit of 1 loses almost u: 1 + 3 x (u - tiny), in order,
+  // stays 1. The bound is 3 u (1 + 3 u), and the error 3 u less what is tiny.
+  HostRig rig({{"x", 1}});
+  const double just_below = static_cast<double>(std::nextafter(0x1p-24F, 0.0F));
+  rig.argument("a", {{1, just_below, just_below, just_below}});
+  rig.op("reduce_sum", "sum", {"a"}, {{"axes", Integers{0}}});
+  const DeviceValues values = rig.run().values;
+  const DeviceValues bounds = error_bounds(rig.program, rig.lowered, values);
+  const Exact exact = {1 + 3 * static_cast<long double>(just_below)};
+  CHECK(largest_share(rig, values, bounds, "sum", exact) > 0.999);
 }
 
 TEST_CASE("close: holds up to the sum of both bounds, and not beyond") {

@@ -27,13 +27,15 @@ bool same(const Completion& a, const Completion& b) {
          a.messages == b.messages && a.digest == b.digest;
 }
 
-TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
+/// Compares them on `programs` random programs of each kind that the sweep can time.
+void check_agreement(int programs, RandomKind kind) {
   Random random(1);
   int compared = 0;
   int stuck = 0;  // the sweep runs whole collectives, and refuses where two wait for each other
   int messages = 0;
-  while (compared < 2'000) {
-    const RandomProgram program = random_program(random, {random.below(2) == 0});
+  while (compared < programs) {
+    kind.capped = random.below(2) == 0;
+    const RandomProgram program = random_program(random, kind);
     const Sketch& sketch = program.sketch;
     if (sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
       continue;
@@ -55,8 +57,17 @@ TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
     messages += static_cast<int>(simulated.messages);
     ++compared;
   }
-  CHECK(messages > 20 * compared);  // the programs are not trivial
+  // The programs are not trivial.
+  CHECK(messages > 10 * static_cast<int>(kind.least_devices) * compared);
   CHECK(stuck < compared / 10);
+}
+
+TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
+  check_agreement(2'000, {});
+}
+
+TEST_CASE("sweep and engine agree to the picosecond on 16 to 64 devices") {
+  check_agreement(60, {.least_devices = 16, .most_devices = 64});
 }
 
 TEST_CASE(

@@ -182,7 +182,9 @@ class ThreadWriter {
 }  // namespace
 
 RandomProgram random_program(Random& random, RandomKind kind) {
-  const uint32_t devices = static_cast<uint32_t>(random.below(7)) + 2;
+  const uint32_t devices =
+      static_cast<uint32_t>(random.below(uint64_t{kind.most_devices} - kind.least_devices + 1)) +
+      kind.least_devices;
   RandomProgram result{random_fabric(random, devices), Sketch(devices), {}};
   Sketch& sketch = result.sketch;
   std::vector<uint32_t> all(devices);

@@ -21,6 +21,8 @@ struct RandomProgram {
 /// `capped`: collectives declare small caps more often, so that several chains fit one link.
 struct RandomKind {
   bool capped = false;
+  uint32_t least_devices = 2;
+  uint32_t most_devices = 8;
 };
 RandomProgram random_program(Random& random, RandomKind kind);
 

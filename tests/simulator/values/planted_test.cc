@@ -215,6 +215,29 @@ TEST_CASE(
   CHECK_FALSE(right.digest() == rig.digest());
 }
 
+/// An executor that runs every half, and then loses a bit of a result.
+class Forgetful : public HostVisitor {
+ public:
+  Forgetful(Sum& rig) : HostVisitor(rig.program, rig.lowered, rig.arguments), rig_(rig) {}
+
+  void exit(CollectiveId id, Node node, OpId op) {
+    HostVisitor::exit(id, node, op);
+    if (node == Node(2))
+      rig_.arguments.at(rig_.value("s"), LogicalId(2))->bytes()[4] ^= std::byte{1};
+  }
+
+ private:
+  Sum& rig_;
+};
+
+TEST_CASE("planted executor: one whose digest is right, but not its result, is caught by values") {
+  Sum rig;
+  Forgetful visitor(rig);
+  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
+  CHECK(visitor.digest() == rig.digest());
+  CHECK_FALSE(rig.right(rig.arguments));
+}
+
 }  // namespace
 
 }  // namespace orrery::test
