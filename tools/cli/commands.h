@@ -54,7 +54,7 @@ struct DiffCommand {
 
 struct ProveCommand {
   std::string file;
-  std::optional<std::string> cluster;  // of the catalog
+  std::optional<std::string> cluster;     // of the catalog
   std::optional<std::string> definition;  // a file
   uint32_t slots = 2;
   uint32_t root = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What tools/mutation puts into the sources: each mutant is an expression that is another one when
+// What tests/mutation puts into the sources: each mutant is an expression that is another one when
 // its number is active. Every object of a mutated build includes this header first.
 
 namespace mutants {
@@ -19,10 +19,12 @@ constexpr bool on(int number) {
   return active == number;
 }
 
-constexpr auto value(int number, auto one, auto other) { return on(number) ? other : one; }
+constexpr auto value(int number, auto one, auto other) {
+  return on(number) ? other : one;
+}
 
-#define MUTANTS_OPERATOR(name, one, other)                                      \
-  constexpr auto name(int number, const auto& a, const auto& b) {               \
+#define MUTANTS_OPERATOR(name, one, other)                                     \
+  constexpr auto name(int number, const auto& a, const auto& b) {              \
     return on(number) ? static_cast<decltype(a one b)>(a other b) : (a one b); \
   }
 MUTANTS_OPERATOR(lt, <, <=)

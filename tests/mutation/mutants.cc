@@ -1,6 +1,6 @@
 // The active mutant of a mutated build, and the mutants that a run reached.
 
-#include "mutants.h"
+#include "tests/mutation/mutants.h"
 
 #include <cstdio>
 #include <cstdlib>
