@@ -35,7 +35,6 @@ Buffers whole_areas(const Extent& extent);
 struct Misread {
   StepRef step;
   std::string text;  // in words, with the step
-  friend bool operator==(const Misread& a, const std::string& text) { return a.text == text; }
 };
 
 struct ProvenanceRun {

@@ -255,7 +255,7 @@ void add_manual(CLI::App& app) {
 }
 
 /// The words of "text|json"; empty where a part is a placeholder such as FILE.
-std::vector<std::string> words_of(const std::string& type_name) {
+std::vector<std::string> choices_in(const std::string& type_name) {
   std::vector<std::string> words = CLI::detail::split(type_name, '|');
   const bool fixed =
       words.size() > 1 &&
@@ -271,7 +271,7 @@ OptionHelp option_help(const CLI::Option& option) {
     help.names.push_back("--" + name);
   const bool placed = help.names.empty();
   const std::string type = option.get_type_name();
-  help.choices = words_of(type);
+  help.choices = choices_in(type);
   // CLI11 names a type TEXT by default.
   help.takes = placed && help.choices.empty() ? option.get_name(true) : type;
   if (option.get_items_expected_max() == 0)

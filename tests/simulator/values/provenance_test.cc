@@ -153,7 +153,7 @@ TEST_CASE("provenance: a step that reads unwritten elements is named, with the e
   Step copy;
   copy.source = Slice{Area::Scratch, 0, 3};
   copy.target = Slice{Area::Output, 0, 3};
-  CHECK(prove_steps(extent, {fill, copy}).misread ==
+  CHECK(prove_steps(extent, {fill, copy}).misread.value().text ==
         "node 0 channel 0 step 1 reads scratch[0, 3), of which nothing has written scratch[1, "
         "3)");
 }
@@ -165,7 +165,7 @@ TEST_CASE("provenance: a step that reads beyond its area is named") {
   Step copy;
   copy.source = Slice{Area::Input, 2, 3};
   copy.target = Slice{Area::Output, 0, 3};
-  CHECK(prove_steps(extent, {copy}).misread ==
+  CHECK(prove_steps(extent, {copy}).misread.value().text ==
         "node 0 channel 0 step 0 reads input[2, 5), but its input has 4 elements");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("provenance: a step that writes beyond its area is named") {
   Step copy;
   copy.source = Slice{Area::Input, 0, 3};
   copy.target = Slice{Area::Output, 0, 3};
-  CHECK(prove_steps(extent, {copy}).misread ==
+  CHECK(prove_steps(extent, {copy}).misread.value().text ==
         "node 0 channel 0 step 0 writes output[0, 3), but its output has 2 elements");
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("provenance: source and target of a step must have the same length") {
   Step copy;
   copy.source = Slice{Area::Input, 0, 3};
   copy.target = Slice{Area::Output, 0, 2};
-  CHECK(prove_steps(extent, {copy}).misread ==
+  CHECK(prove_steps(extent, {copy}).misread.value().text ==
         "node 0 channel 0 step 0 has a source of 3 elements and a target of 2");
 }
 
@@ -217,7 +217,8 @@ TEST_CASE("provenance: a message whose length differs from its receiver's is an 
   receive.target = Slice{Area::Output, 0, 4};
   const StoredSchedule schedule(extent, {{{send}}, {{receive}}},
                                 {{{Node(0), Channel(0), 0}, {Node(1), Channel(0), 0}}});
-  CHECK(prove(schedule).misread == "node 1 channel 0 step 0 takes 4 elements of a message of 3");
+  CHECK(prove(schedule).misread.value().text ==
+        "node 1 channel 0 step 0 takes 4 elements of a message of 3");
 }
 
 TEST_CASE("provenance: deadlocked channels are named") {
