@@ -152,7 +152,11 @@ def rewritten(source, chosen):
     """The text with the edits of (number, edits). Edits of inner expressions lie within those of outer ones."""
     inserts = {}  # offset -> list of (order, text)
     replaced = {}  # begin -> (end, text)
-    for number, (begin, end, _), edits in sorted(chosen, key=lambda c: (c[1][0], -c[1][1])):
+    def outer_first(mutant):
+        begin, end, what = mutant[1]
+        return begin, -end, not what.endswith(("-> true", "-> false"))  # a condition holds the operator of its span
+
+    for number, (begin, end, _), edits in sorted(chosen, key=outer_first):
         for first, last, text in edits:
             text = text.replace("@", str(number))
             if first != last:
