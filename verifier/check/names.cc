@@ -18,7 +18,7 @@ constexpr std::array kChecks = {
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
               "Every message has a route over the links that are not cut."},
     CheckInfo{CheckKind::RaceFree, "RACE.FREE",
-              "Each write comes before or after every other use of that storage."},
+              "No op takes storage that one in flight reads, and no two steps race."},
     CheckInfo{CheckKind::DonationUse, "DONATION.USE",
               "No op or output uses a value after its donation."},
     CheckInfo{CheckKind::LeakFree, "LEAK.FREE", "Every started collective is done."},
