@@ -39,7 +39,6 @@ CutSchedule::CutSchedule(Extent areas, const StoredSteps& steps,
   iterations_ = static_cast<uint32_t>(iterations);
   // A thread block may be any number of iterations behind another.
   extent_.window = static_cast<uint32_t>(longest * iterations);
-  extent_.lookback = extent_.window;
   extent_.lockstep = false;
 
   std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> connections;
