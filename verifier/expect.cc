@@ -1,7 +1,6 @@
 #include "verifier/expect.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
+#include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
 #include "verifier/whole_numbers.h"
 
@@ -45,13 +45,6 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {"element", std::to_string(element)},
                  {left.first, left.second},
                  {right.first, right.second}});
-}
-
-/// A bound on a difference, which it decides or not.
-std::string allowed_text(double bound, bool decides) {
-  if (std::isinf(bound))
-    return "any difference";
-  return fmt::format("a difference of {:.3g}{}", bound, decides ? "" : ", as large as the values");
 }
 
 std::string list_text(const std::vector<std::string>& names) {
@@ -254,9 +247,11 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const int64_t element = near.wrong.value_or(near.undecided.value_or(0));
     const auto i = static_cast<size_t>(element);
     const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
-    Check check = differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
-                          {quoted(other), element_text(b, element)},
-                          "; their roundings allow " + allowed_text(bound, near.wrong.has_value()));
+    Check check =
+        differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
+                {quoted(other), element_text(b, element)},
+                "; their roundings allow " +
+                    allowed_text(near.wrong ? Verdict::Fails : Verdict::Undecided, bound));
     if (near.wrong)
       return check;
     check.verdict = Verdict::Undecided;
