@@ -91,6 +91,13 @@ std::vector<CheckKind> checks_of(Property property) {
   return {};
 }
 
+/// Why a run has none of a property's checks.
+std::string_view nothing_to_check(Property property) {
+  return property == Property::Proved
+             ? "the program has no collectives, so there is nothing to prove"
+             : "nothing of it was checked";
+}
+
 }  // namespace
 
 std::vector<std::string> compared_values(const Expectation& expectation) {
@@ -203,13 +210,14 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   std::vector<ValueId> values;
   for (const std::string& name : expected.values)
     values.push_back(values_by_name_.at(name));
+  const bool whole = sums_whole_numbers(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
-                fmt::format("{} are bitwise equal on {}.{}", list_text(expected.values),
-                            compared_text(expected),
-                            sums_whole_numbers(evidence_.scenario, values)
-                                ? " Their data are whole numbers, whose sums are the same in most "
-                                  "orders."
-                                : ""));
+                fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
+                            compared_text(expected)),
+                whole
+                    ? "They sum whole numbers, which is exact in any order; sums of fractions may "
+                      "differ."
+                    : "");
 }
 
 /// The sums of the compared values that differ in length.
@@ -325,8 +333,11 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
                          fmt::format("{} is undecided: {}", property_name(property), check.message),
                          check.witness);
     }
-    properties += fmt::format("{}{}{}", properties.empty() ? "" : ", ", property_name(property),
-                              checked ? "" : " (there is nothing to check)");
+    if (!checked && !open)
+      open = undecided(
+          CheckKind::PropertyHolds, of,
+          fmt::format("{} is undecided: {}.", property_name(property), nothing_to_check(property)));
+    properties += fmt::format("{}{}", properties.empty() ? "" : ", ", property_name(property));
   }
   if (open)
     return std::move(*open);

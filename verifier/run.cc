@@ -57,13 +57,13 @@ Int128 data_size(const Program& program) {
   return size;
 }
 
-bool proof_is_asked_for(const Scenario& scenario) {
-  for (const Expectation& expectation : scenario.expectations)
-    if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
-      for (const Property property : holds->properties)
-        if (property == Property::Proved || property == Property::RaceFree)
-          return true;
-  return false;
+bool is_asked_for(const Scenario& scenario, Property asked) {
+  return std::any_of(
+      scenario.expectations.begin(), scenario.expectations.end(), [&](const Expectation& each) {
+        const auto* holds = std::get_if<ExpectHolds>(&each.what);
+        return holds != nullptr && std::find(holds->properties.begin(), holds->properties.end(),
+                                             asked) != holds->properties.end();
+      });
 }
 
 StageOptions stage_options(const Scenario& scenario, const RunOptions& options) {
@@ -73,8 +73,13 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   stages.faults = scenario.faults;
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
-  if (!proof_is_asked_for(scenario))
-    stages.proof = {options.proof_budget, options.proof_piece_budget};
+  // What is asked for is done at any cost. A proof includes the search for races.
+  const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
+  const bool proof = is_asked_for(scenario, Property::Proved);
+  if (!proof)
+    stages.proof = budget;
+  if (!proof && !is_asked_for(scenario, Property::RaceFree))
+    stages.race_search = budget;
   return stages;
 }
 

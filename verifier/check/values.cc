@@ -264,7 +264,10 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     return std::nullopt;
   return passed(CheckKind::ValuesOracle, pointer_of(named),
                 fmt::format("{} is {} of its operands, {}.", quoted(named.name),
-                            rules(named.kind).name, text(*closeness)));
+                            rules(named.kind).name, text(*closeness)),
+                *closeness == Closeness::WithinBounds
+                    ? "The order of these is not known, since its schedule is not proved."
+                    : "");
 }
 
 }  // namespace orrery
