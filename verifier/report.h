@@ -32,7 +32,10 @@ struct Check {
   std::string message;  // one sentence; when it does not hold, the smallest witness in words, or
                         // why it is undecided
   std::vector<std::pair<std::string, std::string>> witness;  // the same as key and text
+  std::string caveat = {};  // a sentence on what a check that holds does not show; else empty
 
+  /// The message and the caveat.
+  std::string said() const { return caveat.empty() ? message : message + " " + caveat; }
   bool holds() const { return verdict == Verdict::Holds; }
 };
 

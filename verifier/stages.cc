@@ -160,7 +160,7 @@ HostRun Stages::values(DeviceValues arguments) const {
 
 Prover& Stages::prover() {
   if (!prover_)
-    prover_.emplace(program_, lowered_, options_.proof);
+    prover_.emplace(program_, lowered_, options_.proof, options_.race_search);
   return *prover_;
 }
 

@@ -42,6 +42,7 @@ struct StageOptions {
   /// Steps of the whole program up to which slack is computed.
   uint64_t slack_budget = kStepsLookedAt;
   ProofBudget proof;
+  ProofBudget race_search;
 };
 
 /// Whether slack is computed, or why not.

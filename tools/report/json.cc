@@ -211,7 +211,7 @@ void write_check(JsonWriter& json, const Check& check) {
     json.key("holds").value(check.holds());
     json.key("verdict").value(name(check.verdict));
     json.key("of").value(check.of);
-    json.key("message").value(check.message);
+    json.key("message").value(check.said());
     write_witness(json.key("witness"), check.witness);
   });
 }
