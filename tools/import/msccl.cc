@@ -52,15 +52,15 @@ struct CollectiveName {
 
 /// In the order of MscclCollective.
 constexpr std::array kCollectives = {
-    //             name              input is part, output is part, rooted
+    //             name              input is part, output is part, rooted, counts a part
     CollectiveName{"allreduce", {}},
-    CollectiveName{"allgather", {true, false, false}},
+    CollectiveName{"allgather", {true, false, false, false}},
     CollectiveName{"alltoall", {}},
-    CollectiveName{"reduce_scatter", {false, true, false}},
-    CollectiveName{"broadcast", {false, false, true}},
-    CollectiveName{"reduce", {false, false, true}},
-    CollectiveName{"gather", {true, false, true}},
-    CollectiveName{"scatter", {false, true, true}},
+    CollectiveName{"reduce_scatter", {false, true, false, false}},
+    CollectiveName{"broadcast", {false, false, true, false}},
+    CollectiveName{"reduce", {false, false, true, false}},
+    CollectiveName{"gather", {true, false, true, true}},
+    CollectiveName{"scatter", {false, true, true, true}},
     CollectiveName{"custom", {}},
 };
 
@@ -124,27 +124,32 @@ class Reader {
     algorithm_.out_of_place = !algorithm_.in_place;
     if (algo.has("outofplace"))
       algorithm_.out_of_place |= algo.whole("outofplace", {0, 1}) == 1;
-    read_sizes(algo);
     read_collective(algo);
+    read_sizes(algo);
     const MscclForm form = form_of(algorithm_.collective);
     if ((form.input_is_part || form.output_is_part ||
          algorithm_.collective == MscclCollective::AllToAll) &&
-        gpus && chunks && *chunks % *gpus != 0)
+        gpus && chunks && algorithm_.whole() % *gpus != 0)
       algo.add_error("nchunksperloop",
                      fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
   }
 
   void read_sizes(const XmlElement& algo) {
-    const WholeRange any{0, std::numeric_limits<int64_t>::max()};
-    if (algo.has("minBytes"))
-      algorithm_.least_size = Bytes(algo.whole("minBytes", any).value_or(0));
-    // 0 stands for no limit.
-    if (const int64_t most = algo.has("maxBytes") ? algo.whole("maxBytes", any).value_or(0) : 0)
-      algorithm_.most_size = Bytes(most);
-    if (algorithm_.most_size && *algorithm_.most_size < algorithm_.least_size)
-      algo.add_error("maxBytes",
-                     fmt::format("expected at least minBytes, {}, or 0 for no limit, got {}",
-                                 algorithm_.least_size.count(), algorithm_.most_size->count()));
+    // Of the count that a gpu passes: RCCL's sizeMultiplier is 1 for a gather and a scatter.
+    const int64_t parts = form_of(algorithm_.collective).counts_part ? algorithm_.gpus : 1;
+    const WholeRange any{0, std::numeric_limits<int64_t>::max() / parts};
+    const auto read = [&](const char* attribute) {
+      return algo.has(attribute) ? algo.whole(attribute, any).value_or(0) : 0;
+    };
+    const int64_t least = read("minBytes");
+    const int64_t most = read("maxBytes");  // 0 stands for no limit
+    if (most > 0 && most < least)
+      algo.add_error(
+          "maxBytes",
+          fmt::format("expected at least minBytes, {}, or 0 for no limit, got {}", least, most));
+    algorithm_.least_size = Bytes(least * parts);
+    if (most > 0)
+      algorithm_.most_size = Bytes(most * parts);
   }
 
   void read_collective(const XmlElement& algo) {
@@ -205,7 +210,7 @@ class Reader {
     MscclBuffers& buffers = algorithm_.buffers[gpu];
     buffers.scratch = element.whole("s_chunks", {}).value_or(0);
     const auto read = [&](const char* attribute, bool is_part) -> int64_t {
-      const int64_t expected = is_part ? algorithm_.part() : algorithm_.chunks;
+      const int64_t expected = is_part ? algorithm_.part() : algorithm_.whole();
       const std::optional<int64_t> declared = element.whole(attribute, {});
       if (!declared)
         return expected;

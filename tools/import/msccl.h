@@ -37,6 +37,7 @@ struct MscclForm {
   bool input_is_part = false;
   bool output_is_part = false;
   bool rooted = false;  // one gpu holds all that goes in or comes out; others may lack that buffer
+  bool counts_part = false;  // nchunksperloop and sizes are of one gpu's part, not of all
 };
 MscclForm form_of(MscclCollective collective);
 
@@ -80,7 +81,7 @@ struct MscclAlgorithm {
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
-  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
+  /// As in the file (nchunksperloop): of the whole buffer, or of a gpu's part of it.
   int64_t chunks = 0;
   /// How it may be called: with one buffer, with two. At least one of them.
   bool in_place = false;
@@ -99,8 +100,10 @@ struct MscclAlgorithm {
   size_t more_hangs = 0;
   std::vector<std::string> notes;  // what the reader took although it has no meaning here
 
+  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
+  int64_t whole() const { return form_of(collective).counts_part ? chunks * gpus : chunks; }
   /// Chunks of one gpu's own part: its input of an all-gather, its output of a reduce-scatter.
-  int64_t part() const { return chunks / gpus; }
+  int64_t part() const { return whole() / gpus; }
   void add_hang(CertainHang hang) {
     constexpr size_t kMost = 8;
     if (hangs.size() < kMost)

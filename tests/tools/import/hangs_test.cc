@@ -44,7 +44,7 @@ TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, an
   CHECK_FALSE(proof.holds);
   CHECK(proof.least_slots == 3);
   const Check check = hang_check(proof);
-  CHECK(check.message == "hangs with 2 slots a connection; it needs 3");
+  CHECK(check.message == "hangs with 2 slots a connection at every size; it needs 3");
   CHECK(witness(check) ==
         "gpu 0 tb 0 chan 0 step 2 rcs line  6: waits for a slot that is held until gpu 1 tb 0 step "
         "2 (rcs, line 21) ends\n"
