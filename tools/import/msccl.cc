@@ -258,14 +258,44 @@ class Reader {
     claim(gpu, block.receive, block.channel, "recv", element);
 
     const Channel channel(blocks_[gpu].size());
-    std::vector<Step>& steps = algorithm_.steps[gpu].emplace_back();
+    std::vector<Step> steps;
+    std::vector<ParsedStep> parsed;
     for (uint32_t s = 0; s < block.elements.size(); ++s) {
       const XmlElement& step = block.elements[s];
-      read.steps.push_back({step.line(), {}, std::nullopt});
-      block.sets_flag.push_back(step.whole("hasdep", {0, 1}) == 1);
-      steps.push_back(read_step({Node(gpu), channel, s}, block, step, read.steps.back()));
+      MscclStepText& text = read.steps.emplace_back();
+      text.line = step.line();
+      text.number = s;
+      const bool sets_flag = step.whole("hasdep", {0, 1}) == 1;
+      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, block, step, text));
+      parsed.push_back(
+          {text.type, text.waits_for.has_value(), sets_flag, made.source, made.target});
     }
+    order(block, read, steps, parsed);
+    algorithm_.steps[gpu].push_back(std::move(steps));
     blocks_[gpu].push_back(std::move(block));
+  }
+
+  /// Puts the steps of a thread block in the order in which they run, and joins them to transfers.
+  static void order(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep>& parsed) {
+    const std::vector<uint32_t> order = transfers_of(parsed).order();
+    const auto reorder = [&](auto& all) {
+      std::decay_t<decltype(all)> ordered;
+      for (const uint32_t s : order)
+        ordered.push_back(std::move(all[s]));
+      all = std::move(ordered);
+    };
+    reorder(block.elements);
+    reorder(read.steps);
+    reorder(steps);
+    reorder(parsed);
+    block.transfers = transfers_of(parsed);
+    for (const Transfer& transfer : block.transfers.transfers) {
+      for (size_t s = 1; s < transfer.steps.size(); ++s)
+        read.steps[transfer.steps[s]].chained = true;
+      if (transfer.sets_flag)
+        read.steps[transfer.steps.back()].flag = transfer.flag;
+    }
   }
 
   /// Each direction of a connection belongs to one thread block.

@@ -44,10 +44,13 @@ MscclForm form_of(MscclCollective collective);
 /// What the file says of a step besides what it does.
 struct MscclStepText {
   uint32_t line = 0;
+  uint32_t number = 0;    // s="1"
   std::string_view type;  // "rrcs"
   /// The thread block's id and the step that the file names to wait for. Step::after is the step
-  /// that ends the wait: the first from there on that sets a flag.
+  /// that ends the wait: the first that sets the flag to that number or more.
   std::optional<std::pair<int64_t, int64_t>> waits_for;
+  std::optional<uint32_t> flag = {};  // that it sets
+  bool chained = false;  // a re that runs as one with the step before it (msccl_transfers.h)
 };
 
 struct MscclBlock {
@@ -90,8 +93,9 @@ struct MscclAlgorithm {
   Bytes least_size;
   std::optional<Bytes> most_size;
   std::vector<MscclBuffers> buffers;  // per gpu
-  /// Per gpu and thread block. Slices are in chunks of the file's buffers: i, o and s are the
-  /// input, the output and the scratch area.
+  /// Per gpu and thread block, in the order in which they run: that of the file, but for nops
+  /// within chains of re (msccl_transfers.h). Slices are in chunks of the file's buffers: i, o and
+  /// s are the input, the output and the scratch area.
   StoredSteps steps;
   std::vector<std::vector<MscclBlock>> blocks;  // per gpu; as in `steps`
   /// Every message once; meaningless where `hangs` has a connection of unequal ends.

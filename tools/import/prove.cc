@@ -14,6 +14,7 @@
 #include "simulator/lower/reach.h"
 #include "simulator/schedule/walk.h"
 #include "tools/import/algorithm_time.h"
+#include "tools/import/chained_reductions.h"
 #include "tools/import/chunk_proof.h"
 #include "tools/import/cut_schedule.h"
 #include "tools/import/judged_sizes.h"
@@ -252,7 +253,7 @@ class Prover {
              : passed(CheckKind::RaceFree, "",
                       where + "any two steps that touch the same elements are ordered, with any "
                               "number of slots"));
-    result_.checks.push_back(proved(traced, cut, where));
+    result_.checks.push_back(proved(traced, placement, cut, where));
   }
 
   /// What to add to the text of a race: whether the slots asked for would order the steps.
@@ -263,10 +264,13 @@ class Prover {
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
   }
 
-  Check proved(const Traced& traced, const CutSteps& cut, const std::string& where) {
+  Check proved(const Traced& traced, Placement placement, const CutSteps& cut,
+               const std::string& where) {
     const auto no = [&](std::string why, Witness witness = {}) {
       return failed(CheckKind::ScheduleProved, "", where + std::move(why), std::move(witness));
     };
+    if (const std::optional<std::string> otherwise = chained_otherwise(algorithm_, placement))
+      return no(*otherwise);
     if (traced.races.first)
       return no("the steps race, so values depend on their timing");
     if (traced.run.misread)

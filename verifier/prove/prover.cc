@@ -59,6 +59,7 @@ std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
 
 std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
   for (const Collective* collective : asked_by(site)) {
+    // No two steps of one channel race, and no step of an algorithm with itself.
     if (collective->schedule->extent().channels == 1)
       continue;
     if (steps(site) > budget_.steps)
