@@ -56,7 +56,7 @@ struct ProveCommand {
   std::string file;
   std::optional<std::string> cluster;     // of the catalog
   std::optional<std::string> definition;  // a file
-  uint32_t slots = 2;
+  std::optional<uint32_t> slots;
   uint32_t root = 0;
   std::string runtime = "rccl";
   std::optional<std::string> size;

@@ -155,13 +155,16 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   command->add_option("FILE", prove.file, "The algorithm, MSCCL XML")->required();
   command->add_option("--cluster", prove.cluster, "A cluster of the catalog, to time it on")
       ->type_name("NAME");
-  command->add_option("--slots", prove.slots, "Messages that a connection holds")
+  command
+      ->add_option("--slots", prove.slots,
+                   "Messages that a connection holds (default: the runtime's; Simple 2, LL and "
+                   "LL128 8)")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
   command
       ->add_option("--size", prove.size,
-                   "Bytes of the whole buffer, as \"4 MiB\" (default: 1 MiB, or the nearest size "
-                   "that the file is for)")
+                   "Bytes of the whole buffer, as \"4 MiB\" (default: every size that the file is "
+                   "for; times are then of 1 MiB, or of the nearest of them)")
       ->type_name("BYTES");
   command
       ->add_option("--runtime", prove.runtime,

@@ -202,7 +202,7 @@ class DefinitionReader {
 
 Program program_of(const MscclAlgorithm& algorithm, int64_t chunk) {
   const bool gathers = form_of(algorithm.collective).input_is_part;
-  const int64_t operand = checked_multiply(gathers ? algorithm.part() : algorithm.chunks, chunk);
+  const int64_t operand = checked_multiply(gathers ? algorithm.part() : algorithm.whole(), chunk);
   Diagnostics diagnostics(algorithm.file);
   ProgramBuilder builder(Mesh({{kAxis, int64_t{algorithm.gpus}}}), Checks::Shapes, diagnostics);
   builder.argument("operand", kDtype, Shape{operand}, {kAxis});
@@ -223,7 +223,7 @@ ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root) {
   ORRERY_CHECK(collective != MscclCollective::Custom && root < algorithm.gpus,
                "a custom collective is what a file says, and a root is a gpu");
   const uint32_t gpus = algorithm.gpus;
-  const int64_t chunks = algorithm.chunks;
+  const int64_t chunks = algorithm.whole();
   ChunkDefinition result;
   result.text = fmt::format("the {} of {} chunk{} over {} gpus", name(collective), chunks,
                             chunks == 1 ? "" : "s", gpus);

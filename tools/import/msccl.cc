@@ -52,15 +52,15 @@ struct CollectiveName {
 
 /// In the order of MscclCollective.
 constexpr std::array kCollectives = {
-    //             name              input is part, output is part, rooted
+    //             name              input is part, output is part, rooted, counts a part
     CollectiveName{"allreduce", {}},
-    CollectiveName{"allgather", {true, false, false}},
+    CollectiveName{"allgather", {true, false, false, false}},
     CollectiveName{"alltoall", {}},
-    CollectiveName{"reduce_scatter", {false, true, false}},
-    CollectiveName{"broadcast", {false, false, true}},
-    CollectiveName{"reduce", {false, false, true}},
-    CollectiveName{"gather", {true, false, true}},
-    CollectiveName{"scatter", {false, true, true}},
+    CollectiveName{"reduce_scatter", {false, true, false, false}},
+    CollectiveName{"broadcast", {false, false, true, false}},
+    CollectiveName{"reduce", {false, false, true, false}},
+    CollectiveName{"gather", {true, false, true, true}},
+    CollectiveName{"scatter", {false, true, true, true}},
     CollectiveName{"custom", {}},
 };
 
@@ -124,27 +124,32 @@ class Reader {
     algorithm_.out_of_place = !algorithm_.in_place;
     if (algo.has("outofplace"))
       algorithm_.out_of_place |= algo.whole("outofplace", {0, 1}) == 1;
-    read_sizes(algo);
     read_collective(algo);
+    read_sizes(algo);
     const MscclForm form = form_of(algorithm_.collective);
     if ((form.input_is_part || form.output_is_part ||
          algorithm_.collective == MscclCollective::AllToAll) &&
-        gpus && chunks && *chunks % *gpus != 0)
+        gpus && chunks && algorithm_.whole() % *gpus != 0)
       algo.add_error("nchunksperloop",
                      fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
   }
 
   void read_sizes(const XmlElement& algo) {
-    const WholeRange any{0, std::numeric_limits<int64_t>::max()};
-    if (algo.has("minBytes"))
-      algorithm_.least_size = Bytes(algo.whole("minBytes", any).value_or(0));
-    // 0 stands for no limit.
-    if (const int64_t most = algo.has("maxBytes") ? algo.whole("maxBytes", any).value_or(0) : 0)
-      algorithm_.most_size = Bytes(most);
-    if (algorithm_.most_size && *algorithm_.most_size < algorithm_.least_size)
-      algo.add_error("maxBytes",
-                     fmt::format("expected at least minBytes, {}, or 0 for no limit, got {}",
-                                 algorithm_.least_size.count(), algorithm_.most_size->count()));
+    // Of the count that a gpu passes: RCCL's sizeMultiplier is 1 for a gather and a scatter.
+    const int64_t parts = form_of(algorithm_.collective).counts_part ? algorithm_.gpus : 1;
+    const WholeRange any{0, std::numeric_limits<int64_t>::max() / parts};
+    const auto read = [&](const char* attribute) {
+      return algo.has(attribute) ? algo.whole(attribute, any).value_or(0) : 0;
+    };
+    const int64_t least = read("minBytes");
+    const int64_t most = read("maxBytes");  // 0 stands for no limit
+    if (most > 0 && most < least)
+      algo.add_error(
+          "maxBytes",
+          fmt::format("expected at least minBytes, {}, or 0 for no limit, got {}", least, most));
+    algorithm_.least_size = Bytes(least * parts);
+    if (most > 0)
+      algorithm_.most_size = Bytes(most * parts);
   }
 
   void read_collective(const XmlElement& algo) {
@@ -205,7 +210,7 @@ class Reader {
     MscclBuffers& buffers = algorithm_.buffers[gpu];
     buffers.scratch = element.whole("s_chunks", {}).value_or(0);
     const auto read = [&](const char* attribute, bool is_part) -> int64_t {
-      const int64_t expected = is_part ? algorithm_.part() : algorithm_.chunks;
+      const int64_t expected = is_part ? algorithm_.part() : algorithm_.whole();
       const std::optional<int64_t> declared = element.whole(attribute, {});
       if (!declared)
         return expected;
@@ -253,14 +258,44 @@ class Reader {
     claim(gpu, block.receive, block.channel, "recv", element);
 
     const Channel channel(blocks_[gpu].size());
-    std::vector<Step>& steps = algorithm_.steps[gpu].emplace_back();
+    std::vector<Step> steps;
+    std::vector<ParsedStep> parsed;
     for (uint32_t s = 0; s < block.elements.size(); ++s) {
       const XmlElement& step = block.elements[s];
-      read.steps.push_back({step.line(), {}, std::nullopt});
-      block.sets_flag.push_back(step.whole("hasdep", {0, 1}) == 1);
-      steps.push_back(read_step({Node(gpu), channel, s}, block, step, read.steps.back()));
+      MscclStepText& text = read.steps.emplace_back();
+      text.line = step.line();
+      text.number = s;
+      const bool sets_flag = step.whole("hasdep", {0, 1}) == 1;
+      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, block, step, text));
+      parsed.push_back(
+          {text.type, text.waits_for.has_value(), sets_flag, made.source, made.target});
     }
+    order(block, read, steps, parsed);
+    algorithm_.steps[gpu].push_back(std::move(steps));
     blocks_[gpu].push_back(std::move(block));
+  }
+
+  /// Puts the steps of a thread block in the order in which they run, and joins them to transfers.
+  static void order(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep>& parsed) {
+    const std::vector<uint32_t> order = transfers_of(parsed).order();
+    const auto reorder = [&](auto& all) {
+      std::decay_t<decltype(all)> ordered;
+      for (const uint32_t s : order)
+        ordered.push_back(std::move(all[s]));
+      all = std::move(ordered);
+    };
+    reorder(block.elements);
+    reorder(read.steps);
+    reorder(steps);
+    reorder(parsed);
+    block.transfers = transfers_of(parsed);
+    for (const Transfer& transfer : block.transfers.transfers) {
+      for (size_t s = 1; s < transfer.steps.size(); ++s)
+        read.steps[transfer.steps[s]].chained = true;
+      if (transfer.sets_flag)
+        read.steps[transfer.steps.back()].flag = transfer.flag;
+    }
   }
 
   /// Each direction of a connection belongs to one thread block.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
+
 namespace orrery {
 namespace {
 
@@ -16,24 +18,17 @@ struct Ends {
   std::vector<StepRef> receives;
 };
 
-/// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks is at that end.
-std::string side_text(const MscclAlgorithm& algorithm, uint32_t gpu,
-                      const std::vector<StepRef>& steps) {
-  if (steps.empty())
-    return fmt::format("gpu {}", gpu);
-  return fmt::format("gpu {} tb {}", gpu, algorithm.block(steps.front()).id);
-}
-
 std::string messages_text(size_t count) {
-  return count == 1 ? "1 message" : fmt::format("{} messages", count);
+  return counted(static_cast<int64_t>(count), "message");
 }
 
 /// Says what is wrong with connections of unequal ends. `usual` counts, for each number of
 /// messages, the connections that have it at both ends.
 class UnequalEnds {
  public:
-  UnequalEnds(MscclAlgorithm& algorithm, std::map<size_t, size_t> usual)
-      : algorithm_(algorithm), usual_(std::move(usual)) {}
+  UnequalEnds(MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks,
+              std::map<size_t, size_t> usual)
+      : algorithm_(algorithm), blocks_(blocks), usual_(std::move(usual)) {}
 
   void add(const Connection& connection, const Ends& ends) {
     const auto& [from, to, channel] = connection;
@@ -43,9 +38,9 @@ class UnequalEnds {
     const StepRef first = more_sent ? ends.sends[received] : ends.receives[sent];
     const std::string unmatched = fmt::format(
         "gpu {} tb {} step {} ({}, line {})", first.node.index(), algorithm_.block(first).id,
-        first.index, algorithm_.text(first).type, algorithm_.text(first).line);
-    const std::string sender = side_text(algorithm_, from, ends.sends);
-    const std::string receiver = side_text(algorithm_, to, ends.receives);
+        algorithm_.text(first).number, algorithm_.text(first).type, algorithm_.text(first).line);
+    const std::string sender = side_text(from, &ThreadBlock::send, to, channel);
+    const std::string receiver = side_text(to, &ThreadBlock::receive, from, channel);
     const std::string message = fmt::format(
         "On channel {}, {} sends {} to gpu {}, and {} receives {}: {}.", channel, sender,
         messages_text(sent), to, receiver, received,
@@ -73,6 +68,16 @@ class UnequalEnds {
   }
 
  private:
+  /// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks has that peer.
+  std::string side_text(uint32_t gpu, int64_t ThreadBlock::*direction, uint32_t peer,
+                        int64_t channel) const {
+    for (size_t b = 0; b < blocks_[gpu].size(); ++b)
+      if (const ThreadBlock& block = blocks_[gpu][b];
+          block.*direction == int64_t{peer} && block.channel == channel)
+        return fmt::format("gpu {} tb {}", gpu, algorithm_.blocks[gpu][b].id);
+    return fmt::format("gpu {}", gpu);
+  }
+
   /// Connections with this many messages at both ends.
   size_t likes(size_t messages) const {
     const auto found = usual_.find(messages);
@@ -80,6 +85,7 @@ class UnequalEnds {
   }
 
   MscclAlgorithm& algorithm_;
+  const std::vector<std::vector<ThreadBlock>>& blocks_;
   std::map<size_t, size_t> usual_;
 };
 
@@ -105,7 +111,7 @@ std::vector<StoredSchedule::Message> join_messages(
   for (const auto& [connection, ends] : connections)
     if (ends.sends.size() == ends.receives.size())
       ++usual[ends.sends.size()];
-  UnequalEnds unequal(algorithm, std::move(usual));
+  UnequalEnds unequal(algorithm, blocks, std::move(usual));
   std::vector<StoredSchedule::Message> messages;
   for (const auto& [connection, ends] : connections) {
     if (ends.sends.size() != ends.receives.size()) {

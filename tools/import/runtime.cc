@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace orrery {
 namespace {
@@ -49,16 +48,6 @@ const Runtime* runtime_named(std::string_view text) {
   const auto* const found = std::find_if(kRuntimes.begin(), kRuntimes.end(),
                                          [&](const Runtime& each) { return each.name == text; });
   return found == kRuntimes.end() ? nullptr : found;
-}
-
-MessageCut message_cut(const Runtime& runtime, MscclProtocol protocol, int64_t chunk, Bytes item) {
-  const std::optional<Bytes> slot = runtime.form(protocol).slot;
-  if (!slot)
-    return {std::numeric_limits<int64_t>::max(), chunk};
-  const int64_t fit = slot->count() / item.count();  // elements
-  if (chunk > fit)
-    return {1, fit};
-  return {std::min(fit / chunk, runtime.limits->count), chunk};
 }
 
 }  // namespace orrery

@@ -19,7 +19,7 @@ std::optional<MscclProtocol> protocol_named(std::string_view text);
 /// How a connection carries messages.
 struct MessageForm {
   std::optional<Bytes> slot;  // data in one slot; empty: a message of any size fits one
-  uint32_t slots = 0;         // that a connection has there; 0: not known
+  uint32_t slots = 2;         // that a connection has
   /// `data` bytes of data take `wire` bytes on links: the rest are flags.
   int64_t data = 1;
   int64_t wire = 1;
@@ -49,15 +49,5 @@ struct Runtime {
 /// rccl, msccl, and none: no limits, uncut messages without flags.
 std::span<const Runtime> runtimes();
 const Runtime* runtime_named(std::string_view text);  // null if there is none
-
-/// How a step's chunks become messages: each of at most `chunks` chunks, or of a stretch of
-/// `elements` elements of one chunk. One of the two is 1 or all.
-struct MessageCut {
-  int64_t chunks = 1;    // the most of one message
-  int64_t elements = 1;  // of each of its chunks
-};
-/// By the interpreter: its outer loop goes over stretches of a slot, and a step of several chunks
-/// takes as many at a time as fit a slot, below the limit on counts. `chunk` elements of `item`.
-MessageCut message_cut(const Runtime& runtime, MscclProtocol protocol, int64_t chunk, Bytes item);
 
 }  // namespace orrery

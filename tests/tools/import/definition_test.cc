@@ -71,7 +71,7 @@ TEST_CASE("definitions: a reduce gives the root the sum, and others anything") {
 }
 
 TEST_CASE("definitions: a gather collects the parts at the root, whose gpus alone has an output") {
-  AlgoText algo = rooted("gather", 3, 1, 3);
+  AlgoText algo = rooted("gather", 1, 1, 3);
   algo.gpus = {sends(0, 2, "i0", "o0"), sends(0, 2, "i0", "o1"),
                receives(0, 0, "o0") + receives(1, 1, "o1") + copies(2, "i0", "o2")};
   std::string text = algo.text();
@@ -86,7 +86,7 @@ TEST_CASE("definitions: a gather collects the parts at the root, whose gpus alon
 }
 
 TEST_CASE("definitions: a scatter gives each gpu its part of the root's input") {
-  AlgoText algo = rooted("scatter", 3, 3, 1);
+  AlgoText algo = rooted("scatter", 1, 3, 1);
   algo.gpus = {sends(0, 1, "i1", "o0") + sends(1, 2, "i2", "o0") + copies(2, "i0", "o0"),
                receives(0, 0, "o0"), receives(0, 0, "o0")};
   CHECK(prove(algo, 0).holds);
@@ -96,7 +96,7 @@ TEST_CASE("definitions: a scatter gives each gpu its part of the root's input") 
 TEST_CASE("definitions: rooted collectives are timed, and a root is a gpu") {
   const Cluster cluster{
       "switch of 3", switch_fabric(3, {BytesPerSecond(1'000'000'000), Duration(0)}), {}};
-  AlgoText algo = rooted("scatter", 3, 3, 1);
+  AlgoText algo = rooted("scatter", 1, 3, 1);
   algo.protocol = "Simple";
   algo.gpus = {sends(0, 1, "i1", "o0") + sends(1, 2, "i2", "o0") + copies(2, "i0", "o0"),
                receives(0, 0, "o0"), receives(0, 0, "o0")};

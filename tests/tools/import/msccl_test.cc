@@ -158,13 +158,14 @@ TEST_CASE("MSCCL: protocols and channels that there are not") {
         "a.xml:1:1: /algo/proto: expected Simple, LL or LL128, got \"LL12\"");
   CHECK(errors(with(good, "chan=\"0\"", "chan=\"1\"")) ==
         "a.xml:3:1: /algo/gpu/0/tb/0/chan: expected a channel below nchannels (1), got 1");
-  CHECK(errors(with(good, "inplace=\"1\"", "inplace=\"1\" minBytes=\"9\" maxBytes=\"8\"")) ==
+  CHECK(errors(with(good, "minBytes=\"0\" maxBytes=\"0\"", "minBytes=\"9\" maxBytes=\"8\"")) ==
         "a.xml:1:1: /algo/maxBytes: expected at least minBytes, 9, or 0 for no limit, got 8");
 }
 
 TEST_CASE("MSCCL: attributes and spellings without a meaning are taken, with a note") {
   AlgoText algo = two_gather();
-  algo.more = " maxcount=\"1\" nthreadblocks=\"24\" minBytes=\"8\" maxBytes=\"0\"";
+  algo.sizes = " minBytes=\"8\" maxBytes=\"0\"";
+  algo.more = " maxcount=\"1\" nthreadblocks=\"24\"";
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK(algorithm.notes ==
         std::vector<std::string>{"maxcount is not read: the runtimes ignore it",
@@ -187,10 +188,10 @@ TEST_CASE("MSCCL: attributes and spellings without a meaning are taken, with a n
 TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called either way") {
   AlgoText algo = ring_gather(2, 1);
   algo.in_place = true;
-  algo.more = " outofplace=\"1\"";
+  algo.out_of_place = true;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) ==
         std::vector{Placement::OutOfPlace, Placement::InPlace});
-  algo.more = " outofplace=\"0\"";
+  algo.out_of_place = false;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::InPlace});
   algo.in_place = false;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::OutOfPlace});

@@ -7,6 +7,7 @@
 
 #include "models/base/diagnostics.h"
 #include "tests/tools/import/xml.h"
+#include "tools/import/message_cut.h"
 #include "tools/import/prove.h"
 
 namespace orrery::test {
@@ -41,9 +42,9 @@ TEST_CASE("runtimes: the slots that RCCL's and MSCCL's headers give") {
 }
 
 TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one chunk") {
-  const Runtime& rccl = *runtime_named("rccl");
+  const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");  // LL
   const auto cut = [&](int64_t chunk_bytes) {
-    return message_cut(rccl, MscclProtocol::LL, chunk_bytes / 4, Bytes(4));
+    return message_cut(algorithm, *runtime_named("rccl"), chunk_bytes / 4, Bytes(4));
   };
   CHECK(cut(16 << 10).chunks == 1);  // just one slot
   CHECK(cut(16 << 10).elements == 4096);
@@ -53,8 +54,7 @@ TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one 
   CHECK(cut((8 << 10) + 4).chunks == 1);
   CHECK(cut((8 << 10) + 4).elements == 2049);
   CHECK(cut(4).chunks == 71);  // MSCCL_MAX_COUNT - 1
-  CHECK(message_cut(*runtime_named("none"), MscclProtocol::LL, 1 << 20, Bytes(4)).elements ==
-        1 << 20);
+  CHECK(message_cut(algorithm, *runtime_named("none"), 1 << 20, Bytes(4)).elements == 1 << 20);
 }
 
 /// Two gpus exchange four chunks each, in one message.
@@ -89,12 +89,12 @@ TEST_CASE("runtimes: a message of several slots needs as many where both sides s
 
 TEST_CASE("runtimes: how messages are cut is said") {
   const MscclAlgorithm algorithm = read_msccl(four_at_once().text(), "a.xml");
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 13)}),
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 13)}),
                  "a message has at most 2 chunks of 8 KiB"));
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 20)}),
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 20)}),
                  "a chunk of 1 MiB is cut, and all steps run 64 times"));
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 12)}),
-                 "LL in rccl: 8 slots a connection (judged with 8), each of 16 KiB of data"));
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 12)}),
+                 "LL in rccl: a slot holds 16 KiB of data"));
 }
 
 TEST_CASE("runtimes: messages of any number of chunks do not take memory for each piece") {
@@ -106,8 +106,8 @@ TEST_CASE("runtimes: messages of any number of chunks do not take memory for eac
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK_THROWS_WITH_AS(
       prove_algorithm(algorithm, {}),
-      "a.xml: /algo: expected at most 2097152 steps with messages of at most 71 chunks, got "
-      "56338032",
+      "a.xml: /algo: expected at most 2097152 steps with messages of at most 1 chunk, got "
+      "4000000000",
       InputError);
   ProofRequest request;
   request.runtime = runtime_named("none");
@@ -116,14 +116,14 @@ TEST_CASE("runtimes: messages of any number of chunks do not take memory for eac
 
 TEST_CASE("runtimes: a size outside the file's is said, and the default is inside") {
   AlgoText algo = two_gather();
-  algo.more = " minBytes=\"64\" maxBytes=\"4100\"";
+  algo.sizes = " minBytes=\"64\" maxBytes=\"4100\"";
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8192)}),
-                 "8 KiB is more than the file is for: 64 B to 4.004 KiB"));
+                 "8 KiB is more than the file is for: from 64 B to 4100 B"));
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8)}), "8 B is less than the file is for"));
   CHECK_FALSE(has_note(prove_algorithm(algorithm, {2, Bytes(64)}), "than the file is for"));
   CHECK(prove_algorithm(algorithm, {}).size == Bytes(4096));  // whole elements of 8 B
-  algo.more = " minBytes=\"2097152\" maxBytes=\"0\"";
+  algo.sizes = " minBytes=\"2097152\" maxBytes=\"0\"";
   CHECK(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}).size == Bytes(2 << 20));
   CHECK(prove_algorithm(read_msccl(two_gather().text(), "a.xml"), {}).size == Bytes(1 << 20));
 }

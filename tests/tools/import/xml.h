@@ -2,6 +2,7 @@
 
 // Short ways to write small MSCCL files.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct AlgoText {
   std::string coll = "allgather";
   int chunks = 2;
   bool in_place = true;
+  std::optional<bool> out_of_place = {};  // empty: where it is not in place
+  std::string sizes = R"( minBytes="0" maxBytes="0")";
   int input = 0;  // declared chunks
   int output = 2;
   int scratch = 0;
@@ -23,7 +26,8 @@ struct AlgoText {
     std::string xml = "<algo name=\"small\" proto=\"" + protocol +
                       "\" nchannels=\"1\" nchunksperloop=\"" + std::to_string(chunks) +
                       "\" ngpus=\"" + std::to_string(gpus.size()) + "\" coll=\"" + coll +
-                      "\" inplace=\"" + (in_place ? "1" : "0") + "\"" + more + ">\n";
+                      "\" inplace=\"" + (in_place ? "1" : "0") + "\" outofplace=\"" +
+                      (out_of_place.value_or(!in_place) ? "1" : "0") + "\"" + sizes + more + ">\n";
     for (size_t g = 0; g < gpus.size(); ++g)
       xml += "<gpu id=\"" + std::to_string(g) + "\" i_chunks=\"" + std::to_string(input) +
              "\" o_chunks=\"" + std::to_string(output) + "\" s_chunks=\"" +
