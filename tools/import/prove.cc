@@ -48,7 +48,7 @@ class Prover {
   Prover(const MscclAlgorithm& algorithm, const ProofRequest& request)
       : algorithm_(algorithm),
         request_(request),
-        runtime_(request.runtime != nullptr ? *request.runtime : runtimes().front()),
+        runtime_(request.runtime != nullptr ? *request.runtime : runtime_of(algorithm)),
         slots_(request.slots.value_or(runtime_.form(algorithm.protocol).slots)),
         sizes_(algorithm, runtime_, request.size) {}
 
@@ -60,6 +60,7 @@ class Prover {
       for (const std::vector<Step>& channel : gpu)
         result_.steps += channel.size();
     result_.notes = algorithm_.notes;
+    note_runtime();
     for (std::string& note : sizes_.notes())
       result_.notes.push_back(std::move(note));
     if (!request_.slots)
@@ -83,16 +84,37 @@ class Prover {
                            : std::string("--runtime none");
   }
 
+  void note_runtime() {
+    const Runtime& usual = runtimes().front();
+    if (request_.runtime == nullptr && &runtime_ != &usual)
+      result_.notes.push_back(fmt::format("judged for {}: {} does not read the file ({})",
+                                          runtime_.name, usual.name,
+                                          *other_format(algorithm_, usual)));
+    if (std::optional<std::string> note = lacks_kernel(algorithm_, runtime_))
+      result_.notes.push_back(std::move(*note));
+  }
+
   void require_judgeable() const {
     if (algorithm_.collective == MscclCollective::Custom && request_.definition == nullptr)
       refuse(algorithm_, "/algo/coll",
              "a custom collective needs a definition: --definition FILE with {\"outputs\": [[gpu, "
              "chunk, [[gpu, chunk], ..]], ..]}");
-    if (request_.root >= algorithm_.gpus)
-      refuse(algorithm_, "/algo/ngpus",
-             fmt::format("the root is one of {} gpus, got {}", algorithm_.gpus, request_.root));
+    if (request_.root)
+      require_root(*request_.root);
     if (request_.cluster != nullptr)
       require_devices(*request_.cluster);
+  }
+
+  void require_root(uint32_t root) const {
+    const auto wrong = [](std::string message) {
+      throw InputError("--root", {{{}, std::move(message)}});
+    };
+    if (request_.definition != nullptr)
+      wrong("expected none with --definition, which says what each output is");
+    if (!form_of(algorithm_.collective).rooted)
+      wrong(fmt::format("expected none, as {} has no root", name(algorithm_.collective)));
+    if (root >= algorithm_.gpus)
+      wrong(fmt::format("expected a gpu from 0 to {}, got {}", algorithm_.gpus - 1, root));
   }
 
   void require_devices(const Cluster& cluster) const {
@@ -280,7 +302,7 @@ class Prover {
       return no("the walk did not run each step of the schedule once");
     const ChunkDefinition own = request_.definition != nullptr
                                     ? *request_.definition
-                                    : definition_of(algorithm_, request_.root);
+                                    : definition_of(algorithm_, request_.root.value_or(0));
     const std::optional<WrongChunk> wrong = first_wrong_chunk(traced.run, own);
     if (!wrong)
       return passed(CheckKind::ScheduleProved, "",
@@ -289,7 +311,10 @@ class Prover {
         "gpu {}, {}", wrong->gpu, chunks_text({Area::Output, wrong->chunk, 1}, result_.chunk));
     const std::string have = wrong->have ? sum_text(*wrong->have) : "never written";
     const std::string expected = sum_text(wrong->expected);
-    return no(fmt::format("{} is {}; expected {}", chunk, have, expected));
+    const bool rooted = request_.definition == nullptr && form_of(algorithm_.collective).rooted;
+    return no(fmt::format(
+        "{} is {}; expected {}{}", chunk, have, expected,
+        rooted ? fmt::format(" (root {}; --root names another)", request_.root.value_or(0)) : ""));
   }
 
   void require_routes(const Cluster& cluster, const Schedule& schedule) const {

@@ -146,7 +146,7 @@ TEST_CASE("hangs: a row of a cycle names the step that ends a wait, and why it i
                                             "waits for tb 1 step 0 (cpy, line 9)"));
   CHECK(check.witness[1].second ==
         "waits for tb 0 step 2 (cpy, line 6), the first that sets the flag 1 or more: it sets 1, "
-        "as nops are counted where their waits are made");
+        "as nops are counted where their waits are made; that thread block is at step 0");
 }
 
 TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
