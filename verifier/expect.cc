@@ -1,7 +1,6 @@
 #include "verifier/expect.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
+#include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
 #include "verifier/whole_numbers.h"
 
@@ -45,13 +45,6 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {"element", std::to_string(element)},
                  {left.first, left.second},
                  {right.first, right.second}});
-}
-
-/// A bound on a difference, which it decides or not.
-std::string allowed_text(double bound, bool decides) {
-  if (std::isinf(bound))
-    return "any difference";
-  return fmt::format("a difference of {:.3g}{}", bound, decides ? "" : ", as large as the values");
 }
 
 std::string list_text(const std::vector<std::string>& names) {
@@ -96,6 +89,13 @@ std::vector<CheckKind> checks_of(Property property) {
       return {CheckKind::ScheduleProved};
   }
   return {};
+}
+
+/// Why a run has none of a property's checks.
+std::string_view nothing_to_check(Property property) {
+  return property == Property::Proved
+             ? "the program has no collectives, so there is nothing to prove"
+             : "nothing of it was checked";
 }
 
 }  // namespace
@@ -210,13 +210,14 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   std::vector<ValueId> values;
   for (const std::string& name : expected.values)
     values.push_back(values_by_name_.at(name));
+  const bool whole = sums_whole_numbers(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
-                fmt::format("{} are bitwise equal on {}.{}", list_text(expected.values),
-                            compared_text(expected),
-                            sums_whole_numbers(evidence_.scenario, values)
-                                ? " Their data are whole numbers, whose sums are the same in most "
-                                  "orders."
-                                : ""));
+                fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
+                            compared_text(expected)),
+                whole
+                    ? "They sum whole numbers, which is exact in any order; sums of fractions may "
+                      "differ."
+                    : "");
 }
 
 /// The sums of the compared values that differ in length.
@@ -254,9 +255,11 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const int64_t element = near.wrong.value_or(near.undecided.value_or(0));
     const auto i = static_cast<size_t>(element);
     const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
-    Check check = differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
-                          {quoted(other), element_text(b, element)},
-                          "; their roundings allow " + allowed_text(bound, near.wrong.has_value()));
+    Check check =
+        differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
+                {quoted(other), element_text(b, element)},
+                "; their roundings allow " +
+                    allowed_text(near.wrong ? Verdict::Fails : Verdict::Undecided, bound));
     if (near.wrong)
       return check;
     check.verdict = Verdict::Undecided;
@@ -330,8 +333,11 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
                          fmt::format("{} is undecided: {}", property_name(property), check.message),
                          check.witness);
     }
-    properties += fmt::format("{}{}{}", properties.empty() ? "" : ", ", property_name(property),
-                              checked ? "" : " (there is nothing to check)");
+    if (!checked && !open)
+      open = undecided(
+          CheckKind::PropertyHolds, of,
+          fmt::format("{} is undecided: {}.", property_name(property), nothing_to_check(property)));
+    properties += fmt::format("{}{}", properties.empty() ? "" : ", ", property_name(property));
   }
   if (open)
     return std::move(*open);

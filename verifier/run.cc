@@ -1,8 +1,8 @@
 #include "verifier/run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,16 +20,13 @@
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
 #include "models/scenario/data.h"
+#include "models/scenario/fault.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/slack.h"
-#include "simulator/event/recording.h"
-#include "simulator/lower/assumptions.h"
-#include "simulator/lower/faults.h"
 #include "simulator/network/demand.h"
-#include "simulator/network/paths.h"
 #include "simulator/schedule/tape_order.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/futures.h"
@@ -41,8 +38,8 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
+#include "verifier/labels.h"
 #include "verifier/long_loops.h"
-#include "verifier/opaque_values.h"
 #include "verifier/prove/race_free.h"
 #include "verifier/stages.h"
 
@@ -60,13 +57,13 @@ Int128 data_size(const Program& program) {
   return size;
 }
 
-bool proof_is_asked_for(const Scenario& scenario) {
-  for (const Expectation& expectation : scenario.expectations)
-    if (const auto* holds = std::get_if<ExpectHolds>(&expectation.what))
-      for (const Property property : holds->properties)
-        if (property == Property::Proved || property == Property::RaceFree)
-          return true;
-  return false;
+bool is_asked_for(const Scenario& scenario, Property asked) {
+  return std::any_of(
+      scenario.expectations.begin(), scenario.expectations.end(), [&](const Expectation& each) {
+        const auto* holds = std::get_if<ExpectHolds>(&each.what);
+        return holds != nullptr && std::find(holds->properties.begin(), holds->properties.end(),
+                                             asked) != holds->properties.end();
+      });
 }
 
 StageOptions stage_options(const Scenario& scenario, const RunOptions& options) {
@@ -76,8 +73,13 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   stages.faults = scenario.faults;
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
-  if (!proof_is_asked_for(scenario))
-    stages.proof = {options.proof_budget, options.proof_piece_budget};
+  // What is asked for is done at any cost. A proof includes the search for races.
+  const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
+  const bool proof = is_asked_for(scenario, Property::Proved);
+  if (!proof)
+    stages.proof = budget;
+  if (!proof && !is_asked_for(scenario, Property::RaceFree))
+    stages.race_search = budget;
   return stages;
 }
 
@@ -96,12 +98,15 @@ class Run {
   }
 
   Report report() {
-    label_faults();
-    label_figures();
+    for (const Fault& fault : scenario_.faults)
+      report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
+    label(labels_of_faults(scenario_, stages_.fault_effects()));
+    label(labels_of_figures(scenario_, lowered()));
     report_.memory = stages_.memory();
     report_.completion = stages_.times();
     diagnostics_.throw_if_any();
-    label_loops();
+    if (leaves_out_)
+      label(labels_of_loops(scenario_, options_.iterations_budget, report_.completion));
     check_statically();
     if (report_.completion) {
       compute_values();
@@ -116,7 +121,7 @@ class Run {
     describe_devices();
     report_.fingerprint = fingerprint(report_);
     report_.lowered = std::move(stages_).take_lowered();
-    report_.fault_effects = std::move(stages_).take_fault_effects();
+    report_.links_of_run = std::move(stages_).take_fabric();
     return std::move(report_);
   }
 
@@ -128,93 +133,8 @@ class Run {
     report_.checks.push_back(std::move(check));
   }
   void label(std::string text) { report_.labels.push_back(std::move(text)); }
-
-  void label_faults() {
-    for (const Fault& fault : scenario_.faults)
-      report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
-    if (!stages_.fault_effects().fabric)
-      return;
-    label("algorithms: chosen for the links without their faults");
-    for (const Fault& fault : scenario_.faults)
-      if (const auto* slow = std::get_if<SlowLink>(&fault); slow != nullptr && slow->factor)
-        label_rounded(*slow);
-  }
-
-  /// A bandwidth that is not kept as the exact ratio.
-  void label_rounded(const SlowLink& slow) {
-    const Fabric& healthy = scenario_.cluster.fabric;
-    const int64_t parts = stages_.fault_effects().fabric->rate_parts();
-    for (const LinkId id : healthy.links_between(slow.from, slow.to)) {
-      const BytesPerSecond bandwidth = healthy.link(id).bandwidth;
-      if (parts % parts_of_slowed(bandwidth, *slow.factor) != 0)
-        label(fmt::format("link {}: {} divided by {} is rounded down to 1/{} B/s",
-                          healthy.link_text(id), quantity_text(bandwidth),
-                          factor_text(*slow.factor), parts));
-    }
-  }
-
-  void label_figures() {
-    report_.labels.insert(report_.labels.end(), lowered().labels.begin(), lowered().labels.end());
-    label_several_lists();
-    label_outputs();
-    if (!scenario_.cluster.device.memory)
-      label("memory: not given (capacity is not checked)");
-    for (std::string& figure : fitted_figures(scenario_.cluster))
-      label(std::move(figure));
-  }
-
-  /// A program none of whose results is an output: each is freed after its last use.
-  void label_outputs() {
-    std::vector<bool> kept(program_.values.size(), false);
-    for (const ValueId output : program_.outputs)
-      kept[output.index()] = true;
-    std::string without;
-    size_t count = 0;
-    size_t with_results = 0;
-    for (const Thread& thread : program_.threads) {
-      bool has_results = false;
-      bool keeps = false;
-      for (const OpId id : thread.issue_order)
-        for (const ValueId result : program_.op(id).results) {
-          has_results = true;
-          keeps = keeps || kept[result.index()];
-        }
-      with_results += has_results ? 1 : 0;
-      if (has_results && !keeps && count++ == 0)
-        without = thread.name;
-    }
-    if (count == 0)
-      return;
-    const std::string which =
-        count == with_results ? "none is named"
-        : count == 1          ? fmt::format("none of program \"{}\"", without)
-                     : fmt::format("none of program \"{}\" and {} others", without, count - 1);
-    label(fmt::format("outputs: {}; results are freed after their last use", which));
-  }
-
-  /// What a run that leaves out iterations does not say, and what it added up.
-  void label_loops() {
-    if (!leaves_out_)
-      return;
-    label(shown_label(program_, options_.iterations_budget));
-    if (report_.completion)
-      for (std::string& text : added_labels(program_, report_.completion->added))
-        label(std::move(text));
-    label("critical path: not computed (iterations are left out)");
-    label("arena: placed for the iterations that are shown");
-    if (has_jitter_of_ops(scenario_.faults))
-      label("jitter: iterations that are left out have the amounts of the last one");
-  }
-
-  void label_several_lists() {
-    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
-    const auto several = std::count_if(threads_of.begin(), threads_of.end(),
-                                       [](const auto& threads) { return threads.size() > 1; });
-    if (several == 0)
-      return;
-    const std::string devices = several == 1 ? "1 device" : fmt::format("{} devices", several);
-    label(fmt::format("programs: several at once on {}, each at the device's full rates", devices));
-    label(fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
+  void label(std::vector<std::string> texts) {
+    std::move(texts.begin(), texts.end(), std::back_inserter(report_.labels));
   }
 
   void check_statically() {
@@ -361,21 +281,8 @@ class Run {
     Expectations expectations(evidence);
     for (const Expectation& expectation : scenario_.expectations)
       check(expectations.check(expectation));
-    label_opaque();
-  }
-
-  /// Expectations on values that depend on an opaque computation.
-  void label_opaque() {
-    if (!report_.values)
-      return;
-    std::map<std::string_view, std::string> computed_by;  // by the name of the value
-    for (const auto& [value, op] : opaque_values(program_))
-      computed_by.emplace(program_.value(value).name, op);
-    for (const Expectation& expectation : scenario_.expectations)
-      for (const std::string& name : compared_values(expectation))
-        if (const auto op = computed_by.find(name); op != computed_by.end())
-          label(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
-                            expectation.origin.pointer, name, op->second));
+    if (report_.values)
+      label(labels_of_opaque_values(scenario_));
   }
 
   void describe_ops() {

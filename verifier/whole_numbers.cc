@@ -2,59 +2,74 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
-#include <variant>
 
 #include "models/array/kernels.h"
-#include "models/base/overloaded.h"
+#include "models/program/rules.h"
+#include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
 
 namespace orrery {
 
 namespace {
 
-bool is_whole(const Tensor& tensor) {
-  const Tensor wide = convert(tensor, Dtype::F64);
-  const std::span<const double> elements = wide.as<double>();
-  return std::all_of(elements.begin(), elements.end(),
-                     [](double element) { return element == std::trunc(element); });
+/// The largest magnitude of the value on any device; empty where an element is not a whole number.
+std::optional<double> largest_whole(const Program& program, const DeviceValues& computed,
+                                    ValueId value) {
+  double largest = 0;
+  for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
+    const std::optional<Tensor>& tensor = computed.at(value, LogicalId(d));
+    if (!tensor)
+      continue;
+    const Tensor wide = convert(*tensor, Dtype::F64);
+    for (const double element : wide.as<double>()) {
+      if (!std::isfinite(element) || element != std::trunc(element))
+        return std::nullopt;
+      largest = std::max(largest, std::fabs(element));
+    }
+  }
+  return largest;
 }
 
-bool is_whole(const Array& array) {
-  return std::visit(
-      Overloaded{[](const IotaInit&) { return true; },
-                 [](const FillInit& init) { return init.value == std::trunc(init.value); },
-                 [](const RandomInit& init) { return init.values == RandomInit::Values::Integers; },
-                 [](const PerDeviceInit& init) {
-                   return std::all_of(init.tensors.begin(), init.tensors.end(),
-                                      [](const Tensor& tensor) { return is_whole(tensor); });
-                 }},
-      array.init);
+/// The dtype in which an op that sums floats keeps its sums.
+Dtype accumulator(const Program& program, const Op& op) {
+  const Dtype result = program.value(op.results.front()).type.dtype;
+  const auto operand = [&](size_t k) { return program.value(op.operands[k]).type.dtype; };
+  switch (op.kind) {
+    case OpKind::DotGeneral:
+      return dot_sum_dtype(operand(0), operand(1), result);
+    case OpKind::ReduceSum:
+      return reduced_sum_dtype(result);
+    default:
+      return result;
+  }
+}
+
+/// Requires an op that sums floats.
+bool sums_exactly(const Program& program, const DeviceValues& computed, const Op& op) {
+  auto sum = static_cast<double>(terms(program, op));
+  for (const ValueId operand : op.operands) {
+    const std::optional<double> largest = largest_whole(program, computed, operand);
+    if (!largest)
+      return false;
+    sum *= *largest;
+  }
+  return sum * float_format(accumulator(program, op)).unit_roundoff <= 1;
 }
 
 }  // namespace
 
-bool sums_whole_numbers(const Scenario& scenario, std::span<const ValueId> values) {
-  const Program& program = scenario.program;
-  bool sums = false;
-  std::set<ValueId> read(values.begin(), values.end());
-  for (const ValueId value : values) {
-    for (const OpId id : ops_behind(program, value)) {
-      const Op& op = program.op(id);
-      sums = sums || terms(program, op) > 1;
-      read.insert(op.operands.begin(), op.operands.end());
-    }
-  }
-  bool floats = false;
-  for (size_t a = 0; a < scenario.arrays.size(); ++a) {
-    const Array& array = scenario.arrays[a];
-    if (!is_float(array.dtype) || read.count(program.arguments[a].value) == 0)
-      continue;
-    if (!is_whole(array))
-      return false;
-    floats = true;
-  }
-  return sums && floats;
+bool sums_whole_numbers(const Program& program, const DeviceValues& computed,
+                        std::span<const ValueId> values) {
+  std::set<OpId> sums;
+  for (const ValueId value : values)
+    for (const OpId id : ops_behind(program, value))
+      if (terms(program, program.op(id)) > 1)
+        sums.insert(id);
+  return !sums.empty() && std::all_of(sums.begin(), sums.end(), [&](OpId id) {
+    return sums_exactly(program, computed, program.op(id));
+  });
 }
 
 }  // namespace orrery

@@ -5,11 +5,14 @@
 
 #include <span>
 
-#include "models/scenario/scenario.h"
+#include "models/program/program.h"
+#include "simulator/values/values.h"
 
 namespace orrery {
 
-/// Whether the values are sums of floats, all made of arrays of whole numbers.
-bool sums_whole_numbers(const Scenario& scenario, std::span<const ValueId> values);
+/// Whether floats are summed behind these values, and all their terms are whole numbers so small
+/// that every sum of them is exact. `computed` has the values of all operands.
+bool sums_whole_numbers(const Program& program, const DeviceValues& computed,
+                        std::span<const ValueId> values);
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include "simulator/analyze/critical_path.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,7 @@ class Backtrack {
       : completion_(completion), runs_(program, lowered, completion) {}
 
   std::vector<PathEntry> to_the_end() {
+    names_ = Names::Ended;
     std::vector<PathEntry> path = back_from(last());
     path.erase(std::remove_if(path.begin(), path.end(),
                               [](const PathEntry& entry) { return entry.start == entry.end; }),
@@ -83,13 +85,21 @@ class Backtrack {
     const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];
     const EnterRef entry = runs_.lists().enter_of(member.collective, origin);
     const std::optional<At> held_up = before(entry.list, {MomentKind::Entered, entry.enter});
-    path_.push_back({runs_.lists().op(entry), runs_.device(entry.list),
+    const EnterRef end{ended.list, ended.moment.instruction};
+    const bool by_entry =
+        names_ == Names::Entered || runs_.lists().op(entry) == runs_.lists().op(end);
+    const EnterRef named = by_entry ? entry : end;
+    path_.push_back({runs_.lists().op(named), runs_.device(named.list),
                      runs_.at(held_up->list, held_up->moment), runs_.at(ended.list, ended.moment)});
     return held_up;
   }
 
+  /// Where members of a collective enter by different ops: which names its entry.
+  enum class Names : uint8_t { Entered, Ended };
+
   const Completion& completion_;
   const ListRuns runs_;
+  Names names_ = Names::Entered;
   std::vector<PathEntry> path_;  // last to first
 };
 

@@ -13,8 +13,8 @@
 namespace orrery {
 
 /// A stretch of the critical path: a local op on its device, or a collective. A collective's
-/// stretch begins when the member that held it up could enter (before its launch). It ends with the
-/// collective on the device where the path continues. `device` is that first member.
+/// stretch begins when the member that held it up could enter (before its launch), and ends with
+/// the collective on the device where the path continues. `device` is that first member.
 struct PathEntry {
   OpId op;
   LogicalId device;
@@ -25,8 +25,10 @@ struct PathEntry {
 
 /// First to last and contiguous: the first entry starts when its device begins, each other one
 /// where the one before it ends, and the last ends at the makespan. Entries of no time are left
-/// out. Of several such chains, the one that ends on the device of the lowest id. Where both the
-/// compute stream and a communication stream held an entry up, it follows the compute stream.
+/// out. No op of the path has slack: where members of a collective enter by different ops, `op` and
+/// `device` are those with which the stretch ends. Of several such chains, the one that ends on the
+/// device of the lowest id. Where both the compute stream and a communication stream held an entry
+/// up, it follows the compute stream.
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -47,23 +48,25 @@ class Faults {
 
  private:
   /// Cuts the unit of all bandwidths into as many parts as make those of slow links whole, as far
-  /// as these are few and the largest bandwidth has room. What is not whole is rounded down.
+  /// as these are few and the largest bandwidth has room. Those that need the fewest come first, so
+  /// that the order of the faults has no effect. What is not whole is rounded down.
   void count_rates_in_parts(std::span<const Fault> faults) {
-    int64_t largest = 1;
-    for (const Link& link : healthy_.links())
-      largest = std::max(largest, link.bandwidth.count());
-    const int64_t most = std::min(kMostRateParts, kMostBandwidth / largest);
+    std::set<int64_t> needed;
     for (const Fault& fault : faults) {
       const auto* slow = std::get_if<SlowLink>(&fault);
       if (slow == nullptr || !slow->factor)
         continue;
-      for (const LinkId id : healthy_.links_between(slow->from, slow->to)) {
-        // At most 512 and 10^12: no overflow.
-        const int64_t parts =
-            std::lcm(rate_parts_, parts_of_slowed(healthy_.link(id).bandwidth, *slow->factor));
-        if (parts <= most)
-          rate_parts_ = parts;
-      }
+      for (const LinkId id : healthy_.links_between(slow->from, slow->to))
+        needed.insert(parts_of_slowed(healthy_.link(id).bandwidth, *slow->factor));
+    }
+    int64_t largest = 1;
+    for (const Link& link : healthy_.links())
+      largest = std::max(largest, link.bandwidth.count());
+    const int64_t most = std::min(kMostRateParts, kMostBandwidth / largest);
+    for (const int64_t own : needed) {
+      const int64_t parts = std::lcm(rate_parts_, own);  // at most 512 and 10^12: no overflow
+      if (parts <= most)
+        rate_parts_ = parts;
     }
     if (rate_parts_ > 1)
       for (Link& link : links())

@@ -1,5 +1,6 @@
 #include "simulator/time/sweep.h"
 
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -139,6 +140,14 @@ class ProgramSweep {
   Completion completion_;
 };
 
+/// A number of parts of 1: "333 1/3".
+std::string mixed_number(Int128 count, int64_t parts) {
+  const auto rest = static_cast<int64_t>(count % parts);
+  const int64_t common = std::gcd(rest, parts);
+  return fmt::format("{}{}", checked_narrow(count / parts),
+                     rest > 0 ? fmt::format(" {}/{}", rest / common, parts / common) : "");
+}
+
 }  // namespace
 
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric) {
@@ -148,8 +157,9 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
     const Link& link = fabric.link(id);
     if (asked[l].exceeds(link))
       return fmt::format("link {} has {} B/s, and {} chains of messages may ask it for {} B/s",
-                         fabric.link_text(id), link.bandwidth.count() / fabric.rate_parts(),
-                         asked[l].chains, checked_narrow(asked[l].peak / fabric.rate_parts()));
+                         fabric.link_text(id),
+                         mixed_number(link.bandwidth.count(), fabric.rate_parts()), asked[l].chains,
+                         mixed_number(asked[l].peak, fabric.rate_parts()));
   }
   return std::nullopt;
 }

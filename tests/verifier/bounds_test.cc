@@ -411,18 +411,29 @@ TEST_CASE("close: holds up to the sum of both bounds, and not beyond") {
             .wrong == 1);
 }
 
-TEST_CASE("close: a bound as large as the largest value decides nothing, but for equal elements") {
+TEST_CASE("close: a bound as large as an element decides nothing of it, but if it is equal") {
+  // Beside an element of 2, whose bound is 100.
   const auto compare = [](double a, double b, double bound) {
     const Tensor zero = tensor(Dtype::F64, {2}, {0, 0});
     return nearness(tensor(Dtype::F32, {2}, {2, a}), zero, tensor(Dtype::F32, {2}, {2, b}),
                     tensor(Dtype::F64, {2}, {100, bound}));
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  CHECK_FALSE(compare(1, 0, 1.5).undecided);  // less than the 2
-  CHECK(compare(1, 0, 2).undecided == 1);
+  CHECK_FALSE(compare(1, 0.5, std::nextafter(1.0, 0.0)).undecided);
+  CHECK(compare(1, 0.5, 1).undecided == 1);
+  CHECK(compare(1, 0, 1.5).undecided == 1);
+  CHECK(compare(0, 0x1p-30, 0x1p-20).undecided == 1);  // terms that cancel
   CHECK_FALSE(compare(1, 1, 2).undecided);
   CHECK(compare(1, kInfinity, kInfinity).undecided == 1);
   CHECK_FALSE(compare(1, kInfinity, kInfinity).wrong);
   CHECK(compare(1, kInfinity, 2).wrong == 1);
   CHECK_FALSE(compare(kInfinity, kInfinity, 0).wrong);
+}
+
+TEST_CASE("close: zeros of either sign, made of zeros alone, are near") {
+  const Tensor zero = tensor(Dtype::F64, {1}, {0});
+  const Nearness near =
+      nearness(tensor(Dtype::F32, {1}, {0.0}), zero, tensor(Dtype::F32, {1}, {-0.0}), zero);
+  CHECK_FALSE(near.wrong);
+  CHECK_FALSE(near.undecided);
 }

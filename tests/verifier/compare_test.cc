@@ -101,6 +101,36 @@ TEST_CASE("comparing float sums: a bound as large as the sum decides nothing") {
   CHECK_FALSE(compare(Combine::Add, Dtype::F8E5M2, {1, 1, 1, 1}, 4, 3));
 }
 
+TEST_CASE("comparing float sums: large elements do not decide small ones") {
+  // bf16, 256 terms: 2 x 255 x 2^-8 is almost twice the sum. A column of ones beside one of 4096,
+  // whose sums are exact; then the sum of ones is missing.
+  constexpr int64_t kTerms = 256;
+  std::vector<Tensor> tensors;
+  for (int64_t i = 0; i < kTerms; ++i) {
+    Tensor& tensor = tensors.emplace_back(Dtype::BF16, Shape({2}));
+    set_element_from_double(tensor, 0, 4096);
+    set_element_from_double(tensor, 1, 1);
+  }
+  std::vector<const Tensor*> operands;
+  for (const Tensor& tensor : tensors)
+    operands.push_back(&tensor);
+  Tensor expected(Dtype::BF16, Shape({2}));
+  set_element_from_double(expected, 0, 4096 * kTerms);
+  set_element_from_double(expected, 1, kTerms);
+  Tensor got = expected;
+  set_element_from_double(got, 1, 0);
+  const Definition sums{Combine::Add, {{0, 0, Rank(0), kTerms, {{2, 1, 1}}}}, Gives::Fold};
+  const Differences found = differences(sums, operands, expected, got);
+  CHECK_FALSE(found.wrong);
+  REQUIRE(found.undecided);
+  CHECK(found.undecided->element == 1);
+}
+
+TEST_CASE("comparing float sums of zeros alone: they have no bound, and their signs may differ") {
+  CHECK_FALSE(compare(Combine::Add, Dtype::F32, {0, 0}, 0.0, -0.0));
+  CHECK(compare(Combine::Add, Dtype::F32, {0, 0}, 0, 0x1p-149));
+}
+
 TEST_CASE("comparing maxima: bit for bit, so that +0 and -0 differ") {
   CHECK_FALSE(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2));
   CHECK(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2 + 0x1p-22));

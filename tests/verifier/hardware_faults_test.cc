@@ -1,7 +1,10 @@
 // Each hardware fault changes exactly what it should.
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -175,7 +178,7 @@ TEST_CASE("slow link: a message takes exactly so many times as long, whatever th
 TEST_CASE("slow link: a ratio of too many parts is rounded down, and labelled") {
   const Ran ran = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003}])");
   CHECK(ran.report.labels.at(1) ==
-        "link device 0 -> device 1: 1 GB/s divided by 1.000003 is rounded down to 1/1 B/s");
+        "link device 0 -> device 1: 1 GB/s divided by 1.000003 is rounded down to whole B/s");
   // 10^9 / 1.5 is 2,000,000,000 thirds: the other one is exact all the same.
   const Ran two = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003},
                                 {"slow_link": {"from": 1, "to": 2}, "factor": 1.5}])");
@@ -184,6 +187,56 @@ TEST_CASE("slow link: a ratio of too many parts is rounded down, and labelled") 
   CHECK(two.report.fabric().rate_parts() == 3);
   const LinkId slow = two.report.fabric().links_between(VertexId(1), VertexId(2)).front();
   CHECK(two.report.fabric().link(slow).bandwidth == BytesPerSecond(2'000'000'000));
+}
+
+TEST_CASE("slow link: in any order, those of the most parts are rounded down") {
+  // 1 GB/s by 7, 11 and 13: 77 parts for the first two, and 1,001 would be too many.
+  std::vector<std::string> faults = {R"({"slow_link": {"from": 0, "to": 1}, "factor": 7})",
+                                     R"({"slow_link": {"from": 1, "to": 2}, "factor": 11})",
+                                     R"({"slow_link": {"from": 2, "to": 3}, "factor": 13})"};
+  std::sort(faults.begin(), faults.end());
+  do {
+    const std::string list = "[" + faults[0] + "," + faults[1] + "," + faults[2] + "]";
+    CAPTURE(list);
+    const Ran ran = faulty(4, list);
+    const Fabric& fabric = ran.report.fabric();
+    CHECK(fabric.rate_parts() == 77);
+    const auto bandwidth = [&](uint32_t from) {
+      return fabric.link(fabric.links_between(VertexId(from), VertexId(from + 1)).front())
+          .bandwidth.count();
+    };
+    CHECK(bandwidth(0) == 11'000'000'000);
+    CHECK(bandwidth(1) == 7'000'000'000);
+    CHECK(bandwidth(2) == 77'000'000'000 / 13);
+    CHECK(ran.report.labels.at(1) ==
+          "link device 2 -> device 3: 1 GB/s divided by 13 is rounded down to 1/77 B/s");
+  } while (std::next_permutation(faults.begin(), faults.end()));
+}
+
+TEST_CASE("slow link: a fast link leaves room for fewer parts") {
+  // 2^63 / 27,720 units of a share are 332 parts of 10^12 B/s, and 665 of half of that.
+  const auto parts = [](const std::string& bandwidth, int factor) {
+    ScenarioParts scenario = compute_reduce_add(
+        4, fmt::format(R"([{{"slow_link": {{"from": 0, "to": 1}}, "factor": {}}}])", factor));
+    scenario.bandwidth = bandwidth;
+    return run_parts(scenario).report.fabric().rate_parts();
+  };
+  CHECK(parts("1 TB/s", 331) == 331);
+  CHECK(parts("1 TB/s", 337) == 1);
+  CHECK(parts("500 GB/s", 509) == 509);
+  CHECK(parts("500 GB/s", 521) == 1);
+}
+
+TEST_CASE("slow link: why its program is not swept is said in exact parts") {
+  ScenarioParts parts =
+      compute_reduce_add(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 3}])");
+  parts.program =
+      R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [3, 2]]},
+          {"id": "s", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "recursive_doubling"}])";
+  parts.outputs = R"(["s"])";
+  CHECK(run_parts(parts).report.completion->because ==
+        "link device 0 -> device 1 has 333333333 1/3 B/s, and 2 chains of messages may ask it for "
+        "666666666 2/3 B/s");
 }
 
 TEST_CASE("slow link: each message over it takes longer") {

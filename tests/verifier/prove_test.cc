@@ -185,7 +185,7 @@ TEST_CASE("races: no verdict where the budget leaves out the steps of a schedule
   rig.lower();
   const StoredSchedule racing = racing_ring();  // 4 x 7 steps and the copy
   rig.lowered.collectives.front().schedule = &racing;
-  Prover prover(rig.program, rig.lowered, {28, kUnlimited});
+  Prover prover(rig.program, rig.lowered, {}, {28, kUnlimited});
   CHECK(std::get<NotSearched>(race_free(rig.program, rig.lowered, prover)).ops == "\"r\"");
 }
 

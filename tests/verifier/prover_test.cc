@@ -89,3 +89,23 @@ TEST_CASE("prover: a proof over the budget is not tried again") {
   CHECK(prover.walks() == 1);
   CHECK(prover.proofs() == 1);
 }
+
+TEST_CASE("prover: races are searched without a walk that follows folds, and once") {
+  HostRig rig({{"x", 4}});
+  rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4, 5, 6, 7, 8}));
+  rig.op("psum", "r", {"a"},
+         {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}, {"channels", int64_t{2}}});
+  rig.lower();
+  // The budget of proofs does not limit the search.
+  Prover prover(rig.program, rig.lowered, {0, 0}, {kUnlimited, kUnlimited});
+  CHECK_FALSE(std::get<std::optional<StepRace>>(prover.races(SiteId(0))));
+  CHECK(prover.walks() == 0);
+  CHECK(std::get<NotProved>(prover.prove_site(SiteId(0))) == NotProved::TooManySteps);
+  CHECK(prover.searches() == 1);
+  Prover both(rig.program, rig.lowered);
+  CHECK_FALSE(std::get<std::optional<StepRace>>(both.races(SiteId(0))));
+  CHECK(std::get<Check>(both.prove_site(SiteId(0))).holds());
+  CHECK(both.searches() == 1);
+  Prover neither(rig.program, rig.lowered, {}, {0, 0});
+  CHECK(std::get<NotProved>(neither.races(SiteId(0))) == NotProved::TooManySteps);
+}

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/verifier/scenario_rig.h"
 
@@ -125,6 +126,17 @@ TEST_CASE("expect values: literal, per device") {
   CHECK(check.message == "On device 2, element 0: \"r\" has 10, the value given has 11.");
 }
 
+TEST_CASE("expect holds: what has nothing to prove is not proved") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "n", "op": "neg", "of": "a"}])";
+  const Check check = expectation(parts, R"({"holds": ["deadlock_free", "proved"]})");
+  CHECK(check.verdict == Verdict::Undecided);
+  CHECK(check.message ==
+        "proved is undecided: the program has no collectives, so there is nothing to prove.");
+  CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "no_leak"]})").message ==
+        "These hold: deadlock_free, race_free, no_leak.");
+}
+
 TEST_CASE("expect makespan: holds at the bound, and not a picosecond below it") {
   ScenarioParts parts;
   // One hop of 8 x 4 B at 1 GB/s and 1 us: 1,032 ns.
@@ -154,13 +166,6 @@ TEST_CASE("expect holds: names the property and its violation") {
   CHECK(expectation(parts, R"({"holds": ["deadlock_free", "race_free", "proved"]})").holds());
   CHECK(expectation(parts, R"({"holds": ["no_leak"]})").message ==
         "no_leak does not hold: \"s\" starts a collective that is never done.");
-}
-
-TEST_CASE("expect holds: says where the property does not apply") {
-  ScenarioParts parts;
-  parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
-  CHECK(expectation(parts, R"({"holds": ["proved", "no_leak"]})").message ==
-        "These hold: proved (there is nothing to check), no_leak.");
 }
 
 TEST_CASE(
@@ -229,17 +234,55 @@ TEST_CASE("expectations equal and close: how many devices and elements were comp
         "\"g\" and \"r\" are equal on 4 devices, 8 elements each.");
 }
 
+/// Whether "equal" of two float sums on these data says that it is of whole numbers.
+bool told_as_whole(const std::string& array, const std::string& more = "",
+                   const std::string& summed = "a") {
+  ScenarioParts parts;
+  parts.arrays = "{\"a\": " + array + "}";
+  parts.program = fmt::format(R"([{0}
+      {{"id": "r", "op": "psum", "of": "{1}", "axis_name": "x", "algorithm": "ring"}},
+      {{"id": "s", "op": "psum", "of": "{1}", "axis_name": "x", "algorithm": "recursive_doubling"}}])",
+                              more, summed);
+  const Check check = expectation(parts, R"({"equal": ["r", "s"]})");
+  const bool told = check.caveat ==
+                    "They sum whole numbers, which is exact in any order; sums of fractions may "
+                    "differ.";
+  CHECK(told == !check.caveat.empty());
+  return told;
+}
+
+std::string sharded(const std::string& dtype, const std::string& init) {
+  return fmt::format(R"({{"shape": [32], "dtype": "{}", "spec": ["x"], "init": {}}})", dtype, init);
+}
+
 TEST_CASE("expectation equal: sums of whole numbers are told") {
-  ScenarioParts parts = scatter_then_gather();
-  const std::string told = "Their data are whole numbers, whose sums are the same in most orders.";
-  const auto message = [&](const std::string& init) {
-    parts.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": )" + init + "}}";
-    return expectation(parts, R"({"equal": ["g", "r"]})").message;
-  };
   for (const std::string init : {R"({"random": 1, "values": "integers"})", "\"iota\"", "2"})
-    CHECK(message(init).find(told) != std::string::npos);
+    CHECK(told_as_whole(sharded("f32", init)));
   for (const std::string init : {"\"random\"", "0.5"})
-    CHECK(message(init).find(told) == std::string::npos);
+    CHECK_FALSE(told_as_whole(sharded("f32", init)));
+}
+
+TEST_CASE(
+    "expectation equal: whole numbers are told wherever they come from, and what they become") {
+  const std::string convert =
+      R"({"id": "c", "op": "convert_element_type", "of": "a", "new_dtype": "f32"},)";
+  CHECK(told_as_whole(sharded("s32", "\"random\""), convert, "c"));
+  const std::string iota =
+      R"({"id": "i", "op": "iota", "shape": [8], "dtype": "f32", "dimension": 0},
+         {"id": "b", "op": "add", "of": ["i", "a"]},)";
+  CHECK(told_as_whole(sharded("f32", "\"zeros\""), iota, "b"));
+  CHECK_FALSE(
+      told_as_whole(sharded("f32", "\"iota\""), R"({"id": "e", "op": "exp", "of": "a"},)", "e"));
+  // A sum of integers is exact whatever they are.
+  CHECK_FALSE(told_as_whole(sharded("s32", "\"iota\"")));
+}
+
+TEST_CASE("expectation equal: whole numbers are told up to the largest whose sums are exact") {
+  // Four terms of f32, whose whole numbers are exact up to 2^24; of bf16 up to 2^8.
+  CHECK(told_as_whole(sharded("f32", "4194304")));
+  CHECK_FALSE(told_as_whole(sharded("f32", "4194305")));
+  CHECK(told_as_whole(sharded("bf16", "64")));
+  CHECK_FALSE(told_as_whole(sharded("bf16", "65")));
 }
 
 TEST_CASE(

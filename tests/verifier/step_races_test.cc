@@ -157,6 +157,16 @@ TEST_CASE("a search that the budget does not cover finds nothing out") {
   CHECK(step_races(racy, 17).first.has_value());
 }
 
+TEST_CASE("no races are looked for in a schedule that cannot end") {
+  const Step step = copy({Area::Input, 0, 1}, {Area::Output, 0, 1});
+  Step waits = step;
+  waits.after = StepRef{Node(0), Channel(1), 1};
+  Step for_it = step;
+  for_it.after = StepRef{Node(0), Channel(0), 0};
+  const StoredSchedule stuck(one_element(), {{{waits}, {for_it, step}}}, {});
+  CHECK(step_races(stuck).none());
+}
+
 /// A schedule whose steps are appended in an order in which they can run.
 struct Drawn {
   Extent extent;

@@ -16,7 +16,6 @@
 #include "tools/import/algorithm_time.h"
 #include "tools/import/chained_reductions.h"
 #include "tools/import/chunk_proof.h"
-#include "tools/import/cut_schedule.h"
 #include "tools/import/judged_sizes.h"
 #include "tools/import/message_pieces.h"
 #include "tools/import/msccl_words.h"
@@ -135,10 +134,9 @@ class Prover {
   /// A hang, races and values do not depend on the iterations: no cause of a step is in a later
   /// iteration, so what waits for each other is in one, and iterations share no elements. So they
   /// are judged on one iteration with chunks of one element.
-  std::unique_ptr<const CutSchedule> one_iteration(Placement placement, const CutSteps& cut,
-                                                   uint32_t slots) const {
-    return std::make_unique<const CutSchedule>(areas_of(algorithm_, placement, slots), cut.steps,
-                                               cut.messages, 1, 1);
+  std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
+                                                uint32_t slots) const {
+    return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
   }
 
   /// A file within the runtime's limits has at most 71 pieces a step; one that is not could have
@@ -261,7 +259,7 @@ class Prover {
   /// have more of them than `--slots` says.
   void check_values(Placement placement) {
     const CutSteps cut = this->cut(placement, chunks_to_judge(placement));
-    const std::unique_ptr<const CutSchedule> schedule =
+    const std::unique_ptr<const Schedule> schedule =
         one_iteration(placement, cut, most_messages(cut));
     const Traced traced = trace(*schedule, buffers_of(algorithm_, placement));
     const std::string where = algorithm_.in_place && algorithm_.out_of_place
@@ -280,7 +278,7 @@ class Prover {
 
   /// What to add to the text of a race: whether the slots asked for would order the steps.
   std::string race_with_slots(Placement placement, const CutSteps& cut) const {
-    const std::unique_ptr<const CutSchedule> schedule = one_iteration(placement, cut, slots_);
+    const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
       return "";
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
@@ -351,10 +349,9 @@ class Prover {
       refuse(algorithm_, "/algo",
              beyond(request_.limits, &Limits::steps,
                     fmt::format("{} in each of {} iterations", steps, iterations)));
-    auto schedule = std::make_unique<const CutSchedule>(
-        areas_of(algorithm_, placement, slots_), cut.steps, cut.messages, chunk, how.elements);
-    result_.time = algorithm_time(algorithm_, std::move(schedule), program_of(algorithm_, chunk),
-                                  cluster, runtime_);
+    result_.time = algorithm_time(
+        algorithm_, in_elements(areas_of(algorithm_, placement, slots_), cut, chunk, how.elements),
+        program_of(algorithm_, chunk), cluster, runtime_);
   }
 
   const MscclAlgorithm& algorithm_;

@@ -32,21 +32,19 @@ class ChecksText {
         continue;
       names.push_back(first.name);
       size_t count = 0;
-      const Check* held = nullptr;
-      size_t holding = 0;
+      std::vector<const Check*> held;
       for (const Check& check : checks_) {
         if (check.name != first.name)
           continue;
         ++count;
-        if (check.holds()) {
-          held = &check;
-          ++holding;
-        } else {
+        if (check.holds())
+          held.push_back(&check);
+        else
           text += in_full(check, width);
-        }
       }
-      if (holding > 0)
-        text += one_line(*held, count > 1 ? count_text(holding, count) : held->message);
+      if (!held.empty())
+        text += count == 1 ? one_line(*held.front(), held.front()->message, caveats(held))
+                           : one_line(*held.front(), count_text(held.size(), count), caveats(held));
     }
     return text;
   }
@@ -72,10 +70,37 @@ class ChecksText {
                        std::string(name_width_ - columns(check.name), ' '));
   }
 
-  std::string one_line(const Check& check, const std::string& said) const {
+  /// What checks do not show, in the order in which it first comes; where it is not of all of
+  /// them, with how many.
+  static std::vector<std::string> caveats(const std::vector<const Check*>& checks) {
+    std::vector<std::string> said;
+    std::vector<size_t> counts;
+    for (const Check* check : checks) {
+      const auto at =
+          static_cast<size_t>(std::find(said.begin(), said.end(), check->caveat) - said.begin());
+      if (check->caveat.empty())
+        continue;
+      if (at == said.size()) {
+        said.push_back(check->caveat);
+        counts.push_back(0);
+      }
+      ++counts[at];
+    }
+    for (size_t i = 0; i < said.size(); ++i)
+      if (counts[i] < checks.size())
+        said[i] = fmt::format("{} of them: {}", counts[i], said[i]);
+    return said;
+  }
+
+  /// Only `said` is cut where it is longer than a line.
+  std::string one_line(const Check& check, const std::string& said,
+                       const std::vector<std::string>& caveats) const {
     const size_t indent = name_width_ + 6;
-    return padded_name(check) +
-           shortened(said, kReportColumns - std::min(indent, kReportColumns / 2), style_) + "\n";
+    const size_t width = kReportColumns - std::min(indent, kReportColumns / 2);
+    std::string text = padded_name(check) + shortened(said, width, style_);
+    for (const std::string& caveat : caveats)
+      text += "\n" + std::string(indent, ' ') + wrapped_words(words_of(caveat), width, indent);
+    return text + "\n";
   }
 
   std::string in_full(const Check& check, size_t of_width) const {
@@ -85,8 +110,8 @@ class ChecksText {
     const size_t indent = name_width_ + 6 + of_width + (of_width > 0 ? 2 : 0);
     std::string text =
         head +
-        wrapped_words(words_of(check.message),
-                      kReportColumns - std::min(indent, kReportColumns / 2), indent) +
+        wrapped_words(words_of(check.said()), kReportColumns - std::min(indent, kReportColumns / 2),
+                      indent) +
         "\n";
     if (check.holds())
       return text;

@@ -150,6 +150,7 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
                    : json.value(nullptr);
     json.key("arena_bytes").value(memory.arena.count());
     json.key("reserved_bytes").value(memory.reserved.count());
+    json.key("transport_bytes").value(memory.transport.count());
     json.key("capacity_bytes");
     entry.capacity ? json.value(entry.capacity->count()) : json.value(nullptr);
     json.key("live_at_peak").array([&] {
@@ -210,7 +211,7 @@ void write_check(JsonWriter& json, const Check& check) {
     json.key("holds").value(check.holds());
     json.key("verdict").value(name(check.verdict));
     json.key("of").value(check.of);
-    json.key("message").value(check.message);
+    json.key("message").value(check.said());
     write_witness(json.key("witness"), check.witness);
   });
 }

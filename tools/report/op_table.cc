@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "tools/report/spread.h"
 #include "tools/report/units.h"
 
 namespace orrery {
@@ -56,16 +58,46 @@ class OpTable {
       const std::string ops =
           block.length == 1 ? first.id
                             : fmt::format("{} to {} ({} ops)", first.id, last.id, block.length);
-      const std::string period =
-          first.period ? fmt::format("the last {} after the one before; ", time(*first.period))
-                       : "";
-      const std::string line = fmt::format(
-          "{}: {} times in a row, {}figures are of the last (all: "
-          "--ops all)",
-          ops, grouped(block.times), period);
+      const std::string line =
+          fmt::format("{}: {} times in a row{}; figures are of the last (all: --ops all)", ops,
+                      grouped(block.times), periods(first));
       text += "  " + style_.dim(wrapped_words(words_of(line), kReportColumns - 2, 4)) + "\n";
     }
     return text;
+  }
+
+  /// How much later each of them began than the one before; empty unless all began in this order.
+  std::string periods(const OpEntry& entry) const {
+    Spread spread;
+    for (size_t i = 1; i < entry.runs.size() && report_.completion; ++i) {
+      const Instant before = entry.runs[i - 1]->start;
+      if (entry.runs[i]->start < before)
+        return "";
+      spread.add(entry.runs[i]->start - before);
+    }
+    return report_.completion
+               ? fmt::format(", each {} after the one before", spread.text(style_.ascii()))
+               : "";
+  }
+
+  /// Of ops that are shown together: the figures in which they differ, with the op of the largest.
+  std::string differing(const OpEntry& entry) const {
+    std::vector<std::string> words;
+    const auto figure = [&](std::string_view name, auto of) {
+      Spread spread;
+      for (const OpReport* run : entry.runs)
+        spread.add(of(*run));
+      if (spread.differs())
+        words.push_back(fmt::format("{} {} ({})", name, spread.text(style_.ascii()),
+                                    program_.op(entry.runs[spread.longest()]->op).name));
+    };
+    figure("takes", [](const OpReport& run) { return run.end - run.start; });
+    figure("exposed", [](const OpReport& run) { return run.exposed; });
+    figure("hidden", [](const OpReport& run) { return run.hidden; });
+    figure("slack", [](const OpReport& run) { return run.slack.value_or(Duration()); });
+    for (size_t w = 0; w + 1 < words.size(); ++w)
+      words[w] += ",";
+    return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
   }
 
   /// Within the width of a report, if leaving out the columns of the algbw and the hidden time
@@ -104,6 +136,10 @@ class OpTable {
         table.note(style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(),
                                           last.choice->algorithm, last.choice->because,
                                           grouped(entry.messages))));
+      // What iterations take that are left out is not known here.
+      const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
+      if (const std::string said = differing(entry); complete && !said.empty())
+        table.note(style_.dim(fmt::format("{} {}", style_.corner(), said)));
       for (const OpReport* run : entry.named)
         row(program_.op(run->op).name, run->start, *run);
     }

@@ -27,12 +27,15 @@ struct RepeatedBlock {
 /// shortest. Equal items have equal numbers.
 std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items);
 
-/// "layer*.w1" for "layer0.w1" and "layer79.w1": the numbers in which they differ are starred.
-/// Requires ids that differ in numbers only.
-std::string common_id(std::string_view first, std::string_view last);
+/// "layer*.w1" for "layer0.w1" and "layer79.w1": of ids that differ in numbers only, these are
+/// starred. Of others, "w*.c" for "wa.c" and "wb.c": all between what they begin and end with
+/// alike. Requires an id.
+std::string common_id(std::span<const std::string_view> ids);
 
 /// The entries of a report with repeated blocks shown once. Ops of a block are alike if they are of
-/// one kind, size and algorithm, and their ids differ in numbers only.
+/// one kind, size and algorithm, and their ids differ in numbers only. Where no such blocks are,
+/// ids may also differ otherwise, if they begin or end alike. Their times may differ: what is shown
+/// of them says so.
 struct FoldedEntries {
   struct Block {
     size_t begin = 0;   // in `entries`

@@ -61,9 +61,11 @@ RunRecord record_of(Report report) {
     if (memory.peak_at)
       recorded.peak_at = program.op(*memory.peak_at).name;
   }
-  for (Check& check : report.checks)
+  for (Check& check : report.checks) {
+    std::string said = check.said();
     record.checks.push_back(
-        {std::move(check.name), std::move(check.of), check.verdict, std::move(check.message)});
+        {std::move(check.name), std::move(check.of), check.verdict, std::move(said)});
+  }
   for (size_t v = 0; report.values && v < program.values.size(); ++v) {
     const Value& value = program.values[v];
     RecordedValue recorded{value.name, value.type.dtype, value.type.shape,

@@ -14,6 +14,7 @@
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
 #include "tools/report/op_table.h"
+#include "tools/report/path_text.h"
 #include "tools/report/repetitions.h"
 #include "tools/report/units.h"
 
@@ -223,45 +224,11 @@ class TextReport {
   }
 
   std::string critical_path() const {
-    const std::vector<PathEntry>& path = report_.critical_path;
-    if (path.empty())
+    if (report_.critical_path.empty())
       return "";
-    std::vector<uint32_t> entry_of(program_.ops.size());
-    for (uint32_t e = 0; e < entries_.size(); ++e)
-      for (const OpReport* run : entries_[e].runs)
-        entry_of[run->op.index()] = e;
-    std::vector<uint32_t> items;  // alike: one entry, and on the device before it or not
-    for (size_t p = 0; p < path.size(); ++p)
-      items.push_back(2 * entry_of[path[p].op.index()] +
-                      (p > 0 && path[p].device != path[p - 1].device ? 1 : 0));
-    std::vector<RepeatedBlock> blocks;
-    if (options_.ops == ShownOps::Folded)
-      blocks = repeated_blocks(items);
-
-    std::vector<std::string> words;
-    const auto step = [&](size_t p, std::string_view before, const std::string& id) {
-      std::string word = words.empty() ? "" : fmt::format("{} ", style_.arrow());
-      if (p == 0 || path[p - 1].device != path[p].device)
-        word += fmt::format("device {}: ", path[p].device.index());
-      words.push_back(fmt::format("{}{}{} {}", word, before, id,
-                                  style_.dim(time(path[p].end - path[p].start))));
-    };
-    size_t p = 0;
-    for (const RepeatedBlock& block : blocks) {
-      for (; p < block.begin; ++p)
-        step(p, "", program_.op(path[p].op).name);
-      for (; p < block.begin + block.length; ++p)
-        step(p,
-             p == block.begin ? fmt::format("{} {} (", grouped(block.times), style_.times()) : "",
-             entries_[entry_of[path[p].op.index()]].id);
-      p = block.end();
-      words.back() += fmt::format(
-          ") {}", style_.dim(fmt::format("= {}", time(path[p - 1].end - path[block.begin].start))));
-    }
-    for (; p < path.size(); ++p)
-      step(p, "", program_.op(path[p].op).name);
-    return heading(style_, "CRITICAL PATH") + "  " + wrapped_words(words, kReportColumns - 2, 2) +
-           "\n";
+    const PathBlocks blocks =
+        options_.ops == ShownOps::Folded ? PathBlocks::Once : PathBlocks::Each;
+    return heading(style_, "CRITICAL PATH") + path_text(report_, entries_, blocks, style_) + "\n";
   }
 
   /// Links that carry as many bytes at the same bandwidth, on one line; the busiest first.
@@ -338,12 +305,22 @@ class TextReport {
       words.push_back(
           fmt::format("and {} more, {}", memory.live_at_peak.size() - kLiveShown, size_text(rest)));
     if (memory.reserved.count() > 0)
-      words.push_back(fmt::format("reserved {}", size_text(memory.reserved)));
+      words.push_back(reserved(memory));
     for (size_t w = 0; w + 1 < words.size(); ++w)
       words[w] += fmt::format(" {}", style_.dot());
     text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
     text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
     return text;
+  }
+
+  /// "reserved 2 MiB (1 MiB of it transport buffers)".
+  static std::string reserved(const DeviceMemory& memory) {
+    if (memory.transport == Bytes())
+      return fmt::format("reserved {}", size_text(memory.reserved));
+    if (memory.transport == memory.reserved)
+      return fmt::format("transport buffers {}", size_text(memory.transport));
+    return fmt::format("reserved {} ({} of it transport buffers)", size_text(memory.reserved),
+                       size_text(memory.transport));
   }
 
   std::string checks() const {

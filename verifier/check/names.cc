@@ -55,23 +55,24 @@ const CheckInfo& info(CheckKind kind) {
   return kChecks[static_cast<size_t>(kind)];
 }
 
-Check passed(CheckKind kind, std::string of, std::string message) {
+Check passed(CheckKind kind, std::string of, std::string message, std::string caveat) {
   const CheckInfo& check = info(kind);
   return {std::string(check.name),
           Verdict::Holds,
           std::move(of),
           message.empty() ? std::string(check.promises) : std::move(message),
-          {}};
+          {},
+          std::move(caveat)};
 }
 
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness) {
-  return {std::string(info(kind).name), Verdict::Fails, std::move(of), std::move(message),
-          std::move(witness)};
+  return {std::string(info(kind).name), Verdict::Fails,     std::move(of),
+          std::move(message),           std::move(witness), {}};
 }
 
 Check undecided(CheckKind kind, std::string of, std::string message, Witness witness) {
-  return {std::string(info(kind).name), Verdict::Undecided, std::move(of), std::move(message),
-          std::move(witness)};
+  return {std::string(info(kind).name), Verdict::Undecided, std::move(of),
+          std::move(message),           std::move(witness), {}};
 }
 
 std::string pointer_of(const Op& op) {

@@ -49,7 +49,7 @@ const CheckInfo& info(CheckKind kind);
 using Witness = std::vector<std::pair<std::string, std::string>>;
 
 /// A check that holds, with `message`, or by default the property that it states.
-Check passed(CheckKind kind, std::string of, std::string message = {});
+Check passed(CheckKind kind, std::string of, std::string message = {}, std::string caveat = {});
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness = {});
 /// `message` says why.
 Check undecided(CheckKind kind, std::string of, std::string message, Witness witness = {});

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "models/base/check.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/walk.h"
 
@@ -87,6 +86,7 @@ void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
              end_of(earlier->slice) <= access.slice.first;
     });
     return std::all_of(before.begin(), before.end(), [&](const StepAccess* earlier) {
+      // Steps of one channel run in order.
       return earlier->step.channel == access.step.channel || visit(Conflict{*earlier, access});
     });
   };
@@ -189,11 +189,13 @@ class Search {
     for (uint32_t n = 0; n < extent.nodes; ++n) {
       if (std::optional<StepRace> race = own_race(Node(n)))
         return {std::move(race), false};
-      if (extent.channels == 1)
+      if (extent.channels == 1)  // each step of a node comes after the one before it
         continue;
       const std::vector<Conflict> conflicts = conflicts_of(Node(n));
       const std::vector<Conflict> within = unordered(conflicts, Node(n), Clocks::Over::Node);
       const std::vector<Conflict> races = unordered(within, Node(n), Clocks::Over::All);
+      if (stuck_)
+        return {};
       if (over_budget_)
         return {std::nullopt, true};
       if (!races.empty())
@@ -235,7 +237,10 @@ class Search {
                                   Clocks::Over over) {
     if (conflicts.empty() || !spend(Clocks::size(schedule_, node, over)))
       return {};
-    const Clocks clocks(schedule_, node, over, order());
+    walk_once();
+    if (stuck_)
+      return {};
+    const Clocks clocks(schedule_, node, over, walked_->halves);
     std::vector<Conflict> result;
     for (const Conflict& each : conflicts)
       if (!clocks.before(each.a, each.b) && !clocks.before(each.b, each.a))
@@ -243,17 +248,17 @@ class Search {
     return result;
   }
 
-  std::span<const HalfRef> order() {
-    if (!walked_) {
-      walked_.emplace();
-      ORRERY_CHECK(walk(schedule_, *walked_).empty(), "races are asked for of schedules that end");
-    }
-    return walked_->halves;
+  void walk_once() {
+    if (walked_)
+      return;
+    walked_.emplace();
+    stuck_ = !walk(schedule_, *walked_).empty();
   }
 
   const Schedule& schedule_;
   uint64_t left_;
   bool over_budget_ = false;
+  bool stuck_ = false;
   std::optional<WalkOrder> walked_;
 };
 

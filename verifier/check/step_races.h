@@ -44,8 +44,9 @@ struct StepRaces {
   bool none() const { return !first && !over_budget; }
 };
 
-/// Requires a schedule whose walk ends. `budget` covers the pairs of accesses that are compared and
-/// the clocks (halves x channels of a node) that order them.
+/// Of a schedule that cannot end, none are looked for. Steps of one channel run in order, so the
+/// nodes of a schedule with one channel have no races. `budget` covers the pairs of accesses that
+/// are compared and the clocks (halves x channels of a node) that order them.
 StepRaces step_races(const Schedule& schedule,
                      uint64_t budget = std::numeric_limits<uint64_t>::max());
 

@@ -83,8 +83,8 @@ Witness witness(const Found& found) {
 Check differs(const Found& found) {
   std::string bound;
   if (found.mismatch.bound)
-    bound = fmt::format(", and the roundings of both allow a difference of {:.3g}",
-                        *found.mismatch.bound);
+    bound =
+        ", and the roundings of both allow " + allowed_text(Verdict::Fails, *found.mismatch.bound);
   return failed(CheckKind::ValuesOracle, pointer_of(found.member->op),
                 differs_text(found) + bound + ".", witness(found));
 }
@@ -93,8 +93,8 @@ Check is_undecided(const Found& found) {
   return undecided(
       CheckKind::ValuesOracle, pointer_of(found.member->op),
       fmt::format("{}. The order of its sums is not known, since its schedule is not proved, and "
-                  "roundings in any order allow a difference of {:.3g}, as large as the values.",
-                  differs_text(found), *found.mismatch.bound),
+                  "roundings in any order allow {}.",
+                  differs_text(found), allowed_text(Verdict::Undecided, *found.mismatch.bound)),
       witness(found));
 }
 
@@ -264,7 +264,10 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     return std::nullopt;
   return passed(CheckKind::ValuesOracle, pointer_of(named),
                 fmt::format("{} is {} of its operands, {}.", quoted(named.name),
-                            rules(named.kind).name, text(*closeness)));
+                            rules(named.kind).name, text(*closeness)),
+                *closeness == Closeness::WithinBounds
+                    ? "The order of these is not known, since its schedule is not proved."
+                    : "");
 }
 
 }  // namespace orrery

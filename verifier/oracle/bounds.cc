@@ -352,7 +352,6 @@ template <class E>
 Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor& b,
                             const Tensor& bound_b) {
   Nearness nearness;
-  const double size = std::max(size_of_values(a), size_of_values(b));
   for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
     const E x = a.as<E>()[i];
     const E y = b.as<E>()[i];
@@ -360,14 +359,16 @@ Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor
       continue;
     const auto element = static_cast<int64_t>(i);
     const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
-    const double found =
-        std::fabs(static_cast<double>(arith::widen(x)) - static_cast<double>(arith::widen(y)));
-    if (std::isfinite(allowed) && !(found <= allowed)) {
+    const auto wide_x = static_cast<double>(arith::widen(x));
+    const auto wide_y = static_cast<double>(arith::widen(y));
+    const Verdict verdict = by_bound(wide_x, wide_y, allowed);
+    if (verdict == Verdict::Fails) {
       nearness.wrong = element;
       return nearness;
     }
-    if (allowed >= size && !nearness.undecided)
+    if (verdict == Verdict::Undecided && !nearness.undecided)
       nearness.undecided = element;
+    const double found = std::fabs(wide_x - wide_y);
     if (found > nearness.largest.found)
       nearness.largest = {found, allowed};
   }

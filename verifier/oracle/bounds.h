@@ -39,11 +39,10 @@ DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values);
 
 /// How near two floats, or integers, of one dtype and shape are, element by element. They agree on
-/// equal values, and on those whose difference is within the sum of their bounds. A bound decides
-/// nothing where it is infinite, or reaches the size of the values (compare.h) of both.
+/// equal values; by_bound() (compare.h) says what the sum of their bounds decides of others.
 struct Nearness {
   std::optional<int64_t> wrong;      // the first that differs by more than its bound
-  std::optional<int64_t> undecided;  // the first that differs within a bound that decides nothing
+  std::optional<int64_t> undecided;  // the first of which its bound decides nothing
   /// The largest difference of any element, and the bound there (at the first of several).
   struct Difference {
     double found = 0;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "models/array/arith.h"
 #include "models/array/dispatch.h"
@@ -74,23 +77,24 @@ class SumComparison {
         operands_(operands),
         expected_(expected),
         got_(got),
-        format_(float_format(expected.dtype())),
-        size_(size_of_values(expected)) {}
+        format_(float_format(expected.dtype())) {}
 
   void element(const Part& part, int64_t at, int64_t source, Differences& found) const {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
     const E have = got_.as<E>()[static_cast<size_t>(at)];
     const Terms terms = terms_of<E>(part, operands_, source);
     const double sums = fold_bound(part, terms, format_.unit_roundoff);
-    const double bound =
-        definition_.gives == Gives::Mean ? mean_bound(part, want, have, sums, format_) : sums;
     const auto x = static_cast<double>(arith::widen(want));
     const auto y = static_cast<double>(arith::widen(have));
     const bool finite = std::isfinite(x) && std::isfinite(y) && terms.finite;
-    const bool can_overflow = terms.magnitude + sums >= format_.largest;
-    if (finite ? !(std::fabs(x - y) <= bound) : !can_overflow)
+    double bound =
+        definition_.gives == Gives::Mean ? mean_bound(part, want, have, sums, format_) : sums;
+    if (!finite && terms.magnitude + sums >= format_.largest)
+      bound = std::numeric_limits<double>::infinity();  // it can overflow
+    const Verdict verdict = by_bound(x, y, bound);
+    if (verdict == Verdict::Fails)
       note(found.wrong, at, expected_, got_, bound);
-    else if (!finite || bound >= size_)
+    else if (verdict == Verdict::Undecided)
       note(found.undecided, at, expected_, got_, bound);
   }
 
@@ -100,7 +104,6 @@ class SumComparison {
   const Tensor& expected_;
   const Tensor& got_;
   const FloatFormat format_;
-  const double size_;  // of the values
 };
 
 template <class E>
@@ -138,17 +141,20 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
 
 }  // namespace
 
-double size_of_values(const Tensor& floats) {
-  return dispatch(floats.dtype(), [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    double size = 0;
-    if constexpr (arith::kIsFloat<E>)
-      for (const E element : floats.as<E>())
-        if (const double own = std::fabs(static_cast<double>(arith::widen(element)));
-            std::isfinite(own))
-          size = std::max(size, own);
-    return size;
-  });
+Verdict by_bound(double a, double b, double bound) {
+  if (std::isinf(bound))
+    return Verdict::Undecided;
+  if (!(std::fabs(a - b) <= bound))
+    return Verdict::Fails;
+  const bool decides = bound == 0 || bound < std::max(std::fabs(a), std::fabs(b));
+  return decides ? Verdict::Holds : Verdict::Undecided;
+}
+
+std::string allowed_text(Verdict verdict, double bound) {
+  if (std::isinf(bound))
+    return "any difference";
+  return fmt::format("a difference of {:.3g}{}", bound,
+                     verdict == Verdict::Undecided ? ", as large as the values" : "");
 }
 
 std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,

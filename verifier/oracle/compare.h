@@ -10,8 +10,8 @@
 // (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 // SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
 //
-// A bound decides nothing where it reaches the size of the values: then a result of zeros would be
-// within it. Nor does it where a sum can overflow in one order and not in another.
+// by_bound() says what a bound decides. An element none of whose terms is other than 0 has a bound
+// of 0. Nothing bounds a sum that can overflow in one order and not in another.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@
 
 #include "models/array/tensor.h"
 #include "verifier/oracle/definitions.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
@@ -32,8 +33,13 @@ struct Mismatch {
   std::optional<double> bound;  // on the difference, where orders may differ
 };
 
-/// The size of values that a bound must stay below: the largest magnitude of a finite element.
-double size_of_values(const Tensor& floats);
+/// What a bound on their difference says of two floats that are not the same. It decides nothing of
+/// them if it is as large as the larger of both: then a zero would be within it. Nor if it is
+/// infinite.
+Verdict by_bound(double a, double b, double bound);
+
+/// That bound in words, after "roundings allow": "a difference of 0.5, as large as the values".
+std::string allowed_text(Verdict verdict, double bound);
 
 /// The first element, counted from the first, in which `count` elements of one dtype differ. All
 /// NaNs are alike.
@@ -49,7 +55,7 @@ struct Differences {
 /// Compares a result with the definition's, whose folds run in rank order. `operands` are as for
 /// apply(), `expected` is its result, and `got` has its dtype and shape. Bounds are used where the
 /// definition depends on the order. Then, if a sum is not finite, both must be the same infinity or
-/// both NaN, unless its finite terms alone could overflow in some order.
+/// both NaN, unless its finite terms alone could overflow in some order, which leaves it undecided.
 Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
                         const Tensor& expected, const Tensor& got);
 

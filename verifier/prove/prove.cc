@@ -238,12 +238,13 @@ class RankComparison {
 }  // namespace
 
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) {
+  return trace(schedule, buffers, step_races(schedule), budget);
+}
+
+Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget) {
   const CollectiveId id(0);
   const Bytes itemsize(1);
-  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}, {}};
-  const ProvenanceRun& run = traced.run;
-  if (!run.over_budget && run.stuck.empty())
-    traced.races = step_races(schedule, budget - std::min(budget, run.pieces));
+  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}, std::move(races)};
   Digest moves;
   with_concrete(schedule, [&](const auto& concrete) {
     add_all(traced.expected.halves, &moves, id, concrete, itemsize);

@@ -26,10 +26,12 @@ namespace orrery {
 struct Traced {
   ProvenanceRun run;
   WalkDigest expected;  // of a walk that runs every half once and moves what the steps say
-  StepRaces races;      // of a schedule that ends; else none are looked for
+  StepRaces races;
 };
-/// `budget` covers the pieces of the walk, and what the search for races compares.
+/// `budget` covers the pieces of the walk. The second form is given the races of the schedule's
+/// steps; the first looks for them, without a limit.
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
+Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget);
 
 /// Where the canonical elements of the schedule lie in operands and results.
 struct Views {

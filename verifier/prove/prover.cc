@@ -10,8 +10,13 @@
 
 namespace orrery {
 
-Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget budget)
-    : program_(program), lowered_(lowered), budget_(budget), asked_by_(program.sites.size()) {
+Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget proofs,
+               ProofBudget searches)
+    : program_(program),
+      lowered_(lowered),
+      proof_budget_(proofs),
+      search_budget_(searches),
+      asked_by_(program.sites.size()) {
   for (const Collective& collective : lowered.collectives) {
     std::vector<const Collective*>& asked = asked_by_[collective.site.index()];
     const auto same = [&](const Collective* known) {
@@ -35,7 +40,7 @@ uint64_t Prover::steps(SiteId site) {
 }
 
 std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
-  if (steps(site) > budget_.steps)
+  if (steps(site) > proof_budget_.steps)
     return NotProved::TooManySteps;
   const Op& op = program_.op(program_.site(site).ops.front());
   const std::string& algorithm = lowered_.choices[site.index()].algorithm;
@@ -62,19 +67,19 @@ std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
     // No two steps of one channel race, and no step of an algorithm with itself.
     if (collective->schedule->extent().channels == 1)
       continue;
-    if (steps(site) > budget_.steps)
+    if (steps(site) > search_budget_.steps)
       return NotProved::TooManySteps;
-    const Traced& traced = this->traced(*collective->schedule);
-    if (traced.run.over_budget || traced.races.over_budget)
+    const StepRaces& races = this->races(*collective->schedule);
+    if (races.over_budget)
       return NotProved::TooManyPieces;
-    if (traced.races.first)
-      return traced.races.first;
+    if (races.first)
+      return races.first;
   }
   return std::nullopt;
 }
 
 const ProvenanceRun* Prover::folds(const Op& op, const Collective& collective) {
-  if (steps(collective.site) > budget_.steps || !proof(op, collective).holds)
+  if (steps(collective.site) > proof_budget_.steps || !proof(op, collective).holds)
     return nullptr;
   return &traced(*collective.schedule).run;
 }
@@ -106,15 +111,23 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   const auto definition = [&](Rank rank) { return define(op, *asked.operand, size, rank); };
   return proofs_
       .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
-                            definition, budget_.pieces))
+                            definition, proof_budget_.pieces))
       .first->second;
+}
+
+const StepRaces& Prover::races(const Schedule& schedule) {
+  const auto known = races_.find(&schedule);
+  if (known != races_.end())
+    return known->second;
+  return races_.emplace(&schedule, step_races(schedule, search_budget_.pieces)).first->second;
 }
 
 const Traced& Prover::traced(const Schedule& schedule) {
   const auto known = traced_.find(&schedule);
   if (known != traced_.end())
     return known->second;
-  return traced_.emplace(&schedule, trace(schedule, whole_areas(schedule.extent()), budget_.pieces))
+  const Buffers buffers = whole_areas(schedule.extent());
+  return traced_.emplace(&schedule, trace(schedule, buffers, races(schedule), proof_budget_.pieces))
       .first->second;
 }
 

@@ -15,11 +15,11 @@
 
 namespace orrery {
 
-/// The limits up to which a schedule is proved.
+/// The limits up to which a schedule is proved, or searched for races.
 struct ProofBudget {
   uint64_t steps = kUnlimited;
-  /// Pieces that steps move, contributions that are added up, and stretches that are compared. The
-  /// proof stops at this limit.
+  /// Pieces that steps move, contributions that are added up, and stretches that are compared; of
+  /// races, what step_races() compares. Both stop at this limit.
   uint64_t pieces = kUnlimited;
 };
 
@@ -29,7 +29,8 @@ enum class NotProved : uint8_t { TooManySteps, TooManyPieces };
 /// Program and lowered must outlive the prover.
 class Prover {
  public:
-  Prover(const Program& program, const Lowered& lowered, ProofBudget budget = {});
+  Prover(const Program& program, const Lowered& lowered, ProofBudget proofs = {},
+         ProofBudget searches = {});
 
   /// SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one size share
   /// a schedule; each size is proved. None where the site's schedules have more steps than the
@@ -37,7 +38,7 @@ class Prover {
   std::variant<Check, NotProved> prove_site(SiteId site);
 
   /// The first race of steps in the site's schedules; none where the budget does not cover the
-  /// search. Schedules of one channel a node have no races.
+  /// search. It follows no folds, and so takes less than a proof.
   std::variant<std::optional<StepRace>, NotProved> races(SiteId site);
 
   /// The folds of the collective, of the site of `op`, where they are proved to be those of its
@@ -47,10 +48,11 @@ class Prover {
   /// Steps of the site's schedules, each counted once.
   uint64_t steps(SiteId site);
 
-  /// The number of schedules walked, and of proofs made by comparison: how tests see that equal
-  /// ones are made once.
+  /// The number of schedules walked with folds, of proofs made by comparison, and of schedules
+  /// searched for races: how tests see that equal ones are made once.
   size_t walks() const { return traced_.size(); }
   size_t proofs() const { return proofs_.size(); }
+  size_t searches() const { return races_.size(); }
 
  private:
   /// What a proof depends on. Attributes are compared whole: equal attributes mean an equal
@@ -70,6 +72,7 @@ class Prover {
   Question question(const Op& op, const Collective& collective) const;
   const Proof& proof(const Op& op, const Collective& collective);
   const Traced& traced(const Schedule& schedule);
+  const StepRaces& races(const Schedule& schedule);
   /// One collective of the site for each different question.
   const std::vector<const Collective*>& asked_by(SiteId site) const {
     return asked_by_[site.index()];
@@ -77,9 +80,11 @@ class Prover {
 
   const Program& program_;
   const Lowered& lowered_;
-  ProofBudget budget_;
+  ProofBudget proof_budget_;
+  ProofBudget search_budget_;
   std::vector<std::vector<const Collective*>> asked_by_;
   std::map<const Schedule*, uint64_t> steps_;
+  std::map<const Schedule*, StepRaces> races_;
   std::map<const Schedule*, Traced> traced_;
   std::map<Question, Proof, Before> proofs_;
 };

@@ -85,6 +85,21 @@ TEST_CASE("critical path: goes through the device that entered last") {
             .text() == "late@1 0-3000, q@1 3000-9000");
 }
 
+std::string hop(const std::string& id, const std::string& issue) {
+  return fmt::format(
+      R"({{"id": "{}", "op": "ppermute{}", "of": "a", "axis_name": "x", "perm": [[0, 1]], "site": "s"}})",
+      id, issue);
+}
+
+TEST_CASE("critical path: a collective is named by the op with which it ends there") {
+  // Device 0 ends its part with its send; device 1 waits for the message, 4,000 B.
+  const std::string left = compute("c", 1) + "," + hop("f", "_start") + "," + done("d", "f");
+  CHECK(Timed(two(left, hop("got", ""))).text() == "c@0 0-1000, got@1 1000-6000");
+  const std::string started = compute("c", 1) + "," + hop("f", "_start");
+  CHECK(Timed(two(started, hop("got", "") + "," + compute("e", 2))).text() ==
+        "c@0 0-1000, got@1 1000-6000, e@1 6000-8000");
+}
+
 TEST_CASE("critical path: a collective hidden behind computation is not on it") {
   const std::string program =
       psum("r", R"(, "stream": 0)") + "," + compute("c", 10) + "," + done("d", "r");

@@ -9,6 +9,7 @@
 
 #include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/analyze/critical_path.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/random_programs.h"
 
@@ -117,10 +118,12 @@ Instant makespan_with(Sketch& sketch, const RandomProgram& program, OpId op, Dur
 }
 
 TEST_CASE(
-    "slack: a local op may last that much longer and no picosecond more, 300 random programs") {
+    "slack: a local op may last that much longer and no picosecond more, and ops on the path have "
+    "none, 300 random programs") {
   Random random(11);
   int ops = 0;
   int with_slack = 0;
+  int on_path = 0;
   for (int programs = 0; programs < 300;) {
     RandomProgram program = random_program(random, {random.below(2) == 0});
     Sketch& sketch = program.sketch;
@@ -130,6 +133,12 @@ TEST_CASE(
     if (!found)
       continue;
     ++programs;
+    for (const PathEntry& entry :
+         critical_path(sketch.program, sketch.lowered, found->completion)) {
+      CAPTURE(programs);
+      REQUIRE(*found->slacks[entry.op.index()] == Duration());
+      ++on_path;
+    }
     for (uint32_t o = 0; o < sketch.program.ops.size(); ++o) {
       const OpId op(o);
       if (sketch.program.op(op).kind != OpKind::Compute)
@@ -144,6 +153,7 @@ TEST_CASE(
     }
   }
   CHECK(ops > 300);
+  CHECK(on_path > 300);
   CHECK(with_slack > ops / 20);
 }
 

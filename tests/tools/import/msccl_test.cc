@@ -5,7 +5,6 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "tests/tools/import/xml.h"
-#include "tools/import/cut_schedule.h"
 #include "tools/import/placement.h"
 
 namespace orrery::test {

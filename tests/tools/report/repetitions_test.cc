@@ -3,6 +3,7 @@
 #include "tools/report/repetitions.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -94,10 +95,21 @@ TEST_CASE("repeated blocks: as by their definition, of random lists of few lette
 }
 
 TEST_CASE("repeated blocks: their ids have a star for each number in which they differ") {
-  CHECK(common_id("layer0.w1", "layer79.w1") == "layer*.w1");
-  CHECK(common_id("h9", "h10") == "h*");
-  CHECK(common_id("a1b2", "a1b3") == "a1b*");
-  CHECK(common_id("same", "same") == "same");
+  using Ids = std::vector<std::string_view>;
+  CHECK(common_id(Ids{"layer0.w1", "layer79.w1"}) == "layer*.w1");
+  CHECK(common_id(Ids{"h9", "h10"}) == "h*");
+  CHECK(common_id(Ids{"a1b2", "a1b3"}) == "a1b*");
+  CHECK(common_id(Ids{"same", "same"}) == "same");
+  CHECK(common_id(Ids{"a1b7", "a2b8", "a1b9"}) == "a*b*");  // also one between the ends
+}
+
+TEST_CASE("repeated blocks: other ids have one star between what they begin and end with alike") {
+  using Ids = std::vector<std::string_view>;
+  CHECK(common_id(Ids{"wa.c", "wb.c"}) == "w*.c");
+  CHECK(common_id(Ids{"first.c", "second.c", "third.c"}) == "*.c");
+  CHECK(common_id(Ids{"up_a", "up_bb"}) == "up_*");
+  CHECK(common_id(Ids{"aa", "aaa"}) == "aa*");
+  CHECK(common_id(Ids{"one", "two"}) == "*");
 }
 
 constexpr int kLayers = 80;
@@ -169,8 +181,8 @@ TEST_CASE("text report: 80 layers that are written out are one screen, and --ops
   CAPTURE(text);
   CHECK(lines(text) < 60);
   CHECK(widest(text) <= 100);
-  CHECK(text.find("layer*_norm to h* (12 ops): 80 times in a row, the last ") != std::string::npos);
-  CHECK(text.find("80 × (layer*_") != std::string::npos);  // the critical path
+  CHECK(text.find("layer*_norm to h* (12 ops): 80 times in a row, each ") != std::string::npos);
+  CHECK(text.find("80 × (devices 0, 2: layer*_") != std::string::npos);  // the critical path
   const std::string all =
       report_text(report, Style(), {.ops = ShownOps::All, .checks = ShownChecks::All});
   for (int l = 0; l < kLayers; ++l) {
@@ -186,7 +198,7 @@ TEST_CASE("text report: 80 iterations of a loop are one screen, and --ops all ha
   CAPTURE(text);
   CHECK(lines(text) < 60);
   CHECK(text.find("layers[]: 80 iterations") != std::string::npos);
-  CHECK(text.find("80 × (layers[].") != std::string::npos);
+  CHECK(text.find("80 × (devices 0, 2: layers[].") != std::string::npos);
   const std::string all = report_text(report, Style(), {.ops = ShownOps::All});
   for (int l = 0; l < kLayers; ++l)
     CHECK(all.find(fmt::format("\n  layers[{}].act ", l)) != std::string::npos);
@@ -211,6 +223,71 @@ TEST_CASE("text report: a folded row goes from the first start to the last end")
   }
   CHECK(shown == messages);
   CHECK(single_entries(report).entries.size() == kLayers * kOps);
+}
+
+/// 40 layers of an op of 1 ms, or as given, and a sum.
+Report layers(const std::function<std::string(int)>& id, const std::function<int(int)>& gflops) {
+  std::string program;
+  for (int l = 0; l < 40; ++l)
+    program += fmt::format(
+        R"({}{{"id": "{}.c", "op": "compute", "flops": "{} GFLOP", "bytes": "1 MiB", "dtype": "f32"}},
+{{"id": "{}.s", "op": "psum", "of": "x", "axis_name": "x", "algorithm": "ring"}})",
+        l > 0 ? ", " : "", id(l), gflops(l), id(l));
+  return report_of(program, "x");
+}
+
+std::string numbered(int l) {
+  return fmt::format("layer{}", l);
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("text report: one slow layer among 40 is seen, in the table and on the critical path") {
+  const Report report = layers(numbered, [](int l) { return l == 17 ? 10 : 1; });
+  const std::string text = report_text(report, Style());
+  CAPTURE(text);
+  CHECK(contains(text, "layer*.c to layer*.s (2 ops): 40 times in a row"));
+  CHECK(contains(text, "takes 1.002 ms to 10 ms (layer17.c)"));
+  CHECK(contains(text, "layer*.c 1.002 ms to 10 ms"));  // on the path
+  CHECK(!contains(text, "takes 1.002 ms to 1.002 ms"));
+}
+
+TEST_CASE("text report: what 40 equal layers take is said once") {
+  const std::string text = report_text(layers(numbered, [](int) { return 1; }), Style());
+  CAPTURE(text);
+  CHECK(contains(text, "40 times in a row"));
+  CHECK(!contains(text, "└ takes "));
+  CHECK(!contains(text, "ms to "));
+}
+
+TEST_CASE("text report: layers fold whose names have no numbers, but not ops of unlike names") {
+  const auto lettered = [](int l) {
+    return fmt::format("w{}{}", char('a' + l / 26), char('a' + l % 26));
+  };
+  const std::string text = report_text(layers(lettered, [](int) { return 1; }), Style());
+  CAPTURE(text);
+  CHECK(contains(text, "w*.c to w*.s (2 ops): 40 times in a row"));
+  CHECK(lines(text) < 60);
+  std::string unlike;
+  for (const char* id : {"one", "two", "six", "bar", "up", "get", "far", "king", "zoo", "last"})
+    unlike += fmt::format(R"({}{{"id": "{}", "op": "add", "of": ["x", "x"]}})",
+                          unlike.empty() ? "" : ", ", id);
+  CHECK(!contains(report_text(report_of(unlike, "one"), Style()), "in a row"));
+}
+
+TEST_CASE("text report: the critical path names every device that its repeated ops were on") {
+  Report moved = layers(numbered, [](int) { return 1; });
+  REQUIRE(moved.critical_path.size() == 80);
+  for (size_t p = 0; p < moved.critical_path.size(); ++p)
+    moved.critical_path[p].device = LogicalId(p / 2 % 3);
+  const std::string text = report_text(moved, Style());
+  CAPTURE(text);
+  const size_t at = text.find("CRITICAL PATH");
+  REQUIRE(at != std::string::npos);
+  CHECK(text.substr(at, text.find("\n\n", at) - at).find("devices 0-2: layer*.c") !=
+        std::string::npos);
 }
 
 }  // namespace

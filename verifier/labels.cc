@@ -1,0 +1,127 @@
+#include "verifier/labels.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/program/holders.h"
+#include "models/scenario/quantity_text.h"
+#include "simulator/lower/assumptions.h"
+#include "verifier/expect.h"
+#include "verifier/long_loops.h"
+#include "verifier/opaque_values.h"
+
+namespace orrery {
+
+namespace {
+
+void add_several_lists(const Program& program, std::vector<std::string>& labels) {
+  const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
+  const auto several = std::count_if(threads_of.begin(), threads_of.end(),
+                                     [](const auto& threads) { return threads.size() > 1; });
+  if (several == 0)
+    return;
+  const std::string devices = several == 1 ? "1 device" : fmt::format("{} devices", several);
+  labels.push_back(
+      fmt::format("programs: several at once on {}, each at the device's full rates", devices));
+  labels.push_back(
+      fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
+}
+
+/// Programs none of whose results is an output: each is freed after its last use.
+void add_outputs(const Program& program, std::vector<std::string>& labels) {
+  std::vector<bool> kept(program.values.size(), false);
+  for (const ValueId output : program.outputs)
+    kept[output.index()] = true;
+  std::string without;
+  size_t count = 0;
+  size_t with_results = 0;
+  for (const Thread& thread : program.threads) {
+    bool has_results = false;
+    bool keeps = false;
+    for (const OpId id : thread.issue_order)
+      for (const ValueId result : program.op(id).results) {
+        has_results = true;
+        keeps = keeps || kept[result.index()];
+      }
+    with_results += has_results ? 1 : 0;
+    if (has_results && !keeps && count++ == 0)
+      without = thread.name;
+  }
+  if (count == 0)
+    return;
+  const std::string which =
+      count == with_results ? "none is named"
+      : count == 1          ? fmt::format("none of program \"{}\"", without)
+                   : fmt::format("none of program \"{}\" and {} others", without, count - 1);
+  labels.push_back(fmt::format("outputs: {}; results are freed after their last use", which));
+}
+
+}  // namespace
+
+std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultEffects& effects) {
+  std::vector<std::string> labels;
+  if (!effects.fabric)
+    return labels;
+  labels.emplace_back("algorithms: chosen for the links without their faults");
+  const Fabric& healthy = scenario.cluster.fabric;
+  const int64_t parts = effects.fabric->rate_parts();
+  for (const Fault& fault : scenario.faults) {
+    const auto* slow = std::get_if<SlowLink>(&fault);
+    if (slow == nullptr || !slow->factor)
+      continue;
+    for (const LinkId id : healthy.links_between(slow->from, slow->to)) {
+      const BytesPerSecond bandwidth = healthy.link(id).bandwidth;
+      if (parts % parts_of_slowed(bandwidth, *slow->factor) != 0)
+        labels.push_back(fmt::format("link {}: {} divided by {} is rounded down to {}",
+                                     healthy.link_text(id), quantity_text(bandwidth),
+                                     factor_text(*slow->factor),
+                                     parts == 1 ? "whole B/s" : fmt::format("1/{} B/s", parts)));
+    }
+  }
+  return labels;
+}
+
+std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered) {
+  std::vector<std::string> labels = lowered.labels;
+  add_several_lists(scenario.program, labels);
+  add_outputs(scenario.program, labels);
+  if (!scenario.cluster.device.memory)
+    labels.emplace_back("memory: not given (capacity is not checked)");
+  for (std::string& figure : fitted_figures(scenario.cluster))
+    labels.push_back(std::move(figure));
+  return labels;
+}
+
+std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
+                                         const std::optional<Completion>& completion) {
+  std::vector<std::string> labels = {shown_label(scenario.program, iterations_budget)};
+  if (completion)
+    for (std::string& text : added_labels(scenario.program, completion->added))
+      labels.push_back(std::move(text));
+  labels.emplace_back("critical path: not computed (iterations are left out)");
+  labels.emplace_back("arena: placed for the iterations that are shown");
+  if (has_jitter_of_ops(scenario.faults))
+    labels.emplace_back("jitter: iterations that are left out have the amounts of the last one");
+  return labels;
+}
+
+std::vector<std::string> labels_of_opaque_values(const Scenario& scenario) {
+  const Program& program = scenario.program;
+  std::map<std::string_view, std::string> computed_by;  // by the name of the value
+  for (const auto& [value, op] : opaque_values(program))
+    computed_by.emplace(program.value(value).name, op);
+  std::vector<std::string> labels;
+  for (const Expectation& expectation : scenario.expectations)
+    for (const std::string& name : compared_values(expectation))
+      if (const auto op = computed_by.find(name); op != computed_by.end())
+        labels.push_back(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
+                                     expectation.origin.pointer, name, op->second));
+  return labels;
+}
+
+}  // namespace orrery

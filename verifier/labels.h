@@ -1,0 +1,31 @@
+#pragma once
+
+// What a run assumed, rounded or left out, each in a sentence that its report shows as assumed.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/scenario.h"
+#include "simulator/lower/faults.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/completion.h"
+
+namespace orrery {
+
+/// Where faults changed links: what does not follow them, and bandwidths that are not kept as the
+/// exact ratio.
+std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultEffects& effects);
+
+/// Figures that were assumed or fitted, devices of several programs, and programs without outputs.
+std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered);
+
+/// What a run that leaves out iterations does not say, and what it added up. `iterations_budget` is
+/// that of the run (RunOptions).
+std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
+                                         const std::optional<Completion>& completion);
+
+/// Expectations on values that depend on an opaque computation.
+std::vector<std::string> labels_of_opaque_values(const Scenario& scenario);
+
+}  // namespace orrery
