@@ -380,12 +380,14 @@ class Reader {
     const Area area = *word == "i" ? Area::Input : *word == "o" ? Area::Output : Area::Scratch;
     const int64_t chunks = algorithm_.buffers[gpu.index()].of(area);
     if (*offset + *count > chunks) {
+      const auto chunks_text = [](int64_t first, int64_t end) {
+        return end - first == 1 ? fmt::format("chunk {}", first)
+                                : fmt::format("chunks {} to {}", first, end - 1);
+      };
       element.add_error(offset_name,
-                        fmt::format("{} outside buffer {}, which has {}",
-                                    *count == 1 ? fmt::format("chunk {} lies", *offset)
-                                                : fmt::format("chunks {} to {} lie", *offset,
-                                                              *offset + *count - 1),
-                                    *word, chunks));
+                        fmt::format("expected chunks of buffer {}, which has {}, got {}", *word,
+                                    chunks == 0 ? "none" : chunks_text(0, chunks),
+                                    chunks_text(*offset, *offset + *count)));
       return std::nullopt;
     }
     return Slice{area, *offset, *count};

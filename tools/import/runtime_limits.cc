@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -76,8 +77,10 @@ class Refusals {
     // The ids number the runtime's thread blocks.
     for (const MscclBlock& block : blocks)
       if (block.id >= static_cast<int64_t>(blocks.size()))
-        add("ids of thread blocks", fmt::format("gpu {} has {} and an id {}: expected 0 to {}", gpu,
-                                                blocks.size(), block.id, blocks.size() - 1));
+        add("ids of thread blocks",
+            fmt::format("gpu {} has {} and one of them the id {}: expected ids from 0 to {}", gpu,
+                        counted(static_cast<int64_t>(blocks.size()), "thread block"), block.id,
+                        blocks.size() - 1));
   }
 
   void check_peers(uint32_t gpu) {
@@ -171,8 +174,8 @@ Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime) {
   if (refusals.empty())
     return passed(
         CheckKind::RuntimeLimits, "",
-        fmt::format("{}'s parser takes its collective, attributes, buffers and counts, and "
-                    "its steps, thread blocks, peers, channels and XML elements",
+        fmt::format("{}'s parser takes the file: its XML, collective, attributes, buffers, "
+                    "counts, steps, thread blocks, peers and channels",
                     runtime.name));
   return failed(CheckKind::RuntimeLimits, "",
                 fmt::format("{}'s parser refuses the file (--runtime NAME asks for another, or for "
@@ -189,8 +192,8 @@ std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const R
       for (const MscclStepText& step : block.steps)
         if (step.type == "rcs" || step.type == "rrs" || step.type == "rrc" || step.type == "rrcs")
           return fmt::format(
-              "{} has no kernel for rcs, rrs, rrc and rrcs: it reads the file (line "
-              "{} has {}), and a call of it is an error (mscclSetupKernel)",
+              "{} reads the file but has no kernel for rcs, rrs, rrc and rrcs (line {} has {}): a "
+              "call of it would be an error (mscclSetupKernel)",
               runtime.name, step.line, step.type);
   return std::nullopt;
 }

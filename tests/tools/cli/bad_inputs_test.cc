@@ -692,8 +692,8 @@ TEST_CASE("bad input: MSCCL algorithms") {
        "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, "
        "re or nop, got \"rx\""},
       {"a chunk outside its buffer", gather_with("dstoff=\"1\"", "dstoff=\"2\""),
-       "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunk 2 lies outside buffer o, "
-       "which has 2"},
+       "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: expected chunks of buffer o, which has "
+       "chunks 0 to 1, got chunk 2"},
       {"a step that waits for no step", gather_with("depid=\"-1\"", "depid=\"4\""),
        "bad.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4"},
       {"an element that there is not", gather_with("<tb id=\"0\"", "<bt/><tb id=\"0\""),

@@ -140,7 +140,8 @@ TEST_CASE("MSCCL: errors name their position") {
         "nop, "
         "got \"rx\"");
   CHECK(errors(with(good, "dstoff=\"1\"", "dstoff=\"2\"")) ==
-        "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunk 2 lies outside buffer o, which has 2");
+        "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: expected chunks of buffer o, which has chunks "
+        "0 to 1, got chunk 2");
   CHECK(errors(with(good, "depid=\"-1\"", "depid=\"4\"")) ==
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4");
 }

@@ -202,7 +202,8 @@ TEST_CASE("runtimes: counts and ids of thread blocks have limits too") {
   const Check check =
       named(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}), "RUNTIME.LIMITS");
   REQUIRE(check.witness.size() == 2);
-  CHECK(check.witness[0].second == "gpu 0 has 2 and an id 5: expected 0 to 1");
+  CHECK(check.witness[0].second ==
+        "gpu 0 has 2 thread blocks and one of them the id 5: expected ids from 0 to 1");
   CHECK(check.witness[1].second == "gpu 0 tb 5 step 0 (line 8) has 72 chunks, at most 71");
 }
 
@@ -339,8 +340,8 @@ TEST_CASE("runtimes: that rccl reads fused steps and has no kernel for them is n
     ProofRequest request;
     request.runtime = runtime_named(runtime);
     return has_note(prove_algorithm(read_msccl(three_ring().text(), "a.xml"), request),
-                    "rccl has no kernel for rcs, rrs, rrc and rrcs: it reads the file (line 5 has "
-                    "rrs), and a call of it is an error");
+                    "rccl reads the file but has no kernel for rcs, rrs, rrc and rrcs (line 5 has "
+                    "rrs): a call of it would be an error");
   };
   CHECK(note("rccl"));
   CHECK_FALSE(note("msccl"));
