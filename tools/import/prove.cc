@@ -145,9 +145,11 @@ class Prover {
     constexpr uint64_t kMost = uint64_t{1} << 21U;
     const uint64_t pieces = count_pieces(algorithm_.steps, chunks);
     if (pieces > std::max(kMost, result_.steps))
-      refuse(algorithm_, "/algo",
-             fmt::format("expected at most {} steps with messages of at most {}, got {}", kMost,
-                         counted(chunks, "chunk"), pieces));
+      refuse(
+          algorithm_, "/algo",
+          fmt::format("expected at most {} steps with messages of at most {}, got {} (--size SIZE "
+                      "judges one size)",
+                      kMost, counted(chunks, "chunk"), pieces));
     size_t blocks = 0;
     for (const auto& gpu : algorithm_.steps)
       blocks = std::max(blocks, gpu.size());

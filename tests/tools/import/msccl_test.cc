@@ -1,10 +1,14 @@
 #include "tools/import/msccl.h"
 
+#include <span>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "tests/tools/import/xml.h"
+#include "tools/import/msccl_transfers.h"
 #include "tools/import/placement.h"
 
 namespace orrery::test {
@@ -233,6 +237,34 @@ TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called eith
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::InPlace});
   algo.in_place = false;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::OutOfPlace});
+}
+
+std::vector<size_t> chains(const std::vector<ParsedStep>& steps) {
+  std::vector<size_t> sizes;
+  for (const Transfer& transfer : transfers_of(steps).transfers)
+    sizes.push_back(transfer.steps.size());
+  return sizes;
+}
+
+TEST_CASE("MSCCL: a chain of re ends with the sixteenth re of its thread block") {
+  ParsedStep re{"re", false, false, Slice{Area::Scratch, 0, 1}, Slice{Area::Output, 0, 1}};
+  CHECK(chains(std::vector(15, re)) == std::vector<size_t>{15});
+  CHECK(chains(std::vector(20, re)) == std::vector<size_t>{16, 4});
+  std::vector<ParsedStep> after(20, re);
+  for (ParsedStep& first : std::span(after).first(3))
+    first.sets_flag = true;
+  CHECK(chains(after) == std::vector<size_t>{1, 1, 1, 13, 4});
+  // Another place, buffer or type ends one too; other chunks of the source do not.
+  ParsedStep other = re;
+  other.source->first = 7;
+  CHECK(chains({re, other}) == std::vector<size_t>{2});
+  other.source->area = Area::Input;
+  CHECK(chains({re, other}) == std::vector<size_t>{1, 1});
+  other = re;
+  other.target->first = 1;
+  CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
+  other.type = "cpy";
+  CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
 }
 
 TEST_CASE("MSCCL: every error of a file is reported") {

@@ -107,7 +107,7 @@ TEST_CASE("runtimes: messages of any number of chunks do not take memory for eac
   CHECK_THROWS_WITH_AS(
       prove_algorithm(algorithm, {}),
       "a.xml: /algo: expected at most 2097152 steps with messages of at most 1 chunk, got "
-      "4000000000",
+      "4000000000 (--size SIZE judges one size)",
       InputError);
   ProofRequest request;
   request.runtime = runtime_named("none");
@@ -275,6 +275,37 @@ TEST_CASE("runtimes: a buffer that the file declares as empty must not be used")
   CHECK(limits_of("srcbuf=\"o\"", "srcbuf=\"i\"").witness.front() ==
         Row("i_chunks",
             "gpu 0 tb 0 step 0 (line 4) uses chunk 0 of buffer i, and i_chunks of gpu 0 is 0"));
+}
+
+TEST_CASE("runtimes: MSCCL's custom collectives have nchunksperloop chunks of a buffer, or none") {
+  AlgoText algo;
+  algo.coll = "custom";
+  algo.in_place = false;
+  algo.chunks = 2;
+  algo.gpus = {BlockText{0, -1, -1, {StepText{0, "cpy", "i0", "o0"}.text()}}.text()};
+  const auto limits = [&](int input, int output) {
+    algo.input = input;
+    algo.output = output;
+    const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+    const ChunkDefinition definition =
+        read_definition(R"({"outputs": [[0, 0, [[0, 0]]]]})", "d.json", algorithm);
+    ProofRequest request;
+    request.definition = &definition;
+    return named(prove_algorithm(algorithm, request), "RUNTIME.LIMITS");
+  };
+  CHECK(limits(2, 2).holds());
+  CHECK(limits(1, 2).witness.front() ==
+        Row("i_chunks", "gpu 0 has 1: expected nchunksperloop (2) or 0"));
+  CHECK(limits(2, 3).witness.front() ==
+        Row("o_chunks", "gpu 0 has 3: expected nchunksperloop (2) or 0"));
+}
+
+TEST_CASE("runtimes: channels have a limit") {
+  CHECK(limits_of("nchannels=\"1\"", "nchannels=\"128\"").holds());
+  CHECK(limits_of("nchannels=\"1\"", "nchannels=\"129\"").witness.front() ==
+        Row("channels", "nchannels is 129, at most 128"));
+  CHECK(limits_of("nchannels=\"1\"", "nchannels=\"33\"", "msccl").witness.front() ==
+        Row("channels", "nchannels is 33, at most 32"));
 }
 
 TEST_CASE("runtimes: XML that their parsers do not read") {
