@@ -73,7 +73,7 @@ struct LinkReport {
 struct Report {
   std::shared_ptr<const Scenario> scenario;  // copies of the report share it
   Lowered lowered;                           // what was run
-  FaultEffects fault_effects;                // and with which faults
+  std::optional<Fabric> links_of_run;        // absent: those of the cluster
   Verdict verdict = Verdict::Holds;          // of all checks together
   std::string fingerprint;
   /// The digest of the only executor that ran (digest.h). Absent if several ran: SCHEDULE.DIGEST
@@ -92,10 +92,8 @@ struct Report {
 
   bool holds() const { return verdict == Verdict::Holds; }
 
-  /// The links as they were for this run.
-  const Fabric& fabric() const {
-    return fault_effects.fabric ? *fault_effects.fabric : scenario->cluster.fabric;
-  }
+  /// The links as they were for this run, at the rates at which they carry data.
+  const Fabric& fabric() const { return links_of_run ? *links_of_run : scenario->cluster.fabric; }
 };
 
 }  // namespace orrery

@@ -121,7 +121,7 @@ class Run {
     describe_devices();
     report_.fingerprint = fingerprint(report_);
     report_.lowered = std::move(stages_).take_lowered();
-    report_.fault_effects = std::move(stages_).take_fault_effects();
+    report_.links_of_run = std::move(stages_).take_fabric();
     return std::move(report_);
   }
 

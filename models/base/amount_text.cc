@@ -60,4 +60,8 @@ std::string size_text(Bytes size) {
   return scaled_text(size.count(), kScales);
 }
 
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace orrery

@@ -99,7 +99,8 @@ class ScenarioReader {
     MemoryPolicy policy;
     const std::optional<DocumentNode> node = fields_.optional("memory");
     if (!node ||
-        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\"", diagnostics_))
+        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\", \"transport\"",
+                   diagnostics_))
       return policy;
     Fields fields(*node, diagnostics_);
     if (const auto reuse = fields.optional("reuse")) {
@@ -113,8 +114,30 @@ class ScenarioReader {
       policy.alignment = Bytes(*alignment);
     if (const auto reserved = fields.optional_quantity("reserved", Dimension::Size))
       policy.reserved = Bytes(*reserved);
+    if (const auto transport = fields.optional("transport"))
+      policy.transport = read_transport(*transport);
     fields.finish();
     return policy;
+  }
+
+  std::optional<TransportBuffers> read_transport(DocumentNode node) {
+    if (!is_object(node, "an object with \"protocol\", \"slot\"", diagnostics_))
+      return std::nullopt;
+    Fields fields(node, diagnostics_);
+    TransportBuffers transport;
+    if (const auto protocol = fields.required("protocol")) {
+      const auto known = protocol->kind() == DocumentNode::Kind::Text
+                             ? transport_protocol(protocol->text())
+                             : std::nullopt;
+      if (!known)
+        expected(*protocol, "\"simple\", \"ll\" or \"ll128\"", diagnostics_);
+      transport.protocol = known.value_or(Protocol::Simple);
+    }
+    if (const auto slot =
+            fields.required_quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()}))
+      transport.slot = Bytes(*slot);
+    fields.finish();
+    return transport;
   }
 
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {

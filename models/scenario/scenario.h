@@ -11,6 +11,7 @@
 #include "models/array/tensor.h"
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
+#include "models/fabric/protocol.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
 #include "models/scenario/fault.h"
@@ -83,12 +84,34 @@ struct Expectation {
       what;
 };
 
-/// The memory rules of a run (contract 7 of the memory profile).
+/// How a communication library passes messages: through slots in buffers of the receiver. It has as
+/// many slots per connection as the collective's "slots".
+struct TransportBuffers {
+  Protocol protocol = Protocol::Simple;
+  Bytes slot;  // with its flags; at least kSmallestSlot
+  friend bool operator==(const TransportBuffers&, const TransportBuffers&) = default;
+
+  /// The most data of one message. Larger ones are cut.
+  Bytes largest_message() const {
+    const DataShare share = data_share(protocol);
+    return Bytes(slot.count() / share.wire * share.data);
+  }
+};
+/// The data of a slot have room for a work element of any type.
+inline constexpr Bytes kSmallestSlot = Bytes(64);
+
+/// The memory rules of a run.
 struct MemoryPolicy {
   enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
   Bytes alignment = Bytes(256);
-  Bytes reserved;  // by the runtime, on every device
+  Bytes reserved;                                  // by the runtime, on every device
+  std::optional<TransportBuffers> transport = {};  // absent: not counted, messages are not cut
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
+
+  /// What of a link's rate is data.
+  DataShare data_share() const {
+    return transport ? orrery::data_share(transport->protocol) : DataShare();
+  }
 };
 
 struct Scenario {

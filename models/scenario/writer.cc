@@ -281,6 +281,11 @@ JsonText memory_text(const MemoryPolicy& policy) {
     members.emplace_back("alignment", JsonText::text(quantity_text(policy.alignment)));
   if (policy.reserved != otherwise.reserved)
     members.emplace_back("reserved", JsonText::text(quantity_text(policy.reserved)));
+  if (policy.transport)
+    members.emplace_back(
+        "transport",
+        JsonText::object({{"protocol", JsonText::text(name(policy.transport->protocol))},
+                          {"slot", JsonText::text(quantity_text(policy.transport->slot))}}));
   return JsonText::object(std::move(members));
 }
 

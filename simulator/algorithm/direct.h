@@ -3,6 +3,7 @@
 // Every message goes straight from its source to its destination, all at the same time. Permutes
 // and broadcasts are made of this.
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,8 @@ class DirectSchedule final : public Schedule {
         ORRERY_CHECK(!exchange.to || rounds_[round][exchange.to->index()].from == Node(n),
                      "what is sent is taken");
         extent_.copies |= copies(Node(n), exchange);
+        for (const Slice& slice : {exchange.source, exchange.target})
+          largest_step_ = std::max(largest_step_, Split(slice.count, channels_).largest());
         // A node that only receives does so in the row in which the message is sent.
         if (exchange.from && !exchange.to)
           extent_.lockstep = false;
@@ -101,6 +104,8 @@ class DirectSchedule final : public Schedule {
       visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
 
+  int64_t largest_step() const override { return largest_step_; }
+
   /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
@@ -137,6 +142,7 @@ class DirectSchedule final : public Schedule {
 
   std::vector<std::vector<Exchange>> rounds_;
   uint32_t channels_;  // of each round
+  int64_t largest_step_ = 0;
   Extent extent_;
 };
 

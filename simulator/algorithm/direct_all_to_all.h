@@ -73,6 +73,8 @@ class DirectAllToAllSchedule final : public Schedule {
       visit(Sent{ahead(node, distance), 1, pieces_.count(channel.index() % channels_)});
   }
 
+  int64_t largest_step() const override { return pieces_.largest(); }
+
   /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 

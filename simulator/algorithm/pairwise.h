@@ -69,6 +69,8 @@ class PairwiseSchedule final : public Schedule {
         visit(Sent{Node(to), 1, pieces_.count(channel.index())});
   }
 
+  int64_t largest_step() const override { return pieces_.largest(); }
+
   /// Each connection carries one message.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 

@@ -39,9 +39,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = rounds_ + 1;
-    extent_.lookback = extent_.window;  // a surplus rank's message has another step index
-    if (surplus_ == 0)
-      extent_.lookback = 1;
+    extent_.lookback = 1;
     extent_.lockstep =
         surplus_ == 0;  // else rank r - p receives a message in the row that sends it
     extent_.entry = transport.entry;
@@ -89,6 +87,8 @@ class RecursiveDoublingSchedule final : public Schedule {
       return {from, ref.channel, rounds_};
     return {from, ref.channel, is_surplus(from) ? 0 : ref.index - 1};
   }
+
+  int64_t largest_step() const override { return parts_.largest(); }
 
   /// Any two ranks exchange one message each way.
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 
@@ -23,6 +24,25 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
   if (!device.copy_rate && copies)
     labels.emplace_back("copy_rate: infinite (not given)");
   return labels;
+}
+
+std::vector<std::string> transport_labels(const std::optional<TransportBuffers>& transport,
+                                          std::span<const Collective> collectives) {
+  if (std::none_of(collectives.begin(), collectives.end(),
+                   [](const Collective& collective) { return collective.members.size() > 1; }))
+    return {};
+  if (!transport)
+    return {"transport buffers: not counted (no memory.transport given)"};
+  const DataShare share = data_share(transport->protocol);
+  const std::string slot = quantity_text(transport->slot);
+  if (share.data == share.wire)
+    return {fmt::format("transport: {}, messages are cut to slots of {}", name(transport->protocol),
+                        slot)};
+  return {fmt::format("transport: {}, messages are cut to the {} of data in a slot of {}",
+                      name(transport->protocol), quantity_text(transport->largest_message()), slot),
+          fmt::format("transport: links carry data at {}/{} of their rate, the rest is flags "
+                      "({}, NCCL)",
+                      share.data, share.wire, name(transport->protocol))};
 }
 
 std::vector<std::string> fitted_figures(const Cluster& cluster) {

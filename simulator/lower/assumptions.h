@@ -2,11 +2,13 @@
 
 // What times assume besides the figures that a cluster gives: the labels of a report.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/fabric/fabric.h"
+#include "models/scenario/scenario.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -15,6 +17,11 @@ namespace orrery {
 /// them copies inside a device.
 std::vector<std::string> missing_figures(const DeviceFigures& device,
                                          std::span<const Collective> collectives, bool copies);
+
+/// How the messages of collectives of several ranks pass through buffers, or that this is not
+/// counted. None without such collectives.
+std::vector<std::string> transport_labels(const std::optional<TransportBuffers>& transport,
+                                          std::span<const Collective> collectives);
 
 /// The figures that were fitted to measurements or extended from others. Those that a maker states
 /// or a tool reports need no label.

@@ -32,14 +32,15 @@ Origin origin_of(const Op& op, const std::string& parameter) {
 class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
-           Diagnostics& diagnostics)
+           const std::optional<TransportBuffers>& transport, Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
+        transport_(transport),
         diagnostics_(diagnostics),
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
-        plans_(program, cluster, paths, limits, lowered_.schedules) {}
+        plans_(program, cluster, paths, limits, transport, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -154,11 +155,14 @@ class Lowering {
     lowered_.labels = missing_figures(cluster_.device, lowered_.collectives, copies_);
     for (std::string& label : costs_.labels())
       lowered_.labels.push_back(std::move(label));
+    for (std::string& label : transport_labels(transport_, lowered_.collectives))
+      lowered_.labels.push_back(std::move(label));
   }
 
   const Program& program_;
   const Cluster& cluster_;
   const Limits& limits_;
+  const std::optional<TransportBuffers>& transport_;
   Diagnostics& diagnostics_;
   const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
@@ -171,8 +175,9 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
-              Diagnostics& diagnostics, const Limits& limits) {
-  return Lowering(program, cluster, paths, limits, diagnostics).run();
+              Diagnostics& diagnostics, const Limits& limits,
+              const std::optional<TransportBuffers>& transport) {
+  return Lowering(program, cluster, paths, limits, transport, diagnostics).run();
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -3,10 +3,13 @@
 // Turns a program into tapes and schedules: picks an algorithm for each site (the scenario's, or
 // the fastest with the reason), and computes the cost of each local op.
 
+#include <optional>
+
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/scenario/bounds.h"
+#include "models/scenario/scenario.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
@@ -15,11 +18,13 @@ namespace orrery {
 /// Errors (an algorithm that does not exist or does not fit the group, no route between two
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
 /// result is valid only if there are none. Throws OpOverflow if an op's figures exceed 64 bits.
-/// `paths` are those of the cluster's fabric.
+/// `paths` are those of the cluster's fabric, at the rates at which links carry data. Messages are
+/// cut to the slots of `transport`.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
-              Diagnostics& diagnostics, const Limits& limits = {});
+              Diagnostics& diagnostics, const Limits& limits = {},
+              const std::optional<TransportBuffers>& transport = std::nullopt);
 
-/// The same, with paths of its own.
+/// The same, with paths of its own and without transport buffers.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {});
 

@@ -52,18 +52,6 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// The elements of the largest message that the first rank sends.
-int64_t largest_message(const Schedule& schedule) {
-  int64_t largest = 0;
-  for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
-    const uint32_t steps = schedule.steps(Node(0), Channel(c));
-    for (uint32_t i = 0; i < steps; ++i)
-      if (const Step step = schedule.step({Node(0), Channel(c), i}); step.to)
-        largest = std::max(largest, step.count());
-  }
-  return largest;
-}
-
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
   request.nodes = nodes;
   request.elements = elements;
@@ -71,12 +59,11 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
 }
 
 /// Linear extrapolation: the times at two numbers of steps give the time at a third, rounded up.
-Duration extend(Duration half, Duration size, uint64_t steps_half, uint64_t steps_size,
-                uint64_t steps) {
+Duration extend(Duration half, Duration size, Int128 steps_half, Int128 steps_size, Int128 steps) {
   if (size <= half || steps_size <= steps_half)
     return size;
-  const Int128 more = Int128{(size - half).count()} * Int128{steps - steps_size};
-  return size + Duration(checked_narrow(ceil_divide(more, Int128{steps_size - steps_half})));
+  const Int128 more = Int128{(size - half).count()} * (steps - steps_size);
+  return size + Duration(checked_narrow(ceil_divide(more, steps_size - steps_half)));
 }
 
 }  // namespace
@@ -94,12 +81,13 @@ QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleReq
 std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm,
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {
-  const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
-  if (count_steps(*schedule) > static_cast<uint64_t>(limits_.steps))
+  const MadeSchedule made = maker_.make(algorithm, request, work);
+  if (made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
-  if (first_unrouted(*schedule, vertices, paths_, reach_))
+  const Schedule& schedule = *made.schedule;
+  if (first_unrouted(schedule, vertices, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(request.kind, *schedule, work, vertices, rates_);
+  const OneCollective alone(request.kind, schedule, work, vertices, rates_);
   try {
     TimeOptions options;
     options.most_state = limits_.state;
@@ -126,15 +114,19 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   const auto made = [&](uint32_t nodes, int64_t elements) {
     return algorithm.make(with(request, nodes, elements));
   };
+  const auto steps_with = [&](const ScheduleRequest& each) {
+    const std::unique_ptr<const Schedule> whole = algorithm.make(each);
+    return Int128{steps_of_a_rank(*whole)} * maker_.iterations(*whole, work);
+  };
   // Data that is split into one part per rank shrinks with the number of ranks.
-  const bool cut = largest_message(*made(half, request.elements)) >
-                   largest_message(*made(size, request.elements));
+  const bool split =
+      made(half, request.elements)->largest_step() > made(size, request.elements)->largest_step();
   const auto elements_of = [&](uint32_t nodes) {
     const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
-    return cut ? checked_narrow(share) : request.elements;
+    return split ? checked_narrow(share) : request.elements;
   };
   Duration takes[2];
-  uint64_t steps[2];
+  Int128 steps[2];
   const uint32_t sizes[2] = {half, size};
   for (size_t i = 0; i < 2; ++i) {
     const ScheduleRequest smaller = with(request, sizes[i], elements_of(sizes[i]));
@@ -142,11 +134,10 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);
-    steps[i] = steps_of_a_rank(*algorithm.make(smaller));
+    steps[i] = steps_with(smaller);
   }
-  return QuietTime{
-      extend(takes[0], takes[1], steps[0], steps[1], steps_of_a_rank(*algorithm.make(request))),
-      std::pair(half, size)};
+  return QuietTime{extend(takes[0], takes[1], steps[0], steps[1], steps_with(request)),
+                   std::pair(half, size)};
 }
 
 }  // namespace orrery

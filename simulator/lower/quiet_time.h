@@ -16,6 +16,7 @@
 #include "models/scenario/bounds.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/reach.h"
+#include "simulator/lower/schedule_maker.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/durations.h"
 
@@ -38,9 +39,11 @@ struct QuietTime {
 /// whole group. The time of the whole group is extrapolated by the number of steps of a rank.
 class QuietTimer {
  public:
-  /// `reach` is that of the fabric of `paths`. Schedules beyond the limits are not timed.
-  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, const Limits& limits)
-      : paths_(paths), reach_(reach), rates_(rates), limits_(limits) {}
+  /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.
+  /// Schedules beyond the limits are not timed.
+  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, const ScheduleMaker& maker,
+             const Limits& limits)
+      : paths_(paths), reach_(reach), rates_(rates), maker_(maker), limits_(limits) {}
 
   /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
   /// "has no route for some message". Throws Overflow.
@@ -58,6 +61,7 @@ class QuietTimer {
   Paths& paths_;
   const Reach& reach_;
   const DataRates rates_;
+  const ScheduleMaker& maker_;
   const Limits limits_;
 };
 

@@ -1,6 +1,7 @@
 #include "simulator/lower/site_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -61,7 +62,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     if (of_size.schedule == nullptr) {
       ScheduleRequest request = key.request;
       request.nodes = static_cast<uint32_t>(group.size());
-      const SharedSchedule& schedule = schedule_of(*pick.algorithm, request);
+      const SharedSchedule& schedule = schedule_of(*pick.algorithm, request, plan.work);
       of_size = group_plan(key, *schedule.schedule, plan);
       steps[group.size()] = schedule.steps;
     }
@@ -82,14 +83,15 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
 }
 
 const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorithm,
-                                                        const ScheduleRequest& request) {
-  SharedSchedule& made = by_request_[{&algorithm, request}];
-  if (made.schedule == nullptr) {
-    schedules_.push_back(algorithm.make(request));
-    made.schedule = schedules_.back().get();
-    made.steps = count_steps(*made.schedule);
+                                                        const ScheduleRequest& request,
+                                                        WorkType work) {
+  SharedSchedule& shared = by_request_[{&algorithm, request, maker_.largest_message(work)}];
+  if (shared.schedule == nullptr) {
+    MadeSchedule made = maker_.make(algorithm, request, work);
+    schedules_.push_back(std::move(made.schedule));
+    shared = {schedules_.back().get(), made.steps};
   }
-  return made;
+  return shared;
 }
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {

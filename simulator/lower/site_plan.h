@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "simulator/lower/choice.h"
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/reach.h"
+#include "simulator/lower/schedule_maker.h"
 #include "simulator/lower/views.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/end_copies.h"
@@ -53,13 +55,15 @@ class SitePlans {
   /// Schedules are added to `schedules`, equal ones once. A site with more steps than Limits::steps
   /// gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
+            const std::optional<TransportBuffers>& transport,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
         rates_(data_rates(cluster.device)),
         most_steps_(static_cast<uint64_t>(limits.steps)),
         reach_(cluster.fabric),
-        timer_(paths, reach_, rates_, limits),
+        maker_(transport, limits),
+        timer_(paths, reach_, rates_, maker_, limits),
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 
@@ -86,7 +90,8 @@ class SitePlans {
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site);
   Outcome plan(const Key& key);
-  const SharedSchedule& schedule_of(const Algorithm& algorithm, const ScheduleRequest& request);
+  const SharedSchedule& schedule_of(const Algorithm& algorithm, const ScheduleRequest& request,
+                                    WorkType work);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
 
   const Program& program_;
@@ -94,11 +99,13 @@ class SitePlans {
   const DataRates rates_;
   const uint64_t most_steps_;
   const Reach reach_;
+  const ScheduleMaker maker_;
   QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  std::map<std::pair<const Algorithm*, ScheduleRequest>, SharedSchedule>
-      by_request_;                // looked up only
+  /// By algorithm, request and the largest message. Looked up only.
+  std::map<std::tuple<const Algorithm*, ScheduleRequest, std::optional<int64_t>>, SharedSchedule>
+      by_request_;
   std::map<Key, Outcome> plans_;  // looked up only
 };
 

@@ -10,6 +10,7 @@
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
+#include "simulator/memory/transport_buffers.h"
 
 namespace orrery {
 
@@ -127,7 +128,7 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
 }
 
 ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
-                     const MemoryPolicy& policy) {
+                     Bytes reserved) {
   const std::vector<Changes> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
@@ -137,9 +138,9 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
 
   ThreadMemory memory;
   memory.live.assign(sizes.begin() + 1, sizes.end());
-  memory.reserved = policy.reserved;
-  memory.peak = on_behalf_of_entry(ops, static_cast<size_t>(position + 1),
-                                   [&] { return *peak + policy.reserved; });
+  memory.reserved = reserved;
+  memory.peak =
+      on_behalf_of_entry(ops, static_cast<size_t>(position + 1), [&] { return *peak + reserved; });
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
   memory.arena = arena_size(all, at, ops);
@@ -198,15 +199,16 @@ std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<Thr
 
 DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
                        const MemoryProfile& profile, const std::vector<ThreadId>& threads,
-                       const std::vector<size_t>& arguments) {
+                       const std::vector<size_t>& arguments, Bytes transport) {
   DeviceMemory memory;
   memory.threads = threads;
-  memory.reserved = policy.reserved;
-  memory.peak = policy.reserved;
+  memory.transport = transport;
+  memory.reserved = policy.reserved + transport;
+  memory.peak = memory.reserved;
   for (const ThreadId thread : threads) {
     const ThreadMemory& counted = profile.threads[thread.index()];
     const auto add = [&] {
-      memory.peak += counted.peak - policy.reserved;
+      memory.peak += counted.peak - counted.reserved;
       memory.arena += counted.arena;
     };
     if (counted.peak_at)
@@ -239,10 +241,12 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
   return memory;
 }
 
-void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProfile& profile) {
+/// `transport`: per device; empty if it is not counted.
+void find_devices(const Program& program, const MemoryPolicy& policy,
+                  const std::vector<Bytes>& transport, MemoryProfile& profile) {
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
   const std::vector<Beside> beside = arguments_beside(program, threads_of);
-  std::map<std::pair<std::vector<ThreadId>, std::vector<size_t>>, size_t> known;
+  std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, Bytes>, size_t> known;
   auto next = beside.begin();
   for (size_t d = 0; d < threads_of.size(); ++d) {
     std::vector<size_t> arguments;
@@ -251,10 +255,12 @@ void find_devices(const Program& program, const MemoryPolicy& policy, MemoryProf
     std::optional<size_t>& kind = profile.kind_of.emplace_back();
     if (threads_of[d].empty() && arguments.empty())
       continue;
+    const Bytes buffers = transport.empty() ? Bytes() : transport[d];
     const auto [at, added] =
-        known.emplace(std::pair(threads_of[d], arguments), profile.kinds.size());
+        known.emplace(std::tuple(threads_of[d], arguments, buffers), profile.kinds.size());
     if (added)
-      profile.kinds.push_back(of_device(program, policy, profile, threads_of[d], arguments));
+      profile.kinds.push_back(
+          of_device(program, policy, profile, threads_of[d], arguments, buffers));
     kind = at->second;
   }
 }
@@ -271,10 +277,19 @@ Bytes MemoryProfile::largest_peak() const {
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
   MemoryProfile result;
   const Lifetimes lifetimes(program, lowered, policy);
-  for (size_t t = 0; t < program.threads.size(); ++t)
+  std::vector<Bytes> transport;
+  if (policy.transport)
+    transport = transport_buffers(program, lowered, policy.transport->slot);
+  for (size_t t = 0; t < program.threads.size(); ++t) {
+    const Thread& thread = program.threads[t];
+    Bytes most;
+    if (!transport.empty())
+      for (const LogicalId device : thread.devices)
+        most = std::max(most, transport[device.index()]);
     result.threads.push_back(
-        profile(program.threads[t].issue_order, lifetimes.of(ThreadId(t)), policy));
-  find_devices(program, policy, result);
+        profile(thread.issue_order, lifetimes.of(ThreadId(t)), policy.reserved + most));
+  }
+  find_devices(program, policy, transport, result);
   return result;
 }
 

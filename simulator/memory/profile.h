@@ -34,14 +34,15 @@ struct ThreadMemory {
   Bytes peak;                      // largest live, plus reserved
   std::optional<OpId> peak_at;     // the first op that attains it; empty: the thread has no ops
   std::vector<Held> live_at_peak;  // largest first, then by name; without empty ones
-  Bytes reserved;
-  Bytes arena;             // high water of the best-fit placement
-  std::vector<Held> kept;  // arguments that are held to the end
+  Bytes reserved;                  // with transport buffers: of its device that has the most
+  Bytes arena;                     // high water of the best-fit placement
+  std::vector<Held> kept;          // arguments that are held to the end
   /// The live set at the peak, per kind.
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
-/// Of all devices that run the same lists, if any, and have the same arguments. Of several lists,
+/// Of all devices that run the same lists, if any, and have the same arguments and transport
+/// buffers. Of several lists,
 /// whose ops may run at the same time in any way, peak and arena are bounds: the sums over the
 /// lists, where what several of them hold all the time counts once.
 struct DeviceMemory {
@@ -49,7 +50,8 @@ struct DeviceMemory {
   Bytes peak;                      // reserved included
   std::optional<OpId> peak_at;     // as of the thread; empty where there are several
   std::vector<Held> live_at_peak;  // largest first, then by name; without empty ones
-  Bytes reserved;
+  Bytes reserved;                  // by the runtime, transport buffers included
+  Bytes transport;                 // the transport buffers (transport_buffers.h)
   Bytes arena;
   /// What to add to the live bytes of its threads for those of the device: for arguments that not
   /// all devices of a thread have, and, negative, for those that several of its threads count.

@@ -96,8 +96,8 @@ struct Extent {
   /// How many steps back, from the step that a channel is at or has begun, a cause or an
   /// undelivered message may name. Walkers remember this many steps and the current one.
   uint32_t window = 0;
-  /// How many steps back from its own index a cause of a half may name; at most the window. A
-  /// walker of a lockstep schedule that goes row by row remembers only this many rows.
+  /// Of a lockstep schedule: how many steps back from its own index a cause of a half may name; at
+  /// most the window. A walker that goes row by row remembers only this many rows.
   uint32_t lookback = 0;
   /// Whether row i (step i of every channel) can run completely once rows < i have. A walker may
   /// then go row by row without checking causes. Receive halves of a row come before its send
@@ -173,6 +173,10 @@ class Schedule {
   /// through the steps; computed schedules override it. Throws Overflow if elements exceed 64 bits.
   virtual void for_each_receiver(Node node, Channel channel,
                                  FunctionRef<void(const Sent&)> visit) const;
+
+  /// The elements of the largest step. This version goes through the steps; computed schedules
+  /// override it.
+  virtual int64_t largest_step() const;
 };
 
 /// The number of steps, over all nodes and channels.

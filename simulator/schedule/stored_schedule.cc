@@ -40,7 +40,6 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
     steps_.emplace_back();
     for (const std::vector<Step>& channel : channels) {
       extent_.window = std::max(extent_.window, static_cast<uint32_t>(channel.size()));
-      extent_.lookback = extent_.window;
       ends_.back().emplace_back(channel.size());
       std::vector<PackedStep>& packed = steps_.back().emplace_back();
       for (const Step& step : channel) {

@@ -1,11 +1,15 @@
 // Which schedules may have their result in the operand's memory: those that are proved so, by the
 // same steps with the input area for the output area.
 
+#include <memory>
+#include <utility>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "tests/simulator/algorithm/some_op.h"
 #include "verifier/prove/prove.h"
 
@@ -47,7 +51,10 @@ TEST_CASE(
           const int64_t elements = int64_t{nodes} * 4;
           Transport transport;
           transport.channels = channels;
-          const auto schedule = algorithm.make(schedule_request(op, nodes, elements, transport));
+          std::unique_ptr<const Schedule> schedule =
+              algorithm.make(schedule_request(op, nodes, elements, transport));
+          if (nodes % 2 == 0)
+            schedule = std::make_unique<SlicedSchedule>(std::move(schedule), 3);
           const View whole = View::whole(elements);
           const InPlace same(*schedule);
           const Proof proof = prove(trace(same, whole_areas(same.extent())), {whole, whole},

@@ -82,6 +82,43 @@ TEST_CASE("in place, a store to the output races with a read of the same input e
   CHECK(step_races(StoredSchedule(extent, {{{reads}, {writes}}}, {})).first.has_value());
 }
 
+TEST_CASE("a step that writes elements that it reads for others is a race of its own") {
+  Extent extent;
+  extent.input = extent.output = extent.scratch = 8;
+  const auto races = [&](Step step) {
+    return step_races(StoredSchedule(extent, {{{std::move(step)}}}, {})).first;
+  };
+  const Slice read{Area::Output, 2, 3};
+  CHECK(
+      races(copy(read, {Area::Output, 3, 3})).value().text() ==
+      "on node 0, channel 0 step 0 reads output elements 3 to 4 and writes them for others, in no "
+      "order");
+  CHECK(races(copy(read, {Area::Output, 0, 3})).value().shared() == Slice{Area::Output, 2, 1});
+  CHECK_FALSE(races(copy(read, {Area::Output, 5, 3})).has_value());                  // just after
+  CHECK_FALSE(races(copy({Area::Output, 3, 2}, {Area::Output, 1, 2})).has_value());  // just before
+  CHECK_FALSE(races(copy(read, {Area::Scratch, 3, 3})).has_value());
+  Step sum = copy(read, read);
+  sum.combine = Combine::Add;
+  CHECK_FALSE(races(sum).has_value());  // each element with itself
+  sum.target->first = 3;
+  CHECK(races(sum).has_value());
+  CHECK_FALSE(races(copy({Area::Input, 2, 3}, {Area::Output, 3, 3})).has_value());
+  extent.output = 0;
+  extent.in_place = true;
+  CHECK(races(copy({Area::Input, 2, 3}, {Area::Output, 3, 3})).has_value());
+  // Of a step that stores a message, the source is not read.
+  Step takes = copy({Area::Input, 2, 3}, {Area::Output, 3, 3});
+  takes.from = Node(1);
+  Step sends;
+  sends.to = Node(0);
+  sends.source = Slice{Area::Input, 0, 3};
+  const std::vector<StoredSchedule::Message> message = {
+      {{Node(1), Channel(0), 0}, {Node(0), Channel(0), 0}}};
+  CHECK(step_races(StoredSchedule(extent, {{{takes}}, {{sends}}}, message)).none());
+  takes.combine = Combine::Add;
+  CHECK_FALSE(step_races(StoredSchedule(extent, {{{takes}}, {{sends}}}, message)).none());
+}
+
 TEST_CASE("an order through a message to another node and back counts") {
   // Node 0: channel 0 reads input 0 and sends it; channel 1 receives what node 1 answers, into
   // input 0.
@@ -234,6 +271,17 @@ bool races_by_closure(const Schedule& schedule) {
     });
     return elements;
   };
+  // Of one step: an element is written that was read for another.
+  for (const HalfRef& half : halves) {
+    const Step step = schedule.step(half.step);
+    if (!step.source || !step.target)
+      continue;
+    for (int64_t i = 0; i < step.source->count; ++i)
+      for (int64_t j = 0; j < step.target->count; ++j)
+        if (i != j && extent.area(step.source->area) == extent.area(step.target->area) &&
+            step.source->first + i == step.target->first + j)
+          return true;
+  }
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = 0; b < count; ++b) {
       if (a == b || halves[a].step.node != halves[b].step.node || before[a][b] || before[b][a])

@@ -56,9 +56,9 @@ struct ProveCommand {
   std::string file;
   std::optional<std::string> cluster;     // of the catalog
   std::optional<std::string> definition;  // a file
-  uint32_t slots = 2;
-  uint32_t root = 0;
-  std::string runtime = "rccl";
+  std::optional<uint32_t> slots;
+  std::optional<uint32_t> root;
+  std::optional<std::string> runtime;
   std::optional<std::string> size;
   Limits limits;
 };

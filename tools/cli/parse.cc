@@ -155,20 +155,27 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   command->add_option("FILE", prove.file, "The algorithm, MSCCL XML")->required();
   command->add_option("--cluster", prove.cluster, "A cluster of the catalog, to time it on")
       ->type_name("NAME");
-  command->add_option("--slots", prove.slots, "Messages that a connection holds")
+  command
+      ->add_option("--slots", prove.slots,
+                   "Messages that a connection holds (default: the runtime's; Simple 2, LL and "
+                   "LL128 8)")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
   command
       ->add_option("--size", prove.size,
-                   "Bytes of the whole buffer, as \"4 MiB\" (default: 1 MiB, or the nearest size "
-                   "that the file is for)")
+                   "Bytes of the whole buffer, as \"4 MiB\" (default: every size that the file is "
+                   "for; times are then of 1 MiB, or of the nearest of them)")
       ->type_name("BYTES");
   command
-      ->add_option("--runtime", prove.runtime,
-                   "Whose limits and slot sizes: rccl, msccl, or none (no limits, uncut messages)")
+      ->add_option(
+          "--runtime", prove.runtime,
+          "Whose parser, limits and slots: rccl, msccl, or none (no limits, uncut messages); "
+          "default: rccl, or msccl for files that only its parser reads")
       ->check(CLI::IsMember({"rccl", "msccl", "none"}))
       ->type_name("NAME");
-  command->add_option("--root", prove.root, "The root of a broadcast, reduce, gather or scatter")
+  command
+      ->add_option("--root", prove.root,
+                   "The root of a broadcast, reduce, gather or scatter (default: 0)")
       ->type_name("GPU");
   command
       ->add_option("--definition", prove.definition,

@@ -190,7 +190,11 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
-  const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics, command.limits);
+  const Fabric& given = scenario.cluster.fabric;
+  const std::optional<Fabric> fabric = carrying_data(given, scenario.memory.data_share());
+  Paths paths(fabric ? *fabric : given);
+  const Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics,
+                                command.limits, scenario.memory.transport);
   diagnostics.throw_if_any();
   const auto first = std::find_if(lowered.collectives.begin(), lowered.collectives.end(),
                                   [&](const Collective& each) { return each.site == site; });

@@ -7,22 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/protocol.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/given_schedule.h"
 
 namespace orrery {
 namespace {
-
-/// The fabric with the rates of data: of `wire` bytes on a link, `data` are data. Rounded down.
-Fabric for_data(const Fabric& fabric, const MessageForm& form) {
-  std::vector<Link> links(fabric.links().begin(), fabric.links().end());
-  for (Link& link : links) {
-    const Int128 rate = Int128{link.bandwidth.count()} * form.data / form.wire;
-    link.bandwidth = BytesPerSecond(std::max<int64_t>(1, static_cast<int64_t>(rate)));
-  }
-  return Fabric(fabric.devices(), {fabric.switches().begin(), fabric.switches().end()},
-                std::move(links));
-}
 
 /// As nccl-tests counts them. A custom collective has none.
 std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const Op& op, Bytes size,
@@ -44,10 +34,9 @@ AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
                              const Cluster& cluster, const Runtime& runtime) {
   const MessageForm& form = runtime.form(algorithm.protocol);
   const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
-  AlgorithmTime time{form.data == form.wire
-                         ? run_time(program, lowered, cluster.fabric)
-                         : run_time(program, lowered, for_data(cluster.fabric, form)),
-                     std::nullopt, lowered.labels};
+  const std::optional<Fabric> fabric = carrying_data(cluster.fabric, {form.data, form.wire});
+  AlgorithmTime time{run_time(program, lowered, fabric ? *fabric : cluster.fabric), std::nullopt,
+                     lowered.labels};
   for (std::string& figure : fitted_figures(cluster))
     time.labels.push_back(std::move(figure));
   if (form.data != form.wire)

@@ -37,21 +37,27 @@ struct MscclForm {
   bool input_is_part = false;
   bool output_is_part = false;
   bool rooted = false;  // one gpu holds all that goes in or comes out; others may lack that buffer
+  bool counts_part = false;  // nchunksperloop and sizes are of one gpu's part, not of all
 };
 MscclForm form_of(MscclCollective collective);
 
 /// What the file says of a step besides what it does.
 struct MscclStepText {
   uint32_t line = 0;
+  uint32_t number = 0;    // s="1"
   std::string_view type;  // "rrcs"
   /// The thread block's id and the step that the file names to wait for. Step::after is the step
-  /// that ends the wait: the first from there on that sets a flag.
+  /// that ends the wait: the first that sets the flag to that number or more.
   std::optional<std::pair<int64_t, int64_t>> waits_for;
+  std::optional<uint32_t> flag = {};  // that it sets
+  bool chained = false;  // a re that runs as one with the step before it (msccl_transfers.h)
 };
 
 struct MscclBlock {
   int64_t id = 0;
   int64_t channel = 0;
+  int64_t send = -1;  // gpu, or -1 for none
+  int64_t receive = -1;
   std::vector<MscclStepText> steps;
 };
 
@@ -80,7 +86,7 @@ struct MscclAlgorithm {
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
-  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
+  /// As in the file (nchunksperloop): of the whole buffer, or of a gpu's part of it.
   int64_t chunks = 0;
   /// How it may be called: with one buffer, with two. At least one of them.
   bool in_place = false;
@@ -89,18 +95,32 @@ struct MscclAlgorithm {
   Bytes least_size;
   std::optional<Bytes> most_size;
   std::vector<MscclBuffers> buffers;  // per gpu
-  /// Per gpu and thread block. Slices are in chunks of the file's buffers: i, o and s are the
-  /// input, the output and the scratch area.
+  /// Per gpu and thread block, in the order in which they run: that of the file, but for nops
+  /// within chains of re (msccl_transfers.h). Slices are in chunks of the file's buffers: i, o and
+  /// s are the input, the output and the scratch area.
   StoredSteps steps;
   std::vector<std::vector<MscclBlock>> blocks;  // per gpu; as in `steps`
   /// Every message once; meaningless where `hangs` has a connection of unequal ends.
   std::vector<StoredSchedule::Message> messages;
   std::vector<CertainHang> hangs;  // the first ones
   size_t more_hangs = 0;
-  std::vector<std::string> notes;  // what the reader took although it has no meaning here
+  std::vector<std::string> notes;        // what the reader took although it has no meaning here
+  std::string collective_word;           // as the file spells it: "reducescatter"
+  std::vector<std::string_view> absent;  // attributes of <algo> that it lacks and some parsers need
+  std::vector<MscclBuffers> declared;    // per gpu: the chunks that the file says
+  /// What all runtimes' parsers refuse, the first of each kind: what, and where.
+  std::vector<std::pair<std::string, std::string>> refused;
 
+  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
+  int64_t whole() const { return form_of(collective).counts_part ? chunks * gpus : chunks; }
   /// Chunks of one gpu's own part: its input of an all-gather, its output of a reduce-scatter.
-  int64_t part() const { return chunks / gpus; }
+  int64_t part() const { return whole() / gpus; }
+  void refuse(const std::string& what, std::string where) {
+    for (const auto& [known, first] : refused)
+      if (known == what)
+        return;
+    refused.emplace_back(what, std::move(where));
+  }
   void add_hang(CertainHang hang) {
     constexpr size_t kMost = 8;
     if (hangs.size() < kMost)

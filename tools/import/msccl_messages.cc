@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
+
 namespace orrery {
 namespace {
 
@@ -16,16 +18,8 @@ struct Ends {
   std::vector<StepRef> receives;
 };
 
-/// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks is at that end.
-std::string side_text(const MscclAlgorithm& algorithm, uint32_t gpu,
-                      const std::vector<StepRef>& steps) {
-  if (steps.empty())
-    return fmt::format("gpu {}", gpu);
-  return fmt::format("gpu {} tb {}", gpu, algorithm.block(steps.front()).id);
-}
-
 std::string messages_text(size_t count) {
-  return count == 1 ? "1 message" : fmt::format("{} messages", count);
+  return counted(static_cast<int64_t>(count), "message");
 }
 
 /// Says what is wrong with connections of unequal ends. `usual` counts, for each number of
@@ -43,9 +37,9 @@ class UnequalEnds {
     const StepRef first = more_sent ? ends.sends[received] : ends.receives[sent];
     const std::string unmatched = fmt::format(
         "gpu {} tb {} step {} ({}, line {})", first.node.index(), algorithm_.block(first).id,
-        first.index, algorithm_.text(first).type, algorithm_.text(first).line);
-    const std::string sender = side_text(algorithm_, from, ends.sends);
-    const std::string receiver = side_text(algorithm_, to, ends.receives);
+        algorithm_.text(first).number, algorithm_.text(first).type, algorithm_.text(first).line);
+    const std::string sender = side_text(from, &MscclBlock::send, to, channel);
+    const std::string receiver = side_text(to, &MscclBlock::receive, from, channel);
     const std::string message = fmt::format(
         "On channel {}, {} sends {} to gpu {}, and {} receives {}: {}.", channel, sender,
         messages_text(sent), to, receiver, received,
@@ -73,6 +67,15 @@ class UnequalEnds {
   }
 
  private:
+  /// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks has that peer.
+  std::string side_text(uint32_t gpu, int64_t MscclBlock::*direction, uint32_t peer,
+                        int64_t channel) const {
+    for (const MscclBlock& block : algorithm_.blocks[gpu])
+      if (block.*direction == int64_t{peer} && block.channel == channel)
+        return fmt::format("gpu {} tb {}", gpu, block.id);
+    return fmt::format("gpu {}", gpu);
+  }
+
   /// Connections with this many messages at both ends.
   size_t likes(size_t messages) const {
     const auto found = usual_.find(messages);
@@ -90,7 +93,7 @@ std::vector<StoredSchedule::Message> join_messages(
   std::map<Connection, Ends> connections;
   for (uint32_t gpu = 0; gpu < blocks.size(); ++gpu) {
     for (size_t b = 0; b < blocks[gpu].size(); ++b) {
-      const int64_t channel = blocks[gpu][b].channel;
+      const int64_t channel = algorithm.blocks[gpu][b].channel;
       for (uint32_t s = 0; s < blocks[gpu][b].elements.size(); ++s) {
         const StepRef ref{Node(gpu), Channel(b), s};
         const Step& step = algorithm.step(ref);

@@ -6,17 +6,15 @@
 #include <vector>
 
 #include "tools/import/msccl.h"
+#include "tools/import/msccl_transfers.h"
 #include "tools/import/xml_element.h"
 
 namespace orrery {
 
 /// A thread block of a gpu while it is read.
 struct ThreadBlock {
-  int64_t send = -1;  // gpu, or -1 for none
-  int64_t receive = -1;
-  int64_t channel = 0;
   std::vector<XmlElement> elements;  // one per step
-  std::vector<bool> sets_flag;       // per step: hasdep
+  Transfers transfers;               // of the steps
 };
 
 /// A connection is (gpu, peer, chan): its k-th send pairs with the peer's k-th receive. Each

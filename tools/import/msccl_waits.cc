@@ -1,23 +1,27 @@
 #include "tools/import/msccl_waits.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
+
 namespace orrery {
 namespace {
-
-constexpr std::string_view kNop = "nop";
 
 class Waits {
  public:
   Waits(MscclAlgorithm& algorithm, const std::vector<ThreadBlock>& blocks, uint32_t gpu)
       : algorithm_(algorithm), blocks_(blocks), texts_(algorithm.blocks[gpu]), gpu_(gpu) {
-    for (uint32_t b = 0; b < texts_.size(); ++b)
+    for (uint32_t b = 0; b < texts_.size(); ++b) {
       by_id_.emplace(texts_[b].id, b);
-    for (const MscclBlock& block : texts_)
-      flags_.push_back(flags(block, blocks_[flags_.size()]));
+      std::vector<Flag>& flags = flags_.emplace_back();
+      for (uint32_t s = 0; s < texts_[b].steps.size(); ++s)
+        if (const auto number = texts_[b].steps[s].flag)
+          flags.push_back({*number, s});
+    }
   }
 
   void resolve() {
@@ -30,51 +34,28 @@ class Waits {
   }
 
  private:
-  /// Per step of a block: the first step from there on that sets the flag to its number or more.
-  using Flags = std::vector<std::optional<uint32_t>>;
+  struct Flag {
+    uint32_t number;
+    uint32_t step;
+  };
 
-  static Flags flags(const MscclBlock& text, const ThreadBlock& block) {
-    // A nop is no step of the interpreter: its wait belongs to the next real step. The interpreter
-    // counts steps and waits of nops, so a nop that waits for nothing has no number.
-    std::vector<std::pair<uint32_t, uint32_t>> setting;  // steps that set a flag, and its number
-    uint32_t number = 0;
-    for (uint32_t s = 0; s < text.steps.size(); ++s) {
-      const bool nop = text.steps[s].type == kNop;
-      if (!nop && block.sets_flag[s])
-        setting.emplace_back(s, number);
-      number += nop && !text.steps[s].waits_for ? 0 : 1;
-    }
-    Flags result(text.steps.size());
-    auto at = setting.begin();
-    for (uint32_t d = 0; d < result.size(); ++d) {
-      while (at != setting.end() && at->second < d)
-        ++at;
-      if (at != setting.end())
-        result[d] = at->first;
-    }
-    return result;
-  }
-
-  /// The waits of nops before a real step are taken over by that step, which must have one itself.
-  /// Those after the last real step hold up nothing.
+  /// The waits of nops are taken over by the transfer after them, which must have one itself. Those
+  /// after the last transfer hold up nothing.
   void check_nops(uint32_t b) {
-    std::optional<uint32_t> open;
-    for (uint32_t s = 0; s < texts_[b].steps.size(); ++s) {
-      const MscclStepText& step = texts_[b].steps[s];
-      if (step.type == kNop) {
-        if (step.waits_for && !open)
-          open = s;
-        continue;
-      }
-      if (open && !step.waits_for)
-        blocks_[b].elements[s].add_error(
+    std::vector<MscclStepText>& steps = algorithm_.blocks[gpu_][b].steps;
+    for (const Transfer& transfer : blocks_[b].transfers.transfers) {
+      const auto waiting =
+          std::find_if(transfer.nops.begin(), transfer.nops.end(),
+                       [&](uint32_t nop) { return steps[nop].waits_for.has_value(); });
+      const uint32_t step = transfer.steps.front();
+      if (waiting != transfer.nops.end() && !steps[step].waits_for)
+        blocks_[b].elements[step].add_error(
             "depid", fmt::format("expected a wait: the nop on line {} waits, and the runtimes take "
                                  "its wait only with one of the next step",
-                                 texts_[b].steps[*open].line));
-      open.reset();
+                                 steps[*waiting].line));
     }
-    for (size_t s = texts_[b].steps.size(); s-- > 0 && texts_[b].steps[s].type == kNop;)
-      algorithm_.blocks[gpu_][b].steps[s].waits_for.reset();
+    for (const uint32_t nop : blocks_[b].transfers.last_nops)
+      steps[nop].waits_for.reset();
   }
 
   void resolve(uint32_t b, uint32_t s) {
@@ -88,29 +69,57 @@ class Waits {
     const uint32_t on = found->second;
     const size_t steps = texts_[on].steps.size();
     if (step < 0 || step >= static_cast<int64_t>(steps)) {
-      element.add_error(
-          "deps", fmt::format("thread block {} has {} steps, so none is step {}", id, steps, step));
+      element.add_error("deps", fmt::format("thread block {} has {}, so none is step {}", id,
+                                            counted(static_cast<int64_t>(steps), "step"), step));
       return;
     }
-    const auto named = static_cast<uint32_t>(step);
-    const std::optional<uint32_t> ends = flags_[on][named];
+    const std::optional<uint32_t> ends = first_with_flag(on, step);
     if (!ends || (on == b && *ends >= s))
-      add_hang(b, s, on, named);
+      add_hang(b, s, on, step);
     else if (on != b)  // a step of its own thread block has ended by then
       algorithm_.steps[gpu_][b][s].after = StepRef{Node(gpu_), Channel(on), *ends};
   }
 
-  void add_hang(uint32_t b, uint32_t s, uint32_t on, uint32_t named) {
-    const std::string who = fmt::format("gpu {} tb {} step {} (line {})", gpu_, texts_[b].id, s,
-                                        texts_[b].steps[s].line);
-    const std::string whom =
-        fmt::format("tb {} step {} (line {})", texts_[on].id, named, texts_[on].steps[named].line);
-    const char* const why = on != b
-                                ? "neither that step nor a later one of its thread block sets a "
-                                  "flag (hasdep=\"1\")"
-                            : named < s ? "no step between the two sets a flag (hasdep=\"1\")"
-                                        : "it is in the same thread block, and no earlier";
-    algorithm_.add_hang({fmt::format("{} waits for {} for ever: {}.", who, whom, why), {}});
+  /// The first step of a thread block that sets the flag to `least` or more.
+  std::optional<uint32_t> first_with_flag(uint32_t b, int64_t least) const {
+    const auto found = std::lower_bound(flags_[b].begin(), flags_[b].end(), least,
+                                        [](const Flag& f, int64_t n) { return f.number < n; });
+    return found == flags_[b].end() ? std::nullopt : std::optional(found->step);
+  }
+
+  void add_hang(uint32_t b, uint32_t s, uint32_t on, int64_t named) {
+    const MscclStepText& waiting = texts_[b].steps[s];
+    const auto whom = std::find_if(texts_[on].steps.begin(), texts_[on].steps.end(),
+                                   [&](const MscclStepText& step) { return step.number == named; });
+    algorithm_.add_hang(
+        {fmt::format(
+             "gpu {} tb {} step {} (line {}) waits for tb {} step {} (line {}) for ever: {}.", gpu_,
+             texts_[b].id, waiting.number, waiting.line, texts_[on].id, named, whom->line,
+             why_never(b, s, on, named)),
+         {}});
+  }
+
+  /// Why no step of a thread block sets its flag to `named`, or none before the waiting step.
+  std::string why_never(uint32_t b, uint32_t s, uint32_t on, int64_t named) const {
+    if (on == b && named >= texts_[b].steps[s].number)
+      return "it is in the same thread block, and no earlier";
+    const size_t end = on == b ? s : texts_[on].steps.size();
+    bool nop_says_so = false;
+    for (uint32_t i = 0; i < end; ++i) {
+      const MscclStepText& step = texts_[on].steps[i];
+      if (step.number < named)
+        continue;
+      if (step.flag)
+        return fmt::format(
+            "step {} (line {}) sets the flag {}: nops are counted where their waits "
+            "are made, so not without one",
+            step.number, step.line, *step.flag);
+      nop_says_so |= step.type == "nop" && blocks_[on].elements[i].whole("hasdep", {0, 1}) == 1;
+    }
+    return fmt::format("{} a flag (hasdep=\"1\"{})",
+                       on == b ? "no step between the two sets"
+                               : "neither that step nor a later one of its thread block sets",
+                       nop_says_so ? "; a nop sets none" : "");
   }
 
   MscclAlgorithm& algorithm_;
@@ -118,7 +127,7 @@ class Waits {
   const std::vector<MscclBlock>& texts_;
   uint32_t gpu_;
   std::map<int64_t, uint32_t> by_id_;
-  std::vector<Flags> flags_;
+  std::vector<std::vector<Flag>> flags_;  // per thread block, ascending
 };
 
 }  // namespace

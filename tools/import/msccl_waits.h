@@ -1,8 +1,8 @@
 #pragma once
 
 // Which step ends each wait of an MSCCL algorithm. In the interpreter a thread block has one flag:
-// the number of its last step with hasdep="1". A wait for a step ends once the flag has that number
-// or a later one, so it really waits for the next step that sets a flag.
+// the number of its last transfer with hasdep="1" (msccl_transfers.h). A wait for a step ends once
+// the flag has the step's number or a later one.
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace orrery {
 
 /// Sets Step::after of each step that waits for another thread block. A wait that no step ends is
 /// added to the algorithm's hangs. Adds errors for steps that do not exist, and for waits of nop
-/// steps that the next real step does not take over: the runtimes' parsers refuse such files.
+/// steps that the next transfer does not take over: the runtimes' parsers refuse such files.
 void resolve_waits(MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks);
 
 }  // namespace orrery

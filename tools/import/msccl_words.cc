@@ -20,8 +20,23 @@ char letter(Area buffer) {
 /// "tb 1 step 3 (rrs, line 12)": where the gpu is clear.
 std::string on_gpu_text(const MscclAlgorithm& algorithm, StepRef step) {
   const MscclStepText& text = algorithm.text(step);
-  return fmt::format("tb {} step {} ({}, line {})", algorithm.block(step).id, step.index, text.type,
-                     text.line);
+  return fmt::format("tb {} step {} ({}, line {})", algorithm.block(step).id, text.number,
+                     text.type, text.line);
+}
+
+/// Why a wait for a step of the file is one for another step.
+std::string named_text(const MscclAlgorithm& algorithm, StepRef who, StepRef whom) {
+  const auto named = algorithm.text(who).waits_for;
+  const MscclStepText& ends = algorithm.text(whom);
+  if (!named || !ends.flag || named->second == int64_t{ends.number})
+    return "";
+  if (*ends.flag == ends.number)
+    return fmt::format(", the first from step {} on that sets a flag", named->second);
+  return fmt::format(
+      ", the first that sets the flag {} or more: it sets {}, as nops are counted where their "
+      "waits "
+      "are made",
+      named->second, *ends.flag);
 }
 
 /// What a step waits for.
@@ -33,12 +48,8 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
     case CauseKind::Credit:
       return fmt::format("waits for a slot that is held until {} ends", step_text(algorithm, whom));
     case CauseKind::After: {
-      const auto named = algorithm.text(who).waits_for;
-      const bool later = named && named->second != int64_t{whom.index};
-      return fmt::format(
-          "waits for {}{}", on_gpu_text(algorithm, whom),
-          later ? fmt::format(", the first from step {} on that sets a flag", named->second)
-                : std::string());
+      return fmt::format("waits for {}{}", on_gpu_text(algorithm, whom),
+                         named_text(algorithm, who, whom));
     }
     case CauseKind::Enter:
     case CauseKind::Order:
@@ -46,6 +57,13 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
   }
   fail_check("a wait between thread blocks", "all gpus enter, and a thread block has one wait",
              __FILE__, __LINE__);
+}
+
+/// What links the step that is waited for to the step at which its thread block is.
+std::string after_text(const MscclAlgorithm& algorithm, StepRef at, StepRef whom) {
+  if (at == whom || at.node != whom.node || at.channel != whom.channel)
+    return "";
+  return fmt::format("; that thread block is at step {}", algorithm.text(at).number);
 }
 
 /// Of the step's slices the one that the access touches, in the file's buffers: only the elements
@@ -93,7 +111,7 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
     const MscclBlock& block = algorithm.block(step);
     const MscclStepText& text = algorithm.text(step);
     who.push_back({std::to_string(step.node.index()), std::to_string(block.id),
-                   std::to_string(block.channel), std::to_string(step.index),
+                   std::to_string(block.channel), std::to_string(text.number),
                    std::string(text.type), std::to_string(text.line)});
     for (size_t c = 0; c < width.size(); ++c)
       width[c] = std::max(width[c], who.back()[c].size());
@@ -101,10 +119,12 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
   std::vector<std::pair<std::string, std::string>> rows;
   for (size_t i = 0; i < shown; ++i) {
     const auto cell = [&](size_t c) { return fmt::format("{:>{}}", who[i][c], width[c]); };
-    rows.emplace_back(fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1),
-                                  cell(2), cell(3), cell(4), cell(5)),
-                      wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause,
-                                cut.whole(cycle[i].cause.step)));
+    const StepRef whom = cut.whole(cycle[i].cause.step);
+    rows.emplace_back(
+        fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1), cell(2), cell(3),
+                    cell(4), cell(5)),
+        wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause, whom) +
+            after_text(algorithm, cut.whole(cycle[(i + 1) % cycle.size()].half.step), whom));
   }
   if (shown < cycle.size())
     rows.emplace_back("...", fmt::format("{} more", cycle.size() - shown));
@@ -123,6 +143,10 @@ std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Plac
   const auto [first, first_chunks] = access(race.first);
   const auto [second, second_chunks] = access(race.second);
   const bool same = first_chunks == second_chunks;
+  if (race.of_one_step())
+    return fmt::format("gpu {} {} {} and writes {} for other chunks, in no order",
+                       race.first.step.node.index(), first, first_chunks,
+                       same ? "them" : second_chunks + ", which in place is the same memory,");
   return fmt::format("gpu {} {}{} and {} {}{}, and nothing orders the two",
                      race.first.step.node.index(), first, same ? "" : " " + first_chunks, second,
                      second_chunks, same ? "" : ", which in place is the same memory");

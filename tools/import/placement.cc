@@ -51,7 +51,7 @@ Extent areas_of(const MscclAlgorithm& algorithm, Placement placement, uint32_t s
   if (areas.in_place) {
     areas.input = algorithm.collective == MscclCollective::Custom
                       ? std::max(most.input, most.output)
-                      : algorithm.chunks;
+                      : algorithm.whole();
     areas.output = 0;
   }
   return areas;

@@ -14,8 +14,9 @@
 #include "simulator/lower/reach.h"
 #include "simulator/schedule/walk.h"
 #include "tools/import/algorithm_time.h"
+#include "tools/import/chained_reductions.h"
 #include "tools/import/chunk_proof.h"
-#include "tools/import/cut_schedule.h"
+#include "tools/import/judged_sizes.h"
 #include "tools/import/message_pieces.h"
 #include "tools/import/msccl_words.h"
 #include "tools/import/placement.h"
@@ -26,8 +27,6 @@
 
 namespace orrery {
 namespace {
-
-constexpr Bytes kItem = Bytes(4);  // f32: sizes are in bytes, and chunks hold whole elements
 
 [[noreturn]] void refuse(const MscclAlgorithm& algorithm, std::string pointer,
                          std::string message) {
@@ -42,26 +41,30 @@ std::vector<Parked> stuck(const Schedule& schedule) {
   return walk(schedule, visitor);
 }
 
-/// One size and one runtime of an algorithm.
+/// An algorithm with one runtime.
 class Prover {
  public:
   Prover(const MscclAlgorithm& algorithm, const ProofRequest& request)
       : algorithm_(algorithm),
         request_(request),
-        runtime_(request.runtime != nullptr ? *request.runtime : runtimes().front()),
-        chunk_(chunk_elements()),
-        cut_(message_cut(runtime_, algorithm.protocol, chunk_, kItem)) {}
+        runtime_(request.runtime != nullptr ? *request.runtime : runtime_of(algorithm)),
+        slots_(request.slots.value_or(runtime_.form(algorithm.protocol).slots)),
+        sizes_(algorithm, runtime_, request.size) {}
 
   AlgorithmProof run() {
     require_judgeable();
-    result_.size = smallest() * chunk_;
-    result_.chunk = kItem * chunk_;
+    result_.size = sizes_.size();
+    result_.chunk = sizes_.chunk();
     for (const auto& gpu : algorithm_.steps)
       for (const std::vector<Step>& channel : gpu)
         result_.steps += channel.size();
     result_.notes = algorithm_.notes;
-    note_size();
-    note_cut();
+    note_runtime();
+    for (std::string& note : sizes_.notes())
+      result_.notes.push_back(std::move(note));
+    if (!request_.slots)
+      result_.notes.push_back(fmt::format("{} a connection, the default of {} (--slots N: others)",
+                                          counted(slots_, "slot"), default_text()));
     if (runtime_.limits)
       result_.checks.push_back(runtime_limits(algorithm_, runtime_));
     if (algorithm_.hangs.empty())
@@ -74,20 +77,20 @@ class Prover {
   }
 
  private:
-  Bytes smallest() const { return kItem * algorithm_.chunks; }
+  /// Whose default the number of slots is.
+  std::string default_text() const {
+    return runtime_.limits ? fmt::format("{} for {}", runtime_.name, name(algorithm_.protocol))
+                           : std::string("--runtime none");
+  }
 
-  /// Elements of a chunk.
-  int64_t chunk_elements() const {
-    const auto chunk = [&](Bytes size) {
-      return std::max<int64_t>(1, ceil_divide(size.count(), smallest().count()));
-    };
-    if (request_.size)
-      return chunk(*request_.size);
-    const Bytes usual(int64_t{1} << 20);
-    const Bytes most = algorithm_.most_size.value_or(usual);
-    const int64_t elements = chunk(std::max(algorithm_.least_size, std::min(usual, most)));
-    const bool too_large = algorithm_.most_size && smallest() * elements > most;
-    return too_large && elements > 1 ? elements - 1 : elements;
+  void note_runtime() {
+    const Runtime& usual = runtimes().front();
+    if (request_.runtime == nullptr && &runtime_ != &usual)
+      result_.notes.push_back(fmt::format("judged for {}: {} does not read the file ({})",
+                                          runtime_.name, usual.name,
+                                          *other_format(algorithm_, usual)));
+    if (std::optional<std::string> note = lacks_kernel(algorithm_, runtime_))
+      result_.notes.push_back(std::move(*note));
   }
 
   void require_judgeable() const {
@@ -95,11 +98,22 @@ class Prover {
       refuse(algorithm_, "/algo/coll",
              "a custom collective needs a definition: --definition FILE with {\"outputs\": [[gpu, "
              "chunk, [[gpu, chunk], ..]], ..]}");
-    if (request_.root >= algorithm_.gpus)
-      refuse(algorithm_, "/algo/ngpus",
-             fmt::format("the root is one of {} gpus, got {}", algorithm_.gpus, request_.root));
+    if (request_.root)
+      require_root(*request_.root);
     if (request_.cluster != nullptr)
       require_devices(*request_.cluster);
+  }
+
+  void require_root(uint32_t root) const {
+    const auto wrong = [](std::string message) {
+      throw InputError("--root", {{{}, std::move(message)}});
+    };
+    if (request_.definition != nullptr)
+      wrong("expected none with --definition, which says what each output is");
+    if (!form_of(algorithm_.collective).rooted)
+      wrong(fmt::format("expected none, as {} has no root", name(algorithm_.collective)));
+    if (root >= algorithm_.gpus)
+      wrong(fmt::format("expected a gpu from 0 to {}, got {}", algorithm_.gpus - 1, root));
   }
 
   void require_devices(const Cluster& cluster) const {
@@ -107,48 +121,6 @@ class Prover {
       refuse(algorithm_, "/algo/ngpus",
              fmt::format("the algorithm is for {} gpus, and cluster {} has {}", algorithm_.gpus,
                          cluster.name, cluster.fabric.devices()));
-  }
-
-  void note_size() {
-    const bool small = result_.size < algorithm_.least_size;
-    const bool large = algorithm_.most_size && result_.size > *algorithm_.most_size;
-    if (!small && !large)
-      return;
-    result_.notes.push_back(
-        fmt::format("{} is {} than the file is for: {} to {}", size_text(result_.size),
-                    small ? "less" : "more", size_text(algorithm_.least_size),
-                    algorithm_.most_size ? size_text(*algorithm_.most_size) : "any size"));
-  }
-
-  /// How the runtime cuts messages of this size.
-  void note_cut() {
-    const MessageForm& form = runtime_.form(algorithm_.protocol);
-    if (!form.slot) {
-      result_.notes.emplace_back(
-          "messages are not cut to slots, and have no flags (--runtime none)");
-      return;
-    }
-    std::string note =
-        fmt::format("{} in {}: {} slots a connection (judged with {}), each of {} of data",
-                    name(algorithm_.protocol), runtime_.name, form.slots, request_.slots,
-                    size_text(*form.slot));
-    const int64_t iterations = ceil_divide(chunk_, cut_.elements);
-    if (iterations > 1)
-      note += fmt::format("; a chunk of {} is cut, and all steps run {} times",
-                          size_text(result_.chunk), iterations);
-    else if (most_count() > cut_.chunks)
-      note += fmt::format("; a message has at most {} chunk{} of {}", cut_.chunks,
-                          cut_.chunks == 1 ? "" : "s", size_text(result_.chunk));
-    result_.notes.push_back(std::move(note) + " (" + std::string(runtime_.source) + ")");
-  }
-
-  int64_t most_count() const {
-    int64_t most = 0;
-    for (const auto& gpu : algorithm_.steps)
-      for (const std::vector<Step>& channel : gpu)
-        for (const Step& step : channel)
-          most = std::max(most, step.count());
-    return most;
   }
 
   void add_certain_hangs() {
@@ -162,21 +134,20 @@ class Prover {
   /// A hang, races and values do not depend on the iterations: no cause of a step is in a later
   /// iteration, so what waits for each other is in one, and iterations share no elements. So they
   /// are judged on one iteration with chunks of one element.
-  std::unique_ptr<const CutSchedule> one_iteration(Placement placement, const CutSteps& cut,
-                                                   uint32_t slots) const {
-    return std::make_unique<const CutSchedule>(areas_of(algorithm_, placement, slots), cut.steps,
-                                               cut.messages, 1, 1);
+  std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
+                                                uint32_t slots) const {
+    return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
   }
 
   /// A file within the runtime's limits has at most 71 pieces a step; one that is not could have
   /// any number. The search for races keeps a clock of a gpu's thread blocks for every piece.
-  void require_few_pieces() const {
+  void require_few_pieces(int64_t chunks) const {
     constexpr uint64_t kMost = uint64_t{1} << 21U;
-    const uint64_t pieces = count_pieces(algorithm_.steps, cut_.chunks);
+    const uint64_t pieces = count_pieces(algorithm_.steps, chunks);
     if (pieces > std::max(kMost, result_.steps))
       refuse(algorithm_, "/algo",
-             fmt::format("expected at most {} steps with messages of at most {} chunk{}, got {}",
-                         kMost, cut_.chunks, cut_.chunks == 1 ? "" : "s", pieces));
+             fmt::format("expected at most {} steps with messages of at most {}, got {}", kMost,
+                         counted(chunks, "chunk"), pieces));
     size_t blocks = 0;
     for (const auto& gpu : algorithm_.steps)
       blocks = std::max(blocks, gpu.size());
@@ -184,51 +155,47 @@ class Prover {
       refuse(algorithm_, "/algo",
              beyond(request_.limits, &Limits::clocks,
                     fmt::format("{} times {}, with messages of at most {}", blocks, pieces,
-                                cut_.chunks)));
+                                counted(chunks, "chunk"))));
   }
 
-  CutSteps cut(Placement placement) const {
-    return cut_steps(placed_steps(algorithm_, placement), algorithm_.messages, cut_.chunks);
+  /// With messages of at most `chunks`.
+  CutSteps cut(Placement placement, int64_t chunks) const {
+    return cut_steps(placed_steps(algorithm_, placement), algorithm_.messages, chunks);
   }
 
   void check_steps() {
-    require_few_pieces();
+    require_few_pieces(sizes_.fewest());
     const std::vector<Placement> placements = orrery::placements(algorithm_);
-    CutSteps cut = this->cut(placements.front());
-    find_least_slots(placements.front(), cut);
-    const std::vector<Parked> parked =
-        stuck(*one_iteration(placements.front(), cut, request_.slots));
-    add_deadlock_free(cut, parked);
-    if (parked.empty() && request_.cluster != nullptr)
-      require_routes(*request_.cluster, *one_iteration(placements.front(), cut, request_.slots));
+    const Placement first = placements.front();
+    const CutSteps worst = cut(first, sizes_.fewest());
+    result_.least_slots = least_slots(first, worst);
+    add_deadlock_free(first, worst);
     if (!result_.least_slots)
       return;
-    for (const Placement placement : placements) {
-      if (placement != placements.front())
-        cut = this->cut(placement);
-      check_values(placement, cut);
-    }
-    if (parked.empty() && request_.cluster != nullptr)
-      result_.time = time_on(*request_.cluster, placements.back(), cut);
+    for (const Placement placement : placements)
+      check_values(placement);
+    if (request_.cluster != nullptr)
+      add_time(*request_.cluster, placements.back());
   }
 
   /// More slots never hurt, so a binary search finds the smallest number.
-  void find_least_slots(Placement placement, const CutSteps& cut) {
-    const auto hangs = [&](uint32_t slots) {
-      return !stuck(*one_iteration(placement, cut, slots)).empty();
-    };
+  std::optional<uint32_t> least_slots(Placement placement, const CutSteps& cut) const {
     uint32_t enough = most_messages(cut);
-    if (hangs(enough))
-      return;
+    if (hangs(placement, cut, enough))
+      return std::nullopt;
     uint32_t low = 1;
     while (low < enough) {
       const uint32_t middle = low + (enough - low) / 2;
-      if (hangs(middle))
+      if (hangs(placement, cut, middle))
         low = middle + 1;
       else
         enough = middle;
     }
-    result_.least_slots = enough;
+    return enough;
+  }
+
+  bool hangs(Placement placement, const CutSteps& cut, uint32_t slots) const {
+    return !stuck(*one_iteration(placement, cut, slots)).empty();
   }
 
   /// The most messages on one connection. With as many slots, no send waits for one.
@@ -241,24 +208,58 @@ class Prover {
     return most;
   }
 
-  void add_deadlock_free(const CutSteps& cut, const std::vector<Parked>& parked) {
-    const std::string slots =
-        fmt::format("{} slot{} a connection", request_.slots, request_.slots == 1 ? "" : "s");
+  /// `worst` is the cut at which most slots are needed.
+  void add_deadlock_free(Placement placement, const CutSteps& worst) {
+    const std::string slots = counted(slots_, "slot") + " a connection";
     const std::string need = result_.least_slots ? fmt::format("it needs {}", *result_.least_slots)
                                                  : std::string("no number is enough");
-    if (parked.empty())
+    if (result_.least_slots && *result_.least_slots <= slots_) {
       result_.checks.push_back(
-          passed(CheckKind::DeadlockFree, "", fmt::format("ends with {}; {}", slots, need)));
-    else
-      result_.checks.push_back(failed(CheckKind::DeadlockFree, "",
-                                      fmt::format("hangs with {}; {}", slots, need),
-                                      cycle_table(algorithm_, cut, parked)));
+          passed(CheckKind::DeadlockFree, "",
+                 fmt::format("ends with {} {}; {}", slots, sizes_.text(), need)));
+      return;
+    }
+    const std::vector<Parked> parked = stuck(*one_iteration(placement, worst, slots_));
+    result_.checks.push_back(
+        failed(CheckKind::DeadlockFree, "",
+               fmt::format("hangs with {} {}; {}", slots,
+                           sizes_.text_of_at_most(most_chunks_that_hang(placement)), need),
+               cycle_table(algorithm_, worst, parked)));
+  }
+
+  /// The most chunks a message with which it hangs with these slots. With fewer it hangs too.
+  int64_t most_chunks_that_hang(Placement placement) const {
+    int64_t hang = sizes_.fewest();
+    int64_t beyond = sizes_.most() + 1;
+    while (hang + 1 < beyond) {
+      const int64_t middle = hang + (beyond - hang) / 2;
+      (hangs(placement, cut(placement, middle), slots_) ? hang : beyond) = middle;
+    }
+    return hang;
+  }
+
+  /// The chunks a message with which steps race at one of the sizes; if with none, the fewest. What
+  /// is ordered in messages of one chunk is ordered in all messages.
+  int64_t chunks_to_judge(Placement placement) const {
+    const int64_t fewest = sizes_.fewest();
+    const int64_t most = sizes_.most();
+    const auto races = [&](int64_t chunks) {
+      const CutSteps cut = this->cut(placement, chunks);
+      return !step_races(*one_iteration(placement, cut, most_messages(cut))).none();
+    };
+    if (fewest == most || races(fewest))
+      return fewest;
+    for (int64_t chunks = fewest + 1; fewest > 1 && chunks < most; ++chunks)
+      if (races(chunks))
+        return chunks;
+    return races(most) ? most : fewest;
   }
 
   /// With as many slots as messages, so that no order of steps is one of slots: connections may
   /// have more of them than `--slots` says.
-  void check_values(Placement placement, const CutSteps& cut) {
-    const std::unique_ptr<const CutSchedule> schedule =
+  void check_values(Placement placement) {
+    const CutSteps cut = this->cut(placement, chunks_to_judge(placement));
+    const std::unique_ptr<const Schedule> schedule =
         one_iteration(placement, cut, most_messages(cut));
     const Traced traced = trace(*schedule, buffers_of(algorithm_, placement));
     const std::string where = algorithm_.in_place && algorithm_.out_of_place
@@ -272,23 +273,24 @@ class Prover {
              : passed(CheckKind::RaceFree, "",
                       where + "any two steps that touch the same elements are ordered, with any "
                               "number of slots"));
-    result_.checks.push_back(proved(traced, cut, where));
+    result_.checks.push_back(proved(traced, placement, cut, where));
   }
 
   /// What to add to the text of a race: whether the slots asked for would order the steps.
   std::string race_with_slots(Placement placement, const CutSteps& cut) const {
-    const std::unique_ptr<const CutSchedule> schedule =
-        one_iteration(placement, cut, request_.slots);
-    if (request_.slots < *result_.least_slots || !step_races(*schedule).none())
+    const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
+    if (!stuck(*schedule).empty() || !step_races(*schedule).none())
       return "";
-    return fmt::format(" but the wait for one of {} slot{}: with more they race", request_.slots,
-                       request_.slots == 1 ? "" : "s");
+    return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
   }
 
-  Check proved(const Traced& traced, const CutSteps& cut, const std::string& where) {
+  Check proved(const Traced& traced, Placement placement, const CutSteps& cut,
+               const std::string& where) {
     const auto no = [&](std::string why, Witness witness = {}) {
       return failed(CheckKind::ScheduleProved, "", where + std::move(why), std::move(witness));
     };
+    if (const std::optional<std::string> otherwise = chained_otherwise(algorithm_, placement))
+      return no(*otherwise);
     if (traced.races.first)
       return no("the steps race, so values depend on their timing");
     if (traced.run.misread)
@@ -298,7 +300,7 @@ class Prover {
       return no("the walk did not run each step of the schedule once");
     const ChunkDefinition own = request_.definition != nullptr
                                     ? *request_.definition
-                                    : definition_of(algorithm_, request_.root);
+                                    : definition_of(algorithm_, request_.root.value_or(0));
     const std::optional<WrongChunk> wrong = first_wrong_chunk(traced.run, own);
     if (!wrong)
       return passed(CheckKind::ScheduleProved, "",
@@ -307,7 +309,10 @@ class Prover {
         "gpu {}, {}", wrong->gpu, chunks_text({Area::Output, wrong->chunk, 1}, result_.chunk));
     const std::string have = wrong->have ? sum_text(*wrong->have) : "never written";
     const std::string expected = sum_text(wrong->expected);
-    return no(fmt::format("{} is {}; expected {}", chunk, have, expected));
+    const bool rooted = request_.definition == nullptr && form_of(algorithm_.collective).rooted;
+    return no(fmt::format(
+        "{} is {}; expected {}{}", chunk, have, expected,
+        rooted ? fmt::format(" (root {}; --root names another)", request_.root.value_or(0)) : ""));
   }
 
   void require_routes(const Cluster& cluster, const Schedule& schedule) const {
@@ -322,7 +327,13 @@ class Prover {
                          cluster.fabric.vertex_text(ends->receiver)));
   }
 
-  AlgorithmTime time_on(const Cluster& cluster, Placement placement, const CutSteps& cut) const {
+  /// Where it ends at the size of times.
+  void add_time(const Cluster& cluster, Placement placement) {
+    const MessageCut how = sizes_.cut();
+    const CutSteps cut = this->cut(placement, how.chunks);
+    if (hangs(placement, cut, slots_))
+      return;
+    require_routes(cluster, *one_iteration(placement, cut, slots_));
     size_t longest = 0;
     size_t steps = 0;
     for (const auto& gpu : cut.steps) {
@@ -331,24 +342,23 @@ class Prover {
         steps += channel.size();
       }
     }
-    const int64_t iterations = ceil_divide(chunk_, cut_.elements);
+    const int64_t chunk = sizes_.elements();
+    const int64_t iterations = ceil_divide(chunk, how.elements);
     if (Int128{iterations} * Int128{longest} >= Int128{1} << 31U ||
         Int128{iterations} * Int128{steps} > request_.limits.steps)
       refuse(algorithm_, "/algo",
              beyond(request_.limits, &Limits::steps,
                     fmt::format("{} in each of {} iterations", steps, iterations)));
-    auto schedule =
-        std::make_unique<const CutSchedule>(areas_of(algorithm_, placement, request_.slots),
-                                            cut.steps, cut.messages, chunk_, cut_.elements);
-    return algorithm_time(algorithm_, std::move(schedule), program_of(algorithm_, chunk_), cluster,
-                          runtime_);
+    result_.time = algorithm_time(
+        algorithm_, in_elements(areas_of(algorithm_, placement, slots_), cut, chunk, how.elements),
+        program_of(algorithm_, chunk), cluster, runtime_);
   }
 
   const MscclAlgorithm& algorithm_;
   const ProofRequest& request_;
   const Runtime& runtime_;
-  const int64_t chunk_;  // elements of a chunk
-  const MessageCut cut_;
+  const uint32_t slots_;
+  const JudgedSizes sizes_;
   AlgorithmProof result_;
 };
 

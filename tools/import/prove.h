@@ -20,13 +20,13 @@
 namespace orrery {
 
 struct ProofRequest {
-  uint32_t slots = 2;
-  /// Of the whole buffer: nccl-tests' "size". Empty: 1 MiB, or the nearest size that the file is
-  /// for.
+  std::optional<uint32_t> slots = {};  // empty: those of the runtime for the protocol
+  /// Of the whole buffer: nccl-tests' "size". Empty: every size that the file is for; times are of
+  /// 1 MiB, or of the nearest of these sizes.
   std::optional<Bytes> size = {};
-  const Cluster* cluster = nullptr;  // empty: no time; else with a device for each gpu
-  const Runtime* runtime = nullptr;  // empty: the first of runtimes()
-  uint32_t root = 0;                 // of a rooted collective
+  const Cluster* cluster = nullptr;   // empty: no time; else with a device for each gpu
+  const Runtime* runtime = nullptr;   // empty: runtime_of() the file
+  std::optional<uint32_t> root = {};  // of a rooted collective; empty: 0
   /// What the outputs must be; empty: the algorithm's own collective. A custom one needs it.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
@@ -45,16 +45,18 @@ struct AlgorithmProof {
   /// hold for any number with which it ends.
   std::vector<Check> checks;
   bool holds = true;
-  std::optional<uint32_t> least_slots;  // empty: it hangs with any number of slots
-  Bytes size;                           // as asked for, rounded up to whole f32 per chunk
-  Bytes chunk;                          // one chunk of it
+  /// At each of the sizes. Empty: it hangs with any number of slots.
+  std::optional<uint32_t> least_slots;
+  Bytes size;   // of times and texts, rounded up to whole f32 per chunk
+  Bytes chunk;  // one chunk of it
   uint64_t steps = 0;
   std::vector<std::string> notes;     // how messages are cut, what was read leniently
-  std::optional<AlgorithmTime> time;  // where it ends and a cluster was given
+  std::optional<AlgorithmTime> time;  // where it ends at `size` and a cluster was given
 };
 
 /// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route,
-/// the root is no gpu, a custom collective has no definition, or a limit is exceeded.
+/// a custom collective has no definition, or a limit is exceeded; of "--root" where that is no gpu
+/// or nothing asks for one.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
 
 }  // namespace orrery

@@ -19,7 +19,7 @@ std::optional<MscclProtocol> protocol_named(std::string_view text);
 /// How a connection carries messages.
 struct MessageForm {
   std::optional<Bytes> slot;  // data in one slot; empty: a message of any size fits one
-  uint32_t slots = 0;         // that a connection has there; 0: not known
+  uint32_t slots = 2;         // that a connection has
   /// `data` bytes of data take `wire` bytes on links: the rest are flags.
   int64_t data = 1;
   int64_t wire = 1;
@@ -31,14 +31,26 @@ struct RuntimeLimits {
   int64_t count = 0;          // chunks of a step
   int64_t thread_blocks = 0;  // of a gpu
   int64_t channels = 0;
-  int64_t peers = 0;  // thread blocks that send, and that receive, on a channel of a gpu
+  int64_t peers = 0;  // thread blocks with a send peer, and with a recv peer, on a channel of a gpu
+  int64_t nodes = 0;  // XML elements that a gpu reads: its own, <algo> and all <gpu>
+};
+
+/// What a runtime's parser reads of <algo>, where parsers differ.
+struct RuntimeFormat {
+  std::span<const std::string_view> collectives;  // as spelled there
+  std::span<const std::string_view> attributes;   // that it needs and others do not
+  /// Whether a buffer of a custom collective has nchunksperloop chunks, or none.
+  bool whole_custom = false;
+  /// Whether its kernels have no rcs, rrs, rrc and rrcs: it reads such files and does not run them.
+  bool lacks_fused = false;
 };
 
 /// A runtime by its defaults: buffer sizes can be set in the environment there.
 struct Runtime {
-  std::string_view name;    // "rccl"
-  std::string_view source;  // of the figures
-  std::optional<RuntimeLimits> limits;
+  std::string_view name;                // "rccl"
+  std::string_view source;              // of the figures
+  std::optional<RuntimeLimits> limits;  // none: the runtime is no real one
+  RuntimeFormat format;
   MessageForm forms[3];  // by MscclProtocol
 
   const MessageForm& form(MscclProtocol protocol) const {
@@ -49,15 +61,5 @@ struct Runtime {
 /// rccl, msccl, and none: no limits, uncut messages without flags.
 std::span<const Runtime> runtimes();
 const Runtime* runtime_named(std::string_view text);  // null if there is none
-
-/// How a step's chunks become messages: each of at most `chunks` chunks, or of a stretch of
-/// `elements` elements of one chunk. One of the two is 1 or all.
-struct MessageCut {
-  int64_t chunks = 1;    // the most of one message
-  int64_t elements = 1;  // of each of its chunks
-};
-/// By the interpreter: its outer loop goes over stretches of a slot, and a step of several chunks
-/// takes as many at a time as fit a slot, below the limit on counts. `chunk` elements of `item`.
-MessageCut message_cut(const Runtime& runtime, MscclProtocol protocol, int64_t chunk, Bytes item);
 
 }  // namespace orrery

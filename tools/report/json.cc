@@ -152,6 +152,7 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
                    : json.value(nullptr);
     json.key("arena_bytes").value(memory.arena.count());
     json.key("reserved_bytes").value(memory.reserved.count());
+    json.key("transport_bytes").value(memory.transport.count());
     json.key("capacity_bytes");
     entry.capacity ? json.value(entry.capacity->count()) : json.value(nullptr);
     json.key("live_at_peak").array([&] {

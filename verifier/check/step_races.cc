@@ -60,6 +60,20 @@ std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
   return result;
 }
 
+/// The accesses of a step that writes what it reads at another offset.
+std::optional<StepRace> own_race(const Step& step, StepRef ref, const Extent& extent) {
+  const bool reads = step.source && (!step.from || step.combine != Combine::None);
+  if (!reads || !step.target || step.source->first == step.target->first ||
+      extent.area(step.source->area) != extent.area(step.target->area))
+    return std::nullopt;
+  const auto access = [&](const Slice& slice, bool writes) {
+    return StepAccess{
+        ref, Half::Receive, {extent.area(slice.area), slice.first, slice.count}, writes};
+  };
+  StepRace race{access(*step.source, false), access(*step.target, true)};
+  return race.shared().count > 0 ? std::optional(race) : std::nullopt;
+}
+
 /// Calls `visit(Conflict)` for each conflict, until it returns false. `all` is in order of
 /// position. The time grows with the accesses and with the pairs of a write and what it meets.
 template <class Visit>
@@ -172,9 +186,11 @@ class Search {
 
   StepRaces run() {
     const Extent& extent = schedule_.extent();
-    if (extent.channels == 1)  // each step of a node comes after the one before it
-      return {};
     for (uint32_t n = 0; n < extent.nodes; ++n) {
+      if (std::optional<StepRace> race = own_race(Node(n)))
+        return {std::move(race), false};
+      if (extent.channels == 1)  // each step of a node comes after the one before it
+        continue;
       const std::vector<Conflict> conflicts = conflicts_of(Node(n));
       const std::vector<Conflict> within = unordered(conflicts, Node(n), Clocks::Over::Node);
       const std::vector<Conflict> races = unordered(within, Node(n), Clocks::Over::All);
@@ -194,6 +210,18 @@ class Search {
     over_budget_ = over_budget_ || amount > left_;
     left_ -= std::min(amount, left_);
     return !over_budget_;
+  }
+
+  std::optional<StepRace> own_race(Node node) const {
+    for (uint32_t c = 0; c < schedule_.extent().channels; ++c) {
+      const uint32_t steps = schedule_.steps(node, Channel(c));
+      for (uint32_t s = 0; s < steps; ++s) {
+        const StepRef ref{node, Channel(c), s};
+        if (auto race = orrery::own_race(schedule_.step(ref), ref, schedule_.extent()))
+          return race;
+      }
+    }
+    return std::nullopt;
   }
 
   std::vector<Conflict> conflicts_of(Node node) {
@@ -248,6 +276,13 @@ Slice StepRace::shared() const {
 
 std::string StepRace::text() const {
   const Slice both = shared();
+  if (of_one_step())
+    return fmt::format(
+        "on node {}, channel {} step {} reads {} elements {} to {} and writes them for others, in "
+        "no "
+        "order",
+        first.step.node.index(), first.step.channel.index(), first.step.index, name(both.area),
+        both.first, end_of(both) - 1);
   return fmt::format("on node {}, {} and {} {} elements {} to {}, and nothing orders the two",
                      first.step.node.index(), access_text(first), access_text(second),
                      name(both.area), both.first, end_of(both) - 1);

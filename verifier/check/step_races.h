@@ -1,8 +1,9 @@
 #pragma once
 
-// Races between the steps of one schedule: two channels of a node touch the same elements, one of
-// them writes, and no cause orders them. The values of a schedule are certain only without races,
-// so a proof includes this check.
+// Races of the steps of one schedule. Between two: channels of a node touch the same elements, one
+// of them writes, and no cause orders them. Of one: it writes elements that it reads for others, as
+// a copy within a buffer to the next element does; a step moves its elements in no order. The
+// values of a schedule are certain only without races, so a proof includes this check.
 
 #include <cstdint>
 #include <limits>
@@ -21,20 +22,23 @@ struct StepAccess {
   bool writes = false;
 };
 
-/// Two accesses of one node that nothing orders.
+/// Two accesses of one node that nothing orders: of two steps, or a read and a write of one.
 struct StepRace {
   StepAccess first;
   StepAccess second;
 
+  bool of_one_step() const { return first.step == second.step; }
+
   /// The elements that both touch.
   Slice shared() const;
   /// "on node 0, channel 0 step 1 writes and channel 1 step 0 reads output elements 0 to 3, and
-  /// nothing orders the two"
+  /// nothing orders the two"; "on node 0, channel 0 step 1 reads output elements 0 to 3 and writes
+  /// them for others, in no order"
   std::string text() const;
 };
 
 struct StepRaces {
-  std::optional<StepRace> first;  // by node and position
+  std::optional<StepRace> first;  // by node, then those of one step, by position
   bool over_budget = false;       // neither shown nor excluded
 
   bool none() const { return !first && !over_budget; }

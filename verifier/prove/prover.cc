@@ -64,7 +64,8 @@ std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
 
 std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
   for (const Collective* collective : asked_by(site)) {
-    if (collective->schedule->extent().channels == 1)  // no races, however many steps
+    // No two steps of one channel race, and no step of an algorithm with itself.
+    if (collective->schedule->extent().channels == 1)
       continue;
     if (steps(site) > search_budget_.steps)
       return NotProved::TooManySteps;

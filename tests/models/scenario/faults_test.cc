@@ -29,7 +29,15 @@ TEST_CASE("errors: the scenario as a whole") {
       {R"("programs": [])", "f:6:1: /programs: expected \"program\" or \"programs\", got both"},
       {R"("memory": "xla")",
        "f:6:11: /memory: expected an object with \"reuse\", \"alignment\", "
-       "\"reserved\", got \"xla\""},
+       "\"reserved\", \"transport\", got \"xla\""},
+      {R"("memory": {"transport": "simple"})",
+       "f:6:25: /memory/transport: expected an object with \"protocol\", \"slot\", got \"simple\""},
+      {R"("memory": {"transport": {"protocol": "Simple", "slot": "1 MiB"}})",
+       "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got "
+       "\"Simple\""},
+      {R"("memory": {"transport": {"slot": "63 B"}})",
+       "f:6:25: /memory/transport: missing key \"protocol\"\n"
+       "f:6:34: /memory/transport/slot: expected at least 64 B, got \"63 B\""},
       {R"("memory": {"reuse": "yes"})",
        "f:6:21: /memory/reuse: expected \"none\" or \"xla\", got \"yes\""},
       {R"("memory": {"alignment": "0 B"})",

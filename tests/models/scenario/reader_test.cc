@@ -272,17 +272,20 @@ TEST_CASE("reader: every amount may be a number under its key with a unit") {
 "dtype": "f32", "shape": [2], "scratch": "3 KiB"}])";
   with_suffix.program = R"([{"id": "c", "op": "compute", "flops_GFLOP": 2, "bytes_MiB": 1,
 "dtype": "f32", "shape": [2], "scratch_KiB": 3}])";
-  with_text.more = R"("memory": {"alignment": "1 KiB", "reserved": "1 MiB"},
+  with_text.more = R"("memory": {"alignment": "1 KiB", "reserved": "1 MiB",
+"transport": {"protocol": "ll", "slot": "64 KiB"}},
 "faults": [{"slow_link": {"from": 0, "to": 1}, "bandwidth": "20 GB/s", "latency": "2 us"},
 {"late_start": 1, "by": "3 us"}, {"jitter": {"ops": "5 ns", "links": "6 ns"}}],
 "expect": [{"makespan": {"at_least": "1 ns", "at_most": "1 s"}}, {"peak_memory": {"at_most": "1 MB"}}])";
-  with_suffix.more = R"("memory": {"alignment_KiB": 1, "reserved_MiB": 1},
+  with_suffix.more = R"("memory": {"alignment_KiB": 1, "reserved_MiB": 1,
+"transport": {"protocol": "ll", "slot_KiB": 64}},
 "faults": [{"slow_link": {"from": 0, "to": 1}, "bandwidth_GBps": 20, "latency_us": 2},
 {"late_start": 1, "by_us": 3}, {"jitter": {"ops_ns": 5, "links_ns": 6}}],
 "expect": [{"makespan": {"at_least_ns": 1, "at_most_s": 1}}, {"peak_memory": {"at_most_MB": 1}}])";
   CHECK(test::difference(read(with_text.text()), read(with_suffix.text())) == "");
   const Scenario s = read(with_suffix.text());
   CHECK(s.program.ops[0].attributes.bytes("scratch") == Bytes(3072));
+  CHECK(s.memory.transport == TransportBuffers{Protocol::LL, Bytes(65536)});
   CHECK(s.cluster.device.flops.at(Dtype::BF16) == FlopsPerSecond(3'000'000'000'000));
 }
 

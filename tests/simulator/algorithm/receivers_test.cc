@@ -1,6 +1,7 @@
-// The receivers that computed schedules state are those that their steps send to.
+// The receivers and the largest step that computed schedules state are those of their steps.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -8,12 +9,15 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "tests/simulator/algorithm/some_op.h"
 
 namespace orrery::test {
 namespace {
 
-TEST_CASE("receivers: for_each_receiver gives what the steps send") {
+/// Of every algorithm for each of its kinds, also cut to messages of 3 elements.
+template <class Check>
+void for_each_schedule(Check&& check) {
   for (const Algorithm& algorithm : algorithms()) {
     for (const OpKind kind : algorithm.kinds) {
       for (uint32_t nodes = 1; nodes <= 9; ++nodes) {
@@ -25,25 +29,38 @@ TEST_CASE("receivers: for_each_receiver gives what the steps send") {
           const bool even =
               kind == OpKind::AllToAll || kind == OpKind::Pswapaxes || kind == OpKind::PsumScatter;
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;
-          const std::unique_ptr<const Schedule> schedule =
-              algorithm.make(schedule_request(op, nodes, elements, transport));
-          for (uint32_t n = 0; n < nodes; ++n) {
-            for (uint32_t c = 0; c < schedule->extent().channels; ++c) {
-              std::vector<Sent> said;
-              std::vector<Sent> done;
-              schedule->for_each_receiver(Node(n), Channel(c),
-                                          [&](const Sent& sent) { said.push_back(sent); });
-              schedule->Schedule::for_each_receiver(
-                  Node(n), Channel(c), [&](const Sent& sent) { done.push_back(sent); });
-              INFO(fmt::format("{} for {} over {} ranks, node {}, channel {} of {}", algorithm.name,
-                               rules(kind).name, nodes, n, c, channels));
-              CHECK(said == done);
-            }
-          }
+          INFO(fmt::format("{} for {} over {} ranks, {} channels", algorithm.name, rules(kind).name,
+                           nodes, channels));
+          auto schedule = algorithm.make(schedule_request(op, nodes, elements, transport));
+          check(*schedule);
+          check(SlicedSchedule(std::move(schedule), 3));
         }
       }
     }
   }
+}
+
+TEST_CASE("receivers: for_each_receiver gives what the steps send") {
+  for_each_schedule([](const Schedule& schedule) {
+    for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
+      for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+        std::vector<Sent> said;
+        std::vector<Sent> done;
+        schedule.for_each_receiver(Node(n), Channel(c),
+                                   [&](const Sent& sent) { said.push_back(sent); });
+        schedule.Schedule::for_each_receiver(Node(n), Channel(c),
+                                             [&](const Sent& sent) { done.push_back(sent); });
+        INFO(fmt::format("node {}, channel {}", n, c));
+        CHECK(said == done);
+      }
+    }
+  });
+}
+
+TEST_CASE("receivers: the largest step is that of the steps") {
+  for_each_schedule([](const Schedule& schedule) {
+    CHECK(schedule.largest_step() == schedule.Schedule::largest_step());
+  });
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct Site {
   std::string pick() const {
     Paths paths(fabric);
     const Reach reach(fabric);
-    QuietTimer timer(paths, reach, rates, Limits());
+    const ScheduleMaker uncut(std::nullopt, Limits());
+    QuietTimer timer(paths, reach, rates, uncut, Limits());
     Groupings groupings(fabric);
     const auto picked =
         pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);

@@ -252,21 +252,24 @@ TEST_CASE("lower: ppermute over no axes keeps the operand, over an axis of one i
   CHECK(dropped.lower().collectives[0].schedule->extent().zero_output);
 }
 
+const char* const kNoTransport = "transport buffers: not counted (no memory.transport given)";
+
 TEST_CASE("lower: figures that the cluster does not give are labelled where they matter") {
   LowerRig gathers(2);
   gathers.argument("a", Dtype::F32, Shape{8})
       .op("all_gather", "g", {"a"}, {{"axis_name", Names{"x"}}});
   CHECK(gathers.lower().labels ==
-        Names{"launch: 0 (not given)", "copy_rate: infinite (not given)"});
+        Names{"launch: 0 (not given)", "copy_rate: infinite (not given)", kNoTransport});
   LowerRig sums(2);
   const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
   sums.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
-  CHECK(sums.lower().labels == Names{"launch: 0 (not given)", "reduce_rate: infinite (not given)"});
+  CHECK(sums.lower().labels ==
+        Names{"launch: 0 (not given)", "reduce_rate: infinite (not given)", kNoTransport});
   LowerRig given(2);
   given.cluster.device.launch = Duration(5);
   given.cluster.device.reduce_rate = BytesPerSecond(7);
   given.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, ring);
-  CHECK(given.lower().labels.empty());
+  CHECK(given.lower().labels == Names{kNoTransport});
   CHECK(given.lowered.launch == Duration(5));
   CHECK(given.lowered.rates.reduce == BytesPerSecond(7));
 }
@@ -326,11 +329,12 @@ TEST_CASE("lower: a missing copy rate is labelled where a device copies") {
     return rig.lower().labels;
   };
   const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
-  const Names label = {"copy_rate: infinite (not given)"};
-  CHECK(labels("psum", ring).empty());
+  const Names none = {kNoTransport};
+  const Names label = {"copy_rate: infinite (not given)", kNoTransport};
+  CHECK(labels("psum", ring) == none);
   CHECK(labels("pmean", ring) == label);
   CHECK(labels("all_gather", ring) == label);
-  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}}).empty());
+  CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}}) == none);
   CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
 

@@ -90,7 +90,8 @@ void HostRig::lower() {
       {}};
   for (const Dtype dtype : all_dtypes())
     cluster.device.flops[dtype] = FlopsPerSecond(1'000'000'000);
-  lowered = orrery::lower(program, cluster, diagnostics_);
+  Paths paths(cluster.fabric);
+  lowered = orrery::lower(program, cluster, paths, diagnostics_, {}, transport);
   diagnostics_.throw_if_any();
   arguments = DeviceValues(program);
   for (size_t a = 0; a < tensors_.size(); ++a)

@@ -3,6 +3,7 @@
 // Short ways to write programs over a fully connected mesh, lowered and run by the host executor.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,7 @@ class HostRig {
   /// The digest of every half of every collective's schedule, once each.
   WalkDigest digest() const;
 
+  std::optional<TransportBuffers> transport;  // to whose slots messages are cut
   Program program;
   Lowered lowered;
   DeviceValues arguments;

@@ -44,7 +44,7 @@ TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, an
   CHECK_FALSE(proof.holds);
   CHECK(proof.least_slots == 3);
   const Check check = hang_check(proof);
-  CHECK(check.message == "hangs with 2 slots a connection; it needs 3");
+  CHECK(check.message == "hangs with 2 slots a connection at every size; it needs 3");
   CHECK(witness(check) ==
         "gpu 0 tb 0 chan 0 step 2 rcs line  6: waits for a slot that is held until gpu 1 tb 0 step "
         "2 (rcs, line 21) ends\n"
@@ -119,6 +119,36 @@ TEST_CASE("hangs: a nop sets no flag, whatever its hasdep, and has a number only
   CHECK_FALSE(ends_wait(waiting({copy(0, true), nop}, 1)).has_value());
 }
 
+TEST_CASE("hangs: a wait for a step whose number or flag is another for a nop says so") {
+  const std::string nop = StepText{1, "nop", "i0", "i0", 0}.text();
+  CHECK(hang_check(prove(waiting({copy(0, true), nop, copy(2, true)}, 2))).message ==
+        "gpu 0 tb 1 step 0 (line 9) waits for tb 0 step 2 (line 6) for ever: step 2 (line 6) sets "
+        "the flag 1: nops are counted where their waits are made, so not without one.");
+  CHECK(hang_check(prove(waiting({copy(0, true), nop}, 1))).message ==
+        "gpu 0 tb 1 step 0 (line 8) waits for tb 0 step 1 (line 5) for ever: neither that step nor "
+        "a later one of its thread block sets a flag (hasdep=\"1\"; a nop sets none).");
+}
+
+TEST_CASE("hangs: a row of a cycle names the step that ends a wait, and why it is another") {
+  // Block 0 waits for block 1, which waits for number 1 of block 0: its step 2, after a nop.
+  AlgoText algo = waiting({}, 0);
+  algo.gpus[0] = BlockText{0,
+                           -1,
+                           -1,
+                           {StepText{0, "cpy", "i0", "s0", 1, 1, 0}.text(),
+                            StepText{1, "nop", "i0", "i0", 0}.text(), copy(2, true)}}
+                     .text() +
+                 BlockText{1, -1, -1, {StepText{0, "cpy", "s0", "s1", 1, 0, 1}.text()}}.text();
+  const Check check = hang_check(prove(algo));
+  REQUIRE(check.witness.size() == 2);
+  CHECK(check.witness[0] ==
+        std::pair<std::string, std::string>("gpu 0 tb 0 chan 0 step 0 cpy line 4",
+                                            "waits for tb 1 step 0 (cpy, line 9)"));
+  CHECK(check.witness[1].second ==
+        "waits for tb 0 step 2 (cpy, line 6), the first that sets the flag 1 or more: it sets 1, "
+        "as nops are counted where their waits are made; that thread block is at step 0");
+}
+
 TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
   const auto own = [](int on, bool first_sets) {
     AlgoText algo = waiting({copy(0, true)}, 0);
@@ -145,6 +175,34 @@ TEST_CASE("hangs: the waits of nops are taken over by the next step, which must 
                  BlockText{1, -1, -1, {nop(0), copy(1, true)}}.text();
   CHECK(errors(open) ==
         "a.xml:8:1: /algo/gpu/0/tb/1/step/1/depid: expected a wait: the nop on line 7 waits, and "
+        "the runtimes take its wait only with one of the next step");
+}
+
+TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the next step") {
+  const auto re = [](int number, const char* source, bool sets_flag) {
+    return StepText{number, "re", source, "s0", 1, -1, -1, sets_flag}.text();
+  };
+  const std::string waits = StepText{1, "nop", "i0", "i0", 0, 1, 0}.text();
+  // Block 1 waits for the chain; were the nop's wait before the end of the chain, both would wait.
+  AlgoText algo = waiting({}, 0);
+  algo.chunks = algo.input = 2;
+  const std::string other =
+      BlockText{1, -1, -1, {StepText{0, "cpy", "s0", "s1", 1, 0, 1}.text()}}.text();
+  const std::string last = StepText{3, "cpy", "i0", "s2", 1, 1, 0}.text();
+  algo.gpus[0] =
+      BlockText{0, -1, -1, {re(0, "i0", false), waits, re(2, "i1", true), last}}.text() + other;
+  const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+  CHECK(algorithm.hangs.empty());
+  CHECK(algorithm.text({Node(0), Channel(0), 1}).number == 2);
+  CHECK(algorithm.text({Node(0), Channel(0), 2}).type == "nop");
+  CHECK(algorithm.steps[0][1][0].after == StepRef{Node(0), Channel(0), 1});
+  CHECK(hang_check(prove(algo)).holds());
+  // Nothing takes over the wait if the step after it has none.
+  algo.gpus[0] =
+      BlockText{0, -1, -1, {re(0, "i0", false), waits, re(2, "i1", true), copy(3, true)}}.text() +
+      other;
+  CHECK(errors(algo) ==
+        "a.xml:7:1: /algo/gpu/0/tb/0/step/3/depid: expected a wait: the nop on line 5 waits, and "
         "the runtimes take its wait only with one of the next step");
 }
 
@@ -178,6 +236,15 @@ TEST_CASE("hangs: a send that is gone leaves its receiver waiting") {
         "On channel 0, gpu 3 tb 0 sends 2 messages to gpu 0, and gpu 0 tb 0 receives 3: gpu 0 tb 0 "
         "step 3 (r, line 7) waits for ever.");
   CHECK(check.witness.back().second.starts_with("gpu 3 tb 0: 3 of the other connections"));
+}
+
+TEST_CASE("hangs: the side that lost its only step is named by its thread block") {
+  AlgoText algo = two_gather();
+  algo.gpus[1] = BlockText{3, 0, 0, {StepText{0, "r", "o0", "o0"}.text()}}.text();
+  const Check check = hang_check(prove(algo));
+  CHECK(check.message ==
+        "On channel 0, gpu 1 tb 3 sends 0 messages to gpu 0, and gpu 0 tb 0 receives 1: gpu 0 tb 0 "
+        "step 1 (r, line 5) waits for ever.");
 }
 
 TEST_CASE("hangs: without other connections to compare with, no side is named") {

@@ -55,7 +55,44 @@ TEST_CASE("public RCCL algorithms: with a note, in place and out of place, a rin
   const AlgorithmProof two = prove_algorithm(ring, {2});
   CHECK(two.holds);
   CHECK(two.checks.size() == 6);  // races and values for each of the two ways
-  CHECK(two.notes.size() == 3);   // two attributes that are not read, and the slots
+  CHECK(two.notes.size() == 4);   // two attributes that are not read, no kernel, and slots
+}
+
+TEST_CASE("RCCL's shape of an all-reduce among pairs: right, and a slot for each chunk at most") {
+  for (const int gpus : {3, 8}) {
+    for (const bool in_place : {true, false}) {
+      CAPTURE(gpus);
+      CAPTURE(in_place);
+      AlgoText algo = pairs_all_reduce(gpus, 2, in_place);
+      for (const uint32_t slots : {1U, 2U, 4U, 8U}) {
+        const AlgorithmProof proof = prove_algorithm(read(algo), {slots});
+        CHECK(check(proof, "RUNTIME.LIMITS").holds());
+        CHECK(check(proof, "DEADLOCK.FREE").holds() == (slots >= static_cast<uint32_t>(gpus)));
+        CHECK(check(proof, "RACE.FREE").holds());
+        CHECK(check(proof, "SCHEDULE.PROVED").holds());
+      }
+      // At sizes at which a message is in one slot, one is enough.
+      algo.sizes = R"( minBytes="0" maxBytes="65536")";
+      CHECK(prove_algorithm(read(algo), {1U}).holds);
+    }
+  }
+}
+
+TEST_CASE("RCCL's shape of an all-reduce among pairs: without the wait of a nop it races") {
+  const AlgoText algo = pairs_all_reduce(4, 1, true);
+  size_t nops = 0;
+  for (size_t at = algo.gpus[1].find("\"nop\""); at != std::string::npos;
+       at = algo.gpus[1].find("\"nop\"", at + 1)) {
+    AlgoText without = algo;
+    const size_t wait = without.gpus[1].find("depid=\"", at) + 7;
+    const size_t end = without.gpus[1].find(" deps", wait);
+    without.gpus[1].replace(wait, end - 1 - wait, "-1");
+    CAPTURE(at);
+    const AlgorithmProof proof = prove_algorithm(read(without), {8U});
+    CHECK_FALSE(proof.holds);
+    ++nops;
+  }
+  CHECK(nops == 2 + 3 * (1 + 2));
 }
 
 TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread blocks gives a race") {
@@ -152,6 +189,52 @@ TEST_CASE("prove: a contribution that is added twice is named") {
         "sum of chunk 0 of gpus 0, 1");
 }
 
+/// One gpu sums chunks of its input into its output by two re steps that the runtimes join.
+AlgorithmProof prove_chain(const std::string& first, const std::string& second, bool in_place) {
+  AlgoText algo;
+  algo.coll = "custom";
+  algo.in_place = in_place;
+  algo.chunks = algo.input = algo.output = 4;
+  const std::string copy = StepText{0, "cpy", "i0", "o0", 2}.text();
+  algo.gpus = {BlockText{0, -1, -1, {copy, first, second}}.text()};
+  const MscclAlgorithm algorithm = read(algo);
+  const ChunkDefinition definition =
+      read_definition(R"({"outputs": [[0, 0, [[0, 0], [0, 2], [0, 3]]]]})", "d.json", algorithm);
+  ProofRequest request;
+  request.definition = &definition;
+  return prove_algorithm(algorithm, request);
+}
+
+TEST_CASE("prove: re steps that the runtimes run as one have the last one's count") {
+  const std::string two = StepText{1, "re", "i2", "o0", 2, -1, -1, false}.text();
+  const std::string one = StepText{1, "re", "i2", "o0", 1, -1, -1, false}.text();
+  const std::string last = StepText{2, "re", "i3", "o0", 1, -1, -1, false}.text();
+  CHECK(check(prove_chain(one, last, false), "SCHEDULE.PROVED").holds());
+  CHECK(check(prove_chain(two, last, false), "SCHEDULE.PROVED").message ==
+        "gpu 0 tb 0 steps 1 and 2 (re, lines 5 and 6) run as one step, with the last cnt, 1, for "
+        "both, and line 5 says 2");
+  // A flag, a wait or another place divides the two.
+  const std::string with_flag = StepText{1, "re", "i2", "o0", 2, -1, -1, true}.text();
+  CHECK(check(prove_chain(with_flag, last, false), "SCHEDULE.PROVED").holds());
+  const std::string waits = StepText{2, "re", "i3", "o0", 1, 0, 1, false}.text();
+  CHECK(check(prove_chain(with_flag, waits, false), "SCHEDULE.PROVED").holds());
+}
+
+TEST_CASE("prove: a re that the runtimes join to the one before adds what its target held before") {
+  const std::string first = StepText{1, "re", "o1", "o0", 1, -1, -1, false}.text();
+  const std::string own = StepText{2, "re", "o0", "o0", 1, -1, -1, false}.text();
+  CHECK(check(prove_chain(first, own, false), "SCHEDULE.PROVED").message ==
+        "gpu 0 tb 0 steps 1 and 2 (re, lines 5 and 6) run as one step: line 6 adds what its target "
+        "held before both");
+  // In place, i and o are one buffer.
+  const std::string from_input = StepText{1, "re", "i2", "o0", 1, -1, -1, false}.text();
+  const std::string own_input = StepText{2, "re", "i0", "o0", 1, -1, -1, false}.text();
+  CHECK(check(prove_chain(from_input, own_input, true), "SCHEDULE.PROVED")
+            .message.find("line 6 adds what its target held") != std::string::npos);
+  CHECK(check(prove_chain(from_input, own_input, false), "SCHEDULE.PROVED")
+            .message.find("run as one") == std::string::npos);
+}
+
 TEST_CASE("prove: in place, a reduce-scatter must give each gpu only its own part") {
   // Gpu 0 keeps chunk 0 and sends chunk 1; gpu 1 the other way around.
   AlgoText algo;
@@ -188,6 +271,30 @@ TEST_CASE("prove: two unordered thread blocks that touch the same chunk are a ra
   CHECK(check(proof, "RACE.FREE").message ==
         "gpu 0 tb 0 step 1 (r, line 5) writes and tb 1 step 0 (cpy, line 8) reads buffer o, chunk "
         "1 (4 B), and nothing orders the two");
+}
+
+TEST_CASE("prove: a step that writes chunks that it reads for others is a race") {
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = algo.input = 4;
+  algo.output = 0;
+  algo.gpus = {BlockText{0, -1, -1, {StepText{0, "cpy", "i0", "i1", 3}.text()}}.text()};
+  const AlgorithmProof proof = prove_algorithm(read(algo), {2U, Bytes(16)});
+  CHECK(check(proof, "RACE.FREE").message ==
+        "gpu 0 tb 0 step 0 (cpy, line 4) reads buffer i, chunks 1 to 2 (4 B each) and writes them "
+        "for other chunks, in no order");
+  CHECK(check(proof, "SCHEDULE.PROVED").verdict == Verdict::Fails);
+  // With messages of one chunk the runtime copies chunk by chunk, in order.
+  CHECK(check(prove_algorithm(read(algo), {2U, Bytes(4 * 16384)}), "RACE.FREE").holds());
+  // Without a size, small ones are judged too.
+  CHECK_FALSE(check(prove_algorithm(read(algo), {}), "RACE.FREE").holds());
+  // In place, input and output are one buffer.
+  algo.gpus = {BlockText{0, -1, -1, {StepText{0, "cpy", "i0", "o1", 3}.text()}}.text()};
+  CHECK(
+      check(prove_algorithm(read(algo), {2U, Bytes(16)}), "RACE.FREE").message ==
+      "gpu 0 tb 0 step 0 (cpy, line 4) reads buffer i, chunks 1 to 2 (4 B each) and writes buffer "
+      "o, chunks 1 to 2 (4 B each), which in place is the same memory, for other chunks, in no "
+      "order");
 }
 
 TEST_CASE("prove: steps that only a wait for a slot orders race, since there may be more slots") {

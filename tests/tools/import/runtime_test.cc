@@ -7,6 +7,7 @@
 
 #include "models/base/diagnostics.h"
 #include "tests/tools/import/xml.h"
+#include "tools/import/message_cut.h"
 #include "tools/import/prove.h"
 
 namespace orrery::test {
@@ -41,9 +42,9 @@ TEST_CASE("runtimes: the slots that RCCL's and MSCCL's headers give") {
 }
 
 TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one chunk") {
-  const Runtime& rccl = *runtime_named("rccl");
+  const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");  // LL
   const auto cut = [&](int64_t chunk_bytes) {
-    return message_cut(rccl, MscclProtocol::LL, chunk_bytes / 4, Bytes(4));
+    return message_cut(algorithm, *runtime_named("rccl"), chunk_bytes / 4, Bytes(4));
   };
   CHECK(cut(16 << 10).chunks == 1);  // just one slot
   CHECK(cut(16 << 10).elements == 4096);
@@ -53,8 +54,7 @@ TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one 
   CHECK(cut((8 << 10) + 4).chunks == 1);
   CHECK(cut((8 << 10) + 4).elements == 2049);
   CHECK(cut(4).chunks == 71);  // MSCCL_MAX_COUNT - 1
-  CHECK(message_cut(*runtime_named("none"), MscclProtocol::LL, 1 << 20, Bytes(4)).elements ==
-        1 << 20);
+  CHECK(message_cut(algorithm, *runtime_named("none"), 1 << 20, Bytes(4)).elements == 1 << 20);
 }
 
 /// Two gpus exchange four chunks each, in one message.
@@ -89,12 +89,12 @@ TEST_CASE("runtimes: a message of several slots needs as many where both sides s
 
 TEST_CASE("runtimes: how messages are cut is said") {
   const MscclAlgorithm algorithm = read_msccl(four_at_once().text(), "a.xml");
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 13)}),
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 13)}),
                  "a message has at most 2 chunks of 8 KiB"));
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 20)}),
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 20)}),
                  "a chunk of 1 MiB is cut, and all steps run 64 times"));
-  CHECK(has_note(prove_algorithm(algorithm, {8, Bytes(8 << 12)}),
-                 "LL in rccl: 8 slots a connection (judged with 8), each of 16 KiB of data"));
+  CHECK(has_note(prove_algorithm(algorithm, {8U, Bytes(8 << 12)}),
+                 "LL in rccl: a slot holds 16 KiB of data"));
 }
 
 TEST_CASE("runtimes: messages of any number of chunks do not take memory for each piece") {
@@ -106,8 +106,8 @@ TEST_CASE("runtimes: messages of any number of chunks do not take memory for eac
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK_THROWS_WITH_AS(
       prove_algorithm(algorithm, {}),
-      "a.xml: /algo: expected at most 2097152 steps with messages of at most 71 chunks, got "
-      "56338032",
+      "a.xml: /algo: expected at most 2097152 steps with messages of at most 1 chunk, got "
+      "4000000000",
       InputError);
   ProofRequest request;
   request.runtime = runtime_named("none");
@@ -116,14 +116,14 @@ TEST_CASE("runtimes: messages of any number of chunks do not take memory for eac
 
 TEST_CASE("runtimes: a size outside the file's is said, and the default is inside") {
   AlgoText algo = two_gather();
-  algo.more = " minBytes=\"64\" maxBytes=\"4100\"";
+  algo.sizes = " minBytes=\"64\" maxBytes=\"4100\"";
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8192)}),
-                 "8 KiB is more than the file is for: 64 B to 4.004 KiB"));
+                 "8 KiB is more than the file is for: from 64 B to 4100 B"));
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8)}), "8 B is less than the file is for"));
   CHECK_FALSE(has_note(prove_algorithm(algorithm, {2, Bytes(64)}), "than the file is for"));
   CHECK(prove_algorithm(algorithm, {}).size == Bytes(4096));  // whole elements of 8 B
-  algo.more = " minBytes=\"2097152\" maxBytes=\"0\"";
+  algo.sizes = " minBytes=\"2097152\" maxBytes=\"0\"";
   CHECK(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}).size == Bytes(2 << 20));
   CHECK(prove_algorithm(read_msccl(two_gather().text(), "a.xml"), {}).size == Bytes(1 << 20));
 }
@@ -198,12 +198,153 @@ TEST_CASE("runtimes: counts and ids of thread blocks have limits too") {
   algo.scratch = 72;
   algo.chunks = 144;
   algo.output = 144;
-  algo.gpus[0] += BlockText{5, -1, -1, {StepText{0, "cpy", "i0", "s0", 72}.text()}}.text();
+  algo.gpus[0] += BlockText{5, -1, -1, {StepText{0, "cpy", "o0", "s0", 72}.text()}}.text();
   const Check check =
       named(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}), "RUNTIME.LIMITS");
   REQUIRE(check.witness.size() == 2);
   CHECK(check.witness[0].second == "gpu 0 has 2 and an id 5: expected 0 to 1");
   CHECK(check.witness[1].second == "gpu 0 tb 5 step 0 (line 8) has 72 chunks, at most 71");
+}
+
+/// RUNTIME.LIMITS of two_gather() after `change` of its text.
+Check limits_of(const std::string& from, const std::string& to, const char* runtime = "rccl") {
+  std::string text = two_gather().text();
+  text.replace(text.find(from), from.size(), to);
+  ProofRequest request;
+  request.runtime = runtime_named(runtime);
+  return named(prove_algorithm(read_msccl(text, "a.xml"), request), "RUNTIME.LIMITS");
+}
+
+using Row = std::pair<std::string, std::string>;
+
+TEST_CASE("runtimes: what a parser does not read of <algo> is named") {
+  CHECK(limits_of("small", "small").holds());
+  CHECK(limits_of("small", "small", "msccl").holds());
+  CHECK(limits_of(" minBytes=\"0\"", "").witness.front() == Row("algo", "it needs minBytes"));
+  CHECK(limits_of(" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\"", "").witness.front() ==
+        Row("algo", "it needs minBytes, maxBytes, outofplace"));
+  CHECK(limits_of(" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\"", "", "msccl").holds());
+  // Only the first 16 attributes are read.
+  std::string many;
+  for (char c = 'a'; c <= 'h'; ++c)
+    many += std::string(" more_") + c + "=\"\"";
+  CHECK(limits_of(" outofplace", many + " outofplace").witness.front().second ==
+        "it needs minBytes, maxBytes");
+}
+
+TEST_CASE("runtimes: each spells its collectives, and a file goes to the one that reads it") {
+  AlgoText algo;
+  algo.input = 2;
+  algo.output = 0;
+  algo.gpus = {
+      BlockText{0, 1, 1, {StepText{0, "s", "i1"}.text(), StepText{1, "rrc", "i0", "i0"}.text()}}
+          .text(),
+      BlockText{0, 0, 0, {StepText{0, "s", "i0"}.text(), StepText{1, "rrc", "i1", "i1"}.text()}}
+          .text()};
+  const auto proof = [&](const char* coll, const char* runtime) {
+    algo.coll = coll;
+    ProofRequest request;
+    request.runtime = runtime == nullptr ? nullptr : runtime_named(runtime);
+    return prove_algorithm(read_msccl(algo.text(), "a.xml"), request);
+  };
+  CHECK(proof("reducescatter", "rccl").holds);
+  CHECK(proof("reduce_scatter", "msccl").holds);
+  CHECK(named(proof("reduce_scatter", "rccl"), "RUNTIME.LIMITS").witness.front().second ==
+        "coll=\"reduce_scatter\" is none of its collectives, it is \"reducescatter\" there");
+  CHECK(named(proof("reducescatter", "msccl"), "RUNTIME.LIMITS").witness.front().second ==
+        "coll=\"reducescatter\" is none of its collectives, it is \"reduce_scatter\" there");
+  const AlgorithmProof unasked = proof("reduce_scatter", nullptr);
+  CHECK(unasked.holds);
+  CHECK(
+      has_note(unasked, "judged for msccl: rccl does not read the file (coll=\"reduce_scatter\""));
+  CHECK_FALSE(has_note(proof("reducescatter", nullptr), "judged for"));
+}
+
+TEST_CASE("runtimes: the steps' attributes that parsers need and this reader does not") {
+  // A send has no target.
+  CHECK(limits_of(" dstbuf=\"o\"", "").witness.front() ==
+        Row("dstbuf", "gpu 0 tb 0 step 0 (line 4) lacks it"));
+  CHECK(limits_of(" dstbuf=\"o\"", " dstbuf=\"x\"").witness.front() ==
+        Row("dstbuf", "gpu 0 tb 0 step 0 (line 4) has \"x\", not i, o or s"));
+  CHECK(limits_of(" dstbuf=\"o\"", "", "msccl").verdict == Verdict::Fails);
+}
+
+TEST_CASE("runtimes: a buffer that the file declares as empty must not be used") {
+  // In place, i and o are one buffer, and this file declares o.
+  CHECK(limits_of("srcbuf=\"o\"", "srcbuf=\"i\"").witness.front() ==
+        Row("i_chunks",
+            "gpu 0 tb 0 step 0 (line 4) uses chunk 0 of buffer i, and i_chunks of gpu 0 is 0"));
+}
+
+TEST_CASE("runtimes: XML that their parsers do not read") {
+  CHECK(limits_of("<gpu", "\t<gpu").witness.front() ==
+        Row("text", "line 2 has a tab before an element"));
+  CHECK(limits_of("<gpu ", "<gpu\t").witness.front().second ==
+        "line 2 has a tab within an element");
+  CHECK(limits_of("<gpu ", "<gpu\n").witness.front().second ==
+        "line 2 has attributes that are not divided by a space");
+  CHECK(limits_of("\"LL\"", "'LL'").witness.front().second ==
+        "line 1 has an attribute without double quotes");
+  CHECK(limits_of("<algo", "<?xml version=\"1.0\"?><algo").witness.front().second ==
+        "line 1 has a declaration");
+  CHECK(limits_of("<algo", "<!--a=b--><algo").witness.front().second ==
+        "line 1 has a comment whose first word has a =");
+  CHECK(limits_of("small", std::string(255, 'n')).witness.front().second ==
+        "line 1 has an attribute of more than 254 letters");
+  CHECK(limits_of("small", std::string(254, 'n')).holds());
+  CHECK(limits_of("<algo", "<!-- a=b\n-->\r\n <algo").holds());
+  CHECK(limits_of("hasdep=\"1\"/>", "hasdep=\"1\" ></step >").witness.front().second ==
+        "line 4 has a space in a closing tag");
+  CHECK(limits_of("hasdep=\"1\"/>", "hasdep=\"1\" ></step>").holds());
+}
+
+TEST_CASE("runtimes: a gpu reads at most 4,095 XML elements") {
+  // <algo>, two <gpu>, the first thread block with its two steps, and others of 64 steps.
+  AlgoText algo = two_gather();
+  algo.scratch = 1;
+  const auto limits = [&](int steps_of_last) {
+    AlgoText with = algo;
+    for (int b = 1; b <= 63; ++b) {
+      BlockText block{b, -1, -1, {}};
+      for (int s = 0; s < (b == 63 ? steps_of_last : 64); ++s)
+        block.steps.push_back(StepText{s, "nop"}.text());
+      with.gpus[0] += block.text();
+    }
+    return named(prove_algorithm(read_msccl(with.text(), "a.xml"), {}), "RUNTIME.LIMITS");
+  };
+  const int rest = 4095 - (1 + 2 + 1 + 2 + 62 * 65 + 1);
+  CHECK(limits(rest).holds());
+  CHECK(limits(rest + 1).witness.front() ==
+        Row("XML elements",
+            "gpu 0 reads 4096 (<algo>, every <gpu>, its <tb> and <step>), at most 4095"));
+}
+
+TEST_CASE("runtimes: thread blocks with a peer are counted, whether they have steps or not") {
+  AlgoText algo = two_gather();
+  algo.gpus.assign(40, "");
+  algo.chunks = algo.output = 40;
+  const auto limits = [&](int blocks) {
+    algo.gpus[0].clear();
+    for (int b = 0; b < blocks; ++b)
+      algo.gpus[0] += BlockText{b, -1, b + 1, {}}.text();
+    return named(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}), "RUNTIME.LIMITS");
+  };
+  CHECK(limits(32).holds());
+  CHECK(limits(33).witness.front() ==
+        Row("peers", "gpu 0 has 33 thread blocks with a recv peer on channel 0, at most 32"));
+}
+
+TEST_CASE("runtimes: that rccl reads fused steps and has no kernel for them is noted") {
+  const auto note = [](const char* runtime) {
+    ProofRequest request;
+    request.runtime = runtime_named(runtime);
+    return has_note(prove_algorithm(read_msccl(three_ring().text(), "a.xml"), request),
+                    "rccl has no kernel for rcs, rrs, rrc and rrcs: it reads the file (line 5 has "
+                    "rrs), and a call of it is an error");
+  };
+  CHECK(note("rccl"));
+  CHECK_FALSE(note("msccl"));
+  CHECK_FALSE(has_note(prove_algorithm(read_msccl(two_gather().text(), "a.xml"), {}), "no kernel"));
 }
 
 }  // namespace

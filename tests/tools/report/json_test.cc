@@ -88,6 +88,7 @@ TEST_CASE("JSON report: the whole text") {
       "peak_at": "s",
       "arena_bytes": 512,
       "reserved_bytes": 0,
+      "transport_bytes": 0,
       "capacity_bytes": 1024,
       "live_at_peak": [
         {"value":"a","bytes":256,"kind":"argument"},
@@ -105,6 +106,7 @@ TEST_CASE("JSON report: the whole text") {
       "peak_at": "s",
       "arena_bytes": 512,
       "reserved_bytes": 0,
+      "transport_bytes": 0,
       "capacity_bytes": 1024,
       "live_at_peak": [
         {"value":"a","bytes":256,"kind":"argument"},

@@ -88,6 +88,7 @@ Report sample_report() {
                           held.peak_at,
                           held.live_at_peak,
                           held.reserved,
+                          Bytes(),
                           held.arena,
                           Bytes()}};
   report.memory.kind_of = {0, 0};

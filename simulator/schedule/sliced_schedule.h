@@ -1,0 +1,91 @@
+#pragma once
+
+// A schedule whose messages are cut to slots, as NCCL and its descendants cut them: all steps run
+// once for each stretch of elements that fits a slot. One such pass is an iteration.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// Step i of a channel is step i modulo its length, of iteration i divided by its length. Iteration
+/// k does the k-th `stretch` elements of each slice of `whole`.
+///
+/// Slices of `whole` that share elements must begin and end together. Then each element is in the
+/// same iteration in all its steps, iterations share no elements, and a schedule that ends and is
+/// proved does so when it is cut, with the same folds.
+class SlicedSchedule final : public Schedule {
+ public:
+  /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
+  SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
+
+  /// How many iterations the largest step needs; at least 1.
+  static int64_t iterations_for(const Schedule& whole, int64_t stretch);
+
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override {
+    return whole_->steps(node, channel) * iterations_;
+  }
+  Step step(StepRef ref) const override;
+  StepRef peer(StepRef ref, Half half) const override;
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override;
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override;
+
+  int64_t largest_step() const override { return std::min(whole_->largest_step(), stretch_); }
+
+  uint32_t iterations() const { return iterations_; }
+  /// The step of `whole` that this one repeats.
+  StepRef within_iteration(StepRef ref) const {
+    return {ref.node, ref.channel, ref.index % whole_->steps(ref.node, ref.channel)};
+  }
+
+ private:
+  /// The messages of a connection in one iteration.
+  struct Connection {
+    uint32_t messages = 0;
+    /// The receivers of the last `slots` messages; that of message m is at m modulo `slots`.
+    std::vector<StepRef> receivers;
+  };
+  /// One of the first `slots` messages of a connection: its slot was used an iteration before.
+  struct First {
+    uint32_t step = 0;  // of its channel
+    uint32_t connection = 0;
+    uint32_t message = 0;
+  };
+
+  /// The receiver of the message whose slot it was, and how many iterations before.
+  struct SlotUser {
+    uint32_t iterations_before;
+    StepRef receiver;
+  };
+
+  uint32_t iteration_of(StepRef ref) const {
+    return ref.index / whole_->steps(ref.node, ref.channel);
+  }
+  StepRef in_iteration(uint32_t iteration, StepRef ref) const {
+    return {ref.node, ref.channel, iteration * whole_->steps(ref.node, ref.channel) + ref.index};
+  }
+  /// Returns the steps of the channel.
+  uint64_t find_messages(Node node, Channel channel);
+  void find_window(uint64_t longest);
+  uint32_t find_lookback() const;
+  SlotUser slot_user(const First& first) const;
+  void place(std::optional<Slice>& slice, uint32_t iteration) const;
+
+  std::unique_ptr<const Schedule> whole_;
+  int64_t stretch_;
+  uint32_t iterations_;
+  Extent extent_;
+  bool waits_for_channels_ = false;  // some step is `after` one of another channel
+  std::vector<Connection> connections_;
+  std::vector<First> firsts_;         // by channel, then by step
+  std::vector<size_t> first_begins_;  // per channel number, and one more
+};
+
+}  // namespace orrery

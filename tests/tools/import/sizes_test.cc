@@ -1,0 +1,227 @@
+// For which sizes an imported algorithm is judged, and how messages are cut at them.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "tests/support/property.h"
+#include "tests/tools/import/xml.h"
+#include "tools/import/message_cut.h"
+#include "tools/import/prove.h"
+
+namespace orrery::test {
+namespace {
+
+const Check& named(const AlgorithmProof& proof, const std::string& name) {
+  for (const Check& each : proof.checks)
+    if (each.name == name)
+      return each;
+  FAIL("no check " << name);
+  return proof.checks.front();
+}
+
+std::string notes(const AlgorithmProof& proof) {
+  std::string text;
+  for (const std::string& note : proof.notes)
+    text += note + "\n";
+  return text;
+}
+
+/// Two gpus send each other three chunks in one message, then receive.
+AlgoText three_at_once(const std::string& protocol) {
+  AlgoText algo;
+  algo.protocol = protocol;
+  algo.chunks = 6;
+  algo.output = 6;
+  algo.gpus = {
+      BlockText{
+          0, 1, 1, {StepText{0, "s", "o0", "o0", 3}.text(), StepText{1, "r", "o3", "o3", 3}.text()}}
+          .text(),
+      BlockText{
+          0, 0, 0, {StepText{0, "s", "o3", "o3", 3}.text(), StepText{1, "r", "o0", "o0", 3}.text()}}
+          .text()};
+  return algo;
+}
+
+AlgorithmProof prove(const AlgoText& algo, const ProofRequest& request = {}) {
+  return prove_algorithm(read_msccl(algo.text(), "a.xml"), request);
+}
+
+TEST_CASE("sizes: a hang at large sizes alone is found without a size, and is said of those") {
+  // Three chunks take three slots once two no longer fit one: chunks above 1 MiB.
+  const AlgoText algo = three_at_once("Simple");
+  const AlgorithmProof all = prove(algo);
+  CHECK_FALSE(all.holds);
+  CHECK(all.least_slots == 3);
+  CHECK(named(all, "DEADLOCK.FREE").message ==
+        "hangs with 2 slots a connection at sizes above 6 MiB; it needs 3");
+  const AlgorithmProof just = prove(algo, {{}, Bytes(6 << 20)});
+  CHECK(named(just, "DEADLOCK.FREE").message ==
+        "ends with 2 slots a connection at 6 MiB; it needs 2");
+  CHECK_FALSE(prove(algo, {{}, Bytes((6 << 20) + 24)}).holds);
+  CHECK(named(prove(algo, {3U}), "DEADLOCK.FREE").message ==
+        "ends with 3 slots a connection at every size; it needs 3");
+  // Six chunks of a third of 2 MiB, rounded down.
+  CHECK(named(prove(algo, {1U}), "DEADLOCK.FREE").message ==
+        "hangs with 1 slot a connection at sizes above 4194300 B; it needs 3");
+}
+
+TEST_CASE("sizes: the worst is the largest that the file is for") {
+  AlgoText algo = three_at_once("Simple");
+  const auto judged = [&](const std::string& sizes) {
+    algo.sizes = sizes;
+    return named(prove(algo), "DEADLOCK.FREE").message;
+  };
+  CHECK(judged(R"( minBytes="0" maxBytes="6291456")") ==
+        "ends with 2 slots a connection at every size up to 6 MiB; it needs 2");
+  // 6 MiB + 6 B: a chunk of 1 MiB + 1 B, of elements of one byte.
+  CHECK(judged(R"( minBytes="0" maxBytes="6291462")") ==
+        "hangs with 2 slots a connection at sizes above 6 MiB; it needs 3");
+  CHECK(judged(R"( minBytes="64" maxBytes="4194304")") ==
+        "ends with 2 slots a connection at every size from 64 B to 4 MiB; it needs 1");
+  CHECK(judged(R"( minBytes="6291457" maxBytes="0")") ==
+        "hangs with 2 slots a connection at every size from 6291457 B on; it needs 3");
+}
+
+TEST_CASE("sizes: without slots of a size, all sizes are alike") {
+  ProofRequest request;
+  request.runtime = runtime_named("none");
+  const AlgorithmProof proof = prove(three_at_once("Simple"), request);
+  CHECK(proof.least_slots == 1);
+  CHECK(named(proof, "DEADLOCK.FREE").message ==
+        "ends with 2 slots a connection at every size; it needs 1");
+}
+
+TEST_CASE("sizes: without --slots, the slots are the runtime's for the protocol, and are named") {
+  for (const auto& [protocol, slots] :
+       {std::pair("Simple", "2"), std::pair("LL", "8"), std::pair("LL128", "8")}) {
+    AlgoText algo = two_gather();
+    algo.protocol = protocol;
+    const AlgorithmProof proof = prove(algo);
+    CHECK(named(proof, "DEADLOCK.FREE").message.find(std::string("with ") + slots + " slots") !=
+          std::string::npos);
+    CHECK(notes(proof).find(std::string(slots) + " slots a connection, the default of rccl for " +
+                            protocol) != std::string::npos);
+    CHECK(notes(prove(algo, {4U})).find("the default") == std::string::npos);
+  }
+}
+
+TEST_CASE("sizes: a reduce and a broadcast count the chunks of a Simple message by 512 KiB") {
+  MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
+  const Runtime& rccl = *runtime_named("rccl");
+  const auto chunks = [&](MscclCollective collective, MscclProtocol protocol, int64_t chunk) {
+    algorithm.collective = collective;
+    algorithm.protocol = protocol;
+    return chunks_of_message(algorithm, rccl, Bytes(chunk));
+  };
+  CHECK(chunks(MscclCollective::AllReduce, MscclProtocol::Simple, 1 << 18) == 8);
+  CHECK(chunks(MscclCollective::Reduce, MscclProtocol::Simple, 1 << 18) == 2);
+  CHECK(chunks(MscclCollective::Broadcast, MscclProtocol::Simple, 1 << 18) == 2);
+  CHECK(chunks(MscclCollective::Broadcast, MscclProtocol::LL, 1 << 12) == 4);
+  // A stretch of a larger chunk is a slot all the same.
+  algorithm.protocol = MscclProtocol::Simple;
+  CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).elements == 1 << 19);
+  CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).chunks == 1);
+}
+
+/// Gpus around a ring send messages of several chunks to the next one. The k-th messages of all
+/// have the same chunks; each gpu sends and takes them in an order of its own, some fused.
+AlgoText random_exchange() {
+  const int gpus = *rc::gen::inRange(2, 4);
+  const int messages = *rc::gen::inRange(1, 5);
+  std::vector<int> counts;
+  std::vector<int> first = {0};
+  for (int m = 0; m < messages; ++m) {
+    counts.push_back(*rc::gen::inRange(1, 6));
+    first.push_back(first.back() + counts.back());
+  }
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.protocol = "LL";
+  algo.chunks = first.back();
+  algo.input = first.back();
+  algo.output = 0;
+  for (int g = 0; g < gpus; ++g) {
+    std::vector<std::string> steps;
+    const auto add = [&](const char* type, int message) {
+      const std::string at = "i" + std::to_string(first[static_cast<size_t>(message)]);
+      steps.push_back(StepText{static_cast<int>(steps.size()), type, at, at,
+                               counts[static_cast<size_t>(message)]}
+                          .text());
+    };
+    int sent = 0;
+    int taken = 0;
+    while (sent < messages || taken < messages) {
+      const bool fuses = *rc::gen::arbitrary<bool>() && sent == taken;
+      const bool sends = taken == messages || (*rc::gen::arbitrary<bool>() && sent < messages);
+      if (fuses)
+        add("rcs", (++taken, sent++));
+      else if (sends)
+        add("s", sent++);
+      else
+        add("r", taken++);
+    }
+    algo.gpus.push_back(BlockText{0, (g + 1) % gpus, (g + gpus - 1) % gpus, steps}.text());
+  }
+  return algo;
+}
+
+TEST_CASE("sizes: larger sizes need as many slots or more, and every size at most the worst") {
+  holds_for_all("exchanges around rings", [] {
+    const AlgoText algo = random_exchange();
+    const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+    const std::optional<uint32_t> worst = prove_algorithm(algorithm, {}).least_slots;
+    std::optional<uint32_t> smaller = 1;
+    for (int64_t chunks = 6; chunks >= 1; --chunks) {
+      const Bytes size(algo.chunks * (16384 / chunks / 4 * 4));
+      const auto at_size = prove_algorithm(algorithm, {{}, size}).least_slots;
+      RC_ASSERT(at_size.has_value() == worst.has_value());
+      if (!worst)
+        continue;
+      RC_ASSERT(*at_size >= *smaller);
+      RC_ASSERT(*at_size <= *worst);
+      smaller = at_size;
+    }
+    RC_ASSERT(!worst || smaller == worst);  // messages of one chunk
+  });
+}
+
+TEST_CASE(
+    "sizes: those of a gather's file are of one gpu's part, and --size is of the whole buffer") {
+  AlgoText algo = two_gather();
+  algo.coll = "gather";
+  algo.chunks = algo.input = 1;
+  algo.sizes = R"( minBytes="8" maxBytes="12")";
+  const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+  CHECK(algorithm.whole() == 2);
+  CHECK(algorithm.least_size == Bytes(16));
+  CHECK(algorithm.most_size == Bytes(24));
+  CHECK(notes(prove_algorithm(algorithm, {{}, Bytes(32)}))
+            .find("32 B is more than the file is for: from 16 B to 24 B") != std::string::npos);
+}
+
+TEST_CASE("sizes: steps that race at one size may not at a smaller one") {
+  // Gpu 1 sends each message back as it comes, and gpu 0 takes it two chunks further on, where it
+  // may not have sent yet, unless all goes in one message.
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = algo.input = 6;
+  algo.output = 0;
+  algo.scratch = 4;
+  algo.gpus = {BlockText{0, 1, -1, {StepText{0, "s", "i0", "i0", 4}.text()}}.text() +
+                   BlockText{1, -1, 1, {StepText{0, "r", "i2", "i2", 4}.text()}}.text(),
+               BlockText{0, 0, 0, {StepText{0, "rcs", "s0", "s0", 4}.text()}}.text()};
+  const auto holds = [&](const char* most) {
+    algo.sizes = std::string(" minBytes=\"0\" maxBytes=\"") + most + "\"";
+    return named(prove(algo), "RACE.FREE").holds();
+  };
+  CHECK(holds("24576"));  // four chunks of 4 KiB fit a slot
+  CHECK_FALSE(holds("24582"));
+  CHECK_FALSE(holds("0"));
+}
+
+}  // namespace
+}  // namespace orrery::test

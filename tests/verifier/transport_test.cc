@@ -1,0 +1,170 @@
+// Transport buffers in scenarios: what they do to messages, times, memory and labels.
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "models/scenario/reader.h"
+#include "simulator/lower/lower.h"
+#include "simulator/network/paths.h"
+#include "simulator/time/completion.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/sweep.h"
+#include "tests/support/property.h"
+#include "tests/verifier/scenario_rig.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kUs = 1'000'000;
+
+std::string transport(const std::string& protocol, const std::string& slot) {
+  return fmt::format(R"({{"transport": {{"protocol": "{}", "slot": "{}"}}}})", protocol, slot);
+}
+
+/// An op on 1,000 f32 elements per device, 4,000 B, over four devices in a ring. A link carries 1
+/// GB/s, so 1,000 B a microsecond, with a latency of 1 us.
+Ran run_op(const std::string& op, const std::string& policy, const std::string& faults = "[]") {
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [4000], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+  parts.program = fmt::format(R"([{{"id": "r", "of": "a", "axis_name": "x", {}}}])", op);
+  parts.policy = policy;
+  parts.faults = faults;
+  return run_parts(parts);
+}
+const std::string kGather = R"("op": "all_gather")";
+
+Duration makespan(const Ran& ran) {
+  CHECK(ran.broken().empty());
+  return ran.report.completion->makespan - Instant();
+}
+
+bool has_label(const Ran& ran, const std::string& label) {
+  const std::vector<std::string>& labels = ran.report.labels;
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+TEST_CASE("transport: messages are cut to slots, and each piece has its latency") {
+  // Three steps, each after the message of the one before: 4 us and the latency.
+  CHECK(makespan(run_op(kGather, "{}")) == Duration(3 * 5 * kUs));
+  // The same for a slot that just fits.
+  CHECK(makespan(run_op(kGather, transport("simple", "4000 B"))) == Duration(3 * 5 * kUs));
+  // Four times three steps of 1 us and the latency.
+  const Ran cut = run_op(kGather, transport("simple", "1000 B"));
+  CHECK(makespan(cut) == Duration(4 * 3 * 2 * kUs));
+  CHECK(cut.report.ops[0].messages == uint64_t{4} * 4 * 3);
+  // Four pieces of 999 B and one of 4 B. An element is whole: 249 of them fit 999 B.
+  const Ran uneven = run_op(kGather, transport("simple", "999 B"));
+  CHECK(makespan(uneven) == Duration(3 * (4 * (996'000 + kUs) + 16'000 + kUs)));
+}
+
+TEST_CASE("transport: flags take half of a slot and of a link's rate with LL") {
+  // A slot of 2,000 B has 1,000 B of data, which take 2 us.
+  const Ran ran = run_op(kGather, transport("ll", "2000 B"));
+  CHECK(makespan(ran) == Duration(4 * 3 * 3 * kUs));
+  CHECK(ran.report.ops[0].messages == uint64_t{4} * 4 * 3);
+}
+
+TEST_CASE("transport: a slow link's bandwidth is that of data and flags") {
+  const std::string slow = R"([{"slow_link": {"from": 1, "to": 2}, "bandwidth": "0.5 GB/s"}])";
+  // 1,000 B of data take 4 us on that link. Each of the four parts of a stretch crosses three
+  // links; the last to cross the slow one does so after two others.
+  const Ran ran = run_op(kGather, transport("ll", "2000 B"), slow);
+  const Ran simple = run_op(kGather, transport("simple", "1000 B"),
+                            R"([{"slow_link": {"from": 1, "to": 2}, "bandwidth": "0.25 GB/s"},
+                                {"slow_link": {"from": 0, "to": 1}, "bandwidth": "0.5 GB/s"},
+                                {"slow_link": {"from": 2, "to": 3}, "bandwidth": "0.5 GB/s"},
+                                {"slow_link": {"from": 3, "to": 0}, "bandwidth": "0.5 GB/s"}])");
+  CHECK(makespan(ran) == makespan(simple));
+}
+
+TEST_CASE("transport: an algorithm is chosen by the times of cut messages") {
+  // Ring: chunks of 1,000 B in two pieces, so twice six steps of 0.5 us and the latency.
+  const Ran ran = run_op(R"("op": "psum")", transport("simple", "500 B"));
+  CHECK(makespan(ran) == Duration(2 * 6 * (kUs / 2 + kUs)));
+  CHECK(ran.report.ops[0].choice->because.rfind("ring 18 us < ", 0) == 0);
+}
+
+TEST_CASE("transport: the buffers are reserved memory, labelled") {
+  const Ran without = run_op(kGather, "{}");
+  CHECK(has_label(without, "transport buffers: not counted (no memory.transport given)"));
+  const Ran with = run_op(kGather, transport("simple", "1000 B"));
+  CHECK(has_label(with, "transport: simple, messages are cut to slots of 1 kB"));
+  CHECK(with.report.memory.largest_peak() ==
+        without.report.memory.largest_peak() + Bytes(2 * 1000));
+  const Ran ll = run_op(kGather, transport("ll128", "1600 B"));
+  CHECK(has_label(ll,
+                  "transport: ll128, messages are cut to the 1.5 kB of data in a slot of 1.6 kB"));
+  CHECK(has_label(ll,
+                  "transport: links carry data at 15/16 of their rate, the rest is flags "
+                  "(ll128, NCCL)"));
+}
+
+TEST_CASE("transport: a program without messages has no label for it") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "r", "op": "neg", "of": "a"}])";
+  for (const std::string& label : run_parts(parts).report.labels)
+    CHECK(label.find("transport") == std::string::npos);
+}
+
+TEST_CASE("transport: more pieces than steps are allowed are refused before they are made") {
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [4000000000000], "dtype": "f32", "spec": ["x"]}})";
+  parts.memory = "100 TiB";
+  parts.program = R"([{"id": "r", "op": "all_gather", "of": "a", "axis_name": "x"}])";
+  parts.policy = transport("simple", "64 B");
+  RunOptions options;
+  options.data = Data::Off;
+  CHECK_THROWS_WITH_AS(run_parts(parts, options),
+                       doctest::Contains("all_gather: expected at most 4294967296 steps"),
+                       InputError);
+}
+
+TEST_CASE("transport: sweep and engine agree to the picosecond on cut messages") {
+  holds_for_all("sweep is engine", [](uint64_t seed) {
+    Random random(seed);
+    const char* const ops[] = {
+        R"("op": "psum", "algorithm": "ring")",
+        R"("op": "psum", "algorithm": "recursive_doubling")",
+        R"("op": "all_gather")",
+        R"("op": "psum_scatter", "scatter_dimension": 0, "tiled": true)",
+        R"("op": "all_to_all", "algorithm": "pairwise", "split_axis": 0, "concat_axis": 0, "tiled": true)",
+        R"("op": "ppermute", "perm": [[0, 1], [1, 2], [3, 0]])"};
+    const uint64_t op = random.below(std::size(ops));
+    const uint64_t slots = 2 + random.below(4);  // a ring with one slot hangs
+    const uint64_t channels = 1 + random.below(3);
+    const uint64_t slot = 64 + random.below(3000);
+    const uint64_t bandwidth = 1 + random.below(2000);
+    const uint64_t latency = random.below(3000);
+    const uint64_t reduce_rate = 1 + random.below(2000);
+    const std::string text = fmt::format(
+        R"({{"orrery": 1, "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "{} MB/s",
+"latency": "{} ns", "reduce_rate": "{} MB/s", "copy_rate": "3 GB/s"}}, "mesh": {{"x": 4}},
+"arrays": {{"a": {{"shape": [4000], "dtype": "f32", "spec": ["x"]}}}},
+"program": [{{"id": "r", "of": "a", "axis_name": "x", "slots": {}, "channels": {}, {}}}],
+"memory": {{"transport": {{"protocol": "simple", "slot": "{} B"}}}}}})",
+        bandwidth, latency, reduce_rate, slots, channels, ops[op], slot);
+    const Scenario scenario = read_scenario("f", text);
+    Diagnostics diagnostics("f");
+    Paths paths(scenario.cluster.fabric);
+    const Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics, {},
+                                  scenario.memory.transport);
+    const Completion run = simulate(scenario.program, lowered, scenario.cluster.fabric, {});
+    const Demands demanded = demands(lowered, paths);
+    SweepOptions options;
+    options.check_capacity = &demanded;
+    const auto swept = sweep(scenario.program, lowered, paths, options);
+    if (const auto* completion = std::get_if<Completion>(&swept))
+      RC_ASSERT(completion->spans == run.spans);
+    else
+      RC_ASSERT(channels > 1 || op > 3 || op == 1);  // a ring of one channel shares no link
+  });
+}
+
+}  // namespace
+}  // namespace orrery::test

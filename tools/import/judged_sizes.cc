@@ -1,0 +1,129 @@
+#include "tools/import/judged_sizes.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+
+namespace orrery {
+namespace {
+
+int64_t most_count_of(const MscclAlgorithm& algorithm) {
+  int64_t most = 1;
+  for (const auto& gpu : algorithm.steps)
+    for (const std::vector<Step>& channel : gpu)
+      for (const Step& step : channel)
+        most = std::max(most, step.count());
+  return most;
+}
+
+/// "6 MiB", "6291457 B".
+std::string exact_text(Bytes size) {
+  constexpr std::array<std::string_view, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
+  int64_t count = size.count();
+  size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && count > 0 && count % 1024 == 0; ++unit)
+    count /= 1024;
+  return fmt::format("{} {}", count, kUnits[unit]);
+}
+
+/// "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB"; empty for all sizes.
+std::string range_text(Bytes least, std::optional<Bytes> most) {
+  if (least.count() == 0)
+    return most ? "up to " + exact_text(*most) : "";
+  return most ? fmt::format("from {} to {}", exact_text(least), exact_text(*most))
+              : fmt::format("from {} on", exact_text(least));
+}
+
+}  // namespace
+
+JudgedSizes::JudgedSizes(const MscclAlgorithm& algorithm, const Runtime& runtime,
+                         std::optional<Bytes> asked)
+    : algorithm_(algorithm),
+      runtime_(runtime),
+      asked_(asked),
+      chunk_(chunk_elements()),
+      most_count_(most_count_of(algorithm)) {
+  // Elements may be of one byte, so the chunks of a size may be of any number of bytes.
+  const auto chunks = [&](Bytes chunk) {
+    return std::min(most_count_, chunks_of_message(algorithm, runtime, std::max(chunk, Bytes(1))));
+  };
+  if (asked) {
+    fewest_ = most_ = chunks(chunk());
+    return;
+  }
+  most_ = chunks(Bytes(ceil_divide(algorithm.least_size.count(), algorithm.whole())));
+  if (algorithm.most_size)
+    fewest_ = chunks(Bytes(algorithm.most_size->count() / algorithm.whole()));
+  else if (!runtime.form(algorithm.protocol).slot)
+    fewest_ = most_count_;
+  fewest_ = std::min(fewest_, most_);
+}
+
+int64_t JudgedSizes::chunk_elements() const {
+  const Bytes smallest = kItem * algorithm_.whole();
+  const auto chunk = [&](Bytes size) {
+    return std::max<int64_t>(1, ceil_divide(size.count(), smallest.count()));
+  };
+  if (asked_)
+    return chunk(*asked_);
+  const Bytes usual(int64_t{1} << 20);
+  const Bytes most = algorithm_.most_size.value_or(usual);
+  const int64_t elements = chunk(std::max(algorithm_.least_size, std::min(usual, most)));
+  const bool too_large = algorithm_.most_size && smallest * elements > most;
+  return too_large && elements > 1 ? elements - 1 : elements;
+}
+
+std::string JudgedSizes::text() const {
+  if (asked_)
+    return "at " + exact_text(size());
+  const std::string range = range_text(algorithm_.least_size, algorithm_.most_size);
+  return range.empty() ? "at every size" : "at every size " + range;
+}
+
+std::string JudgedSizes::text_of_at_most(int64_t chunks) const {
+  if (chunks >= most_)
+    return text();
+  const std::optional<Bytes> largest = largest_chunk(algorithm_, runtime_, chunks + 1);
+  return "at sizes above " + exact_text(*largest * algorithm_.whole());
+}
+
+std::vector<std::string> JudgedSizes::notes() const {
+  std::vector<std::string> notes;
+  const bool small = size() < algorithm_.least_size;
+  const bool large = algorithm_.most_size && size() > *algorithm_.most_size;
+  if (small || large)
+    notes.push_back(fmt::format("{} is {} than the file is for: {}", exact_text(size()),
+                                small ? "less" : "more",
+                                range_text(algorithm_.least_size, algorithm_.most_size)));
+  const MessageForm& form = runtime_.form(algorithm_.protocol);
+  if (form.slot)
+    notes.push_back(fmt::format("{} in {}: a slot holds {} of data{} ({})",
+                                name(algorithm_.protocol), runtime_.name, size_text(*form.slot),
+                                cut_text(), runtime_.source));
+  else
+    notes.emplace_back("messages are not cut to slots, and have no flags (--runtime none)");
+  return notes;
+}
+
+/// How messages are cut, where they are.
+std::string JudgedSizes::cut_text() const {
+  if (!asked_)
+    return fewest_ == most_count_
+               ? ""
+               : fmt::format("; hangs are judged with messages of {}, as at the largest sizes",
+                             counted(fewest_, "chunk"));
+  const int64_t iterations = ceil_divide(chunk_, cut().elements);
+  if (iterations > 1)
+    return fmt::format("; a chunk of {} is cut, and all steps run {} times", size_text(chunk()),
+                       iterations);
+  if (fewest_ < most_count_)
+    return fmt::format("; a message has at most {} of {}", counted(fewest_, "chunk"),
+                       size_text(chunk()));
+  return "";
+}
+
+}  // namespace orrery
