@@ -265,6 +265,8 @@ TEST_CASE("broadcast_in_dim: extents of 1 and new dimensions are repeated") {
         "broadcast_dimensions: expected dimensions of [5,2,3], got 3");
   CHECK(broadcast({5, 2, 3}, {2, 0}) ==
         "broadcast_dimensions: expected ascending dimensions, got [2,0]");
+  CHECK(broadcast({1, 3}, {1, 1}) ==
+        "broadcast_dimensions: expected ascending dimensions, got [1,1]");
   CHECK(broadcast({5, 2, 3}, {0, 1}) ==
         "broadcast_dimensions: expected an extent of 1 or 2 (dimension 1 of [5,2,3]), got 3 "
         "(dimension 1 of [1,3])");
@@ -316,6 +318,9 @@ TEST_CASE("dynamic_update_slice: the array's type, of an update no larger") {
   CHECK(update(plain(Dtype::F32, {3, 8})) ==
         "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
         "f32[3,8] for f32[10,7]");
+  CHECK(update(plain(Dtype::F32, {3, 7, 1})) ==
+        "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
+        "f32[3,7,1] for f32[10,7]");
   CHECK(update(plain(Dtype::F16, {3, 7})) ==
         "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
         "f16[3,7] for f32[10,7]");
@@ -480,6 +485,20 @@ TEST_CASE("cost: a slice reads only what it keeps") {
   const Cost of = cost(OpKind::Slice, {plain(Dtype::F32, {100})},
                        {{"start_indices", Numbers{0}}, {"limit_indices", Numbers{10}}});
   CHECK(of.bytes == Bytes(2 * 10 * 4));
+}
+
+TEST_CASE("cost: what moves elements or writes constants computes nothing") {
+  const ValueType array = plain(Dtype::F32, {100});
+  const ValueType start = plain(Dtype::S32, {});
+  for (const Cost& of :
+       std::vector<Cost>{cost(OpKind::Slice, {array},
+                              {{"start_indices", Numbers{0}}, {"limit_indices", Numbers{10}}}),
+                         cost(OpKind::Transpose, {array}, {{"permutation", Numbers{0}}}),
+                         cost(OpKind::DynamicSlice, {array, start}, {{"slice_sizes", Numbers{5}}}),
+                         cost(OpKind::Full, {},
+                              {{"shape", Numbers{5}}, {"fill_value", 0.0}, {"dtype", Dtype::F64}}),
+                         cost(OpKind::AxisIndex, {}, {{"axis_name", Names{}}})})
+    CHECK(of.flops == Flops(0));
 }
 
 TEST_CASE("cost: indexed reads cost what they keep, and the indices") {
