@@ -52,6 +52,11 @@ const LimitInfo& info(int64_t Limits::*limit) {
   return *found;
 }
 
+std::string beyond_text(const LimitInfo& about, std::string_view most, std::string_view got) {
+  return fmt::format("expected at most {} {}, got {} (--limit {}={} allows more)", most, about.of,
+                     got, about.name, about.bytes ? "SIZE" : "N");
+}
+
 }  // namespace
 
 std::span<const LimitInfo> all_limits() {
@@ -74,13 +79,17 @@ std::string limit_text(const LimitInfo& limit, const Limits& limits) {
 
 std::string beyond(const Limits& limits, int64_t Limits::*limit, std::string_view got) {
   const LimitInfo& about = info(limit);
-  return fmt::format("expected at most {} {}, got {} (--limit {}={} allows more)",
-                     limit_text(about, limits), about.of, got, about.name,
-                     about.bytes ? "SIZE" : "N");
+  return beyond_text(about, limit_text(about, limits), got);
 }
 
 std::string beyond(const Limits& limits, int64_t Limits::*limit, int64_t got) {
-  return beyond(limits, limit, count_text(info(limit), got));
+  const LimitInfo& about = info(limit);
+  const std::string most = limit_text(about, limits);
+  const std::string there = count_text(about, got);
+  const auto unit = [](std::string_view text) { return text.substr(text.find(' ') + 1); };
+  if (!about.bytes || unit(most) == unit(there))
+    return beyond_text(about, most, there);
+  return beyond_text(about, fmt::format("{} B", limits.*limit), fmt::format("{} B", got));
 }
 
 }  // namespace orrery

@@ -116,7 +116,7 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   };
   const auto steps_with = [&](const ScheduleRequest& each) {
     const std::unique_ptr<const Schedule> whole = algorithm.make(each);
-    return Int128{steps_of_a_rank(*whole)} * maker_.slices(*whole, work);
+    return Int128{steps_of_a_rank(*whole)} * maker_.iterations(*whole, work);
   };
   // Data that is split into one part per rank shrinks with the number of ranks.
   const bool split =

@@ -25,21 +25,23 @@ std::optional<int64_t> ScheduleMaker::largest_message(WorkType work) const {
   return transport_->largest_message().count() / itemsize(work).count();
 }
 
-int64_t ScheduleMaker::slices(const Schedule& whole, WorkType work) const {
+int64_t ScheduleMaker::iterations(const Schedule& whole, WorkType work) const {
   const std::optional<int64_t> most = largest_message(work);
-  return most ? SlicedSchedule::slices(whole, *most) : 1;
+  return most ? SlicedSchedule::iterations_for(whole, *most) : 1;
 }
 
 MadeSchedule ScheduleMaker::make(const Algorithm& algorithm, const ScheduleRequest& request,
                                  WorkType work) const {
   MadeSchedule made{algorithm.make(request), 0};
-  const int64_t slices = this->slices(*made.schedule, work);
-  const auto times = [&](uint64_t steps) { return UInt128{steps} * static_cast<uint64_t>(slices); };
+  const int64_t iterations = this->iterations(*made.schedule, work);
+  const auto times = [&](uint64_t steps) {
+    return UInt128{steps} * static_cast<uint64_t>(iterations);
+  };
   const UInt128 steps = times(count_steps(*made.schedule));
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));
-  if (times(longest_channel(*made.schedule)) >= UInt128{1} << 31U)
+  if (iterations > 1 && times(longest_channel(*made.schedule)) >= UInt128{1} << 31U)
     made.steps = most_steps_ + 1;  // step numbers have 31 bits
-  if (slices > 1 && made.steps <= most_steps_)
+  if (iterations > 1 && made.steps <= most_steps_)
     made.schedule =
         std::make_unique<SlicedSchedule>(std::move(made.schedule), *largest_message(work));
   return made;

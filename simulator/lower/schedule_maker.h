@@ -30,7 +30,7 @@ class ScheduleMaker {
                     WorkType work) const;
 
   /// How often the steps of `whole` run, so that each message fits a slot.
-  int64_t slices(const Schedule& whole, WorkType work) const;
+  int64_t iterations(const Schedule& whole, WorkType work) const;
 
   /// The most elements of one message.
   std::optional<int64_t> largest_message(WorkType work) const;

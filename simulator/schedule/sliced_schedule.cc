@@ -10,7 +10,8 @@
 namespace orrery {
 namespace {
 
-/// How many iterations send `messages` messages of a connection; rounded up.
+/// How many iterations send `messages` messages of a connection, with `of_each` in each; rounded
+/// up.
 uint32_t iterations_of(uint32_t messages, uint32_t of_each) {
   return static_cast<uint32_t>(ceil_divide(int64_t{messages}, int64_t{of_each}));
 }
@@ -19,7 +20,7 @@ uint32_t iterations_of(uint32_t messages, uint32_t of_each) {
 
 SlicedSchedule::SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch)
     : whole_(std::move(whole)), stretch_(stretch), extent_(whole_->extent()) {
-  const int64_t iterations = slices(*whole_, stretch);
+  const int64_t iterations = iterations_for(*whole_, stretch);
   ORRERY_CHECK(iterations < int64_t{1} << 31U, "step numbers have 31 bits");
   iterations_ = static_cast<uint32_t>(iterations);
   uint64_t longest = 0;
@@ -32,7 +33,7 @@ SlicedSchedule::SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t st
     find_window(longest);
 }
 
-int64_t SlicedSchedule::slices(const Schedule& whole, int64_t stretch) {
+int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
   ORRERY_CHECK(stretch > 0, "a stretch has an element");
   return std::max<int64_t>(1, ceil_divide(whole.largest_step(), stretch));
 }
@@ -72,7 +73,8 @@ void SlicedSchedule::find_window(uint64_t longest) {
     extent_.window = static_cast<uint32_t>(all);
     extent_.lockstep = false;
   } else {
-    // A sender is at most `slots` messages of a connection ahead of its receiver.
+    // The channel that a cause names is at most `slots` messages of their connection further: its
+    // next send waits for a slot, its next receive for a message.
     uint64_t ahead = 1;  // iterations
     for (const Connection& connection : connections_)
       ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));

@@ -21,11 +21,11 @@ namespace orrery {
 /// proved does so when it is cut, with the same folds.
 class SlicedSchedule final : public Schedule {
  public:
-  /// Visits all steps. Requires slices() x steps of a channel < 2^31.
+  /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
   SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
 
   /// How many iterations the largest step needs; at least 1.
-  static int64_t slices(const Schedule& whole, int64_t stretch);
+  static int64_t iterations_for(const Schedule& whole, int64_t stretch);
 
   const Extent& extent() const override { return extent_; }
   uint32_t steps(Node node, Channel channel) const override {

@@ -57,8 +57,8 @@ struct ProveCommand {
   std::optional<std::string> cluster;     // of the catalog
   std::optional<std::string> definition;  // a file
   std::optional<uint32_t> slots;
-  uint32_t root = 0;
-  std::string runtime = "rccl";
+  std::optional<uint32_t> root;
+  std::optional<std::string> runtime;
   std::optional<std::string> size;
   Limits limits;
 };

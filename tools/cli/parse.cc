@@ -167,11 +167,15 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
                    "for; times are then of 1 MiB, or of the nearest of them)")
       ->type_name("BYTES");
   command
-      ->add_option("--runtime", prove.runtime,
-                   "Whose limits and slot sizes: rccl, msccl, or none (no limits, uncut messages)")
+      ->add_option(
+          "--runtime", prove.runtime,
+          "Whose parser, limits and slots: rccl, msccl, or none (no limits, uncut messages); "
+          "default: rccl, or msccl for files that only its parser reads")
       ->check(CLI::IsMember({"rccl", "msccl", "none"}))
       ->type_name("NAME");
-  command->add_option("--root", prove.root, "The root of a broadcast, reduce, gather or scatter")
+  command
+      ->add_option("--root", prove.root,
+                   "The root of a broadcast, reduce, gather or scatter (default: 0)")
       ->type_name("GPU");
   command
       ->add_option("--definition", prove.definition,

@@ -31,10 +31,14 @@ std::string called_text(const MscclAlgorithm& algorithm) {
 }
 
 std::string header_text(const MscclAlgorithm& algorithm, const AlgorithmProof& proof) {
-  return fmt::format("  {} over {} gpus, {}{} protocol; {} chunks of {}, {} steps, {} messages",
-                     name(algorithm.collective), algorithm.gpus, called_text(algorithm),
-                     name(algorithm.protocol), algorithm.chunks, size_text(proof.chunk),
-                     grouped(proof.steps), grouped(algorithm.messages.size()));
+  const auto many = [](uint64_t count, const char* noun) {
+    return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+  };
+  return fmt::format(
+      "  {} over {}, {}{} protocol; {} of {} ({} in all), {}, {}", name(algorithm.collective),
+      counted(algorithm.gpus, "gpu"), called_text(algorithm), name(algorithm.protocol),
+      counted(algorithm.whole(), "chunk"), size_text(proof.chunk), size_text(proof.size),
+      many(proof.steps, "step"), many(algorithm.messages.size(), "message"));
 }
 
 std::string notes_text(const AlgorithmProof& proof) {
@@ -65,7 +69,8 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
   ProofRequest request;
   request.slots = command.slots;
   request.root = command.root;
-  request.runtime = runtime_named(command.runtime);
+  if (command.runtime)
+    request.runtime = runtime_named(*command.runtime);
   request.limits = command.limits;
   if (command.size)
     request.size = size_named("--size", *command.size);

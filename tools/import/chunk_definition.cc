@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/program/builder.h"
 #include "models/scenario/document.h"
@@ -225,8 +226,8 @@ ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root) {
   const uint32_t gpus = algorithm.gpus;
   const int64_t chunks = algorithm.whole();
   ChunkDefinition result;
-  result.text = fmt::format("the {} of {} chunk{} over {} gpus", name(collective), chunks,
-                            chunks == 1 ? "" : "s", gpus);
+  result.text = fmt::format("the {} of {} over {}", name(collective), counted(chunks, "chunk"),
+                            counted(gpus, "gpu"));
   if (form_of(collective).rooted) {
     result.text += fmt::format(", root {}", root);
     result.runs = [=](uint32_t gpu) { return rooted_runs(collective, chunks, gpus, root, gpu); };
@@ -254,8 +255,8 @@ ChunkDefinition read_definition(std::string_view text, const std::string& file,
   size_t defined = 0;
   for (const auto& gpu : *outputs)
     defined += gpu.size();
-  result.text =
-      fmt::format("the {} output chunk{} that {} defines", defined, defined == 1 ? "" : "s", file);
+  result.text = fmt::format("the {} that {} defines",
+                            counted(static_cast<int64_t>(defined), "output chunk"), file);
   result.runs = [outputs](uint32_t gpu) {
     std::vector<DefinedRun> runs;
     for (const auto& [chunk, made_of] : (*outputs)[gpu])

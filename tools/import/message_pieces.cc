@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
+#include "simulator/schedule/sliced_schedule.h"
 
 namespace orrery {
 namespace {
@@ -80,6 +82,28 @@ CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::M
                                  {receive.node, receive.channel, begin(receive) + p}});
   }
   return result;
+}
+
+std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps, int64_t chunk,
+                                            int64_t stretch) {
+  StoredSteps scaled = steps.steps;
+  for (auto& channels : scaled)
+    for (std::vector<Step>& channel : channels)
+      for (Step& step : channel)
+        for (std::optional<Slice>* const slice : {&step.source, &step.target}) {
+          if (!*slice)
+            continue;
+          ORRERY_CHECK(stretch >= chunk || (*slice)->count <= 1, "stretches are of one chunk");
+          (*slice)->first *= chunk;
+          (*slice)->count *= chunk;
+        }
+  areas.input = checked_multiply(areas.input, chunk);
+  areas.output = checked_multiply(areas.output, chunk);
+  areas.scratch = checked_multiply(areas.scratch, chunk);
+  auto whole = std::make_unique<const StoredSchedule>(areas, scaled, steps.messages);
+  if (stretch >= chunk)
+    return whole;
+  return std::make_unique<const SlicedSchedule>(std::move(whole), stretch);
 }
 
 }  // namespace orrery

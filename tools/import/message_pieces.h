@@ -1,8 +1,10 @@
 #pragma once
 
-// The steps of an algorithm with as many chunks at a time as fit a slot.
+// The messages of an algorithm, cut to slots: as many chunks at a time as fit one, or stretches of
+// a chunk.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "simulator/schedule/stored_schedule.h"
@@ -29,5 +31,12 @@ uint64_t count_pieces(const StoredSteps& steps, int64_t most);
 /// A wait of a step is one of its first piece, for the last piece of the other step.
 CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
                    int64_t most);
+
+/// `steps` and `areas`, in chunks, as a schedule with chunks of `chunk` elements. All steps run
+/// once for each `stretch` elements of a chunk, as the interpreter runs them; then steps are of one
+/// chunk each. Requires less than 2^31 steps a channel. Throws Overflow where an area exceeds 64
+/// bits.
+std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps, int64_t chunk,
+                                            int64_t stretch);
 
 }  // namespace orrery

@@ -5,70 +5,36 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "models/base/utf8.h"
 #include "tools/import/msccl_messages.h"
+#include "tools/import/msccl_names.h"
 #include "tools/import/msccl_waits.h"
+#include "tools/import/parser_text.h"
 #include "tools/import/xml_element.h"
 
 namespace orrery {
 namespace {
 
-/// What one type of step does, as in Step.
-struct StepType {
-  std::string_view name;
-  bool receives;
-  bool reads;  // its source buffer
-  bool writes;
-  bool sends;
-  bool combines;
-};
+constexpr std::array<std::string_view, 10> kAlgo = {
+    "name", "proto",   "nchannels",  "nchunksperloop", "ngpus",
+    "coll", "inplace", "outofplace", "minBytes",       "maxBytes"};
+constexpr std::array<std::string_view, 4> kGpu = {"id", "i_chunks", "o_chunks", "s_chunks"};
+constexpr std::array<std::string_view, 4> kBlock = {"id", "send", "recv", "chan"};
+constexpr std::array<std::string_view, 10> kStep = {"s",      "type", "srcbuf", "srcoff", "dstbuf",
+                                                    "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
 
-// MSCCL's interpreter (msccl/src/collectives/device/msccl_interpreter.h in microsoft/msccl).
-constexpr std::array<StepType, 9> kStepTypes = {{
-    // name     receives reads  writes sends  combines
-    {"s", false, true, false, true, false},
-    {"r", true, false, true, false, false},
-    {"rcs", true, false, true, true, false},
-    {"rrs", true, true, false, true, true},
-    {"rrc", true, true, true, false, true},
-    {"rrcs", true, true, true, true, true},
-    {"cpy", false, true, true, false, false},
-    {"re", false, true, true, false, true},
-    {"nop", false, false, false, false, false},
-}};
-
-struct CollectiveName {
-  std::string_view name;
-  MscclForm form;
-};
-
-/// In the order of MscclCollective.
-constexpr std::array kCollectives = {
-    //             name              input is part, output is part, rooted, counts a part
-    CollectiveName{"allreduce", {}},
-    CollectiveName{"allgather", {true, false, false, false}},
-    CollectiveName{"alltoall", {}},
-    CollectiveName{"reduce_scatter", {false, true, false, false}},
-    CollectiveName{"broadcast", {false, false, true, false}},
-    CollectiveName{"reduce", {false, false, true, false}},
-    CollectiveName{"gather", {true, false, true, true}},
-    CollectiveName{"scatter", {false, true, true, true}},
-    CollectiveName{"custom", {}},
-};
-
-/// RCCL's spelling of "reduce_scatter".
-constexpr std::string_view kReduceScatterToo = "reducescatter";
-
-/// Attributes of <algo> that files have and the runtimes do not read.
-constexpr std::array<std::string_view, 2> kUnread = {"maxcount", "nthreadblocks"};
+/// The attributes of <algo> that files may lack.
+constexpr std::array<std::string_view, 3> kMayLack = {"minBytes", "maxBytes", "outofplace"};
 
 class Reader {
  public:
@@ -78,19 +44,15 @@ class Reader {
   /// Errors are added to the diagnostics; the result is valid only if there are none.
   MscclAlgorithm read(pugi::xml_node root) {
     const XmlElement algo(root, "/algo", lines_, limits_, diagnostics_);
-    read_header(algo);
+    const std::vector<XmlElement> gpus = algo.children("gpu");
+    read_header(algo, gpus.size());
     if (!diagnostics_.empty())
       return std::move(algorithm_);  // the rest is checked against the header
-    const std::vector<XmlElement> gpus = algo.children("gpu");
-    if (gpus.size() != algorithm_.gpus) {
-      algo.add_error("ngpus",
-                     fmt::format("the file has {} gpus, not {}", gpus.size(), algorithm_.gpus));
-      return std::move(algorithm_);
-    }
     blocks_.resize(gpus.size());
     algorithm_.steps.resize(gpus.size());
     algorithm_.blocks.resize(gpus.size());
     algorithm_.buffers.resize(gpus.size());
+    algorithm_.declared.resize(gpus.size());
     for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu)
       read_gpu(gpu, gpus[gpu]);
     check_size(algo);
@@ -98,16 +60,17 @@ class Reader {
       resolve_waits(algorithm_, blocks_);
     if (diagnostics_.empty())
       algorithm_.messages = join_messages(algorithm_, blocks_);
+    note_calls();
     return std::move(algorithm_);
   }
 
  private:
-  void read_header(const XmlElement& algo) {
-    algo.allow({"name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace",
-                "outofplace", "minBytes", "maxBytes", kUnread[0], kUnread[1]});
-    for (const std::string_view unread : kUnread)
-      if (algo.has(unread.data()))
-        algorithm_.notes.push_back(fmt::format("{} is not read: the runtimes ignore it", unread));
+  /// `elements` are the <gpu> that the file has.
+  void read_header(const XmlElement& algo, size_t elements) {
+    note_unknown(algo, kAlgo);
+    for (const std::string_view attribute : kMayLack)
+      if (!algo.among_first(attribute))
+        algorithm_.absent.push_back(attribute);
     algorithm_.name = algo.word("name").value_or("");
     if (const std::optional<std::string> text = algo.word("proto")) {
       const std::optional<MscclProtocol> protocol = protocol_named(*text);
@@ -117,21 +80,59 @@ class Reader {
     }
     const std::optional<int64_t> gpus = algo.whole("ngpus", {1, 1 << 16});
     const std::optional<int64_t> chunks = algo.whole("nchunksperloop", {1});
+    if (gpus && static_cast<size_t>(*gpus) != elements)
+      algo.add_error("ngpus", fmt::format("expected {}, as the file has {}, got {}", elements,
+                                          counted(static_cast<int64_t>(elements), "gpu"), *gpus));
     algorithm_.gpus = static_cast<uint32_t>(gpus.value_or(1));
     algorithm_.chunks = chunks.value_or(1);
     algorithm_.channels = algo.whole("nchannels", {1}).value_or(1);
     algorithm_.in_place = algo.whole("inplace", {0, 1}).value_or(0) == 1;
     algorithm_.out_of_place = !algorithm_.in_place;
-    if (algo.has("outofplace"))
-      algorithm_.out_of_place |= algo.whole("outofplace", {0, 1}) == 1;
+    if (algo.has("outofplace")) {
+      const bool out_of_place = algo.whole("outofplace", {0, 1}) == 1;
+      if (!algorithm_.in_place && !out_of_place)
+        algorithm_.notes.emplace_back(
+            "inplace and outofplace are both 0: no call would use it; it is judged out of place");
+      algorithm_.out_of_place |= out_of_place;
+    }
     read_collective(algo);
     read_sizes(algo);
     const MscclForm form = form_of(algorithm_.collective);
     if ((form.input_is_part || form.output_is_part ||
          algorithm_.collective == MscclCollective::AllToAll) &&
-        gpus && chunks && algorithm_.whole() % *gpus != 0)
+        gpus && chunks && diagnostics_.empty() && algorithm_.whole() % *gpus != 0)
       algo.add_error("nchunksperloop",
-                     fmt::format("{} chunks do not divide into {} equal parts", *chunks, *gpus));
+                     fmt::format("expected a multiple of ngpus ({}), got {}", *gpus, *chunks));
+  }
+
+  /// Attributes that nothing reads are noted once, and what is like one that is missing is an
+  /// error.
+  void note_unknown(const XmlElement& element, std::span<const std::string_view> known) {
+    for (const std::string_view attribute : element.unknown(known)) {
+      std::string what =
+          fmt::format("{} of <{}> is not read: the runtimes ignore it", attribute, element.name());
+      if (std::find(algorithm_.notes.begin(), algorithm_.notes.end(), what) ==
+          algorithm_.notes.end())
+        algorithm_.notes.push_back(std::move(what));
+    }
+  }
+
+  /// Out of place, the input is the caller's, and is usually not written.
+  void note_calls() {
+    for (uint32_t gpu = 0; gpu < algorithm_.gpus && algorithm_.out_of_place; ++gpu)
+      for (size_t b = 0; b < algorithm_.steps[gpu].size(); ++b)
+        for (uint32_t s = 0; s < algorithm_.steps[gpu][b].size(); ++s) {
+          const StepRef ref{Node(gpu), Channel(b), s};
+          if (const Step& step = algorithm_.step(ref);
+              !step.target || step.target->area != Area::Input)
+            continue;
+          const MscclStepText& text = algorithm_.text(ref);
+          algorithm_.notes.push_back(fmt::format(
+              "gpu {} tb {} step {} ({}, line {}) writes buffer i, which out of place is "
+              "the caller's input",
+              gpu, algorithm_.block(ref).id, text.number, text.type, text.line));
+          return;
+        }
   }
 
   void read_sizes(const XmlElement& algo) {
@@ -156,16 +157,10 @@ class Reader {
     const std::optional<std::string> coll = algo.word("coll");
     if (!coll)
       return;
-    if (*coll == kReduceScatterToo) {
-      algorithm_.collective = MscclCollective::ReduceScatter;
-      algorithm_.notes.push_back("coll=\"reducescatter\" is taken as \"reduce_scatter\"");
+    algorithm_.collective_word = *coll;
+    if (const std::optional<MscclCollective> known = collective_named(*coll)) {
+      algorithm_.collective = *known;
       return;
-    }
-    for (size_t c = 0; c < kCollectives.size(); ++c) {
-      if (kCollectives[c].name == *coll) {
-        algorithm_.collective = static_cast<MscclCollective>(c);
-        return;
-      }
     }
     algo.add_error("coll", fmt::format("expected allreduce, allgather, alltoall, reduce_scatter, "
                                        "broadcast, reduce, gather, scatter or custom, got \"{}\"",
@@ -194,7 +189,7 @@ class Reader {
   }
 
   void read_gpu(uint32_t gpu, const XmlElement& element) {
-    element.allow({"id", "i_chunks", "o_chunks", "s_chunks"});
+    note_unknown(element, kGpu);
     const std::optional<int64_t> id = element.whole("id", {});
     if (id && *id != gpu)
       element.add_error("id", fmt::format("expected {}: gpus are listed in order", gpu));
@@ -208,12 +203,14 @@ class Reader {
     const MscclForm form = form_of(algorithm_.collective);
     const bool custom = algorithm_.collective == MscclCollective::Custom;
     MscclBuffers& buffers = algorithm_.buffers[gpu];
-    buffers.scratch = element.whole("s_chunks", {}).value_or(0);
-    const auto read = [&](const char* attribute, bool is_part) -> int64_t {
+    MscclBuffers& written = algorithm_.declared[gpu];
+    buffers.scratch = written.scratch = element.whole("s_chunks", {}).value_or(0);
+    const auto read = [&](const char* attribute, bool is_part, int64_t& in_file) -> int64_t {
       const int64_t expected = is_part ? algorithm_.part() : algorithm_.whole();
       const std::optional<int64_t> declared = element.whole(attribute, {});
       if (!declared)
         return expected;
+      in_file = *declared;
       if (custom)
         return *declared;
       // An in-place file declares its single buffer under one of the two names and has 0 for the
@@ -224,38 +221,39 @@ class Reader {
         return 0;
       if (*declared != expected)
         element.add_error(
-            attribute, fmt::format("expected {} ({} of {} chunks over {} gpus), got {}", expected,
-                                   name(algorithm_.collective), algorithm_.chunks, algorithm_.gpus,
-                                   *declared));
+            attribute,
+            fmt::format("expected {} ({} over {} with nchunksperloop {}{}), got {}", expected,
+                        name(algorithm_.collective), counted(algorithm_.gpus, "gpu"),
+                        algorithm_.chunks, form.counts_part ? ", which is of one gpu's part" : "",
+                        *declared));
       return expected;
     };
-    buffers.input = read("i_chunks", form.input_is_part);
-    buffers.output = read("o_chunks", form.output_is_part);
+    buffers.input = read("i_chunks", form.input_is_part, written.input);
+    buffers.output = read("o_chunks", form.output_is_part, written.output);
     if (custom && algorithm_.in_place && !algorithm_.out_of_place)
       buffers.input = buffers.output = std::max(buffers.input, buffers.output);
   }
 
   void read_block(uint32_t gpu, const XmlElement& element) {
-    element.allow({"id", "send", "recv", "chan"});
+    note_unknown(element, kBlock);
     const int64_t last = int64_t{algorithm_.gpus} - 1;
     ThreadBlock block;
-    block.send = element.whole("send", {-1, last}).value_or(-1);
-    block.receive = element.whole("recv", {-1, last}).value_or(-1);
-    block.channel = element.whole("chan", {}).value_or(0);
-    if (block.channel >= algorithm_.channels)
-      element.add_error("chan", fmt::format("expected a channel below nchannels ({}), got {}",
-                                            algorithm_.channels, block.channel));
     block.elements = element.children("step");
     const std::optional<int64_t> id = element.whole("id", {});
     MscclBlock& read = algorithm_.blocks[gpu].emplace_back();
     read.id = id.value_or(-1);
-    read.channel = block.channel;
+    read.send = element.whole("send", {-1, last}).value_or(-1);
+    read.receive = element.whole("recv", {-1, last}).value_or(-1);
+    read.channel = element.whole("chan", {}).value_or(0);
+    if (read.channel >= algorithm_.channels)
+      element.add_error("chan", fmt::format("expected a channel below nchannels ({}), got {}",
+                                            algorithm_.channels, read.channel));
     if (id && !block_ids_.insert(*id).second)
       element.add_error("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
-    if (block.send == gpu || block.receive == gpu)
+    if (read.send == gpu || read.receive == gpu)
       element.add_error("a gpu does not send to itself; use a cpy step");
-    claim(gpu, block.send, block.channel, "send", element);
-    claim(gpu, block.receive, block.channel, "recv", element);
+    claim(gpu, read.send, read.channel, "send", element);
+    claim(gpu, read.receive, read.channel, "recv", element);
 
     const Channel channel(blocks_[gpu].size());
     std::vector<Step> steps;
@@ -266,7 +264,7 @@ class Reader {
       text.line = step.line();
       text.number = s;
       const bool sets_flag = step.whole("hasdep", {0, 1}) == 1;
-      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, block, step, text));
+      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, read, step, text));
       parsed.push_back(
           {text.type, text.waits_for.has_value(), sets_flag, made.source, made.target});
     }
@@ -307,10 +305,10 @@ class Reader {
                                     peer, channel));
   }
 
-  Step read_step(StepRef ref, const ThreadBlock& block, const XmlElement& element,
+  Step read_step(StepRef ref, const MscclBlock& block, const XmlElement& element,
                  MscclStepText& text) {
-    element.allow(
-        {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"});
+    note_unknown(element, kStep);
+    check_parsed(ref, element);
     const std::optional<int64_t> number = element.whole("s", {});
     if (number && *number != ref.index)
       element.add_error("s", fmt::format("expected {}: steps are listed in order", ref.index));
@@ -321,10 +319,8 @@ class Reader {
 
     Step result;
     const std::optional<std::string> word = element.word("type");
-    const auto* const type =
-        std::find_if(kStepTypes.begin(), kStepTypes.end(),
-                     [&](const StepType& candidate) { return word && candidate.name == *word; });
-    if (type == kStepTypes.end()) {
+    const StepType* const type = word ? step_type_named(*word) : nullptr;
+    if (type == nullptr) {
       if (word)
         element.add_error("type", fmt::format("expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
                                               "got \"{}\"",
@@ -351,6 +347,25 @@ class Reader {
     return result;
   }
 
+  /// The runtimes' parsers need every attribute of a step, and a buffer's letter even where the
+  /// step has no such buffer.
+  void check_parsed(StepRef ref, const XmlElement& element) {
+    const auto refuse = [&](std::string_view attribute, std::string_view how) {
+      algorithm_.refuse(std::string(attribute),
+                        fmt::format("gpu {} tb {} step {} (line {}) {}", ref.node.index(),
+                                    algorithm_.blocks[ref.node.index()].back().id, ref.index,
+                                    element.line(), how));
+    };
+    for (const std::string_view attribute : kStep)
+      if (!element.among_first(attribute))
+        refuse(attribute, "lacks it");
+    for (const char* const buffer : {"srcbuf", "dstbuf"})
+      if (const std::optional<std::string> word =
+              element.has(buffer) ? element.word(buffer) : std::nullopt;
+          word && *word != "i" && *word != "o" && *word != "s")
+        refuse(buffer, fmt::format("has \"{}\", not i, o or s", *word));
+  }
+
   std::optional<Slice> slice(Node gpu, const XmlElement& element, const char* buffer_name,
                              const char* offset_name) {
     const std::optional<std::string> word = element.word(buffer_name);
@@ -365,9 +380,14 @@ class Reader {
     const Area area = *word == "i" ? Area::Input : *word == "o" ? Area::Output : Area::Scratch;
     const int64_t chunks = algorithm_.buffers[gpu.index()].of(area);
     if (*offset + *count > chunks) {
+      const auto chunks_text = [](int64_t first, int64_t end) {
+        return end - first == 1 ? fmt::format("chunk {}", first)
+                                : fmt::format("chunks {} to {}", first, end - 1);
+      };
       element.add_error(offset_name,
-                        fmt::format("chunks {} to {} lie outside buffer {}, which has {}", *offset,
-                                    *offset + *count - 1, *word, chunks));
+                        fmt::format("expected chunks of buffer {}, which has {}, got {}", *word,
+                                    chunks == 0 ? "none" : chunks_text(0, chunks),
+                                    chunks_text(*offset, *offset + *count)));
       return std::nullopt;
     }
     return Slice{area, *offset, *count};
@@ -383,14 +403,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string_view name(MscclCollective collective) {
-  return kCollectives[static_cast<size_t>(collective)].name;
-}
-
-MscclForm form_of(MscclCollective collective) {
-  return kCollectives[static_cast<size_t>(collective)].form;
-}
 
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits) {
   Diagnostics diagnostics(std::move(file));
@@ -410,6 +422,8 @@ MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits&
   diagnostics.throw_if_any();
   MscclAlgorithm algorithm = Reader(lines, limits, diagnostics).read(root);
   diagnostics.throw_if_any();
+  if (std::optional<std::string> wrong = refused_text(text, lines))
+    algorithm.refuse("text", std::move(*wrong));
   algorithm.file = diagnostics.file();
   return algorithm;
 }

@@ -56,6 +56,8 @@ struct MscclStepText {
 struct MscclBlock {
   int64_t id = 0;
   int64_t channel = 0;
+  int64_t send = -1;  // gpu, or -1 for none
+  int64_t receive = -1;
   std::vector<MscclStepText> steps;
 };
 
@@ -102,12 +104,23 @@ struct MscclAlgorithm {
   std::vector<StoredSchedule::Message> messages;
   std::vector<CertainHang> hangs;  // the first ones
   size_t more_hangs = 0;
-  std::vector<std::string> notes;  // what the reader took although it has no meaning here
+  std::vector<std::string> notes;        // what the reader took although it has no meaning here
+  std::string collective_word;           // as the file spells it: "reducescatter"
+  std::vector<std::string_view> absent;  // attributes of <algo> that it lacks and some parsers need
+  std::vector<MscclBuffers> declared;    // per gpu: the chunks that the file says
+  /// What all runtimes' parsers refuse, the first of each kind: what, and where.
+  std::vector<std::pair<std::string, std::string>> refused;
 
   /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
   int64_t whole() const { return form_of(collective).counts_part ? chunks * gpus : chunks; }
   /// Chunks of one gpu's own part: its input of an all-gather, its output of a reduce-scatter.
   int64_t part() const { return whole() / gpus; }
+  void refuse(const std::string& what, std::string where) {
+    for (const auto& [known, first] : refused)
+      if (known == what)
+        return;
+    refused.emplace_back(what, std::move(where));
+  }
   void add_hang(CertainHang hang) {
     constexpr size_t kMost = 8;
     if (hangs.size() < kMost)

@@ -26,9 +26,8 @@ std::string messages_text(size_t count) {
 /// messages, the connections that have it at both ends.
 class UnequalEnds {
  public:
-  UnequalEnds(MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks,
-              std::map<size_t, size_t> usual)
-      : algorithm_(algorithm), blocks_(blocks), usual_(std::move(usual)) {}
+  UnequalEnds(MscclAlgorithm& algorithm, std::map<size_t, size_t> usual)
+      : algorithm_(algorithm), usual_(std::move(usual)) {}
 
   void add(const Connection& connection, const Ends& ends) {
     const auto& [from, to, channel] = connection;
@@ -39,8 +38,8 @@ class UnequalEnds {
     const std::string unmatched = fmt::format(
         "gpu {} tb {} step {} ({}, line {})", first.node.index(), algorithm_.block(first).id,
         algorithm_.text(first).number, algorithm_.text(first).type, algorithm_.text(first).line);
-    const std::string sender = side_text(from, &ThreadBlock::send, to, channel);
-    const std::string receiver = side_text(to, &ThreadBlock::receive, from, channel);
+    const std::string sender = side_text(from, &MscclBlock::send, to, channel);
+    const std::string receiver = side_text(to, &MscclBlock::receive, from, channel);
     const std::string message = fmt::format(
         "On channel {}, {} sends {} to gpu {}, and {} receives {}: {}.", channel, sender,
         messages_text(sent), to, receiver, received,
@@ -69,12 +68,11 @@ class UnequalEnds {
 
  private:
   /// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks has that peer.
-  std::string side_text(uint32_t gpu, int64_t ThreadBlock::*direction, uint32_t peer,
+  std::string side_text(uint32_t gpu, int64_t MscclBlock::*direction, uint32_t peer,
                         int64_t channel) const {
-    for (size_t b = 0; b < blocks_[gpu].size(); ++b)
-      if (const ThreadBlock& block = blocks_[gpu][b];
-          block.*direction == int64_t{peer} && block.channel == channel)
-        return fmt::format("gpu {} tb {}", gpu, algorithm_.blocks[gpu][b].id);
+    for (const MscclBlock& block : algorithm_.blocks[gpu])
+      if (block.*direction == int64_t{peer} && block.channel == channel)
+        return fmt::format("gpu {} tb {}", gpu, block.id);
     return fmt::format("gpu {}", gpu);
   }
 
@@ -85,7 +83,6 @@ class UnequalEnds {
   }
 
   MscclAlgorithm& algorithm_;
-  const std::vector<std::vector<ThreadBlock>>& blocks_;
   std::map<size_t, size_t> usual_;
 };
 
@@ -96,7 +93,7 @@ std::vector<StoredSchedule::Message> join_messages(
   std::map<Connection, Ends> connections;
   for (uint32_t gpu = 0; gpu < blocks.size(); ++gpu) {
     for (size_t b = 0; b < blocks[gpu].size(); ++b) {
-      const int64_t channel = blocks[gpu][b].channel;
+      const int64_t channel = algorithm.blocks[gpu][b].channel;
       for (uint32_t s = 0; s < blocks[gpu][b].elements.size(); ++s) {
         const StepRef ref{Node(gpu), Channel(b), s};
         const Step& step = algorithm.step(ref);
@@ -111,7 +108,7 @@ std::vector<StoredSchedule::Message> join_messages(
   for (const auto& [connection, ends] : connections)
     if (ends.sends.size() == ends.receives.size())
       ++usual[ends.sends.size()];
-  UnequalEnds unequal(algorithm, blocks, std::move(usual));
+  UnequalEnds unequal(algorithm, std::move(usual));
   std::vector<StoredSchedule::Message> messages;
   for (const auto& [connection, ends] : connections) {
     if (ends.sends.size() != ends.receives.size()) {

@@ -13,9 +13,6 @@ namespace orrery {
 
 /// A thread block of a gpu while it is read.
 struct ThreadBlock {
-  int64_t send = -1;  // gpu, or -1 for none
-  int64_t receive = -1;
-  int64_t channel = 0;
   std::vector<XmlElement> elements;  // one per step
   Transfers transfers;               // of the steps
 };

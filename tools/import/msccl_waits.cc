@@ -50,9 +50,10 @@ class Waits {
       const uint32_t step = transfer.steps.front();
       if (waiting != transfer.nops.end() && !steps[step].waits_for)
         blocks_[b].elements[step].add_error(
-            "depid", fmt::format("expected a wait: the nop on line {} waits, and the runtimes take "
-                                 "its wait only with one of the next step",
-                                 steps[*waiting].line));
+            "depid",
+            fmt::format("expected a wait: the nop on line {} waits, and the runtimes refuse "
+                        "that unless the step after it waits too",
+                        steps[*waiting].line));
     }
     for (const uint32_t nop : blocks_[b].transfers.last_nops)
       steps[nop].waits_for.reset();

@@ -59,6 +59,13 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
              __FILE__, __LINE__);
 }
 
+/// What links the step that is waited for to the step at which its thread block is.
+std::string after_text(const MscclAlgorithm& algorithm, StepRef at, StepRef whom) {
+  if (at == whom || at.node != whom.node || at.channel != whom.channel)
+    return "";
+  return fmt::format("; that thread block is at step {}", algorithm.text(at).number);
+}
+
 /// Of the step's slices the one that the access touches, in the file's buffers: only the elements
 /// of `shared`, which are in the areas.
 Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step,
@@ -112,10 +119,12 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
   std::vector<std::pair<std::string, std::string>> rows;
   for (size_t i = 0; i < shown; ++i) {
     const auto cell = [&](size_t c) { return fmt::format("{:>{}}", who[i][c], width[c]); };
-    rows.emplace_back(fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1),
-                                  cell(2), cell(3), cell(4), cell(5)),
-                      wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause,
-                                cut.whole(cycle[i].cause.step)));
+    const StepRef whom = cut.whole(cycle[i].cause.step);
+    rows.emplace_back(
+        fmt::format("gpu {} tb {} chan {} step {} {} line {}", cell(0), cell(1), cell(2), cell(3),
+                    cell(4), cell(5)),
+        wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause, whom) +
+            after_text(algorithm, cut.whole(cycle[(i + 1) % cycle.size()].half.step), whom));
   }
   if (shown < cycle.size())
     rows.emplace_back("...", fmt::format("{} more", cycle.size() - shown));

@@ -16,7 +16,6 @@
 #include "tools/import/algorithm_time.h"
 #include "tools/import/chained_reductions.h"
 #include "tools/import/chunk_proof.h"
-#include "tools/import/cut_schedule.h"
 #include "tools/import/judged_sizes.h"
 #include "tools/import/message_pieces.h"
 #include "tools/import/msccl_words.h"
@@ -48,7 +47,7 @@ class Prover {
   Prover(const MscclAlgorithm& algorithm, const ProofRequest& request)
       : algorithm_(algorithm),
         request_(request),
-        runtime_(request.runtime != nullptr ? *request.runtime : runtimes().front()),
+        runtime_(request.runtime != nullptr ? *request.runtime : runtime_of(algorithm)),
         slots_(request.slots.value_or(runtime_.form(algorithm.protocol).slots)),
         sizes_(algorithm, runtime_, request.size) {}
 
@@ -60,6 +59,7 @@ class Prover {
       for (const std::vector<Step>& channel : gpu)
         result_.steps += channel.size();
     result_.notes = algorithm_.notes;
+    note_runtime();
     for (std::string& note : sizes_.notes())
       result_.notes.push_back(std::move(note));
     if (!request_.slots)
@@ -83,16 +83,37 @@ class Prover {
                            : std::string("--runtime none");
   }
 
+  void note_runtime() {
+    const Runtime& usual = runtimes().front();
+    if (request_.runtime == nullptr && &runtime_ != &usual)
+      result_.notes.push_back(fmt::format("judged for {}: {} does not read the file ({})",
+                                          runtime_.name, usual.name,
+                                          *other_format(algorithm_, usual)));
+    if (std::optional<std::string> note = lacks_kernel(algorithm_, runtime_))
+      result_.notes.push_back(std::move(*note));
+  }
+
   void require_judgeable() const {
     if (algorithm_.collective == MscclCollective::Custom && request_.definition == nullptr)
       refuse(algorithm_, "/algo/coll",
              "a custom collective needs a definition: --definition FILE with {\"outputs\": [[gpu, "
              "chunk, [[gpu, chunk], ..]], ..]}");
-    if (request_.root >= algorithm_.gpus)
-      refuse(algorithm_, "/algo/ngpus",
-             fmt::format("the root is one of {} gpus, got {}", algorithm_.gpus, request_.root));
+    if (request_.root)
+      require_root(*request_.root);
     if (request_.cluster != nullptr)
       require_devices(*request_.cluster);
+  }
+
+  void require_root(uint32_t root) const {
+    const auto wrong = [](std::string message) {
+      throw InputError("--root", {{{}, std::move(message)}});
+    };
+    if (request_.definition != nullptr)
+      wrong("expected none with --definition, which says what each output is");
+    if (!form_of(algorithm_.collective).rooted)
+      wrong(fmt::format("expected none, as {} has no root", name(algorithm_.collective)));
+    if (root >= algorithm_.gpus)
+      wrong(fmt::format("expected a gpu from 0 to {}, got {}", algorithm_.gpus - 1, root));
   }
 
   void require_devices(const Cluster& cluster) const {
@@ -113,10 +134,9 @@ class Prover {
   /// A hang, races and values do not depend on the iterations: no cause of a step is in a later
   /// iteration, so what waits for each other is in one, and iterations share no elements. So they
   /// are judged on one iteration with chunks of one element.
-  std::unique_ptr<const CutSchedule> one_iteration(Placement placement, const CutSteps& cut,
-                                                   uint32_t slots) const {
-    return std::make_unique<const CutSchedule>(areas_of(algorithm_, placement, slots), cut.steps,
-                                               cut.messages, 1, 1);
+  std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
+                                                uint32_t slots) const {
+    return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
   }
 
   /// A file within the runtime's limits has at most 71 pieces a step; one that is not could have
@@ -125,9 +145,11 @@ class Prover {
     constexpr uint64_t kMost = uint64_t{1} << 21U;
     const uint64_t pieces = count_pieces(algorithm_.steps, chunks);
     if (pieces > std::max(kMost, result_.steps))
-      refuse(algorithm_, "/algo",
-             fmt::format("expected at most {} steps with messages of at most {}, got {}", kMost,
-                         counted(chunks, "chunk"), pieces));
+      refuse(
+          algorithm_, "/algo",
+          fmt::format("expected at most {} steps with messages of at most {}, got {} (--size SIZE "
+                      "judges one size)",
+                      kMost, counted(chunks, "chunk"), pieces));
     size_t blocks = 0;
     for (const auto& gpu : algorithm_.steps)
       blocks = std::max(blocks, gpu.size());
@@ -239,7 +261,7 @@ class Prover {
   /// have more of them than `--slots` says.
   void check_values(Placement placement) {
     const CutSteps cut = this->cut(placement, chunks_to_judge(placement));
-    const std::unique_ptr<const CutSchedule> schedule =
+    const std::unique_ptr<const Schedule> schedule =
         one_iteration(placement, cut, most_messages(cut));
     const Traced traced = trace(*schedule, buffers_of(algorithm_, placement));
     const std::string where = algorithm_.in_place && algorithm_.out_of_place
@@ -258,7 +280,7 @@ class Prover {
 
   /// What to add to the text of a race: whether the slots asked for would order the steps.
   std::string race_with_slots(Placement placement, const CutSteps& cut) const {
-    const std::unique_ptr<const CutSchedule> schedule = one_iteration(placement, cut, slots_);
+    const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
       return "";
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
@@ -280,7 +302,7 @@ class Prover {
       return no("the walk did not run each step of the schedule once");
     const ChunkDefinition own = request_.definition != nullptr
                                     ? *request_.definition
-                                    : definition_of(algorithm_, request_.root);
+                                    : definition_of(algorithm_, request_.root.value_or(0));
     const std::optional<WrongChunk> wrong = first_wrong_chunk(traced.run, own);
     if (!wrong)
       return passed(CheckKind::ScheduleProved, "",
@@ -289,7 +311,10 @@ class Prover {
         "gpu {}, {}", wrong->gpu, chunks_text({Area::Output, wrong->chunk, 1}, result_.chunk));
     const std::string have = wrong->have ? sum_text(*wrong->have) : "never written";
     const std::string expected = sum_text(wrong->expected);
-    return no(fmt::format("{} is {}; expected {}", chunk, have, expected));
+    const bool rooted = request_.definition == nullptr && form_of(algorithm_.collective).rooted;
+    return no(fmt::format(
+        "{} is {}; expected {}{}", chunk, have, expected,
+        rooted ? fmt::format(" (root {}; --root names another)", request_.root.value_or(0)) : ""));
   }
 
   void require_routes(const Cluster& cluster, const Schedule& schedule) const {
@@ -326,10 +351,9 @@ class Prover {
       refuse(algorithm_, "/algo",
              beyond(request_.limits, &Limits::steps,
                     fmt::format("{} in each of {} iterations", steps, iterations)));
-    auto schedule = std::make_unique<const CutSchedule>(
-        areas_of(algorithm_, placement, slots_), cut.steps, cut.messages, chunk, how.elements);
-    result_.time = algorithm_time(algorithm_, std::move(schedule), program_of(algorithm_, chunk),
-                                  cluster, runtime_);
+    result_.time = algorithm_time(
+        algorithm_, in_elements(areas_of(algorithm_, placement, slots_), cut, chunk, how.elements),
+        program_of(algorithm_, chunk), cluster, runtime_);
   }
 
   const MscclAlgorithm& algorithm_;

@@ -24,9 +24,9 @@ struct ProofRequest {
   /// Of the whole buffer: nccl-tests' "size". Empty: every size that the file is for; times are of
   /// 1 MiB, or of the nearest of these sizes.
   std::optional<Bytes> size = {};
-  const Cluster* cluster = nullptr;  // empty: no time; else with a device for each gpu
-  const Runtime* runtime = nullptr;  // empty: the first of runtimes()
-  uint32_t root = 0;                 // of a rooted collective
+  const Cluster* cluster = nullptr;   // empty: no time; else with a device for each gpu
+  const Runtime* runtime = nullptr;   // empty: runtime_of() the file
+  std::optional<uint32_t> root = {};  // of a rooted collective; empty: 0
   /// What the outputs must be; empty: the algorithm's own collective. A custom one needs it.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
@@ -55,7 +55,8 @@ struct AlgorithmProof {
 };
 
 /// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route,
-/// the root is no gpu, a custom collective has no definition, or a limit is exceeded.
+/// a custom collective has no definition, or a limit is exceeded; of "--root" where that is no gpu
+/// or nothing asks for one.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
 
 }  // namespace orrery

@@ -31,14 +31,26 @@ struct RuntimeLimits {
   int64_t count = 0;          // chunks of a step
   int64_t thread_blocks = 0;  // of a gpu
   int64_t channels = 0;
-  int64_t peers = 0;  // thread blocks that send, and that receive, on a channel of a gpu
+  int64_t peers = 0;  // thread blocks with a send peer, and with a recv peer, on a channel of a gpu
+  int64_t nodes = 0;  // XML elements that a gpu reads: its own, <algo> and all <gpu>
+};
+
+/// What a runtime's parser reads of <algo>, where parsers differ.
+struct RuntimeFormat {
+  std::span<const std::string_view> collectives;  // as spelled there
+  std::span<const std::string_view> attributes;   // that it needs and others do not
+  /// Whether a buffer of a custom collective has nchunksperloop chunks, or none.
+  bool whole_custom = false;
+  /// Whether its kernels have no rcs, rrs, rrc and rrcs: it reads such files and does not run them.
+  bool lacks_fused = false;
 };
 
 /// A runtime by its defaults: buffer sizes can be set in the environment there.
 struct Runtime {
-  std::string_view name;    // "rccl"
-  std::string_view source;  // of the figures
-  std::optional<RuntimeLimits> limits;
+  std::string_view name;                // "rccl"
+  std::string_view source;              // of the figures
+  std::optional<RuntimeLimits> limits;  // none: the runtime is no real one
+  RuntimeFormat format;
   MessageForm forms[3];  // by MscclProtocol
 
   const MessageForm& form(MscclProtocol protocol) const {

@@ -8,22 +8,29 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
 namespace {
 
-/// Collects the first excess of each kind.
-class Excesses {
+/// Collects the first refusal of each kind.
+class Refusals {
  public:
-  Excesses(const MscclAlgorithm& algorithm, const RuntimeLimits& limits)
-      : algorithm_(algorithm), limits_(limits) {}
+  Refusals(const MscclAlgorithm& algorithm, const Runtime& runtime)
+      : algorithm_(algorithm), runtime_(runtime), limits_(*runtime.limits) {}
 
   Witness find() {
+    if (const auto format = other_format(algorithm_, runtime_))
+      add("algo", *format);
+    for (const auto& [what, where] : algorithm_.refused)
+      add(what, where);
     if (algorithm_.channels > limits_.channels)
       add("channels",
-          fmt::format("{} channels, at most {}", algorithm_.channels, limits_.channels));
+          fmt::format("nchannels is {}, at most {}", algorithm_.channels, limits_.channels));
     for (uint32_t gpu = 0; gpu < algorithm_.gpus; ++gpu) {
+      check_custom(gpu);
+      check_nodes(gpu);
       check_blocks(gpu);
       check_peers(gpu);
       for (uint32_t b = 0; b < algorithm_.blocks[gpu].size(); ++b)
@@ -33,11 +40,33 @@ class Excesses {
   }
 
  private:
-  void add(const char* what, std::string text) {
+  void add(std::string_view what, std::string text) {
     for (const auto& [known, first] : found_)
       if (known == what)
         return;
     found_.emplace_back(what, std::move(text));
+  }
+
+  void check_custom(uint32_t gpu) {
+    if (!runtime_.format.whole_custom || algorithm_.collective != MscclCollective::Custom)
+      return;
+    const MscclBuffers& declared = algorithm_.declared[gpu];
+    for (const auto& [name, chunks] :
+         {std::pair("i_chunks", declared.input), std::pair("o_chunks", declared.output)})
+      if (chunks != 0 && chunks != algorithm_.chunks)
+        add(name, fmt::format("gpu {} has {}: expected nchunksperloop ({}) or 0", gpu, chunks,
+                              algorithm_.chunks));
+  }
+
+  /// A gpu reads the elements <algo> and <gpu>, and its own thread blocks and steps.
+  void check_nodes(uint32_t gpu) {
+    auto nodes = 1 + int64_t{algorithm_.gpus} + static_cast<int64_t>(algorithm_.blocks[gpu].size());
+    for (const MscclBlock& block : algorithm_.blocks[gpu])
+      nodes += static_cast<int64_t>(block.steps.size());
+    if (nodes > limits_.nodes)
+      add("XML elements", fmt::format("gpu {} reads {} (<algo>, every <gpu>, its <tb> and <step>), "
+                                      "at most {}",
+                                      gpu, nodes, limits_.nodes));
   }
 
   void check_blocks(uint32_t gpu) {
@@ -48,24 +77,24 @@ class Excesses {
     // The ids number the runtime's thread blocks.
     for (const MscclBlock& block : blocks)
       if (block.id >= static_cast<int64_t>(blocks.size()))
-        add("ids of thread blocks", fmt::format("gpu {} has {} and an id {}: expected 0 to {}", gpu,
-                                                blocks.size(), block.id, blocks.size() - 1));
+        add("ids of thread blocks",
+            fmt::format("gpu {} has {} and one of them the id {}: expected ids from 0 to {}", gpu,
+                        counted(static_cast<int64_t>(blocks.size()), "thread block"), block.id,
+                        blocks.size() - 1));
   }
 
   void check_peers(uint32_t gpu) {
-    std::map<int64_t, std::pair<int64_t, int64_t>> by_channel;  // that send, that receive
-    for (size_t b = 0; b < algorithm_.blocks[gpu].size(); ++b) {
-      const std::vector<Step>& steps = algorithm_.steps[gpu][b];
-      auto& [sends, receives] = by_channel[algorithm_.blocks[gpu][b].channel];
-      sends +=
-          std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.to.has_value(); });
-      receives +=
-          std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.from.has_value(); });
+    std::map<int64_t, std::pair<int64_t, int64_t>> by_channel;  // with a send peer, a recv peer
+    for (const MscclBlock& block : algorithm_.blocks[gpu]) {
+      auto& [sends, receives] = by_channel[block.channel];
+      sends += block.send >= 0 ? 1 : 0;
+      receives += block.receive >= 0 ? 1 : 0;
     }
     for (const auto& [channel, count] : by_channel)
       if (const int64_t most = std::max(count.first, count.second); most > limits_.peers)
-        add("peers", fmt::format("gpu {} has {} on channel {}, at most {}", gpu, most, channel,
-                                 limits_.peers));
+        add("peers",
+            fmt::format("gpu {} has {} thread blocks with a {} peer on channel {}, at most {}", gpu,
+                        most, count.first == most ? "send" : "recv", channel, limits_.peers));
   }
 
   void check_steps(StepRef ref) {
@@ -74,33 +103,99 @@ class Excesses {
     if (const auto steps = static_cast<int64_t>(block.steps.size()); steps > limits_.steps)
       add("steps", fmt::format("{} has {}, at most {}", where, steps, limits_.steps));
     for (; ref.index < block.steps.size(); ++ref.index) {
-      const int64_t count = algorithm_.step(ref).count();
-      if (count <= limits_.count)
-        continue;
-      add("cnt", fmt::format("{} step {} (line {}) has {} chunks, at most {}", where, ref.index,
-                             algorithm_.text(ref).line, count, limits_.count));
-      return;
+      const MscclStepText& text = algorithm_.text(ref);
+      const Step& step = algorithm_.step(ref);
+      const std::string who = fmt::format("{} step {} (line {})", where, text.number, text.line);
+      if (step.count() > limits_.count)
+        add("cnt", fmt::format("{} has {} chunks, at most {}", who, step.count(), limits_.count));
+      if (text.type != "rrc")  // whose buffers the parsers do not check
+        for (const std::optional<Slice>& slice : {step.source, step.target})
+          check_declared(ref.node, who, slice);
     }
   }
 
+  /// In place a file may declare one buffer and name the other, which only parsers mind.
+  void check_declared(Node gpu, const std::string& who, const std::optional<Slice>& slice) {
+    if (!slice || slice->first < algorithm_.declared[gpu.index()].of(slice->area))
+      return;
+    const char* const name = slice->area == Area::Input    ? "i_chunks"
+                             : slice->area == Area::Output ? "o_chunks"
+                                                           : "s_chunks";
+    add(name,
+        fmt::format("{} uses chunk {} of buffer {}, and {} of gpu {} is {}", who, slice->first,
+                    name[0], name, gpu.index(), algorithm_.declared[gpu.index()].of(slice->area)));
+  }
+
   const MscclAlgorithm& algorithm_;
+  const Runtime& runtime_;
   const RuntimeLimits& limits_;
   Witness found_;
 };
 
+/// Without underscores: "reduce_scatter" and "reducescatter" are one collective.
+std::string plain(std::string_view collective) {
+  std::string text(collective);
+  std::erase(text, '_');
+  return text;
+}
+
 }  // namespace
 
+std::optional<std::string> other_format(const MscclAlgorithm& algorithm, const Runtime& runtime) {
+  const auto has = [](const auto& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!has(runtime.format.collectives, algorithm.collective_word)) {
+    std::string text =
+        fmt::format("coll=\"{}\" is none of its collectives", algorithm.collective_word);
+    for (const std::string_view there : runtime.format.collectives)
+      if (plain(there) == plain(algorithm.collective_word))
+        text += fmt::format(", it is \"{}\" there", there);
+    return text;
+  }
+  std::string absent;
+  for (const std::string_view attribute : runtime.format.attributes)
+    if (has(algorithm.absent, attribute))
+      absent += (absent.empty() ? "" : ", ") + std::string(attribute);
+  if (!absent.empty())
+    return "it needs " + absent;
+  return std::nullopt;
+}
+
+const Runtime& runtime_of(const MscclAlgorithm& algorithm) {
+  for (const Runtime& runtime : runtimes())
+    if (runtime.limits && !other_format(algorithm, runtime))
+      return runtime;
+  return runtimes().front();
+}
+
 Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime) {
-  Witness excesses = Excesses(algorithm, *runtime.limits).find();
-  if (excesses.empty())
-    return passed(CheckKind::RuntimeLimits, "",
-                  fmt::format("{} takes it: steps, chunks, thread blocks and channels are within "
-                              "its limits",
-                              runtime.name));
+  Witness refusals = Refusals(algorithm, runtime).find();
+  if (refusals.empty())
+    return passed(
+        CheckKind::RuntimeLimits, "",
+        fmt::format("{}'s parser takes the file: its XML, collective, attributes, buffers, "
+                    "counts, steps, thread blocks, peers and channels",
+                    runtime.name));
   return failed(CheckKind::RuntimeLimits, "",
-                fmt::format("{} refuses it; --runtime NAME asks for another, none has no limits",
+                fmt::format("{}'s parser refuses the file (--runtime NAME asks for another, or for "
+                            "none)",
                             runtime.name),
-                std::move(excesses));
+                std::move(refusals));
+}
+
+std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const Runtime& runtime) {
+  if (!runtime.format.lacks_fused)
+    return std::nullopt;
+  for (const auto& gpu : algorithm.blocks)
+    for (const MscclBlock& block : gpu)
+      for (const MscclStepText& step : block.steps)
+        if (step.type == "rcs" || step.type == "rrs" || step.type == "rrc" || step.type == "rrcs")
+          return fmt::format(
+              "{} reads the file but has no kernel for rcs, rrs, rrc and rrcs (line {} has {}): a "
+              "call of it would be an error (mscclSetupKernel)",
+              runtime.name, step.line, step.type);
+  return std::nullopt;
 }
 
 }  // namespace orrery

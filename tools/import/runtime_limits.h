@@ -1,7 +1,9 @@
 #pragma once
 
-// Whether a runtime takes an imported algorithm: its limits on steps, counts, thread blocks and
-// channels.
+// Whether a runtime takes an imported algorithm: what its parser needs and refuses, and its limits.
+
+#include <optional>
+#include <string>
 
 #include "tools/import/msccl.h"
 #include "tools/import/runtime.h"
@@ -9,8 +11,18 @@
 
 namespace orrery {
 
-/// RUNTIME.LIMITS: the first thing of each kind that is beyond a limit. Requires a runtime that has
-/// limits.
+/// What of <algo> the runtime's parser does not read: "coll=\"custom\"", "no outofplace". Empty: it
+/// reads it.
+std::optional<std::string> other_format(const MscclAlgorithm& algorithm, const Runtime& runtime);
+
+/// The first runtime whose parser reads the file's <algo>; the first of all if none does.
+const Runtime& runtime_of(const MscclAlgorithm& algorithm);
+
+/// RUNTIME.LIMITS: the first thing of each kind that the parser refuses. Requires a runtime that
+/// has limits.
 Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime);
+
+/// Which step the runtime reads and cannot run, for want of a kernel.
+std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const Runtime& runtime);
 
 }  // namespace orrery

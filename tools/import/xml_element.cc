@@ -31,9 +31,13 @@ XmlDocument::XmlDocument(std::string_view text, const TextLines& lines, Diagnost
   // As a fragment, so that text beside the element is kept, and is an error.
   const pugi::xml_parse_result parsed = document_.load_buffer(
       text.data(), text.size(), pugi::parse_default | pugi::parse_fragment, pugi::encoding_utf8);
-  if (!parsed)
-    diagnostics.add({"", lines.at(std::min(static_cast<size_t>(parsed.offset), text.size()))},
-                    fmt::format("this is no XML: {}", parsed.description()));
+  if (parsed)
+    return;
+  const size_t at = std::min(static_cast<size_t>(parsed.offset), text.size());
+  const bool ends_within = text.find('>', at) == std::string_view::npos;
+  diagnostics.add({"", lines.at(at)},
+                  ends_within ? "the file ends within this element"
+                              : fmt::format("this is no XML: {}", parsed.description()));
 }
 
 pugi::xml_node XmlDocument::root(std::string_view name, std::string_view what) const {
@@ -46,8 +50,10 @@ pugi::xml_node XmlDocument::root(std::string_view name, std::string_view what) c
     } else if (node.type() == pugi::node_element) {
       if (found)
         diagnostics_.add({"", at},
-                         fmt::format("expected one <{}> in a file, got another element, <{}>", name,
-                                     node.name()));
+                         node.name() == name
+                             ? fmt::format("expected one <{}> in a file, got a second one", name)
+                             : fmt::format("expected one <{}> in a file and nothing else, got <{}>",
+                                           name, node.name()));
       else if (node.name() != name)
         diagnostics_.add({"", at},
                          fmt::format("expected {}, <{}>, got <{}>", what, name, node.name()));
@@ -90,6 +96,13 @@ std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range
   int64_t value = 0;
   const char* const end = text->data() + text->size();
   const std::from_chars_result read = std::from_chars(text->data(), end, value);
+  const size_t digits = text->find_first_not_of('-');
+  if (digits + 1 < text->size() && (*text)[digits] == '0' && read.ptr == end) {
+    add_error(attribute, fmt::format("expected a whole number without a leading 0, which the "
+                                     "runtimes read as octal, got \"{}\"",
+                                     *text));
+    return std::nullopt;
+  }
   if (read.ec != std::errc() || read.ptr != end || value < range.least || value > range.most) {
     add_error(attribute, fmt::format("expected a whole number from {} to {}, got \"{}\"",
                                      range.least, range.most, *text));
@@ -116,7 +129,19 @@ std::vector<XmlElement> XmlElement::children(const char* name) const {
   return found;
 }
 
-void XmlElement::allow(const std::vector<std::string_view>& known) const {
+bool XmlElement::among_first(std::string_view attribute) const {
+  size_t left = 16;  // MAX_ATTR_COUNT
+  for (const pugi::xml_attribute each : node_.attributes()) {
+    if (left-- == 0)
+      return false;
+    if (each.name() == attribute)
+      return true;
+  }
+  return false;
+}
+
+std::vector<std::string_view> XmlElement::unknown(std::span<const std::string_view> known) const {
+  std::vector<std::string_view> result;
   for (const pugi::xml_attribute attribute : node_.attributes()) {
     const std::string_view name = attribute.name();
     if (node_.attribute(attribute.name()) != attribute) {
@@ -125,11 +150,13 @@ void XmlElement::allow(const std::vector<std::string_view>& known) const {
     }
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
-    const std::string_view near = near_miss(name, known);
-    add_error(attribute.name(), near.empty()
-                                    ? std::string("unknown attribute")
-                                    : fmt::format("unknown attribute; did you mean \"{}\"?", near));
+    const std::string_view near = near_miss(name, {known.begin(), known.end()});
+    if (!near.empty() && !has(std::string(near).c_str()))
+      add_error(attribute.name(), fmt::format("unknown attribute; did you mean \"{}\"?", near));
+    else
+      result.push_back(name);
   }
+  return result;
 }
 
 void XmlElement::add(std::string pointer, std::string message) const {

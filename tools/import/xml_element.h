@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,7 @@ class XmlElement {
         limits_(&limits),
         diagnostics_(&diagnostics) {}
 
+  std::string_view name() const { return node_.name(); }
   bool has(const char* attribute) const { return !node_.attribute(attribute).empty(); }
   /// Where it begins, from 1.
   uint32_t line() const;
@@ -62,9 +64,12 @@ class XmlElement {
   /// The children, each of which must be called `name`; others, and text, add an error.
   std::vector<XmlElement> children(const char* name) const;
 
-  /// Attributes that are not in `known` add an error that names the near miss, and so do those that
-  /// are repeated.
-  void allow(const std::vector<std::string_view>& known) const;
+  /// Whether it is there among the first 16 attributes: the runtimes' parsers read no more.
+  bool among_first(std::string_view attribute) const;
+
+  /// The attributes that are not in `known`. Adds an error for those that are repeated, and for
+  /// those that are near misses of a known one that is missing.
+  std::vector<std::string_view> unknown(std::span<const std::string_view> known) const;
 
   /// Adds an error at the element, or at one of its attributes.
   void add_error(std::string message) const { add(pointer_, std::move(message)); }

@@ -36,11 +36,11 @@ TEST_CASE("add, sub, mul, div: operands of one dtype and shape, and of numbers")
     CAPTURE(rules(kind).name);
     CHECK(outcome(kind, {plain(Dtype::S8, {2, 3}), plain(Dtype::S8, {2, 3})}) == "s8[2,3]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {1})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f32[1]");
-    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F16, {2})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f16[2]");
+          "of: expected operands of one shape, got f32[2] and f32[1]; only scalars (shape []) are "
+          "broadcast");
+    CHECK(
+        outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F16, {2})}) ==
+        "of: expected operands of one dtype, got f32[2] and f16[2]; nothing is converted unasked");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) ==
           "of: expected operands of numbers, got pred");
   }
@@ -58,9 +58,9 @@ TEST_CASE("elementwise: a scalar goes with any shape, in any place, but not with
     CHECK(outcome(op.kind, {shaped, scalar}) == dtype + "[2,3]");
     CHECK(outcome(op.kind, {scalar, shaped}) == dtype + "[2,3]");
     CHECK(outcome(op.kind, {scalar, scalar}) == dtype + "[]");
-    CHECK(outcome(op.kind, {shaped, plain(Dtype::F16, {})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2,3] and f16[]");
+    CHECK(
+        outcome(op.kind, {shaped, plain(Dtype::F16, {})}) ==
+        "of: expected operands of one dtype, got f32[2,3] and f16[]; nothing is converted unasked");
   }
 }
 
@@ -76,8 +76,7 @@ TEST_CASE("max, min: of every dtype, pred too") {
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::U64, {})}) == "u64[]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::S64, {})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got u64[] and s64[]");
+          "of: expected operands of one dtype, got u64[] and s64[]; nothing is converted unasked");
   }
 }
 
@@ -100,8 +99,8 @@ TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {3})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f32[3]");
+          "of: expected operands of one shape, got f32[2] and f32[3]; only scalars (shape []) are "
+          "broadcast");
   }
 }
 
@@ -117,8 +116,7 @@ TEST_CASE("select_n: pred or s32 selects the case, for the whole or element by e
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), one, one}) ==
         "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, plain(Dtype::F16, {2})}) ==
-        "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-        "broadcast or converted unasked), got f32[2] and f16[2]");
+        "of: expected operands of one dtype, got f32[2] and f16[2]; nothing is converted unasked");
 }
 
 TEST_CASE("select_n: a case may be a scalar, all of them too") {

@@ -75,5 +75,14 @@ TEST_CASE("limits: an input at the limit is read, one above is refused by the li
   }
 }
 
+TEST_CASE("bounds: both sizes of a message have one unit") {
+  Limits limits;
+  limits.text = 1024;
+  CHECK(beyond(limits, &Limits::text, 2000) ==
+        "expected at most 1024 B in a text, got 2000 B (--limit text=SIZE allows more)");
+  CHECK(beyond(limits, &Limits::text, 2048) ==
+        "expected at most 1 KiB in a text, got 2 KiB (--limit text=SIZE allows more)");
+}
+
 }  // namespace
 }  // namespace orrery

@@ -102,9 +102,7 @@ TEST_CASE("bad input: text that is not JSON") {
       {"a comment without an end", "{ /* no end",
        "bad.json:1:3: expected a key in quotes or \"}\", got a comment that is not closed"},
       {"a number that 64 bits cannot hold", R"({"orrery": 1e400})",
-       "bad.json:1:12: /orrery: expected a number that 64 bits can hold, got \"1e400\"; infinity "
-       "is "
-       "written \"Infinity\""},
+       "bad.json:1:12: /orrery: expected a number that 64 bits can hold, got 1e400"},
       {"a word that JSON has not", R"({"orrery": yes})",
        "bad.json:1:12: expected a value, got \"yes\""},
       {"a string without an end", R"({"name": "small})",
@@ -337,17 +335,15 @@ TEST_CASE("bad input: ops and their operands") {
        Small{.program = R"([{"id": "g", "op": "all_gather", "of": "a", "axis_name": "x"},
 {"id": "s", "op": "add", "of": ["a", "g"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
-       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
-       "f32[4,2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one shape, got f32[2] and "
+       "f32[4,2]; only scalars (shape []) are broadcast"},
       {"operands of two dtypes",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
 {"id": "s", "op": "add", "of": ["a", "i"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
-       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
-       "s32[2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one dtype, got f32[2] and "
+       "s32[2]; nothing is converted unasked"},
       {"an op that the dtype has not",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
@@ -652,8 +648,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
 
 TEST_CASE("bad input: MSCCL algorithms") {
   const Wrong wrong[] = {
-      {"text that is no XML", "<algo",
-       "bad.xml:1:5: this is no XML: Error parsing start element tag"},
+      {"text that is no XML", "<algo", "bad.xml:1:5: the file ends within this element"},
       {"an element that is not closed", "<algo><gpu></algo>",
        "bad.xml:1:14: this is no XML: Start-end tags mismatch"},
       {"another document", "<xml/>", "bad.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>"},
@@ -667,7 +662,7 @@ TEST_CASE("bad input: MSCCL algorithms") {
        "bad.xml: /algo/coll: a custom collective needs a definition: --definition FILE with "
        "{\"outputs\": [[gpu, chunk, [[gpu, chunk], ..]], ..]}"},
       {"two algorithms", gather_with("</algo>", "</algo><algo/>"),
-       "bad.xml:14:8: expected one <algo> in a file, got another element, <algo>"},
+       "bad.xml:14:8: expected one <algo> in a file, got a second one"},
       {"text after the end", gather_with("</algo>", "</algo> end"),
        "bad.xml:14:9: expected an MSCCL algorithm, <algo>, and nothing else, got text"},
       {"an attribute twice", gather_with("inplace=\"1\"", "inplace=\"1\" inplace=\"0\""),
@@ -682,8 +677,8 @@ TEST_CASE("bad input: MSCCL algorithms") {
       {"a number that is none", gather_with("nchunksperloop=\"2\"", "nchunksperloop=\"two\""),
        "bad.xml:1:1: /algo/nchunksperloop: expected a whole number from 1 to 2147483647, "
        "got \"two\""},
-      {"chunks that the gpus do not divide", gather_with("ngpus=\"2\"", "ngpus=\"3\""),
-       "bad.xml:1:1: /algo/nchunksperloop: 2 chunks do not divide into 3 equal parts"},
+      {"another number of gpus", gather_with("ngpus=\"2\"", "ngpus=\"3\""),
+       "bad.xml:1:1: /algo/ngpus: expected 2, as the file has 2 gpus, got 3"},
       {"a peer that there is not", gather_with("send=\"1\"", "send=\"5\""),
        "bad.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got "
        "\"5\"\n"
@@ -693,8 +688,8 @@ TEST_CASE("bad input: MSCCL algorithms") {
        "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, "
        "re or nop, got \"rx\""},
       {"a chunk outside its buffer", gather_with("dstoff=\"1\"", "dstoff=\"2\""),
-       "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunks 2 to 2 lie outside buffer o, "
-       "which has 2"},
+       "bad.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: expected chunks of buffer o, which has "
+       "chunks 0 to 1, got chunk 2"},
       {"a step that waits for no step", gather_with("depid=\"-1\"", "depid=\"4\""),
        "bad.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4"},
       {"an element that there is not", gather_with("<tb id=\"0\"", "<bt/><tb id=\"0\""),

@@ -55,7 +55,8 @@ TEST_CASE("definitions: a broadcast gives every gpu the root's input") {
   CHECK(proved(prove(algo, 1)).message ==
         "for all values, every gpu ends with the broadcast of 1 chunk over 3 gpus, root 1");
   CHECK(proved(prove(algo, 0)).message ==
-        "gpu 0, buffer o, chunk 0 (1 MiB) is chunk 0 of gpu 1; expected chunk 0 of gpu 0");
+        "gpu 0, buffer o, chunk 0 (1 MiB) is chunk 0 of gpu 1; expected chunk 0 of gpu 0 "
+        "(root 0; --root names another)");
 }
 
 TEST_CASE("definitions: a reduce gives the root the sum, and others anything") {
@@ -67,7 +68,7 @@ TEST_CASE("definitions: a reduce gives the root the sum, and others anything") {
   CHECK(prove(algo, 0).holds);
   CHECK(proved(prove(algo, 2)).message ==
         "gpu 2, buffer o, chunk 0 (1 MiB) is never written; expected the sum of chunk 0 of gpus 0 "
-        "to 2");
+        "to 2 (root 2; --root names another)");
 }
 
 TEST_CASE("definitions: a gather collects the parts at the root, whose gpus alone has an output") {
@@ -101,7 +102,7 @@ TEST_CASE("definitions: rooted collectives are timed, and a root is a gpu") {
   algo.gpus = {sends(0, 1, "i1", "o0") + sends(1, 2, "i2", "o0") + copies(2, "i0", "o0"),
                receives(0, 0, "o0"), receives(0, 0, "o0")};
   const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
-  const AlgorithmProof proof = prove_algorithm(algorithm, {2, Bytes(3'000), &cluster});
+  const AlgorithmProof proof = prove_algorithm(algorithm, {2U, Bytes(3'000), &cluster});
   REQUIRE(proof.time.has_value());
   CHECK(proof.time->completion.makespan == Instant(2'000'000));  // 2,000 B leave the root
   CHECK(proof.time->bandwidths->algbw_GBps == 1.5);
@@ -109,7 +110,16 @@ TEST_CASE("definitions: rooted collectives are timed, and a root is a gpu") {
   ProofRequest request;
   request.root = 3;
   CHECK_THROWS_WITH_AS(prove_algorithm(algorithm, request),
-                       "a.xml: /algo/ngpus: the root is one of 3 gpus, got 3", InputError);
+                       "--root: expected a gpu from 0 to 2, got 3", InputError);
+  request.root = 0;
+  CHECK_THROWS_WITH_AS(prove_algorithm(read_msccl(two_gather().text(), "a.xml"), request),
+                       "--root: expected none, as allgather has no root", InputError);
+  const ChunkDefinition definition =
+      read_definition(R"({"outputs": [[0, 0, [[0, 0]]]]})", "d.json", algorithm);
+  request.definition = &definition;
+  CHECK_THROWS_WITH_AS(prove_algorithm(algorithm, request),
+                       "--root: expected none with --definition, which says what each output is",
+                       InputError);
 }
 
 /// Gpu 0's output is the sum of both inputs, and gpu 1's the input of gpu 0.

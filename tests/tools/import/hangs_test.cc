@@ -146,7 +146,7 @@ TEST_CASE("hangs: a row of a cycle names the step that ends a wait, and why it i
                                             "waits for tb 1 step 0 (cpy, line 9)"));
   CHECK(check.witness[1].second ==
         "waits for tb 0 step 2 (cpy, line 6), the first that sets the flag 1 or more: it sets 1, "
-        "as nops are counted where their waits are made");
+        "as nops are counted where their waits are made; that thread block is at step 0");
 }
 
 TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
@@ -175,7 +175,7 @@ TEST_CASE("hangs: the waits of nops are taken over by the next step, which must 
                  BlockText{1, -1, -1, {nop(0), copy(1, true)}}.text();
   CHECK(errors(open) ==
         "a.xml:8:1: /algo/gpu/0/tb/1/step/1/depid: expected a wait: the nop on line 7 waits, and "
-        "the runtimes take its wait only with one of the next step");
+        "the runtimes refuse that unless the step after it waits too");
 }
 
 TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the next step") {
@@ -203,7 +203,7 @@ TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the nex
       other;
   CHECK(errors(algo) ==
         "a.xml:7:1: /algo/gpu/0/tb/0/step/3/depid: expected a wait: the nop on line 5 waits, and "
-        "the runtimes take its wait only with one of the next step");
+        "the runtimes refuse that unless the step after it waits too");
 }
 
 TEST_CASE("hangs: a receive that is gone is a hang, with both counts and the side that differs") {

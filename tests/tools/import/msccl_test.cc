@@ -1,11 +1,14 @@
 #include "tools/import/msccl.h"
 
+#include <span>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "tests/tools/import/xml.h"
-#include "tools/import/cut_schedule.h"
+#include "tools/import/msccl_transfers.h"
 #include "tools/import/placement.h"
 
 namespace orrery::test {
@@ -108,18 +111,31 @@ TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds 
 TEST_CASE("MSCCL: errors name their position") {
   const std::string good = two_gather().text();
   CHECK(errors(good) == "none");
-  CHECK(errors("<algo") == "a.xml:1:5: this is no XML: Error parsing start element tag");
+  CHECK(errors("<algo") == "a.xml:1:5: the file ends within this element");
+  CHECK(errors(good.substr(0, good.find(" deps"))).find("the file ends within this element") !=
+        std::string::npos);
+  CHECK(errors("<algo name=1></algo>") ==
+        "a.xml:1:12: this is no XML: Error parsing element attribute");
   CHECK(errors("<xml/>") == "a.xml:1:1: expected an MSCCL algorithm, <algo>, got <xml>");
   CHECK(errors(with(good, "coll=\"allgather\"", "coll=\"gossip\"")) ==
         "a.xml:1:1: /algo/coll: expected allreduce, allgather, alltoall, reduce_scatter, "
         "broadcast, reduce, gather, scatter or custom, got \"gossip\"");
-  CHECK(errors(with(good, "inplace", "inplce")) ==
+  CHECK(errors(with(good, " inplace", " inplce")) ==
         "a.xml:1:1: /algo/inplce: unknown attribute; did you mean \"inplace\"?\n"
         "a.xml:1:1: /algo: attribute \"inplace\" is missing");
   CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"3\"")) ==
-        "a.xml:1:1: /algo/nchunksperloop: 2 chunks do not divide into 3 equal parts");
+        "a.xml:1:1: /algo/ngpus: expected 2, as the file has 2 gpus, got 3");
+  CHECK(errors(with(good, "nchunksperloop=\"2\"", "nchunksperloop=\"3\"")) ==
+        "a.xml:1:1: /algo/nchunksperloop: expected a multiple of ngpus (2), got 3");
+  CHECK(errors(with(good, "nchunksperloop=\"2\"", "nchunksperloop=\"02\"")) ==
+        "a.xml:1:1: /algo/nchunksperloop: expected a whole number without a leading 0, which the "
+        "runtimes read as octal, got \"02\"");
+  CHECK(errors(with(good, " depid", " dpeid")) ==
+        "a.xml:4:1: /algo/gpu/0/tb/0/step/0/dpeid: unknown attribute; did you mean \"depid\"?\n"
+        "a.xml:4:1: /algo/gpu/0/tb/0/step/0: attribute \"depid\" is missing");
   CHECK(errors(with(good, "o_chunks=\"2\"", "o_chunks=\"3\"")) ==
-        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 (allgather of 2 chunks over 2 gpus), got 3");
+        "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 (allgather over 2 gpus with nchunksperloop "
+        "2), got 3");
   CHECK(errors(with(good, "send=\"1\"", "send=\"5\"")) ==
         "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"\n"
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer");
@@ -127,17 +143,16 @@ TEST_CASE("MSCCL: errors name their position") {
         "a.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or "
         "nop, "
         "got \"rx\"");
-  CHECK(
-      errors(with(good, "dstoff=\"1\"", "dstoff=\"2\"")) ==
-      "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: chunks 2 to 2 lie outside buffer o, which has 2");
+  CHECK(errors(with(good, "dstoff=\"1\"", "dstoff=\"2\"")) ==
+        "a.xml:5:1: /algo/gpu/0/tb/0/step/1/dstoff: expected chunks of buffer o, which has chunks "
+        "0 to 1, got chunk 2");
   CHECK(errors(with(good, "depid=\"-1\"", "depid=\"4\"")) ==
         "a.xml:4:1: /algo/gpu/0/tb/0/step/0/depid: gpu 0 has no thread block 4");
 }
 
 TEST_CASE("MSCCL: what XML parsers let pass is an error with its position") {
   const std::string good = two_gather().text();
-  CHECK(errors(good + "<algo/>") ==
-        "a.xml:15:1: expected one <algo> in a file, got another element, <algo>");
+  CHECK(errors(good + "<algo/>") == "a.xml:15:1: expected one <algo> in a file, got a second one");
   CHECK(errors(good + "and more") ==
         "a.xml:15:1: expected an MSCCL algorithm, <algo>, and nothing else, got text");
   CHECK(errors("x" + good) ==
@@ -148,7 +163,7 @@ TEST_CASE("MSCCL: what XML parsers let pass is an error with its position") {
   CHECK(errors(with(good, "ngpus=\"2\"", "ngpus=\"2\" ngpus=\"3\"")) ==
         "a.xml:1:1: /algo/ngpus: expected the attribute once, got it again");
   CHECK(errors(with(good, "name=\"small\"", "name=\"" + std::string(1025, 'n') + "\"")) ==
-        "a.xml:1:1: /algo/name: expected at most 1 KiB in a text, got 1025 B (--limit "
+        "a.xml:1:1: /algo/name: expected at most 1024 B in a text, got 1025 B (--limit "
         "text=SIZE allows more)");
 }
 
@@ -162,27 +177,54 @@ TEST_CASE("MSCCL: protocols and channels that there are not") {
         "a.xml:1:1: /algo/maxBytes: expected at least minBytes, 9, or 0 for no limit, got 8");
 }
 
-TEST_CASE("MSCCL: attributes and spellings without a meaning are taken, with a note") {
+TEST_CASE("MSCCL: attributes that nothing reads are taken, with one note each") {
   AlgoText algo = two_gather();
   algo.sizes = " minBytes=\"8\" maxBytes=\"0\"";
   algo.more = " maxcount=\"1\" nthreadblocks=\"24\"";
-  const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
+  std::string text = algo.text();
+  for (int times = 0; times < 2; ++times)
+    text = with(text, "hasdep=\"1\"/>", "hasdep=\"1\" dep=\"0\" />");
+  const MscclAlgorithm algorithm = read_msccl(text, "a.xml");
+  // "dep" is like "deps", which is there.
   CHECK(algorithm.notes ==
-        std::vector<std::string>{"maxcount is not read: the runtimes ignore it",
-                                 "nthreadblocks is not read: the runtimes ignore it"});
+        std::vector<std::string>{"maxcount of <algo> is not read: the runtimes ignore it",
+                                 "nthreadblocks of <algo> is not read: the runtimes ignore it",
+                                 "dep of <step> is not read: the runtimes ignore it"});
   CHECK(algorithm.least_size == Bytes(8));
   CHECK_FALSE(algorithm.most_size.has_value());
   CHECK(read_msccl(two_gather().text(), "a.xml").notes.empty());
+}
 
+TEST_CASE("MSCCL: both spellings of a reduce-scatter are read") {
   AlgoText scatter;
-  scatter.coll = "reducescatter";
   scatter.input = 2;
   scatter.output = 0;
   scatter.gpus = {BlockText{0, -1, -1, {}}.text(), BlockText{0, -1, -1, {}}.text()};
-  const MscclAlgorithm other = read_msccl(scatter.text(), "a.xml");
-  CHECK(other.collective == MscclCollective::ReduceScatter);
-  CHECK(other.notes ==
-        std::vector<std::string>{"coll=\"reducescatter\" is taken as \"reduce_scatter\""});
+  for (const char* const word : {"reducescatter", "reduce_scatter"}) {
+    scatter.coll = word;
+    const MscclAlgorithm algorithm = read_msccl(scatter.text(), "a.xml");
+    CHECK(algorithm.collective == MscclCollective::ReduceScatter);
+    CHECK(algorithm.notes.empty());
+  }
+}
+
+TEST_CASE("MSCCL: a file that no call uses, and one that writes its caller's input, have a note") {
+  AlgoText algo = two_gather();
+  algo.in_place = algo.out_of_place.emplace(false);
+  algo.input = 1;
+  CHECK(read_msccl(algo.text(), "a.xml").notes ==
+        std::vector<std::string>{
+            "inplace and outofplace are both 0: no call would use it; it is judged out of place"});
+  algo.out_of_place = true;
+  CHECK(read_msccl(algo.text(), "a.xml").notes.empty());
+  algo.gpus[0] += BlockText{1, -1, -1, {StepText{0, "cpy", "o0", "i0"}.text()}}.text();
+  CHECK(read_msccl(algo.text(), "a.xml").notes ==
+        std::vector<std::string>{"gpu 0 tb 1 step 0 (cpy, line 8) writes buffer i, which out of "
+                                 "place is the caller's input"});
+  algo.in_place = true;
+  algo.out_of_place = false;
+  algo.input = 0;
+  CHECK(read_msccl(algo.text(), "a.xml").notes.empty());
 }
 
 TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called either way") {
@@ -195,6 +237,34 @@ TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called eith
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::InPlace});
   algo.in_place = false;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::OutOfPlace});
+}
+
+std::vector<size_t> chains(const std::vector<ParsedStep>& steps) {
+  std::vector<size_t> sizes;
+  for (const Transfer& transfer : transfers_of(steps).transfers)
+    sizes.push_back(transfer.steps.size());
+  return sizes;
+}
+
+TEST_CASE("MSCCL: a chain of re ends with the sixteenth re of its thread block") {
+  ParsedStep re{"re", false, false, Slice{Area::Scratch, 0, 1}, Slice{Area::Output, 0, 1}};
+  CHECK(chains(std::vector(15, re)) == std::vector<size_t>{15});
+  CHECK(chains(std::vector(20, re)) == std::vector<size_t>{16, 4});
+  std::vector<ParsedStep> after(20, re);
+  for (ParsedStep& first : std::span(after).first(3))
+    first.sets_flag = true;
+  CHECK(chains(after) == std::vector<size_t>{1, 1, 1, 13, 4});
+  // Another place, buffer or type ends one too; other chunks of the source do not.
+  ParsedStep other = re;
+  other.source->first = 7;
+  CHECK(chains({re, other}) == std::vector<size_t>{2});
+  other.source->area = Area::Input;
+  CHECK(chains({re, other}) == std::vector<size_t>{1, 1});
+  other = re;
+  other.target->first = 1;
+  CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
+  other.type = "cpy";
+  CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
 }
 
 TEST_CASE("MSCCL: every error of a file is reported") {

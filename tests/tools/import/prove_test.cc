@@ -55,7 +55,44 @@ TEST_CASE("public RCCL algorithms: with a note, in place and out of place, a rin
   const AlgorithmProof two = prove_algorithm(ring, {2});
   CHECK(two.holds);
   CHECK(two.checks.size() == 6);  // races and values for each of the two ways
-  CHECK(two.notes.size() == 3);   // two attributes that are not read, and the slots
+  CHECK(two.notes.size() == 4);   // two attributes that are not read, no kernel, and slots
+}
+
+TEST_CASE("RCCL's shape of an all-reduce among pairs: right, and a slot for each chunk at most") {
+  for (const int gpus : {3, 8}) {
+    for (const bool in_place : {true, false}) {
+      CAPTURE(gpus);
+      CAPTURE(in_place);
+      AlgoText algo = pairs_all_reduce(gpus, 2, in_place);
+      for (const uint32_t slots : {1U, 2U, 4U, 8U}) {
+        const AlgorithmProof proof = prove_algorithm(read(algo), {slots});
+        CHECK(check(proof, "RUNTIME.LIMITS").holds());
+        CHECK(check(proof, "DEADLOCK.FREE").holds() == (slots >= static_cast<uint32_t>(gpus)));
+        CHECK(check(proof, "RACE.FREE").holds());
+        CHECK(check(proof, "SCHEDULE.PROVED").holds());
+      }
+      // At sizes at which a message is in one slot, one is enough.
+      algo.sizes = R"( minBytes="0" maxBytes="65536")";
+      CHECK(prove_algorithm(read(algo), {1U}).holds);
+    }
+  }
+}
+
+TEST_CASE("RCCL's shape of an all-reduce among pairs: without the wait of a nop it races") {
+  const AlgoText algo = pairs_all_reduce(4, 1, true);
+  size_t nops = 0;
+  for (size_t at = algo.gpus[1].find("\"nop\""); at != std::string::npos;
+       at = algo.gpus[1].find("\"nop\"", at + 1)) {
+    AlgoText without = algo;
+    const size_t wait = without.gpus[1].find("depid=\"", at) + 7;
+    const size_t end = without.gpus[1].find(" deps", wait);
+    without.gpus[1].replace(wait, end - 1 - wait, "-1");
+    CAPTURE(at);
+    const AlgorithmProof proof = prove_algorithm(read(without), {8U});
+    CHECK_FALSE(proof.holds);
+    ++nops;
+  }
+  CHECK(nops == 2 + 3 * (1 + 2));
 }
 
 TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread blocks gives a race") {

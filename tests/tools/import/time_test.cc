@@ -11,7 +11,7 @@
 #include "tests/support/property.h"
 #include "tests/tools/import/xml.h"
 #include "tools/import/chunk_definition.h"
-#include "tools/import/cut_schedule.h"
+#include "tools/import/message_pieces.h"
 #include "tools/import/placement.h"
 
 namespace orrery::test {
@@ -32,9 +32,10 @@ TEST_CASE("imported times: sweep and engine agree to the picosecond") {
     device.copy_rate = BytesPerSecond(3'000'000'000);
     const Program program = program_of(algorithm, chunk);
     const Lowered lowered = lower_with(
-        std::make_unique<const CutSchedule>(
+        in_elements(
             areas_of(algorithm, Placement::OutOfPlace, static_cast<uint32_t>(own) + more_slots),
-            placed_steps(algorithm, Placement::OutOfPlace), algorithm.messages, chunk, stretch),
+            cut_steps(placed_steps(algorithm, Placement::OutOfPlace), algorithm.messages, 1), chunk,
+            stretch),
         "ring", program, device);
     const Completion by_engine = simulate(program, lowered, fabric);
     const Completion chosen = run_time(program, lowered, fabric);

@@ -21,10 +21,11 @@ struct AlgoText {
   std::vector<std::string> gpus;
   std::string protocol = "LL";
   std::string more;  // attributes
+  int channels = 1;
 
   std::string text() const {
-    std::string xml = "<algo name=\"small\" proto=\"" + protocol +
-                      "\" nchannels=\"1\" nchunksperloop=\"" + std::to_string(chunks) +
+    std::string xml = "<algo name=\"small\" proto=\"" + protocol + "\" nchannels=\"" +
+                      std::to_string(channels) + "\" nchunksperloop=\"" + std::to_string(chunks) +
                       "\" ngpus=\"" + std::to_string(gpus.size()) + "\" coll=\"" + coll +
                       "\" inplace=\"" + (in_place ? "1" : "0") + "\" outofplace=\"" +
                       (out_of_place.value_or(!in_place) ? "1" : "0") + "\"" + sizes + more + ">\n";
@@ -41,10 +42,12 @@ struct BlockText {
   int send = -1;
   int recv = -1;
   std::vector<std::string> steps;
+  int channel = 0;
 
   std::string text() const {
     std::string xml = "<tb id=\"" + std::to_string(id) + "\" send=\"" + std::to_string(send) +
-                      "\" recv=\"" + std::to_string(recv) + "\" chan=\"0\">\n";
+                      "\" recv=\"" + std::to_string(recv) + "\" chan=\"" + std::to_string(channel) +
+                      "\">\n";
     for (const std::string& step : steps)
       xml += step + "\n";
     return xml + "</tb>\n";
@@ -133,6 +136,79 @@ inline AlgoText ring_gather(int gpus, int own) {
       copies += StepText{c, "cpy", "i" + std::to_string(c), chunk(0, c)}.text() + "\n";
     algo.gpus.push_back(BlockText{0, (g + 1) % gpus, (g + gpus - 1) % gpus, steps}.text() +
                         BlockText{1, -1, -1, {copies}}.text());
+  }
+  return algo;
+}
+
+/// An all-reduce among all pairs, of the shape of RCCL's allreduce-allpairs files: each gpu sums a
+/// part in chains of re, after waits of nops, and sends it to all. A part has a chunk for each
+/// thread block of a channel. Out of place, it begins with copies.
+inline AlgoText pairs_all_reduce(int gpus, int channels, bool in_place) {
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.in_place = in_place;
+  algo.channels = channels;
+  algo.chunks = algo.input = gpus * gpus * channels;
+  algo.output = in_place ? 0 : algo.chunks;
+  algo.scratch = (gpus - 1) * gpus * channels;
+  const std::string sums = in_place ? "i" : "o";
+  const int peers = gpus - 1;
+  // Of the thread block of a peer, and the local one: the last re sets a flag.
+  const int peer_sums = 2 + (peers - 2) + peers - 1;
+  const int local_sums = (in_place ? 0 : 1) + (peers - 1) + peers - 1;
+  for (int g = 0; g < gpus; ++g) {
+    std::string& gpu = algo.gpus.emplace_back();
+    const auto block_of = [&](int peer, int channel) { return channels * (1 + peer) + channel; };
+    const auto part = [&](int of, int channel) { return (channel * gpus + of) * gpus; };
+    const auto received = [&](int peer, int channel) { return (channel * peers + peer) * gpus; };
+    std::vector<std::string>* steps = nullptr;
+    const auto add = [&](StepText step) {
+      step.number = static_cast<int>(steps->size());
+      steps->push_back(step.text());
+    };
+    // Sums chunk `chunk` of the part, once all peers' messages are there but `but`'s.
+    const auto sum = [&](int chunk, int channel, int but) {
+      const int first = but == 0 ? 1 : 0;
+      for (int peer = 0; peer < peers; ++peer)
+        if (peer != first && peer != but)
+          add({0, "nop", "i0", "o0", 0, block_of(peer, channel), 1, false});
+      for (int peer = 0; peer < peers; ++peer)
+        add({0, "re", "s" + std::to_string(received(peer, channel) + chunk),
+             sums + std::to_string(part(g, channel) + chunk), 1,
+             peer == 0 ? block_of(first, channel) : -1, peer == 0 ? 1 : -1, peer + 1 == peers});
+    };
+    for (int channel = 0; channel < channels; ++channel) {
+      BlockText local{channel, -1, -1, {}, channel};
+      steps = &local.steps;
+      const std::string own = std::to_string(part(g, channel));
+      if (!in_place)
+        add({0, "cpy", "i" + own, "o" + own, gpus, -1, -1, true});
+      sum(0, channel, -1);
+      gpu += local.text();
+    }
+    for (int peer = 0; peer < peers; ++peer) {
+      const int there = peer < g ? peer : peer + 1;
+      for (int channel = 0; channel < channels; ++channel) {
+        BlockText block{block_of(peer, channel), there, there, {}, channel};
+        steps = &block.steps;
+        const std::string theirs = std::to_string(part(there, channel));
+        const std::string own = sums + std::to_string(part(g, channel));
+        const std::string at = "s" + std::to_string(received(peer, channel));
+        add({0, "s", "i" + theirs, at, gpus, -1, -1, false});
+        add({0, "r", at, at, gpus, -1, -1, true});
+        // Out of place, the copies come first.
+        if (!in_place)
+          add({0, "nop", "i0", "o0", 0, channel, 0, false});
+        sum(peer + 1, channel, peer);
+        for (int other = 0; other < peers; ++other)
+          if (other != peer)
+            add({0, "nop", "i0", "o0", 0, block_of(other, channel), peer_sums + (in_place ? 0 : 1),
+                 false});
+        add({0, "s", own, own, gpus, channel, local_sums, false});
+        add({0, "r", sums + theirs, sums + theirs, gpus, -1, -1, false});
+        gpu += block.text();
+      }
+    }
   }
   return algo;
 }
