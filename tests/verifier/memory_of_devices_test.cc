@@ -1,5 +1,6 @@
 // What each device holds: with several programs, with none, and what loops leak.
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -54,6 +55,32 @@ TEST_CASE("memory: an array on a device without a program counts there") {
   REQUIRE(ran.report.devices.size() == 2);
   CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(4 * 4096));
   CHECK(ran.report.memory.largest_peak() == Bytes(4 * 4096));
+}
+
+TEST_CASE(
+    "memory: the message names the largest buffers and counts the rest, the witness has all") {
+  test::ScenarioParts parts;
+  parts.devices = 1;
+  parts.mesh = R"({"x": 1})";
+  parts.memory = "8 KiB";
+  parts.arrays = "";
+  for (int size = 1; size <= 9; ++size)
+    parts.arrays += fmt::format(R"({}"a{}": {{"shape": [{}], "dtype": "f32", "init": "ones"}})",
+                                size == 1 ? "{" : ", ", size, size * 256);
+  parts.arrays += "}";
+  parts.program = "[]";
+  const test::Ran ran = test::run_parts(parts);
+  const Check& capacity = ran.check("MEMORY.CAPACITY");
+  REQUIRE(capacity.verdict == Verdict::Fails);
+  size_t named = 0;
+  for (int size = 1; size <= 9; ++size) {
+    const std::string name = fmt::format("a{}", size);
+    named += capacity.message.find(fmt::format("\"{}\"", name)) != std::string::npos ? 1 : 0;
+    CHECK(std::count_if(capacity.witness.begin(), capacity.witness.end(),
+                        [&](const auto& line) { return line.first == name; }) == 1);
+  }
+  CHECK(capacity.message.find("\"a9\" 9 KiB") != std::string::npos);
+  CHECK(capacity.message.find(fmt::format(", and {} more", 9 - named)) != std::string::npos);
 }
 
 /// The peak of the only thread, with all iterations or without most of them.
