@@ -47,10 +47,15 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {right.first, right.second}});
 }
 
-std::string list_text(const std::vector<std::string>& names) {
+/// By the name that the scenario gives it.
+std::string shown(const ComparedValue& value) {
+  return quoted(value.written);
+}
+
+std::string list_text(const std::vector<ComparedValue>& values) {
   std::string text;
-  for (size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + quoted(names[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == values.size() ? " and " : ", ") + shown(values[i]);
   return text;
 }
 
@@ -100,7 +105,7 @@ std::string_view nothing_to_check(Property property) {
 
 }  // namespace
 
-std::vector<std::string> compared_values(const Expectation& expectation) {
+std::vector<ComparedValue> compared_values(const Expectation& expectation) {
   if (const auto* equal = std::get_if<ExpectEqual>(&expectation.what))
     return equal->values;
   if (const auto* close = std::get_if<ExpectClose>(&expectation.what))
@@ -136,8 +141,9 @@ Check Expectations::check(const Expectation& expectation) {
   return holds_all(of, std::get<ExpectHolds>(expectation.what));
 }
 
-const std::optional<Tensor>& Expectations::tensor(const std::string& name, LogicalId device) const {
-  return evidence_.values->at(values_by_name_.at(name), device);
+const std::optional<Tensor>& Expectations::tensor(const ComparedValue& value,
+                                                  LogicalId device) const {
+  return evidence_.values->at(id(value), device);
 }
 
 const DeviceValues& Expectations::bounds() {
@@ -152,9 +158,9 @@ const DeviceValues& Expectations::bounds() {
 template <class Compare>
 std::optional<Check> Expectations::compare_each(CheckKind kind, const std::string& of,
                                                 const ComparedValues& expected, Compare compare) {
-  const std::string& first = expected.values.front();
+  const ComparedValue& first = expected.values.front();
   for (size_t other = 1; other < expected.values.size(); ++other) {
-    const std::string& second = expected.values[other];
+    const ComparedValue& second = expected.values[other];
     uint32_t compared = 0;
     for (uint32_t d = 0; d < evidence_.scenario.program.mesh.devices(); ++d) {
       const LogicalId device(d);
@@ -166,16 +172,17 @@ std::optional<Check> Expectations::compare_each(CheckKind kind, const std::strin
           return check;
       } else if ((a || b) && expected.devices == ComparedDevices::Same) {
         const auto& [has, lacks] = a ? std::tie(first, second) : std::tie(second, first);
-        return failed(kind, of,
-                      fmt::format("Device {} has {} and not {}. \"devices\": \"common\" compares "
-                                  "them on the devices that have both.",
-                                  d, quoted(has), quoted(lacks)),
-                      {{"device", std::to_string(d)}, {"has", has}, {"lacks", lacks}});
+        return failed(
+            kind, of,
+            fmt::format("Device {} has {} and not {}. \"devices\": \"common\" compares "
+                        "them on the devices that have both.",
+                        d, shown(has), shown(lacks)),
+            {{"device", std::to_string(d)}, {"has", has.written}, {"lacks", lacks.written}});
       }
     }
     if (compared == 0)
       return failed(kind, of,
-                    fmt::format("No device has both {} and {}.", quoted(first), quoted(second)));
+                    fmt::format("No device has both {} and {}.", shown(first), shown(second)));
     fewest_ = other == 1 ? compared : std::min(fewest_, compared);
     most_ = other == 1 ? compared : std::max(most_, compared);
   }
@@ -184,7 +191,7 @@ std::optional<Check> Expectations::compare_each(CheckKind kind, const std::strin
 
 /// What the last compare_each() compared: "8 devices, 512 elements each".
 std::string Expectations::compared_text(const ComparedValues& expected) const {
-  const ValueId value = values_by_name_.at(expected.values.front());
+  const ValueId value = id(expected.values.front());
   const int64_t elements = evidence_.scenario.program.value(value).type.shape.elements();
   const std::string devices =
       fewest_ == most_ ? fmt::format("{}", most_) : fmt::format("{} to {}", fewest_, most_);
@@ -196,20 +203,20 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   constexpr CheckKind kKind = CheckKind::ValuesEqual;
   if (!evidence_.values)
     return undecided(kKind, of, evidence_.undecided);
-  const auto compare = [&](LogicalId device, const std::string& other, const Tensor& a,
+  const auto compare = [&](LogicalId device, const ComparedValue& other, const Tensor& a,
                            const Tensor& b) -> std::optional<Check> {
     if (a == b)
       return std::nullopt;
     const int64_t element = first_different(a, b);
     return differs(kKind, of, device, element,
-                   {quoted(expected.values.front()), element_text(a, element)},
-                   {quoted(other), element_text(b, element)});
+                   {shown(expected.values.front()), element_text(a, element)},
+                   {shown(other), element_text(b, element)});
   };
   if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
     return std::move(*check);
   std::vector<ValueId> values;
-  for (const std::string& name : expected.values)
-    values.push_back(values_by_name_.at(name));
+  for (const ComparedValue& value : expected.values)
+    values.push_back(id(value));
   const bool whole = sums_whole_numbers(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
                 fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
@@ -221,12 +228,11 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
 }
 
 /// The sums of the compared values that differ in length.
-std::string Expectations::sums_text(const std::vector<std::string>& names) const {
+std::string Expectations::sums_text(const std::vector<ComparedValue>& values) const {
   std::string text;
-  for (size_t i = 1; i < names.size(); ++i) {
+  for (size_t i = 1; i < values.size(); ++i) {
     const std::string sums =
-        different_sums(evidence_.scenario.program, values_by_name_.at(names.front()),
-                       values_by_name_.at(names[i]));
+        different_sums(evidence_.scenario.program, id(values.front()), id(values[i]));
     if (!sums.empty())
       text += fmt::format("{}{}", text.empty() ? "" : "; ", sums);
   }
@@ -238,15 +244,15 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   constexpr CheckKind kKind = CheckKind::ValuesClose;
   if (!evidence_.values)
     return undecided(kKind, of, evidence_.undecided);
-  const std::string& first = expected.values.front();
+  const ComparedValue& first = expected.values.front();
   Nearness::Difference largest;
   std::optional<Check> open;  // the first difference that bounds do not decide
-  const auto compare = [&](LogicalId device, const std::string& other, const Tensor& a,
+  const auto compare = [&](LogicalId device, const ComparedValue& other, const Tensor& a,
                            const Tensor& b) -> std::optional<Check> {
     if (a == b)
       return std::nullopt;  // within any bounds, which cost more than the program
-    const Tensor& bound_a = *bounds().at(values_by_name_.at(first), device);
-    const Tensor& bound_b = *bounds().at(values_by_name_.at(other), device);
+    const Tensor& bound_a = *bounds().at(id(first), device);
+    const Tensor& bound_b = *bounds().at(id(other), device);
     const Nearness near = nearness(a, bound_a, b, bound_b);
     if (near.largest.found > largest.found)
       largest = near.largest;
@@ -256,8 +262,8 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const auto i = static_cast<size_t>(element);
     const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
     Check check =
-        differs(kKind, of, device, element, {quoted(first), element_text(a, element)},
-                {quoted(other), element_text(b, element)},
+        differs(kKind, of, device, element, {shown(first), element_text(a, element)},
+                {shown(other), element_text(b, element)},
                 "; their roundings allow " +
                     allowed_text(near.wrong ? Verdict::Fails : Verdict::Undecided, bound));
     if (near.wrong)
@@ -295,10 +301,10 @@ Check Expectations::literal(const std::string& of, const ExpectValues& expected)
       continue;
     const int64_t element = first_different(*got, want);
     return differs(kKind, of, LogicalId(d), element,
-                   {quoted(expected.value), element_text(*got, element)},
+                   {shown(expected.value), element_text(*got, element)},
                    {"the value given", element_text(want, element)});
   }
-  return passed(kKind, of, fmt::format("{} has the values given.", quoted(expected.value)));
+  return passed(kKind, of, fmt::format("{} has the values given.", shown(expected.value)));
 }
 
 Check Expectations::makespan(const std::string& of, const ExpectMakespan& expected) const {

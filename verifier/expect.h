@@ -48,9 +48,10 @@ class Expectations {
   std::optional<Check> compare_each(CheckKind kind, const std::string& of,
                                     const ComparedValues& expected, Compare compare);
   std::string compared_text(const ComparedValues& expected) const;
-  const std::optional<Tensor>& tensor(const std::string& name, LogicalId device) const;
+  ValueId id(const ComparedValue& value) const { return values_by_name_.at(value.name); }
+  const std::optional<Tensor>& tensor(const ComparedValue& value, LogicalId device) const;
   const DeviceValues& bounds();
-  std::string sums_text(const std::vector<std::string>& names) const;
+  std::string sums_text(const std::vector<ComparedValue>& values) const;
 
   const Evidence& evidence_;
   /// By name of the check: the first with the worst verdict.
@@ -62,6 +63,6 @@ class Expectations {
 };
 
 /// The values that an expectation compares; none for other expectations.
-std::vector<std::string> compared_values(const Expectation& expectation);
+std::vector<ComparedValue> compared_values(const Expectation& expectation);
 
 }  // namespace orrery

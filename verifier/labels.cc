@@ -117,10 +117,10 @@ std::vector<std::string> labels_of_opaque_values(const Scenario& scenario) {
     computed_by.emplace(program.value(value).name, op);
   std::vector<std::string> labels;
   for (const Expectation& expectation : scenario.expectations)
-    for (const std::string& name : compared_values(expectation))
-      if (const auto op = computed_by.find(name); op != computed_by.end())
+    for (const ComparedValue& value : compared_values(expectation))
+      if (const auto op = computed_by.find(value.name); op != computed_by.end())
         labels.push_back(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
-                                     expectation.origin.pointer, name, op->second));
+                                     expectation.origin.pointer, value.written, op->second));
   return labels;
 }
 

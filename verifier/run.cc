@@ -113,7 +113,7 @@ class Run {
       describe_times();
       check_digests();
     } else {
-      undecided_ = "It is not decided: the program cannot end.";
+      undecided_ = "Undecided: the program cannot end.";
     }
     prove_schedules();
     check_expectations();
@@ -183,13 +183,13 @@ class Run {
     }
     if (options_.data == Data::Off) {
       label("values: not computed (data is off)");
-      undecided_values_ = "It is not decided: values were not computed, since data is off.";
+      undecided_values_ = "Undecided: values were not computed, since data is off.";
       return false;
     }
     if (leaves_out_) {
       label("values: not computed (iterations are left out)");
       undecided_values_ =
-          "It is not decided: values were not computed, since iterations of loops "
+          "Undecided: values were not computed, since iterations of loops "
           "are left out.";
       return false;
     }
@@ -198,7 +198,7 @@ class Run {
     const std::string why = fmt::format("they take {} and the budget is {}", taken,
                                         quantity_text(options_.data_budget));
     label("values: not computed (" + why + ")");
-    undecided_values_ = "It is not decided: values were not computed, since " + why + ".";
+    undecided_values_ = "Undecided: values were not computed, since " + why + ".";
     return false;
   }
 

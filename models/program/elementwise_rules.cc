@@ -33,12 +33,17 @@ const ValueType& shaped(std::span<const ValueType> operands) {
 /// any shape: it stands for an array of that shape, as Python's scalars do in jax.lax.
 std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
   const ValueType& first = shaped(operands);
-  for (const ValueType& other : operands)
-    if (other.dtype != first.dtype || (other.shape.rank() > 0 && other.shape != first.shape))
-      return TypeError{
-          "of", fmt::format("expected operands of one dtype and shape, or scalars beside it "
-                            "(nothing else is broadcast or converted unasked), got {} and {}",
-                            described(first), described(other))};
+  for (const ValueType& other : operands) {
+    if (other.dtype != first.dtype)
+      return TypeError{"of",
+                       fmt::format("expected operands of one dtype, got {} and {}; nothing is "
+                                   "converted unasked",
+                                   described(first), described(other))};
+    if (other.shape.rank() > 0 && other.shape != first.shape)
+      return TypeError{"of", fmt::format("expected operands of one shape, got {} and {}; only "
+                                         "scalars (shape []) are broadcast",
+                                         described(first), described(other))};
+  }
   if (takes == Takes::Floats && !is_float(first.dtype))
     return TypeError{"of", fmt::format("expected floats, got {}", name(first.dtype))};
   if (takes == Takes::Numbers && first.dtype == Dtype::Pred)

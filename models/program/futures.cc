@@ -39,4 +39,9 @@ std::vector<ValueId> Futures::results(const Op& op) const {
   return results;
 }
 
+std::optional<ValueId> Futures::result(const Op& op) const {
+  const std::vector<ValueId> all = results(op);
+  return all.empty() ? std::nullopt : std::optional(all.back());
+}
+
 }  // namespace orrery

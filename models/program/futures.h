@@ -4,6 +4,7 @@
 // that counts: TapeOrder::wait_of (simulator/schedule/tape_order.h).
 
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,10 @@ class Futures {
   /// The values that hold the result of a collective: that of a sync op, or those of a start's
   /// dones.
   std::vector<ValueId> results(const Op& op) const;
+
+  /// The one of them that stands for all: of a start, that of its last done. Empty for a start that
+  /// is never done.
+  std::optional<ValueId> result(const Op& op) const;
 
  private:
   struct Future {

@@ -2,6 +2,7 @@
 // dynamic_update_slice, under jax.lax's names, and take, under jax.numpy's.
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -65,10 +66,10 @@ TypeOutcome dynamic_update_slice(const TypeContext& context) {
     return *error;
   const ValueType& whole = context.operands[0];
   const ValueType& update = context.operands[1];
-  bool fits = update.dtype == whole.dtype && update.shape.rank() == whole.shape.rank();
-  for (size_t d = 0; fits && d < whole.shape.rank(); ++d)
-    fits = update.shape[d] <= whole.shape[d];
-  if (!fits)
+  const auto& least = update.shape.dims();
+  const auto& most = whole.shape.dims();
+  if (update.dtype != whole.dtype ||
+      !std::equal(least.begin(), least.end(), most.begin(), most.end(), std::less_equal<>()))
     return TypeError{"of", fmt::format("expected an update of the operand's dtype and rank, and in "
                                        "no dimension larger, got {} for {}",
                                        text_of(update), text_of(whole))};

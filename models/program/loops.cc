@@ -71,9 +71,8 @@ std::optional<std::string> named_as_left_out(const Program& program) {
 std::vector<uint64_t> repetitions(const Program& program) {
   std::vector<uint64_t> times(program.ops.size(), 1);
   for (const Loop& loop : program.loops)
-    if (loop.left_out() > 0)
-      for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
-        times[op] = product(times[op], loop.left_out() + 1);
+    for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
+      times[op] = product(times[op], loop.left_out() + 1);
   return times;
 }
 
@@ -105,10 +104,8 @@ class LoopsByBegin {
                                   [&](size_t l) { return begin(l) < op; });
     };
     std::vector<size_t> found(at(iteration.ops.begin), at(iteration.ops.end));
-    std::erase_if(found, [&](size_t l) {  // also those that the iteration is in
-      return l == loop || loops_[l].written.front().ops.begin < iteration.ops.begin ||
-             loops_[l].last().ops.end > iteration.ops.end;
-    });
+    // Those that the iteration is in may begin with it. They come after those inside them.
+    std::erase_if(found, [&](size_t l) { return l >= loop; });
     std::sort(found.begin(), found.end());
     return found;
   }

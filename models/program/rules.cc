@@ -67,7 +67,7 @@ std::span<const OpRules> all_rules() {
 }
 
 std::optional<OpName> op_named(std::string_view name) {
-  const bool start = name.size() > kStart.size() && name.ends_with(kStart);
+  const bool start = name.ends_with(kStart);
   const std::string_view sync = start ? name.substr(0, name.size() - kStart.size()) : name;
   for (const OpRules& rules : table()) {
     if (rules.name != sync || (start && rules.family != Family::Collective))

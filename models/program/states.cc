@@ -74,8 +74,7 @@ StatesOutcome joined_along(const Mesh& mesh, std::span<const ValueType> operands
     if (linearity == Linearity::Linear && !along.all(AxisState::Unreduced))
       return fmt::format("expected operands that are all unreduced over {}, got {}", name,
                          along.text());
-    if (linearity == Linearity::Bilinear && (along.count(AxisState::Unreduced) > 1 ||
-                                             along.count(AxisState::Reduced) + 1 < operands.size()))
+    if (linearity == Linearity::Bilinear && along.count(AxisState::Reduced) + 1 < operands.size())
       return fmt::format(
           "expected the other operand to be reduced over {}, along which one is unreduced, got {}",
           name, along.text());

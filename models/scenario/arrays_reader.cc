@@ -216,7 +216,7 @@ class ArrayReader {
             node.origin(),
             fmt::format("expected \"iota\", \"zeros\", \"ones\", \"random\", {{\"random\": "
                         "seed}} or a number, got {}{}",
-                        in_quotes(word), suggestion(word, {"iota", "zeros", "ones", "random"})));
+                        in_quotes(word), did_you_mean(word, {"iota", "zeros", "ones", "random"})));
         return IotaInit{};
       }
     }

@@ -16,6 +16,14 @@ namespace orrery {
 
 namespace {
 
+/// For a key of "flops" that is neither a dtype nor one with the suffix of a unit.
+std::string rate_key_hint(std::string_view key) {
+  const std::string_view dtype = key.substr(0, key.find('_'));
+  const std::string hint =
+      dtype_named(dtype) ? suffix_hint(key, dtype, Dimension::WorkRate) : std::string();
+  return hint.empty() ? dtype_hint(key) : hint;
+}
+
 constexpr QuantityRange kPositive = {.least = 1};
 constexpr QuantityRange kBandwidths = {.least = 1, .most = kMostBandwidth};
 
@@ -41,7 +49,7 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& diagnostic
     names.push_back(name);
   diagnostics.add(node.origin(),
                   fmt::format("expected {}, got {}{}", kExpected, in_quotes(node.text()),
-                              suggestion(node.text(), names)));
+                              did_you_mean(node.text(), names)));
   return std::nullopt;
 }
 
@@ -182,7 +190,7 @@ class ClusterReader {
       if (!dtype) {
         diagnostics_.add(member.key_origin(),
                          fmt::format("expected a dtype such as \"bf16\" as key, got {}{}",
-                                     in_quotes(member.key()), dtype_hint(member.key())));
+                                     in_quotes(member.key()), rate_key_hint(member.key())));
         continue;
       }
       const std::optional<int64_t> rate = figure(rates, key, Dimension::WorkRate, kPositive,
@@ -283,7 +291,7 @@ class ClusterReader {
       const std::vector<std::string_view> names(switches_.begin(), switches_.end());
       diagnostics_.add(node.origin(),
                        fmt::format("expected one of \"switches\", got {}{}", in_quotes(node.text()),
-                                   suggestion(node.text(), names)));
+                                   did_you_mean(node.text(), names)));
       return std::nullopt;
     }
     if (found == switch_ids_.end()) {
@@ -332,7 +340,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
     diagnostics.add(
         node.origin(),
         fmt::format("expected a cluster of the catalog (one of {}) or an object, got {}{}", list,
-                    in_quotes(node.text()), suggestion(node.text(), names)));
+                    in_quotes(node.text()), did_you_mean(node.text(), names)));
     return std::nullopt;
   }
   if (!is_object(node, "the name of a cluster in the catalog, or an object", diagnostics))

@@ -106,7 +106,7 @@ class ExpectReader {
       for (const auto& [known, id] : values_)
         names.push_back(known);
       diagnostics_.add(origin, fmt::format("expected the id of a value, got {}{}", in_quotes(name),
-                                           suggestion(name, names)));
+                                           did_you_mean(name, names)));
       return std::nullopt;
     }
     if (program_->value(found->second).type.future) {
@@ -122,13 +122,14 @@ class ExpectReader {
     return value ? program_->value(*value).name : name;
   }
 
-  std::vector<std::string> read_pair(DocumentNode list) {
-    std::vector<std::string> names;
+  std::vector<ComparedValue> read_pair(DocumentNode list) {
+    std::vector<ComparedValue> compared;
     if (!is_list(list, "a list of ids", diagnostics_))
-      return names;
+      return compared;
     if (list.size() < 2)
       diagnostics_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
+    std::string first_written;
     std::set<std::string> seen;
     for (const DocumentNode item : list) {
       const std::optional<std::string> given = read_text(item, "an id", diagnostics_);
@@ -138,22 +139,23 @@ class ExpectReader {
       const std::string name = own_name(id, *given);
       if (!seen.insert(name).second)
         diagnostics_.add(item.origin(), fmt::format("expected another id: {} is compared already",
-                                                    in_quotes(name)));
+                                                    in_quotes(*given)));
       if (id && first) {
         const ValueType& a = program_->value(*first).type;
         const ValueType& b = program_->value(*id).type;
         if (a.dtype != b.dtype || a.shape != b.shape)
           diagnostics_.add(
               item.origin(),
-              fmt::format("expected a value like {}, {}{}, got {}, {}{}",
-                          in_quotes(program_->value(*first).name), orrery::name(a.dtype),
-                          a.shape.text(), in_quotes(name), orrery::name(b.dtype), b.shape.text()));
+              fmt::format("expected a value like {}, {}{}, got {}, {}{}", in_quotes(first_written),
+                          orrery::name(a.dtype), a.shape.text(), in_quotes(*given),
+                          orrery::name(b.dtype), b.shape.text()));
       } else if (id) {
         first = id;
+        first_written = *given;
       }
-      names.push_back(name);
+      compared.push_back({name, *given});
     }
-    return names;
+    return compared;
   }
 
   void read_values(DocumentNode node, DocumentNode values, Encoding encoding) {
@@ -169,7 +171,7 @@ class ExpectReader {
       if (auto tensors = member.kind() == DocumentNode::Kind::Object
                              ? read_printed(member, *id, encoding)
                              : read_held(member, *id, encoding))
-        add(node, ExpectValues{own_name(id, member.key()), std::move(*tensors)});
+        add(node, ExpectValues{{own_name(id, member.key()), member.key()}, std::move(*tensors)});
     }
   }
 
@@ -299,7 +301,7 @@ class ExpectReader {
             item.origin(),
             fmt::format(
                 "expected a property (one of {}), got {}{}", all, got(item),
-                item.kind() == DocumentNode::Kind::Text ? suggestion(item.text(), names) : ""));
+                item.kind() == DocumentNode::Kind::Text ? did_you_mean(item.text(), names) : ""));
     }
     return properties;
   }

@@ -183,7 +183,7 @@ class FaultReader {
     diagnostics_.add(node.origin(),
                      fmt::format("expected a switch of the cluster or a device, got {}{}",
                                  in_quotes(node.text()),
-                                 suggestion(node.text(), {switches.begin(), switches.end()})));
+                                 did_you_mean(node.text(), {switches.begin(), switches.end()})));
     return std::nullopt;
   }
 

@@ -88,11 +88,6 @@ void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics
   diagnostics.add(node.origin(), fmt::format("expected {}, got {}", what, got(node)));
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
-  const std::string_view near = near_miss(word, candidates);
-  return near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near);
-}
-
 std::optional<std::string> read_text(DocumentNode node, std::string_view what,
                                      Diagnostics& diagnostics) {
   if (node.kind() != DocumentNode::Kind::Text) {
@@ -185,7 +180,7 @@ std::string dtype_hint(std::string_view text) {
   std::vector<std::string_view> names;
   for (const Dtype known : all_dtypes())
     names.push_back(name(known));
-  return suggestion(text, names);
+  return did_you_mean(text, names);
 }
 
 bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics) {
@@ -337,8 +332,13 @@ void Fields::finish() {
     const std::string& key = member.key();
     if (is_known(key) || ++unknown > kMostUnknownKeys)
       continue;
+    std::string hint;
+    for (const Known& known : known_)
+      if (hint.empty() && known.dimension)
+        hint = suffix_hint(key, known.key, *known.dimension);
     const std::vector<std::string> candidates = known_keys(true);
-    std::string hint = suggestion(key, {candidates.begin(), candidates.end()});
+    if (hint.empty())
+      hint = did_you_mean(key, {candidates.begin(), candidates.end()});
     if (hint.empty() && !known_.empty())
       hint = fmt::format("; expected one of \"{}\"", fmt::join(known_keys(false), "\", \""));
     diagnostics_.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));

@@ -12,6 +12,7 @@
 
 #include "models/array/dtype.h"
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
 
@@ -22,9 +23,6 @@ std::string got(DocumentNode node);
 
 /// Adds "expected EXPECTED, got ..." at the value.
 void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
-
-/// "; did you mean "WORD"?" or "".
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
 // Each adds an error and is empty where the value is not of that kind. `what` says what was
 // expected: "a name".

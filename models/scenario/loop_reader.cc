@@ -36,14 +36,44 @@ std::string form_text(ValueType type, const Mesh& mesh) {
   return text(type, mesh);
 }
 
+/// "expected "h" to vary over x, as before the loop, got "s", which does not", where one axis alone
+/// has another state, and that is varying or not; else both types.
+std::string changed_states(const ValueType& first, const ValueType& next, const Mesh& mesh,
+                           const std::string& carry, const std::string& yielded) {
+  std::vector<std::string> gained;
+  std::vector<std::string> lost;
+  bool others = false;
+  for (size_t a = 0; a < first.axes.size(); ++a) {
+    const AxisState before = first.axes[a];
+    const AxisState after = next.axes[a];
+    if (before == after)
+      continue;
+    others = others || before > AxisState::Varying || after > AxisState::Varying;
+    (after == AxisState::Varying ? gained : lost).push_back(mesh.axes()[a].name);
+  }
+  if (others || (!gained.empty() && !lost.empty()))
+    return fmt::format("expected {} to stay {}, got {} from {}", carry, text(first, mesh),
+                       text(next, mesh), yielded);
+  return lost.empty() ? fmt::format(
+                            "expected {} not to vary over {}, as before the loop, got {}, "
+                            "which does",
+                            carry, fmt::join(gained, " and "), yielded)
+                      : fmt::format(
+                            "expected {} to vary over {}, as before the loop, got {}, which "
+                            "does not",
+                            carry, fmt::join(lost, " and "), yielded);
+}
+
 /// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".
 /// Without checks of states these are inferred in each iteration anew.
 std::string changed_type(const ValueType& first, const ValueType& next, const Mesh& mesh,
-                         Checks checks) {
+                         Checks checks, const std::string& carry, const std::string& yielded) {
   if (!same_form(first, next))
-    return fmt::format("{}, got {}", form_text(first, mesh), form_text(next, mesh));
+    return fmt::format("expected {} to stay {}, got {} from {}", carry, form_text(first, mesh),
+                       form_text(next, mesh), yielded);
   if (checks == Checks::States && first.axes != next.axes)
-    return fmt::format("{}, got {}", text(first, mesh), text(next, mesh));
+    return changed_states(first, next, mesh, carry, yielded) +
+           " (\"check_types\": false allows it)";
   return "";
 }
 
@@ -342,15 +372,11 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
     const auto type = value ? builder_.type_of(*value, carry.yielded.origin()) : std::nullopt;
     if (!type)
       return false;
-    if (const std::string changed = changed_type(*carry.type, *type, mesh_, builder_.checks());
+    if (const std::string changed =
+            changed_type(*carry.type, *type, mesh_, builder_.checks(), in_quotes(carry.name()),
+                         in_quotes(carry.yielded.text()));
         !changed.empty())
-      diagnostics_.add(
-          carry.yielded.origin(),
-          fmt::format("fori_loop: expected {} to stay {} from {}{}", in_quotes(carry.name()),
-                      changed, in_quotes(carry.yielded.text()),
-                      same_form(*type, *carry.type)
-                          ? " (V: varying over these axes; \"check_types\": false allows it)"
-                          : ""));
+      diagnostics_.add(carry.yielded.origin(), "fori_loop: " + changed);
     next.push_back(*value);
   }
   for (size_t c = 0; c < next.size(); ++c)

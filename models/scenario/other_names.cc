@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/ascii.h"
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
 
@@ -20,6 +21,10 @@ struct OtherName {
 
 constexpr std::string_view kOfZero =
     "relu is the \"max\" of x and a scalar 0 (\"full\" of shape [])";
+constexpr std::string_view kOfZeroAndSix =
+    "relu6 is the \"min\" of a scalar 6 and the \"max\" of x and a scalar 0 (\"full\" of shape [])";
+constexpr std::string_view kOfBounds =
+    "it is the \"min\" of an upper bound and the \"max\" of x and a lower one";
 constexpr std::string_view kPairs = "its \"perm\" lists who sends to whom";
 
 // NCCL's, MPI's, XLA's, PyTorch's and NumPy's, in lower case with underscores.
@@ -48,6 +53,9 @@ constexpr std::array kOtherNames = {
     OtherName{"gemm", "dot_general"},
     OtherName{"einsum", "dot_general"},
     OtherName{"relu", "max", kOfZero},
+    OtherName{"relu6", "max", kOfZeroAndSix},
+    OtherName{"clip", "max", kOfBounds},
+    OtherName{"clamp", "max", kOfBounds},
     OtherName{"sigmoid", "logistic"},
     OtherName{"maximum", "max"},
     OtherName{"minimum", "min"},
@@ -78,18 +86,17 @@ constexpr std::array kOtherNames = {
 };
 
 // Of several ops. "compute" takes their place where only the cost counts.
-constexpr std::array<std::string_view, 10> kSeveralOps = {
-    "gelu",       "silu",      "swish",    "tanh",    "softmax",
-    "layer_norm", "layernorm", "rms_norm", "rmsnorm", "attention"};
+constexpr std::array<std::string_view, 14> kSeveralOps = {
+    "gelu",       "silu",     "swish",      "tanh",      "softmax",  "log_softmax", "elu",
+    "leaky_relu", "softplus", "layer_norm", "layernorm", "rms_norm", "rmsnorm",     "attention"};
 
 constexpr std::string_view kStart = "_start";
 
 }  // namespace
 
 std::string op_of_other_name(std::string_view word) {
-  std::string plain;
-  for (const char c : word)
-    plain += c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string plain = in_lower_case(word);
+  std::replace(plain.begin(), plain.end(), '-', '_');
   if (std::find(kSeveralOps.begin(), kSeveralOps.end(), plain) != kSeveralOps.end())
     return "write it out in other ops, or give its flops and bytes with \"compute\"";
   const bool start = plain.ends_with(kStart);

@@ -13,6 +13,25 @@ namespace orrery {
 
 namespace {
 
+/// Whether a number stands for an operand, which is an error, though a scalar may stand there.
+bool has_number(DocumentNode operands, Diagnostics& diagnostics) {
+  const auto check = [&](DocumentNode node, std::string_view what) {
+    const bool number = node.kind() == DocumentNode::Kind::Number;
+    if (number)
+      diagnostics.add(node.origin(),
+                      fmt::format("expected {}, got {}; make a scalar of it with \"full\" (of "
+                                  "shape [])",
+                                  what, got(node)));
+    return number;
+  };
+  if (operands.kind() != DocumentNode::Kind::List)
+    return check(operands, "an id or a list of them");
+  bool any = false;
+  for (const DocumentNode item : operands)
+    any = check(item, "an id") || any;
+  return any;
+}
+
 std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) {
   const std::optional<std::string> word = read_text(node, "an op such as \"psum\"", diagnostics);
   if (!word)
@@ -31,8 +50,8 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
       names.push_back(op_name(rules.kind, Issue::Start));
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  diagnostics.add(node.origin(),
-                  fmt::format("unknown op {}{}", in_quotes(*word), suggestion(*word, candidates)));
+  diagnostics.add(node.origin(), fmt::format("unknown op {}{}", in_quotes(*word),
+                                             did_you_mean(*word, candidates)));
   return std::nullopt;
 }
 
@@ -238,7 +257,9 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   if (rules.most_operands > 0) {
     const auto take_ids = [&](std::string_view key) {
       const auto list = take(key);
-      const auto names = list ? read_names(*list, "an id", diagnostics_) : std::nullopt;
+      if (!list || (rules.elementwise && has_number(*list, diagnostics_)))
+        return std::vector<std::string>();
+      const auto names = read_names(*list, "an id", diagnostics_);
       return names ? resolved(*names, list->origin(), scope) : std::vector<std::string>();
     };
     request.operands = take_ids("of");

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/ascii.h"
 #include "models/base/check.h"
+#include "models/base/diagnostics.h"
 #include "models/base/int128.h"
 #include "models/scenario/document.h"
 
@@ -74,6 +76,22 @@ constexpr size_t kMostDigits = 19;
 
 std::string_view base_unit(Dimension dimension) {
   return units(dimension).front().name;
+}
+
+std::string_view noun(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::Time:
+      return "a time";
+    case Dimension::Size:
+      return "a size";
+    case Dimension::Rate:
+      return "a rate";
+    case Dimension::Work:
+      return "a count of operations";
+    case Dimension::WorkRate:
+      break;
+  }
+  return "a compute rate";
 }
 
 /// A decimal number: `digits` without its point, which stands before the last `places` of them.
@@ -166,20 +184,43 @@ std::string_view without_suffix(std::string_view key, Dimension dimension) {
   return key;
 }
 
-std::string_view example(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::Time:
-      return "a time such as \"1 us\"";
-    case Dimension::Size:
-      return "a size such as \"80 GiB\"";
-    case Dimension::Rate:
-      return "a rate such as \"50 GB/s\"";
-    case Dimension::Work:
-      return "a count of operations such as \"2 TFLOP\"";
-    case Dimension::WorkRate:
-      break;
+std::string suffix_hint(std::string_view key, std::string_view quantity, Dimension dimension) {
+  if (!key.starts_with(quantity) || key.substr(quantity.size(), 1) != "_")
+    return "";
+  const std::string_view given = key.substr(quantity.size() + 1);
+  std::vector<std::string_view> suffixes;  // without "_"
+  for (const QuantityUnit& unit : units(dimension)) {
+    if (unit.suffix.empty())
+      continue;
+    suffixes.push_back(unit.suffix.substr(1));
+    if (unit.name == given || in_lower_case(suffixes.back()) == in_lower_case(given))
+      return fmt::format("; did you mean \"{}{}\"?", quantity, unit.suffix);
   }
-  return "a compute rate such as \"989 TFLOP/s\"";
+  if (const std::string_view near = near_miss(given, suffixes); !near.empty())
+    return fmt::format("; did you mean \"{}_{}\"?", quantity, near);
+  const std::string_view last = suffixes.back();
+  suffixes.pop_back();
+  return fmt::format("; the suffix of {} is \"_{}\" or \"_{}\"", noun(dimension),
+                     fmt::join(suffixes, "\", \"_"), last);
+}
+
+std::string example(Dimension dimension) {
+  const auto such_as = [&]() -> std::string_view {
+    switch (dimension) {
+      case Dimension::Time:
+        return "1 us";
+      case Dimension::Size:
+        return "80 GiB";
+      case Dimension::Rate:
+        return "50 GB/s";
+      case Dimension::Work:
+        return "2 TFLOP";
+      case Dimension::WorkRate:
+        break;
+    }
+    return "989 TFLOP/s";
+  };
+  return fmt::format("{} such as \"{}\"", noun(dimension), such_as());
 }
 
 QuantityReading read_quantity(std::string_view text, Dimension dimension) {

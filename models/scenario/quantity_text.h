@@ -41,6 +41,10 @@ QuantityReading read_quantity(std::string_view text, Dimension dimension);
 /// A key without the suffix of a unit: "bf16" of "bf16_TFLOPps".
 std::string_view without_suffix(std::string_view key, Dimension dimension);
 
+/// For a key that is `quantity` with a suffix of no unit of its: "; did you mean
+/// "alignment_bytes"?", or all suffixes. "" for other keys.
+std::string suffix_hint(std::string_view key, std::string_view quantity, Dimension dimension);
+
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 
@@ -48,7 +52,7 @@ QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Di
 std::optional<int64_t> read_millionths(std::string_view digits);
 
 /// "a rate such as "50 GB/s"".
-std::string_view example(Dimension dimension);
+std::string example(Dimension dimension);
 
 /// Requires count >= 0.
 std::string quantity_text(int64_t count, Dimension dimension);

@@ -48,8 +48,14 @@ struct Array {
 /// that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
+/// A value of an expectation. What a loop carries out may also be named by the loop.
+struct ComparedValue {
+  std::string name;     // the value's own
+  std::string written;  // as the scenario has it
+};
+
 struct ComparedValues {
-  std::vector<std::string> values;
+  std::vector<ComparedValue> values;
   ComparedDevices devices = ComparedDevices::Same;
 };
 
@@ -57,7 +63,7 @@ struct ComparedValues {
 struct ExpectEqual : ComparedValues {};  // bitwise the same
 struct ExpectClose : ComparedValues {};  // within the bounds of their folds
 struct ExpectValues {
-  std::string value;
+  ComparedValue value;
   std::vector<Tensor> per_device;
 };  // literal, bitwise
 struct ExpectMakespan {

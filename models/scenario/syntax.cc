@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/ascii.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -85,9 +86,7 @@ std::string_view not_finite_named(std::string_view word) {
   const bool negative = word.substr(0, 1) == "-";
   if (negative || word.substr(0, 1) == "+")
     word.remove_prefix(1);
-  std::string lower;
-  for (const char c : word)
-    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string lower = in_lower_case(word);
   if (lower == "nan")
     return "NaN";
   if (lower == "inf" || lower == "infinity")
@@ -108,10 +107,11 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
   error.offset = at;
   error.at_end = at >= text.size();
   if (context.number_overflow) {
-    const bool negative = text[at] == '-';
-    error.message = fmt::format(
-        "expected a number that 64 bits can hold, got {}; infinity is written \"{}Infinity\"",
-        in_quotes(token(text, at)), negative ? "-" : "");
+    error.message = fmt::format("expected a number that 64 bits can hold, got {}", token(text, at));
+    // Where an element may stand, which may be infinite.
+    if (context.enclosed && !context.in_object)
+      error.message +=
+          fmt::format("; infinity is written \"{}Infinity\"", text[at] == '-' ? "-" : "");
     error.at_value = true;
     return error;
   }

@@ -235,7 +235,10 @@ JsonText bounds_text(const Bounds& bounds) {
 }
 
 JsonText compared_text(const char* how, const ComparedValues& compared) {
-  Members members = {{how, names_text(compared.values)}};
+  std::vector<std::string> names;
+  for (const ComparedValue& value : compared.values)
+    names.push_back(value.name);
+  Members members = {{how, names_text(names)}};
   if (compared.devices == ComparedDevices::Common)
     members.emplace_back("devices", JsonText::text("common"));
   return JsonText::object(std::move(members));
@@ -249,7 +252,7 @@ JsonText expectation_text(const Expectation& expectation) {
           [](const ExpectValues& what) {
             const Encoding encoding = encoding_of(what.per_device);
             Members values;
-            values.emplace_back(what.value, tensors_text(what.per_device, encoding));
+            values.emplace_back(what.value.name, tensors_text(what.per_device, encoding));
             Members members = {{"values", JsonText::object(std::move(values))}};
             add_encoding(members, encoding);
             return JsonText::object(std::move(members));

@@ -58,6 +58,8 @@ class Lowering {
       lowered_.tapes.push_back(tape_of(program_, thread));
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
+    if (!diagnostics_.empty())
+      return {};
     find_threads();
     lowered_.launch = launch_duration(cluster_.device);
     lowered_.rates = data_rates(cluster_.device);
@@ -78,8 +80,6 @@ class Lowering {
     if (const auto* error = std::get_if<TypeError>(&outcome)) {
       diagnostics_.add(origin_of(op, error->parameter),
                        fmt::format("{}: {}", op_name(op.kind, op.issue), error->message));
-      lowered_.choices.emplace_back();
-      lowered_.members.emplace_back();
       return;
     }
     const SitePlan& plan = std::get<SitePlan>(outcome);

@@ -44,7 +44,7 @@ class Ledger {
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
         ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
-        arguments_(arguments_of(thread, donors)),
+        arguments_(arguments_of(donors)),
         buffers_(buffers()),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
@@ -81,13 +81,13 @@ class Ledger {
 
   /// Those that all devices of the thread have. What it never reads and another thread of these
   /// devices donates is that thread's.
-  std::vector<ValueId> arguments_of(ThreadId id, const Donors& donors) const {
+  std::vector<ValueId> arguments_of(const Donors& donors) const {
     const auto is_left_to_another = [&](BufferId buffer) {
       const auto found = donors.find(buffer);
       return found != donors.end() &&
              std::any_of(found->second.begin(), found->second.end(),
                          [&](ThreadId donor) {
-                           return donor != id && on_all_devices_of(thread_, program_.thread(donor));
+                           return on_all_devices_of(thread_, program_.thread(donor));
                          }) &&
              !reads(program_, thread_, buffer);
     };

@@ -112,12 +112,11 @@ bool ListProgress::rests_before(ListId list, uint32_t instruction) const {
 void ListProgress::append_state(ListId list, RelativeState& state) const {
   const ThreadId thread = (*lists_)[list].thread;
   const TapeOrder& tape = lists_->tape(list);
-  state.add(state.position(thread, next(list)));
-  for (uint32_t s = 0; s < tape.streams(); ++s)
-    for (const uint32_t happened : {entered(list, s), ended(list, s)}) {
-      const std::span<const uint32_t> enters = tape.enters(s);
-      state.add(state.position(thread, happened < enters.size() ? enters[happened] : tape.size()));
-    }
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const std::span<const uint32_t> enters = tape.enters(s);
+    const uint32_t ended = this->ended(list, s);
+    state.add(state.position(thread, ended < enters.size() ? enters[ended] : tape.size()));
+  }
 }
 
 void ListProgress::send_back(ListId list, uint32_t begin, uint32_t end) {

@@ -149,8 +149,8 @@ class ListProgress {
     return streams_[first_stream_[list.index()] + stream].ended;
   }
 
-  /// Where the list is, and each of its streams: the first Enter that has not happened, and the
-  /// first that has not ended. No list is held: loops have all their iterations.
+  /// Of each of its streams, the first Enter that has not ended. What the list has passed and
+  /// entered follows from these, since no list is held: loops have all their iterations.
   void append_state(ListId list, RelativeState& state) const;
 
   /// The next instruction that the list will pass; the length of the tape at its end.

@@ -4,6 +4,7 @@
 // rank-major parts, each contiguous. A view says which element of the operand or result each one
 // is.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,9 +44,7 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
   const int64_t inner = inner_run();
   int64_t at = first;
   while (at < first + count) {
-    int64_t length = inner - at % inner;
-    if (length > first + count - at)
-      length = first + count - at;
+    const int64_t length = std::min(inner - at % inner, first + count - at);
     run(at, offset(at), length);
     at += length;
   }

@@ -164,7 +164,7 @@ TEST_CASE("named iterations: an expectation is checked where values are computed
   const Report many = report_of(program(1'000'000));
   CHECK(many.verdict == Verdict::Undecided);
   CHECK(many.checks.back().message ==
-        "It is not decided: values were not computed, since iterations of loops are left out.");
+        "Undecided: values were not computed, since iterations of loops are left out.");
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST_CASE(
   const Check check = expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})", small);
   CHECK(check.verdict == Verdict::Undecided);
   CHECK(check.message ==
-        "It is not decided: values were not computed, since they take 416 B and the budget is 100 "
+        "Undecided: values were not computed, since they take 416 B and the budget is 100 "
         "B.");
 }
 
@@ -255,6 +255,23 @@ std::string sharded(const std::string& dtype, const std::string& init) {
   return fmt::format(R"({{"shape": [32], "dtype": "{}", "spec": ["x"], "init": {}}})", dtype, init);
 }
 
+TEST_CASE("expectations name what a loop carries out as the scenario does") {
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "a"},
+           "body": [{"id": "t", "op": "add", "of": ["h", "h"]}], "yield": {"h": "t"}}])";
+  const auto message = [&](const std::string& expect) {
+    return expectation(parts, expect).message;
+  };
+  CHECK(message(R"({"equal": ["l", "a"]})") == "On device 0, element 1: \"l\" has 8, \"a\" has 1.");
+  CHECK(message(R"({"equal": ["l[2].t", "l[1].t"]})") ==
+        "On device 0, element 1: \"l[2].t\" has 8, \"l[1].t\" has 4.");
+  // Three additions, of results up to 8: the roundings of the first two are doubled after them.
+  CHECK(message(R"({"close": ["a", "l.h"]})") ==
+        "On device 0, element 1: \"a\" has 1, \"l.h\" has 8; their roundings allow a difference of "
+        "1.43e-06.");
+}
+
 TEST_CASE("expectation equal: sums of whole numbers are told") {
   for (const std::string init : {R"({"random": 1, "values": "integers"})", "\"iota\"", "2"})
     CHECK(told_as_whole(sharded("f32", init)));
@@ -307,8 +324,7 @@ TEST_CASE("expectations on values, where data is off, are undecided, and so is t
   const Ran ran = run_parts(parts, off);
   for (const char* const name : {"VALUES.EQUAL", "VALUES.CLOSE"}) {
     CHECK(ran.check(name).verdict == Verdict::Undecided);
-    CHECK(ran.check(name).message ==
-          "It is not decided: values were not computed, since data is off.");
+    CHECK(ran.check(name).message == "Undecided: values were not computed, since data is off.");
   }
   CHECK(ran.check("PROPERTY.HOLDS").holds());
   CHECK(ran.report.verdict == Verdict::Undecided);

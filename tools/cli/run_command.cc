@@ -158,14 +158,14 @@ class Runner {
       if (command_.trace)
         write_trace_of(report);
       worst(outcome_of(report.verdict));
-      all_hold_ = all_hold_ && report.holds();
+      verdict_ = both(verdict_, report.verdict);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
       if (command_.format == Format::Json)
         reports_.push_back(json_text(file, error));
       summary_.push_back({file, Verdict::Fails, "", "", "the input is wrong"});
       worst(Outcome::WrongInput);
-      all_hold_ = false;
+      verdict_ = Verdict::Fails;
     }
   }
 
@@ -183,7 +183,7 @@ class Runner {
   void deliver() {
     std::string text;
     if (command_.format == Format::Json && several_)
-      text = json_list(reports_, all_hold_);
+      text = json_list(reports_, verdict_);
     else if (several_)
       text = summary_text(summary_, style_);
     else if (!reports_.empty())
@@ -199,7 +199,7 @@ class Runner {
   Style style_;
   RunOptions options_;
   bool several_ = false;
-  bool all_hold_ = true;
+  Verdict verdict_ = Verdict::Holds;  // of all together; what is refused fails
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "models/array/text.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
@@ -375,13 +377,14 @@ std::string json_text(const std::string& file, const InputError& error) {
   return text;
 }
 
-std::string json_list(const std::vector<std::string>& reports, bool holds) {
+std::string json_list(const std::vector<std::string>& reports, Verdict verdict) {
   std::string text = "{\"reports\": [\n";
   for (size_t r = 0; r < reports.size(); ++r) {
     text.append(reports[r], 0, reports[r].size() - 1);  // without its newline
     text += r + 1 < reports.size() ? ",\n" : "\n";
   }
-  return text + (holds ? "], \"holds\": true}\n" : "], \"holds\": false}\n");
+  return text + fmt::format("], \"holds\": {}, \"verdict\": \"{}\"}}\n", verdict == Verdict::Holds,
+                            name(verdict));
 }
 
 }  // namespace orrery

@@ -37,7 +37,8 @@ std::string json_text(const Report& report, const JsonOptions& options);
 /// without a text position.
 std::string json_text(const std::string& file, const InputError& error);
 
-/// The reports of several scenarios: {"reports": [...], "holds": whether all hold}.
-std::string json_list(const std::vector<std::string>& reports, bool holds);
+/// The reports of several scenarios: {"reports": [...], "holds": whether all hold, "verdict":
+/// that of all together}.
+std::string json_list(const std::vector<std::string>& reports, Verdict verdict);
 
 }  // namespace orrery

@@ -23,8 +23,8 @@ std::vector<bool> named_values(const Scenario& scenario) {
     named[output.index()] = true;
   std::set<std::string> names;
   for (const Expectation& expectation : scenario.expectations)
-    for (std::string& name : compared_values(expectation))
-      names.insert(std::move(name));
+    for (ComparedValue& value : compared_values(expectation))
+      names.insert(std::move(value.name));
   for (size_t v = 0; v < named.size() && !names.empty(); ++v)
     if (names.count(program.values[v].name) > 0)
       named[v] = true;

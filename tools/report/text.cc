@@ -60,6 +60,11 @@ std::string devices_text(const std::vector<LogicalId>& devices) {
   return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
 }
 
+/// "1 is undecided", "2 are undecided".
+std::string undecided_text(size_t count) {
+  return fmt::format("{} {} undecided", count, count == 1 ? "is" : "are");
+}
+
 /// "12 checks hold", "1 of 12 checks fails, 2 are undecided".
 std::string counted_verdicts(const std::vector<Check>& checks) {
   const auto count = [&](Verdict verdict) {
@@ -67,14 +72,14 @@ std::string counted_verdicts(const std::vector<Check>& checks) {
                          [&](const Check& check) { return check.verdict == verdict; });
   };
   const auto failed = count(Verdict::Fails);
-  const auto open = count(Verdict::Undecided);
-  const std::string are_open = fmt::format("{} undecided", open == 1 ? "is" : "are");
+  const auto open = static_cast<size_t>(count(Verdict::Undecided));
   if (failed == 0 && open == 0)
     return fmt::format("{} checks hold", checks.size());
   if (failed == 0)
-    return fmt::format("{} of {} checks {}", open, checks.size(), are_open);
+    return fmt::format("{} of {} checks {} undecided", open, checks.size(),
+                       open == 1 ? "is" : "are");
   return fmt::format("{} of {} checks fail", failed, checks.size()) +
-         (open > 0 ? fmt::format(", {} {}", open, are_open) : std::string());
+         (open > 0 ? ", " + undecided_text(open) : std::string());
 }
 
 class TextReport {
@@ -398,12 +403,15 @@ std::string summary_text(const std::vector<SummaryLine>& lines, const Style& sty
   const size_t remark_width =
       std::max<size_t>(kReportColumns - std::min(kReportColumns, file_width + kOthers), 30);
   size_t holding = 0;
+  size_t open = 0;
   for (const SummaryLine& line : lines) {
     holding += line.verdict == Verdict::Holds ? 1 : 0;
+    open += line.verdict == Verdict::Undecided ? 1 : 0;
     table.row({style.mark(line.verdict), line.file, line.makespan, line.peak,
                shortened(line.remark, remark_width, style)});
   }
-  const std::string count = fmt::format("{} of {} scenarios hold", holding, lines.size());
+  const std::string count = fmt::format("{} of {} scenarios hold{}", holding, lines.size(),
+                                        open > 0 ? ", " + undecided_text(open) : std::string());
   return table.text(style, 0) + "\n" +
          (holding == lines.size() ? style.good(count) : style.bad(count)) + "\n";
 }

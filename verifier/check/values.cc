@@ -212,9 +212,8 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
       collectives_of_(program.sites.size()) {
   const Futures futures(program);
   for (size_t i = 0; i < program.ops.size(); ++i)
-    if (const Op& op = program.ops[i]; op.site)
-      if (const std::vector<ValueId> results = futures.results(op); !results.empty())
-        result_of_[i] = results.back();
+    if (program.ops[i].site)
+      result_of_[i] = futures.result(program.ops[i]);
   for (size_t c = 0; c < lowered.collectives.size(); ++c)
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }

@@ -160,8 +160,9 @@ class Bounds {
         return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
                (mean ? format.half_smallest : 0);
       });
-      if (const std::optional<Tensor>& result = values_.at(result_of(op), device))
-        bound = settled_sums(std::move(bound), *result, terms, carried);
+      const std::optional<ValueId> result = futures_.result(op);
+      if (result && values_.at(*result, device))
+        bound = settled_sums(std::move(bound), *values_.at(*result, device), terms, carried);
     }
     set(op, device, std::move(bound));
   }
@@ -169,12 +170,6 @@ class Bounds {
  private:
   ValueId operand_of(CollectiveId id, Node node) const {
     return program_.op(lists_.op(id, node)).operands.front();
-  }
-
-  /// The value of a collective's result: of a start, that of a done, if there is one.
-  ValueId result_of(const Op& op) const {
-    const std::vector<ValueId> results = futures_.results(op);
-    return results.empty() ? op.results.front() : results.back();
   }
 
   /// Sets the bound of a collective's result.

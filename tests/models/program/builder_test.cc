@@ -185,6 +185,32 @@ TEST_CASE("builder: without state checks, unreduced and mixed states count as va
   CHECK(building.errors() == Errors{});
 }
 
+TEST_CASE("builder: without state checks, what is the same on all devices stays so") {
+  Building building(Mesh({{"x", 4}}), Checks::Shapes);
+  building.thread("main", devices(0, 4))
+      .add(op("s", "psum", {"a"}, {{"axis_name", kX}}))
+      .add(op("t", "neg", {"s"}));
+  const Program program = building.finish();
+  CHECK(text(value_of(program, "t").type, program.mesh) == "f32[4]");
+}
+
+TEST_CASE("builder: a result has at most 64 dimensions") {
+  Spmd building;
+  const Numbers most(64, 1);
+  const Numbers more(65, 1);
+  building.add(op("r", "full", {}, {{"shape", most}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}))
+      .add(op("q", "full", {}, {{"shape", more}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}));
+  CHECK(building.errors() ==
+        Errors{"/q: full: expected a result of at most 64 dimensions, got 65"});
+}
+
+TEST_CASE("builder: an op with an unknown parameter is judged no further") {
+  Spmd building;
+  building.builder.argument("b", Dtype::F32, {2}, {"x"});  // no shape for an add with a
+  building.add(op("s", "add", {"a", "b"}, {{"colour", int64_t{1}}}));
+  CHECK(building.errors() == Errors{"/s/colour: add: expected no parameters, got \"colour\""});
+}
+
 TEST_CASE("builder: an id is used once") {
   Spmd building;
   building.add(op("a", "add", {"a", "a"}));

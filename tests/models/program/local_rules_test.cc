@@ -36,11 +36,11 @@ TEST_CASE("add, sub, mul, div: operands of one dtype and shape, and of numbers")
     CAPTURE(rules(kind).name);
     CHECK(outcome(kind, {plain(Dtype::S8, {2, 3}), plain(Dtype::S8, {2, 3})}) == "s8[2,3]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {1})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f32[1]");
-    CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F16, {2})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f16[2]");
+          "of: expected operands of one shape, got f32[2] and f32[1]; only scalars (shape []) are "
+          "broadcast");
+    CHECK(
+        outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F16, {2})}) ==
+        "of: expected operands of one dtype, got f32[2] and f16[2]; nothing is converted unasked");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) ==
           "of: expected operands of numbers, got pred");
   }
@@ -58,9 +58,9 @@ TEST_CASE("elementwise: a scalar goes with any shape, in any place, but not with
     CHECK(outcome(op.kind, {shaped, scalar}) == dtype + "[2,3]");
     CHECK(outcome(op.kind, {scalar, shaped}) == dtype + "[2,3]");
     CHECK(outcome(op.kind, {scalar, scalar}) == dtype + "[]");
-    CHECK(outcome(op.kind, {shaped, plain(Dtype::F16, {})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2,3] and f16[]");
+    CHECK(
+        outcome(op.kind, {shaped, plain(Dtype::F16, {})}) ==
+        "of: expected operands of one dtype, got f32[2,3] and f16[]; nothing is converted unasked");
   }
 }
 
@@ -76,8 +76,7 @@ TEST_CASE("max, min: of every dtype, pred too") {
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::U64, {})}) == "u64[]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::S64, {})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got u64[] and s64[]");
+          "of: expected operands of one dtype, got u64[] and s64[]; nothing is converted unasked");
   }
 }
 
@@ -100,8 +99,8 @@ TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::F32, {2}), plain(Dtype::F32, {3})}) ==
-          "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-          "broadcast or converted unasked), got f32[2] and f32[3]");
+          "of: expected operands of one shape, got f32[2] and f32[3]; only scalars (shape []) are "
+          "broadcast");
   }
 }
 
@@ -117,8 +116,7 @@ TEST_CASE("select_n: pred or s32 selects the case, for the whole or element by e
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {3}), one, one}) ==
         "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
   CHECK(outcome(OpKind::SelectN, {plain(Dtype::Pred, {2}), one, plain(Dtype::F16, {2})}) ==
-        "of: expected operands of one dtype and shape, or scalars beside it (nothing else is "
-        "broadcast or converted unasked), got f32[2] and f16[2]");
+        "of: expected operands of one dtype, got f32[2] and f16[2]; nothing is converted unasked");
 }
 
 TEST_CASE("select_n: a case may be a scalar, all of them too") {
@@ -267,6 +265,8 @@ TEST_CASE("broadcast_in_dim: extents of 1 and new dimensions are repeated") {
         "broadcast_dimensions: expected dimensions of [5,2,3], got 3");
   CHECK(broadcast({5, 2, 3}, {2, 0}) ==
         "broadcast_dimensions: expected ascending dimensions, got [2,0]");
+  CHECK(broadcast({1, 3}, {1, 1}) ==
+        "broadcast_dimensions: expected ascending dimensions, got [1,1]");
   CHECK(broadcast({5, 2, 3}, {0, 1}) ==
         "broadcast_dimensions: expected an extent of 1 or 2 (dimension 1 of [5,2,3]), got 3 "
         "(dimension 1 of [1,3])");
@@ -318,6 +318,9 @@ TEST_CASE("dynamic_update_slice: the array's type, of an update no larger") {
   CHECK(update(plain(Dtype::F32, {3, 8})) ==
         "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
         "f32[3,8] for f32[10,7]");
+  CHECK(update(plain(Dtype::F32, {3, 7, 1})) ==
+        "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
+        "f32[3,7,1] for f32[10,7]");
   CHECK(update(plain(Dtype::F16, {3, 7})) ==
         "of: expected an update of the operand's dtype and rank, and in no dimension larger, got "
         "f16[3,7] for f32[10,7]");
@@ -482,6 +485,20 @@ TEST_CASE("cost: a slice reads only what it keeps") {
   const Cost of = cost(OpKind::Slice, {plain(Dtype::F32, {100})},
                        {{"start_indices", Numbers{0}}, {"limit_indices", Numbers{10}}});
   CHECK(of.bytes == Bytes(2 * 10 * 4));
+}
+
+TEST_CASE("cost: what moves elements or writes constants computes nothing") {
+  const ValueType array = plain(Dtype::F32, {100});
+  const ValueType start = plain(Dtype::S32, {});
+  for (const Cost& of :
+       std::vector<Cost>{cost(OpKind::Slice, {array},
+                              {{"start_indices", Numbers{0}}, {"limit_indices", Numbers{10}}}),
+                         cost(OpKind::Transpose, {array}, {{"permutation", Numbers{0}}}),
+                         cost(OpKind::DynamicSlice, {array, start}, {{"slice_sizes", Numbers{5}}}),
+                         cost(OpKind::Full, {},
+                              {{"shape", Numbers{5}}, {"fill_value", 0.0}, {"dtype", Dtype::F64}}),
+                         cost(OpKind::AxisIndex, {}, {{"axis_name", Names{}}})})
+    CHECK(of.flops == Flops(0));
 }
 
 TEST_CASE("cost: indexed reads cost what they keep, and the indices") {

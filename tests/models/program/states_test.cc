@@ -233,6 +233,16 @@ TEST_CASE("indexed reads: an index whose copies are equal goes with any state") 
   CHECK(slice("VI", "UI") == ": expected indices that are nowhere unreduced, got s32[]{U:x}");
 }
 
+TEST_CASE("dynamic_update_slice: the result varies along what any start index varies along") {
+  const auto update = [](const std::string& first, const std::string& second) {
+    const ValueType array = type(Dtype::F32, {4, 4}, "II");
+    return outcome(mesh(), OpKind::DynamicUpdateSlice,
+                   {array, array, type(Dtype::S32, {}, first), type(Dtype::S32, {}, second)}, {});
+  };
+  CHECK(update("VI", "II") == "f32[4,4]{V:x}");
+  CHECK(update("II", "IV") == "f32[4,4]{V:y}");
+}
+
 TEST_CASE("take: of an unreduced operand only without filling") {
   const auto take = [](const std::string& mode) {
     return outcome(mesh(), OpKind::Take, {type(Dtype::F32, {4}, "UI"), type(Dtype::S32, {3}, "II")},

@@ -134,14 +134,12 @@ TEST_CASE("document: text that is not JSON is refused at the first unexpected to
       {"nan", "f:1:1: expected a value, got \"nan\""},
       {"[1] [2]", "f:1:5: expected the end of the file, got \"[\""},
       {"[1e400]",
-       "f:1:2: /0: expected a number that 64 bits can hold, got \"1e400\"; infinity is written "
+       "f:1:2: /0: expected a number that 64 bits can hold, got 1e400; infinity is written "
        "\"Infinity\""},
       {"{\"k\": {\"a/b\": [0, -1e999]}}",
-       "f:1:19: /k/a~1b/1: expected a number that 64 bits can hold, got \"-1e999\"; infinity is "
+       "f:1:19: /k/a~1b/1: expected a number that 64 bits can hold, got -1e999; infinity is "
        "written \"-Infinity\""},
-      {"{\"k\": 1e999}",
-       "f:1:7: /k: expected a number that 64 bits can hold, got \"1e999\"; infinity is written "
-       "\"Infinity\""},
+      {"{\"k\": 1e999}", "f:1:7: /k: expected a number that 64 bits can hold, got 1e999"},
       {"[\"ab", "f:1:2: expected a value or \"]\", got a string that is not closed"},
       {"[\"", "f:1:2: expected a value or \"]\", got a string that is not closed"},
       {"[\"a\nb\"]",
@@ -155,9 +153,7 @@ TEST_CASE("document: text that is not JSON is refused at the first unexpected to
       {"[\"a\xFF\"]",
        "f:1:2: expected a value or \"]\", got a string with a faulty escape or bytes "
        "that are not UTF-8"},
-      {"//\r1e400",
-       "f:1:4: expected a number that 64 bits can hold, got \"1e400\"; infinity is written "
-       "\"Infinity\""},
+      {"//\r1e400", "f:1:4: expected a number that 64 bits can hold, got 1e400"},
       {std::string_view("[1]\0]", 5), "f:1:4: expected text, got a byte of 0"},
       {"[1, /* ", "f:1:5: expected a value, got a comment that is not closed"},
   };

@@ -455,6 +455,44 @@ TEST_CASE("errors: a number that the dtype has not, with what to write instead")
   CHECK(of("f32", "\"1\"") == "expected a value of f32, got \"1\"");
 }
 
+TEST_CASE("errors: keys with a unit that the quantity does not have") {
+  const auto refused = [](const std::string& cluster, const std::string& more = "\"name\": \"t\"") {
+    Small s;
+    s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", )" + cluster + "}";
+    s.more = more;
+    const std::string message = refusal(s.text());
+    return message.substr(message.find(": /") + 2);
+  };
+  const std::string times =
+      "; the suffix of a time is \"_ps\", \"_ns\", \"_us\", \"_ms\" or \"_s\"";
+  CHECK(refused(R"("latency": "1 us", "launch_GB": 1)") ==
+        "/cluster/launch_GB: unknown key \"launch_GB\"" + times);
+  CHECK(refused(R"("latency": "1 us", "launch_uS": 1)") ==
+        "/cluster/launch_uS: unknown key \"launch_uS\"; did you mean \"launch_us\"?");
+  CHECK(refused(R"("latency": "1 us")", R"("memory": {"alignment_B": 512})") ==
+        "/memory/alignment_B: unknown key \"alignment_B\"; did you mean \"alignment_bytes\"?");
+  CHECK(refused(R"("latency": "1 us", "flops": {"bf16_TFLOPs": 989})") ==
+        "/cluster/flops/bf16_TFLOPs: expected a dtype such as \"bf16\" as key, got "
+        "\"bf16_TFLOPs\"; did you mean \"bf16_TFLOPps\"?");
+  CHECK(refused(R"("latency": "1 us", "flops": {"bf16_GB": 989})") ==
+        "/cluster/flops/bf16_GB: expected a dtype such as \"bf16\" as key, got \"bf16_GB\"; the "
+        "suffix of a compute rate is \"_FLOPps\", \"_kFLOPps\", \"_MFLOPps\", \"_GFLOPps\", "
+        "\"_TFLOPps\", \"_PFLOPps\" or \"_EFLOPps\"");
+}
+
+TEST_CASE("errors: a number as an operand") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "max", "of": ["a", 0]}])";
+  CHECK(refusal(s.text()) ==
+        "f:5:50: /program/0/of/1: expected an id, got 0; make a scalar of it with \"full\" (of "
+        "shape [])");
+  s.program = R"([{"id": "r", "op": "neg", "of": 1.5}])";
+  CHECK(
+      refusal(s.text()) ==
+      "f:5:44: /program/0/of: expected an id or a list of them, got 1.5; make a scalar of it with "
+      "\"full\" (of shape [])");
+}
+
 TEST_CASE("errors: ops by the names that other libraries give them") {
   const auto unknown = [](const std::string& op) {
     Small s;
@@ -465,6 +503,9 @@ TEST_CASE("errors: ops by the names that other libraries give them") {
   CHECK(unknown("relu") ==
         "unknown op \"relu\"; did you mean \"max\"? relu is the \"max\" of x and a scalar 0 "
         "(\"full\" of shape [])");
+  CHECK(unknown("relu6") ==
+        "unknown op \"relu6\"; did you mean \"max\"? relu6 is the \"min\" of a scalar 6 and the "
+        "\"max\" of x and a scalar 0 (\"full\" of shape [])");
   CHECK(unknown("All-Reduce") == "unknown op \"All-Reduce\"; did you mean \"psum\"?");
   CHECK(unknown("reduce_scatter_start") ==
         "unknown op \"reduce_scatter_start\"; did you mean \"psum_scatter_start\"?");

@@ -2,6 +2,7 @@
 // writes out everything itself.
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -225,6 +226,91 @@ TEST_CASE("loops: several names of iterations of loops in loops") {
         {{38, 9}, {37, 28}},
         {{3, 9}, {30, 0}, {17, -1}}})
     CHECK(check_written_out(named_in_nest(40, 30, names)) < 40 * 30 / 2);
+}
+
+TEST_CASE("loops: iterations that make no buffer") {
+  check_written_out("[" +
+                    loop("l", 40, R"("h": "a")",
+                         R"({"id": "r", "op": "reshape", "of": "h", "new_sizes": [2]})",
+                         R"("h": "r")") +
+                    R"(, {"id": "z", "op": "neg", "of": "l"}])");
+}
+
+TEST_CASE("loops: ops of loops in loops run as often as the product says, at most 2^63 - 1 times") {
+  Program made = read("[" +
+                          loop("l", 40, R"("h": "a")",
+                               loop("m", 30, R"("g": "h")",
+                                    R"({"id": "y", "op": "neg", "of": "g"})", R"("g": "y")"),
+                               R"("h": "m")") +
+                          "]",
+                      LongLoops::LeftOut)
+                     .program;
+  const std::vector<LoopGroup> groups = loop_groups(made).value();
+  const auto most = [&](uint64_t inner, uint64_t outer) {
+    for (const LoopGroup& group : groups)  // the outer loop is the last
+      made = with_trips(
+          made, group,
+          made.loops[group[0]].written.size() - 1 + (&group == &groups.back() ? outer : inner));
+    const std::vector<uint64_t> times = repetitions(made);
+    return *std::max_element(times.begin(), times.end());
+  };
+  constexpr uint64_t kMost = (uint64_t{1} << 63U) - 1;  // 7 * 7 * 73 * 127 * 337 * 92737 * 649657
+  CHECK(most(7 * 7 * 73 * 127, kMost / (7 * 7 * 73 * 127)) == kMost);
+  CHECK(most(uint64_t{1} << 31U, (uint64_t{1} << 32U) - 1) == kMost + 1 - (uint64_t{1} << 31U));
+  CHECK(most(uint64_t{1} << 31U, uint64_t{1} << 32U) == kMost);
+  CHECK(most(uint64_t{1} << 40U, uint64_t{1} << 40U) == kMost);
+}
+
+TEST_CASE("loops: an op is repeated if one iteration is left out, and is not if none is") {
+  const Program made =
+      read("[" + loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")") + "]", LongLoops::LeftOut)
+          .program;
+  const auto loops_of_last = [&](uint64_t left_out) {
+    const uint64_t trips = made.loops[0].written.size() + left_out;
+    return repeated_in(with_trips(made, {0}, trips)).back();
+  };
+  CHECK(loops_of_last(0).empty());
+  CHECK(loops_of_last(1) == std::vector<size_t>{0});
+}
+
+/// Two programs, each of a loop whose iterations meet. In the second one's is another loop.
+Program meeting_loops() {
+  const auto meet = [](const std::string& id, const std::string& of) {
+    return fmt::format(
+        R"({{"id": "{}", "op": "psum", "of": "{}", "axis_name": "x", "site": "meet"}})", id, of);
+  };
+  const std::string text =
+      R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [2], "dtype": "f32"}},
+    "programs": [{"on": {"x": 0}, "do": [)" +
+      loop("p", 40, R"("h": "a")", meet("u", "h"), R"("h": "u")") +
+      R"(]}, {"on": {"x": 1}, "do": [)" +
+      loop("q", 40, R"("g": "a")",
+           loop("m", 30, R"("f": "g")", R"({"id": "n", "op": "neg", "of": "f"})", R"("f": "n")") +
+               ", " + meet("v", "m"),
+           R"("g": "v")") +
+      "]}]}";
+  return read_scenario("f", text).program;
+}
+
+TEST_CASE("loop groups: those of inner loops come first, also where one program alone has any") {
+  const Program made = meeting_loops();
+  const std::vector<LoopGroup> groups = loop_groups(made).value();
+  REQUIRE(groups.size() > 1);
+  for (const LoopGroup& group : groups)
+    CHECK((group.size() == 2) == (&group == &groups.back()));  // p and q meet, m meets none
+}
+
+TEST_CASE("loop groups: loops that meet begin and end with the same index") {
+  const auto change = [](const std::function<void(Loop&)>& part) {
+    Program made = meeting_loops();
+    part(made.loops.back());
+    return loop_groups(made).has_value();
+  };
+  CHECK(change([](Loop&) {}));
+  CHECK_FALSE(change([](Loop& loop) { --loop.lower; }));
+  CHECK_FALSE(change([](Loop& loop) { ++loop.upper; }));
 }
 
 TEST_CASE("loops: names in loops in loops cost their number, not the product of both levels'") {

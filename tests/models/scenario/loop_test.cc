@@ -129,8 +129,12 @@ TEST_CASE("loop: outputs and expectations may name its results") {
   const Scenario scenario =
       looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
   CHECK(scenario.program.value(scenario.program.outputs.at(0)).name == "l[1].y");
-  CHECK(std::get<ExpectEqual>(scenario.expectations.at(0).what).values ==
-        std::vector<std::string>{"l[1].y", "z"});
+  const std::vector<ComparedValue>& values =
+      std::get<ExpectEqual>(scenario.expectations.at(0).what).values;
+  REQUIRE(values.size() == 2);
+  CHECK(values[0].name == "l[1].y");
+  CHECK(values[0].written == "l");
+  CHECK(values[1].name == "z");
 }
 
 TEST_CASE("loop: written unrolled, it reads back the same") {
@@ -184,6 +188,27 @@ TEST_CASE("loop: each result of an op of the body has the iteration in its id") 
         std::string::npos);
 }
 
+TEST_CASE("loop: one that carries out several values does not stand for one of them") {
+  const std::string program =
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a", "g": "a"},
+           "body": [{"id": "y", "op": "add", "of": ["h", "g"]}], "yield": {"h": "y", "g": "h"}})";
+  const std::string hint = "; did you mean \"l.g\" or \"l.h\"?";
+  const auto message = [&](const std::string& ops, const std::string& more = R"("name": "t")") {
+    try {
+      looping(program + ops + "]", more);
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      return text.substr(text.find("expected"));
+    }
+    return std::string();
+  };
+  const std::string operand = "expected the id of an array or of an earlier op, got \"l\"" + hint;
+  CHECK(message(R"(, {"id": "z", "op": "neg", "of": "l"})") == operand);
+  CHECK(message("", R"("outputs": ["l"])") == operand);
+  CHECK(message("", R"("expect": [{"equal": ["l", "a"]}])") ==
+        "expected the id of a value, got \"l\"" + hint);
+}
+
 TEST_CASE("loop: a carry keeps its dtype and shape") {
   const std::string program = R"([{"id": "w", "op": "reshape", "of": "a", "new_sizes": [1, 2]},
     {"id": "l", "op": "fori_loop", "lower": 5, "upper": 9, "carry": {"c": "a"}, "body": [],
@@ -198,8 +223,8 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
       "[" + loop(R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"})", "s") + "]";
   CHECK(
       refused(program) ==
-      "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to stay f32[2]{V:x}, got f32[2] from "
-      "\"s\" (V: varying over these axes; \"check_types\": false allows it) (in l[0])");
+      "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to vary over x, as before the loop, "
+      "got \"s\", which does not (\"check_types\": false allows it) (in l[0])");
   CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
 }
 

@@ -82,7 +82,8 @@ TEST_CASE("reader: a scenario with every part") {
   REQUIRE(s.program.threads.size() == 1);
   CHECK(s.program.threads[0].devices.size() == 8);
   REQUIRE(s.expectations.size() == 4);
-  CHECK(std::get<ExpectClose>(s.expectations[0].what).values == std::vector<std::string>{"g", "r"});
+  CHECK(test::names_of(std::get<ExpectClose>(s.expectations[0].what)) ==
+        std::vector<std::string>{"g", "r"});
   CHECK(std::get<ExpectPeakMemory>(s.expectations[1].what).at_most == Bytes(40 << 10));
   CHECK(std::get<ExpectMakespan>(s.expectations[2].what).at_most == Duration(2'000'000'000));
   CHECK(std::get<ExpectMakespan>(s.expectations[2].what).at_least == Duration(3'000'000));
@@ -313,7 +314,7 @@ TEST_CASE("reader: literal values have a list for each device of the value's thr
 "expect": [{"values": {"f": [[2], [4]], "a": [[0], [1], [2]]}}, {"values": {"f": [[2], [4]]}, "encoding": "bits"}]})");
   REQUIRE(s.expectations.size() == 3);
   const auto& f = std::get<ExpectValues>(s.expectations[0].what);
-  CHECK(f.value == "f");
+  CHECK(f.value.name == "f");
   REQUIRE(f.per_device.size() == 2);
   CHECK(f.per_device[1].as<int32_t>()[0] == 4);
   CHECK(std::get<ExpectValues>(s.expectations[1].what).per_device.size() == 3);

@@ -23,8 +23,15 @@ inline bool same_init(const Init& a, const Init& b) {
   return true;
 }
 
+inline std::vector<std::string> names_of(const ComparedValues& compared) {
+  std::vector<std::string> names;
+  for (const ComparedValue& value : compared.values)
+    names.push_back(value.name);
+  return names;
+}
+
 inline bool same_comparison(const ComparedValues& a, const ComparedValues& b) {
-  return a.values == b.values && a.devices == b.devices;
+  return names_of(a) == names_of(b) && a.devices == b.devices;
 }
 
 inline bool same_expectation(const Expectation& a, const Expectation& b) {
@@ -36,7 +43,7 @@ inline bool same_expectation(const Expectation& a, const Expectation& b) {
     return same_comparison(*what, std::get<ExpectClose>(b.what));
   if (const auto* what = std::get_if<ExpectValues>(&a.what)) {
     const auto& other = std::get<ExpectValues>(b.what);
-    return what->value == other.value && what->per_device == other.per_device;
+    return what->value.name == other.value.name && what->per_device == other.per_device;
   }
   if (const auto* what = std::get_if<ExpectMakespan>(&a.what)) {
     const auto& other = std::get<ExpectMakespan>(b.what);

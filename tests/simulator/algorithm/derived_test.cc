@@ -14,6 +14,7 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/sliced_schedule.h"
@@ -80,6 +81,23 @@ TEST_CASE("derived: a message takes the slot of the message `slots` before it on
     });
     CHECK(agree);
   }
+}
+
+TEST_CASE("derived: members enter as the transport says") {
+  for (const Algorithm& algorithm : algorithms())
+    for (const OpKind kind : algorithm.kinds)
+      for (const Entry entry : {Entry::Eager, Entry::Rendezvous}) {
+        CAPTURE(algorithm.name);
+        const auto schedule =
+            algorithm.make(schedule_request(some_op(kind, 4), 4, 16, {1, 2, entry}));
+        CHECK(schedule->extent().entry == entry);
+      }
+}
+
+TEST_CASE("derived: a rank that gets zeros cannot leave its operand where the result is") {
+  // Rank 0 only sends, rank 1 only receives: nothing is overwritten too early.
+  const std::vector<SourceDestination> pairs = {{Node(0), Node(1)}};
+  CHECK_FALSE(direct_permute(2, 4, pairs, {})->extent().works_in_place);
 }
 
 TEST_CASE("derived: how far back causes reach") {

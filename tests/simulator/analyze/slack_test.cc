@@ -10,6 +10,7 @@
 #include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/analyze/critical_path.h"
+#include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/random_programs.h"
 
@@ -95,6 +96,30 @@ TEST_CASE("slack: a device may enter until its messages are needed") {
   sketch.sync(site);
   CHECK(slack(sketch, late) == Duration());
   CHECK(slack(sketch, early) == Duration(5'000'000));
+}
+
+TEST_CASE("slack: the engine's history, where messages are sent before the last device enters") {
+  // As above. The engine notes device 0's first message before device 1 enters.
+  Sketch sketch(2);
+  sketch.thread({0});
+  sketch.thread({1});
+  const SiteId site = psum(sketch);
+  sketch.back_to_thread(0);
+  const OpId early = sketch.local(0);
+  sketch.sync(site);
+  sketch.back_to_thread(1);
+  const OpId late = sketch.local(5'000'000);
+  sketch.sync(site);
+  Completion completion;
+  History history;
+  record_into(history, [&](EventLog& log) {
+    EngineOptions options;
+    options.log = &log;
+    completion = simulate(sketch.program, sketch.lowered, gigabyte_fabric(2), options);
+  });
+  const auto found = slacks(sketch.program, sketch.lowered, completion, history);
+  CHECK(found[late.index()] == Duration());
+  CHECK(found[early.index()] == Duration(5'000'000));
 }
 
 TEST_CASE("slack: an op that ends before the program may last to the makespan") {

@@ -58,6 +58,14 @@ TEST_CASE("why: from the op through messages to the member that entered last, an
         "send@0 7-8 message, flight@0 8-9 sent");
 }
 
+TEST_CASE("why: a local op that takes no time is no reason") {
+  Sketch sketch(2);
+  sketch.local(2'000'000);
+  sketch.local(0);
+  const OpId last = sketch.local(3'000'000);
+  CHECK(why_text(sketch, last, 0) == "compute@0 0-2 beginning, compute@0 2-5 computed");
+}
+
 TEST_CASE("why: a launch, and the cause of a wait on the compute stream") {
   Sketch sketch(2);
   sketch.lowered.launch = Duration(3'000'000);

@@ -64,9 +64,9 @@ class LowerRig {
     return lowered;
   }
   /// Ends the program, lowers it, and returns the error.
-  std::string error() {
+  std::string error(const Limits& limits = {}) {
     build();
-    orrery::lower(program, cluster, diagnostics_);
+    orrery::lower(program, cluster, diagnostics_, limits);
     try {
       diagnostics_.throw_if_any();
     } catch (const InputError& error) {

@@ -7,6 +7,7 @@
 
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/lower/given_schedule.h"
 #include "simulator/time/completion.h"
 #include "tests/simulator/lower/lower_rig.h"
 
@@ -325,7 +326,7 @@ TEST_CASE("lower: a missing copy rate is labelled where a device copies") {
     LowerRig rig(2);
     rig.cluster.device.launch = Duration(0);
     rig.cluster.device.reduce_rate = BytesPerSecond(1);
-    rig.argument("a", Dtype::F32, Shape{8}).op(op, "p", {"a"}, parameters);
+    rig.argument("a", Dtype::F32, Shape{4, 4}).op(op, "p", {"a"}, parameters);
     return rig.lower().labels;
   };
   const test::Parameters ring = {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}};
@@ -334,6 +335,14 @@ TEST_CASE("lower: a missing copy rate is labelled where a device copies") {
   CHECK(labels("psum", ring) == none);
   CHECK(labels("pmean", ring) == label);
   CHECK(labels("all_gather", ring) == label);
+  const auto scattered = [](int64_t dimension) {  // along the second, blocks are packed first
+    return test::Parameters{{"axis_name", Names{"x"}},
+                            {"scatter_dimension", dimension},
+                            {"tiled", true},
+                            {"algorithm", std::string("ring")}};
+  };
+  CHECK(labels("psum_scatter", scattered(0)) == none);
+  CHECK(labels("psum_scatter", scattered(1)) == label);
   CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 1}}}}) == none);
   CHECK(labels("ppermute", {{"axis_name", Names{"x"}}, {"perm", Groups{{0, 0}}}}) == label);
 }
@@ -358,6 +367,56 @@ TEST_CASE("lower: members without a route to each other are an error") {
   CHECK(rig.error() ==
         "rig.json:7:1: /program/p: psum: expected a route from device 1 to device 2, where ring "
         "sends, got none over the cluster's links");
+}
+
+TEST_CASE("lower: within the limit on steps, routes count") {
+  const auto fill = [](LowerRig& rig) {
+    rig.argument("a", Dtype::F32, Shape{8})
+        .op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  };
+  const auto error = [&](int64_t fewer) {
+    LowerRig routed(2);
+    fill(routed);
+    Limits limits;
+    limits.steps = static_cast<int64_t>(routed.lower().steps) - fewer;
+    LowerRig rig(2);
+    rig.cluster.fabric = Fabric(2, {}, {});
+    fill(rig);
+    return rig.error(limits);
+  };
+  CHECK(error(0).find("expected a route from device 0 to device 1") != std::string::npos);
+  CHECK(error(1).find("steps") != std::string::npos);
+}
+
+TEST_CASE("lower: a given schedule is lowered as one that lowering chooses") {
+  LowerRig rig(3);
+  rig.cluster.device.copy_rate = BytesPerSecond(1'000'000'000);
+  rig.cluster.device.reduce_rate = BytesPerSecond(2'000'000'000);
+  rig.cluster.device.launch = Duration(5);
+  rig.argument("a", Dtype::BF16, Shape{4, 6})
+      .op("psum_scatter", "p", {"a"},
+          {{"axis_name", Names{"x"}},
+           {"scatter_dimension", int64_t{1}},
+           {"tiled", true},
+           {"algorithm", std::string("ring")}});
+  const Lowered& chosen = rig.lower();
+  const Lowered given = lower_with(std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter,
+                                                                  3, 24, Combine::Add, Transport{}),
+                                   "mine", rig.program, rig.cluster.device);
+  const Collective& a = chosen.collectives.at(0);
+  const Collective& b = given.collectives.at(0);
+  CHECK(a.kind == b.kind);
+  CHECK(a.work == b.work);
+  CHECK(a.members == b.members);
+  CHECK(a.vertices == b.vertices);
+  CHECK(a.input == b.input);
+  CHECK(a.output == b.output);
+  CHECK(a.scratch == b.scratch);
+  CHECK(a.pack == b.pack);
+  CHECK(a.leave == b.leave);
+  CHECK(given.launch == Duration(5));
+  CHECK(run_time(rig.program, chosen, rig.cluster.fabric).makespan ==
+        run_time(rig.program, given, rig.cluster.fabric).makespan);
 }
 
 TEST_CASE("lower: a route in one direction is enough where nothing is sent back") {

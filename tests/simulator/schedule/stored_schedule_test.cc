@@ -50,6 +50,21 @@ TEST_CASE("stored schedule: a copy gives the same answers as the original") {
   }
 }
 
+TEST_CASE("stored schedule: the window is its longest channel, whatever the extent says") {
+  const StoredSteps steps = {{{send_to(1), send_to(1)}}, {{receive_from(0), receive_from(0)}}};
+  Extent extent;
+  extent.window = 9;
+  CHECK(StoredSchedule(extent, steps, match_by_channel(steps)).extent().window == 2);
+}
+
+TEST_CASE("stored schedule: a step that moves no data carries no elements") {
+  Step waits;
+  waits.after = StepRef{Node(0), Channel(0), 0};
+  CHECK(waits.count() == 0);
+  CHECK(send_to(1).count() == 2);
+  CHECK(receive_from(0).count() == 2);
+}
+
 TEST_CASE("stored schedule: slots are counted per connection, not per sender or receiver") {
   // Node 0 sends in turns to 1 and 2 on one channel. With one slot each, the third message (to 1)
   // takes over the slot of the first.

@@ -102,9 +102,7 @@ TEST_CASE("bad input: text that is not JSON") {
       {"a comment without an end", "{ /* no end",
        "bad.json:1:3: expected a key in quotes or \"}\", got a comment that is not closed"},
       {"a number that 64 bits cannot hold", R"({"orrery": 1e400})",
-       "bad.json:1:12: /orrery: expected a number that 64 bits can hold, got \"1e400\"; infinity "
-       "is "
-       "written \"Infinity\""},
+       "bad.json:1:12: /orrery: expected a number that 64 bits can hold, got 1e400"},
       {"a word that JSON has not", R"({"orrery": yes})",
        "bad.json:1:12: expected a value, got \"yes\""},
       {"a string without an end", R"({"name": "small})",
@@ -337,17 +335,15 @@ TEST_CASE("bad input: ops and their operands") {
        Small{.program = R"([{"id": "g", "op": "all_gather", "of": "a", "axis_name": "x"},
 {"id": "s", "op": "add", "of": ["a", "g"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
-       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
-       "f32[4,2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one shape, got f32[2] and "
+       "f32[4,2]; only scalars (shape []) are broadcast"},
       {"operands of two dtypes",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
 {"id": "s", "op": "add", "of": ["a", "i"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype and shape, "
-       "or scalars beside it (nothing else is broadcast or converted unasked), got f32[2] and "
-       "s32[2]"},
+       "bad.json:6:32: /program/1/of: add: expected operands of one dtype, got f32[2] and "
+       "s32[2]; nothing is converted unasked"},
       {"an op that the dtype has not",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},

@@ -56,7 +56,7 @@ TEST_CASE("run: JSON reports say that they are undecided, allowed or not") {
   const Ran two =
       ran({"run", file, file, "--data", "off", "--format", "json", "--allow-undecided"});
   CHECK(two.outcome == Outcome::Holds);
-  CHECK(two.out.find("], \"holds\": false}\n") != std::string::npos);
+  CHECK(two.out.find("], \"holds\": false, \"verdict\": \"undecided\"}\n") != std::string::npos);
 }
 
 TEST_CASE("run: of several files the worst outcome counts, and each has a line") {
@@ -83,7 +83,7 @@ TEST_CASE("run: several JSON reports are one document") {
   const std::string good = folder.file("good.json", small_scenario());
   const Ran both = ran({"run", good, good, "--format", "json"});
   CHECK(both.out.compare(0, 13, "{\"reports\": [") == 0);
-  CHECK(both.out.find("], \"holds\": true}\n") != std::string::npos);
+  CHECK(both.out.find("], \"holds\": true, \"verdict\": \"holds\"}\n") != std::string::npos);
 }
 
 TEST_CASE("run: a refused scenario keeps its position among the JSON reports") {
@@ -101,7 +101,7 @@ TEST_CASE("run: a refused scenario keeps its position among the JSON reports") {
   ]
 })";
   CHECK(both.out.compare(0, 14 + refused.size(), "{\"reports\": [\n" + refused) == 0);
-  CHECK(both.out.find("], \"holds\": false}\n") != std::string::npos);
+  CHECK(both.out.find("], \"holds\": false, \"verdict\": \"fails\"}\n") != std::string::npos);
   CHECK(ran({"run", wrong, "--format", "json"}).out == refused + "\n");
 }
 

@@ -189,8 +189,10 @@ TEST_CASE("JSON report: a key that a witness has twice becomes a list") {
 }
 
 TEST_CASE("JSON list: the reports and their common verdict") {
-  CHECK(json_list({"{\n}\n", "{\n}\n"}, false) ==
-        "{\"reports\": [\n{\n},\n{\n}\n], \"holds\": false}\n");
+  CHECK(json_list({"{\n}\n", "{\n}\n"}, Verdict::Undecided) ==
+        "{\"reports\": [\n{\n},\n{\n}\n], \"holds\": false, \"verdict\": \"undecided\"}\n");
+  CHECK(json_list({"{\n}\n"}, Verdict::Holds) ==
+        "{\"reports\": [\n{\n}\n], \"holds\": true, \"verdict\": \"holds\"}\n");
 }
 
 }  // namespace

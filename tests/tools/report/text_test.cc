@@ -136,5 +136,19 @@ TEST_CASE("summary: a line a scenario, the first failing check, the count") {
         "1 of 3 scenarios hold\n");
 }
 
+TEST_CASE("summary: those that are undecided are counted") {
+  const auto summary = [](std::vector<Verdict> verdicts) {
+    std::vector<SummaryLine> lines;
+    for (const Verdict verdict : verdicts)
+      lines.push_back({"f.json", verdict, "1 us", "1 B", ""});
+    const std::string text = summary_text(lines, Style());
+    return text.substr(text.find("\n\n") + 2);
+  };
+  CHECK(summary({Verdict::Holds, Verdict::Undecided}) == "1 of 2 scenarios hold, 1 is undecided\n");
+  CHECK(summary({Verdict::Fails, Verdict::Undecided, Verdict::Undecided}) ==
+        "0 of 3 scenarios hold, 2 are undecided\n");
+  CHECK(summary({Verdict::Holds, Verdict::Holds}) == "2 of 2 scenarios hold\n");
+}
+
 }  // namespace
 }  // namespace orrery::test
