@@ -3,11 +3,8 @@
 // An early test before a sweep: if the messages that a node sends as it enters a collective already
 // exceed a link, the sweep is not tried. Nodes with many channels often do.
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <map>
 
 #include "models/base/int128.h"
 #include "simulator/network/paths.h"
@@ -33,7 +30,7 @@ template <class S>
 bool first_messages_fit(const S& schedule, const Collective& collective, Node node,
                         const DataRates& rates, Paths& paths, const CapacityCheck& capacity) {
   const Extent& extent = schedule.extent();
-  std::vector<std::pair<LinkId, int64_t>> asked;  // bytes per second
+  std::map<LinkId, Int128> asked;  // bytes per second
   for (uint32_t c = 0; c < extent.channels; ++c) {
     const StepRef ref{node, Channel(c), 0};
     if (schedule.steps(node, ref.channel) == 0)
@@ -44,16 +41,9 @@ bool first_messages_fit(const S& schedule, const Collective& collective, Node no
     const Path& path =
         paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()]);
     for (const LinkId link : path.links)
-      if (capacity.looks_at(link))
-        asked.emplace_back(link, path.peak(extent.peak_rate).count());
-  }
-  std::sort(asked.begin(), asked.end());
-  Int128 together = 0;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const LinkId link = asked[i].first;
-    together = (i > 0 && asked[i - 1].first == link ? together : 0) + asked[i].second;
-    if (together > paths.fabric().link(link).bandwidth.count())
-      return false;
+      if (capacity.looks_at(link) && (asked[link] += path.peak(extent.peak_rate).count()) >
+                                         paths.fabric().link(link).bandwidth.count())
+        return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "tests/verifier/long_loops_rig.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -19,6 +20,7 @@ namespace {
 StageOptions with_faults(std::vector<Fault> faults) {
   StageOptions options;
   options.slack_budget = 0;
+  options.limits.steps = std::numeric_limits<int64_t>::max();  // loops are long
   options.faults = std::move(faults);
   return options;
 }

@@ -65,6 +65,27 @@ TEST_CASE(
   CHECK(outcome.added == 0);
 }
 
+TEST_CASE(
+    "long loops: a period of two iterations is added up where loads of links are checked too") {
+  // Two devices swap "h", and what they compute before takes device 0 twice as long. So each is
+  // late by what the other took, and the same again only two iterations later. What runs before the
+  // loop uses the same links on another stream.
+  const std::string swap = R"("axis_name": "x", "perm": [[0, 1], [1, 0]])";
+  const std::string text = scenario_text(
+      kSwitch, R"("program": [{"id": "p", "op": "ppermute_start", "of": "a", "stream": 1, )" +
+                   swap + R"(}, {"id": "q", "op": "done", "of": "p"}, )" +
+                   loop("l", 200, R"("h": "a")",
+                        R"({"id": "y", "op": "neg", "of": "h"},
+                           {"id": "s", "op": "ppermute", "of": "y", )" +
+                            swap + "}",
+                        R"("h": "s")") +
+                   "]");
+  const Outcome outcome = check_same(text, {slow(0, 2, 1), slow(1, 2, 1)});
+  CHECK(outcome.by == TimedBy::Sweep);
+  CHECK(outcome.added > 100);
+  CHECK(outcome.longest_period == 2);
+}
+
 TEST_CASE("long loops: threads whose loops meet at sites run in step") {
   const auto body = [](const std::string& more) {
     return loop("l", 25, R"("h": "a")",

@@ -99,27 +99,38 @@ TEST_CASE("slack: a device may enter until its messages are needed") {
 }
 
 TEST_CASE("slack: the engine's history, where messages are sent before the last device enters") {
-  // As above. The engine notes device 0's first message before device 1 enters.
-  Sketch sketch(2);
+  // As above, but device 1 comes from a sum with device 2, at 4 us. The engine notes device 0's
+  // first message before device 1 enters.
+  Sketch sketch(3);
   sketch.thread({0});
   sketch.thread({1});
-  const SiteId site = psum(sketch);
+  sketch.thread({2});
+  const auto pair = [&](uint32_t first, uint32_t second) {
+    return sketch.site({{first, second}},
+                       std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000,
+                                                      Combine::Add, Transport{}));
+  };
+  const SiteId site = pair(0, 1);
+  const SiteId before = pair(1, 2);
   sketch.back_to_thread(0);
   const OpId early = sketch.local(0);
   sketch.sync(site);
   sketch.back_to_thread(1);
-  const OpId late = sketch.local(5'000'000);
+  const OpId late = sketch.sync(before);
   sketch.sync(site);
+  sketch.back_to_thread(2);
+  sketch.sync(before);
   Completion completion;
   History history;
   record_into(history, [&](EventLog& log) {
     EngineOptions options;
     options.log = &log;
-    completion = simulate(sketch.program, sketch.lowered, gigabyte_fabric(2), options);
+    completion = simulate(sketch.program, sketch.lowered, gigabyte_fabric(3), options);
   });
+  CHECK(completion.makespan == Instant(8'000'000));
   const auto found = slacks(sketch.program, sketch.lowered, completion, history);
   CHECK(found[late.index()] == Duration());
-  CHECK(found[early.index()] == Duration(5'000'000));
+  CHECK(found[early.index()] == Duration(4'000'000));
 }
 
 TEST_CASE("slack: an op that ends before the program may last to the makespan") {

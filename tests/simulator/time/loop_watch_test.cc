@@ -81,6 +81,56 @@ TEST_CASE("loop watch: iterations with messages that share a link repeat") {
   }
 }
 
+struct NoHost {
+  void passed(ListId /*list*/, uint32_t /*instruction*/) {}
+  void entered(EnterRef /*entry*/) {}
+};
+
+TEST_CASE("loop watch: a state is due in each iteration, until a list is at the last ones") {
+  Loops loops(2);
+  for (int i = 0; i < 6; ++i)
+    loops.iteration([&] { loops.sketch.sync(loops.sketch.site(flows(2, {{0, 1, 10}}))); });
+  for (Collective& collective : loops.sketch.lowered.collectives)
+    collective.schedule = loops.sketch.lowered.schedules.front().get();
+  LoopWatch watch(loops.find().value(), 1);
+  const ProgramLists lists(loops.sketch.program, loops.sketch.lowered);
+  ListProgress progress(lists);
+  NoHost host;
+  progress.begin(host);
+  CHECK_FALSE(watch.due(progress));
+  // Device 0 goes on by itself. An iteration is two instructions: an Enter and its Wait.
+  for (uint32_t iteration = 1; iteration < 5; ++iteration) {
+    progress.end({ListId(0), 2 * (iteration - 1)}, host);
+    CHECK(watch.due(progress));
+    CHECK(watch.iteration() == iteration);
+    CHECK_FALSE(watch.due(progress));
+  }
+  progress.end({ListId(0), 8}, host);
+  CHECK_FALSE(watch.due(progress));
+}
+
+TEST_CASE("loop watch: a list that waits before an iteration's first instruction is in it") {
+  Loops loops(2);
+  OpId start = loops.sketch.start(loops.sketch.site(flows(2, {{0, 1, 10}})));
+  for (int i = 0; i < 5; ++i)
+    loops.iteration([&] {
+      loops.sketch.done(start);
+      start = loops.sketch.start(loops.sketch.site(flows(2, {{0, 1, 10}})));
+    });
+  for (Collective& collective : loops.sketch.lowered.collectives)
+    collective.schedule = loops.sketch.lowered.schedules.front().get();
+  LoopWatch watch(loops.find(1).value(), 1);  // iteration 0 waits for what is before the loop
+  const ProgramLists lists(loops.sketch.program, loops.sketch.lowered);
+  ListProgress progress(lists);
+  NoHost host;
+  progress.begin(host);
+  progress.end({ListId(0), 0}, host);
+  CHECK_FALSE(watch.due(progress));  // before iteration 1, the first that is looked at
+  progress.end({ListId(0), 2}, host);
+  CHECK(watch.due(progress));
+  CHECK(watch.iteration() == 1);
+}
+
 TEST_CASE("loop watch: iterations that are not alike in all that times depend on") {
   Loops loops(2);
   std::vector<OpId> starts;

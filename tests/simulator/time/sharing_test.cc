@@ -1,8 +1,12 @@
 // Flows that share links, in the event engine: times worked out by hand.
 
+#include <optional>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
+#include "models/program/op_overflow.h"
 #include "simulator/time/engine.h"
 #include "tests/simulator/time/sketch.h"
 
@@ -32,6 +36,25 @@ TEST_CASE("three flows of 1, 2 and 3 MB on one 50 GB/s link end at 60, 100 and 1
   const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
   CHECK(ends_us(completion) == std::vector<int64_t>{60, 100, 120, 120});
   CHECK(completion.messages == 3);
+}
+
+TEST_CASE("a message that sharing makes end beyond 2^63 ps: the error names its op") {
+  // A link of 1 B/s. 8,000,000 B alone would end in time; 100,000 s before, 20 messages of 62,500 B
+  // join. These end after 21 * 62,500 s more, just in time, and the first after all of them: at
+  // 9,250,000 s, where 2^63 ps are 9,223,372 s.
+  const Fabric fabric(2, {}, {{VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)}});
+  Sketch sketch(2);
+  const OpId first = sketch.start(sketch.site(flows(2, {{0, 1, 8'000'000}})));
+  sketch.local(7'900'000'000'000'000'000);
+  sketch.sync(sketch.site(flows(2, std::vector<Flow>(20, {0, 1, 62'500})), 1));
+  sketch.done(first);
+  std::optional<OpId> beyond;
+  try {
+    simulate(sketch.program, sketch.lowered, fabric);
+  } catch (const OpOverflow& overflow) {
+    beyond = overflow.op();
+  }
+  CHECK(beyond == first);
 }
 
 /// X over links a and b, Y1 and Y2 over a, Z over b: device 0 -> 1 is a, 1 -> 2 is b.

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/schedule/stored_copy.h"
 #include "tests/simulator/values/host_rig.h"
 
 namespace orrery::test {
@@ -32,6 +34,47 @@ Table collective(const std::string& op, const Shape& shape, const Table& inputs,
 }
 
 const Table kTwo = {{1, 2}, {3, 4}};
+
+/// What two devices with 1, 2, 4 and 10, 20, 40 have after these steps. The result is where the
+/// operand is.
+Table in_place(const StoredSteps& steps) {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", Table{{1, 2, 4}, {10, 20, 40}});
+  rig.op("psum", "r", {"a"}, {{"axis_name", kOverX}});
+  rig.lower();
+  Extent extent;
+  extent.input = 3;
+  extent.in_place = true;
+  const StoredSchedule schedule(extent, steps, match_by_channel(steps));
+  rig.lowered.collectives[0].schedule = &schedule;
+  return rig.values(rig.run(), "r");
+}
+
+Step sends(Slice source) {
+  Step step;
+  step.source = source;
+  step.to = Node(1);
+  return step;
+}
+
+Step receives(Slice target) {
+  Step step;
+  step.target = target;
+  step.from = Node(0);
+  return step;
+}
+
+TEST_CASE("host: a member that writes nothing in place has its operand as its result") {
+  CHECK(in_place({{{sends({Area::Input, 0, 2})}}, {{receives({Area::Output, 1, 2})}}}) ==
+        Table{{1, 2, 4}, {10, 1, 2}});
+}
+
+TEST_CASE("host: a sum may be stored over a part of one of its terms") {
+  Step adds = receives({Area::Output, 1, 2});
+  adds.source = Slice{Area::Input, 0, 2};
+  adds.combine = Combine::Add;
+  CHECK(in_place({{{sends({Area::Input, 0, 2})}}, {{adds}}}) == Table{{1, 2, 4}, {10, 11, 22}});
+}
 
 TEST_CASE("host: psum adds over the group") {
   CHECK(collective("psum", {2}, kTwo) == Table{{4, 6}, {4, 6}});
