@@ -261,11 +261,12 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const int64_t element = near.wrong.value_or(near.undecided.value_or(0));
     const auto i = static_cast<size_t>(element);
     const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+    const Verdict verdict = near.wrong ? Verdict::Fails : Verdict::Undecided;
     Check check =
         differs(kKind, of, device, element, {shown(first), element_text(a, element)},
                 {shown(other), element_text(b, element)},
-                "; their roundings allow " +
-                    allowed_text(near.wrong ? Verdict::Fails : Verdict::Undecided, bound));
+                is_float(a.dtype()) ? "; their roundings allow " + allowed_text(verdict, bound)
+                                    : "; they are not rounded");
     if (near.wrong)
       return check;
     check.verdict = Verdict::Undecided;

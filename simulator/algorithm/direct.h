@@ -53,8 +53,9 @@ class DirectSchedule final : public Schedule {
         ORRERY_CHECK(!exchange.to || rounds_[round][exchange.to->index()].from == Node(n),
                      "what is sent is taken");
         extent_.copies |= copies(Node(n), exchange);
-        for (const Slice& slice : {exchange.source, exchange.target})
-          largest_step_ = std::max(largest_step_, Split(slice.count, channels_).largest());
+        if (exchange.to && !copies(Node(n), exchange))
+          largest_message_ =
+              std::max(largest_message_, Split(exchange.source.count, channels_).largest());
         // A node that only receives does so in the row in which the message is sent.
         if (exchange.from && !exchange.to)
           extent_.lockstep = false;
@@ -104,9 +105,9 @@ class DirectSchedule final : public Schedule {
       visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
 
-  int64_t largest_step() const override { return largest_step_; }
+  int64_t largest_message() const override { return largest_message_; }
 
-  /// Each connection carries one message.
+  bool one_message_a_connection() const override { return true; }
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
@@ -142,7 +143,7 @@ class DirectSchedule final : public Schedule {
 
   std::vector<std::vector<Exchange>> rounds_;
   uint32_t channels_;  // of each round
-  int64_t largest_step_ = 0;
+  int64_t largest_message_ = 0;
   Extent extent_;
 };
 

@@ -73,9 +73,9 @@ class DirectAllToAllSchedule final : public Schedule {
       visit(Sent{ahead(node, distance), 1, pieces_.count(channel.index() % channels_)});
   }
 
-  int64_t largest_step() const override { return pieces_.largest(); }
+  int64_t largest_message() const override { return nodes_ == 1 ? 0 : pieces_.largest(); }
 
-  /// Each connection carries one message.
+  bool one_message_a_connection() const override { return true; }
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:

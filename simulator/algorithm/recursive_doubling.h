@@ -88,9 +88,10 @@ class RecursiveDoublingSchedule final : public Schedule {
     return {from, ref.channel, is_surplus(from) ? 0 : ref.index - 1};
   }
 
-  int64_t largest_step() const override { return parts_.largest(); }
+  int64_t largest_message() const override { return extent_.nodes == 1 ? 0 : parts_.largest(); }
 
   /// Any two ranks exchange one message each way.
+  bool one_message_a_connection() const override { return true; }
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:

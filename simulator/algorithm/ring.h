@@ -125,7 +125,7 @@ class RingSchedule final : public Schedule {
     visit(Sent{next(node), last_, elements});
   }
 
-  int64_t largest_step() const override { return pieces_[0][1].count; }
+  int64_t largest_message() const override { return last_ == 0 ? 0 : pieces_[0][1].count; }
 
   /// Calls run(), which walks a row; the three calls are identical. Nearly all rows are of two
   /// kinds. In the branch of each kind the compiler knows which it is, and removes the code that

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 
@@ -35,14 +36,22 @@ std::vector<std::string> transport_labels(const std::optional<TransportBuffers>&
     return {"transport buffers: not counted (no memory.transport given)"};
   const DataShare share = data_share(transport->protocol);
   const std::string slot = quantity_text(transport->slot);
-  if (share.data == share.wire)
-    return {fmt::format("transport: {}, messages are cut to slots of {}", name(transport->protocol),
-                        slot)};
-  return {fmt::format("transport: {}, messages are cut to the {} of data in a slot of {}",
-                      name(transport->protocol), quantity_text(transport->largest_message()), slot),
-          fmt::format("transport: links carry data at {}/{} of their rate, the rest is flags "
-                      "({}, NCCL)",
-                      share.data, share.wire, name(transport->protocol))};
+  std::vector<std::string> labels;
+  if (share.data == share.wire) {
+    labels.push_back(fmt::format("transport: {}, messages are cut to slots of {}",
+                                 name(transport->protocol), slot));
+  } else {
+    labels.push_back(
+        fmt::format("transport: {}, messages are cut to the {} of data in a slot of {}",
+                    name(transport->protocol), size_text(transport->largest_message()),
+                    size_text(transport->slot)));
+    labels.push_back(
+        fmt::format("transport: links carry data at {}/{} of their rate, the rest is flags ({}, "
+                    "NCCL); its lower latency is not modelled",
+                    share.data, share.wire, name(transport->protocol)));
+  }
+  labels.emplace_back("transport: a message waits only for slots of its own collective");
+  return labels;
 }
 
 std::vector<std::string> fitted_figures(const Cluster& cluster) {

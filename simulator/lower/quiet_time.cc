@@ -82,7 +82,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {
   const MadeSchedule made = maker_.make(algorithm, request, work);
-  if (made.steps > static_cast<uint64_t>(limits_.steps))
+  if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   const Schedule& schedule = *made.schedule;
   if (first_unrouted(schedule, vertices, paths_, reach_))
@@ -119,8 +119,8 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
     return Int128{steps_of_a_rank(*whole)} * maker_.iterations(*whole, work);
   };
   // Data that is split into one part per rank shrinks with the number of ranks.
-  const bool split =
-      made(half, request.elements)->largest_step() > made(size, request.elements)->largest_step();
+  const bool split = made(half, request.elements)->largest_message() >
+                     made(size, request.elements)->largest_message();
   const auto elements_of = [&](uint32_t nodes) {
     const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
     return split ? checked_narrow(share) : request.elements;

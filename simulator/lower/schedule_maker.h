@@ -19,6 +19,8 @@ struct MadeSchedule {
   /// Uncut if it would have more steps than the limit. It must not be run then.
   std::unique_ptr<const Schedule> schedule;
   uint64_t steps = 0;  // of all nodes, when cut; or some number above Limits::steps
+  /// A channel would have 2^31 steps or more. Then it is not cut either.
+  bool too_long = false;
 };
 
 class ScheduleMaker {

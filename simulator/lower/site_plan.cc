@@ -63,6 +63,10 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
       ScheduleRequest request = key.request;
       request.nodes = static_cast<uint32_t>(group.size());
       const SharedSchedule& schedule = schedule_of(*pick.algorithm, request, plan.work);
+      if (schedule.too_long)
+        return TypeError{"",
+                         "expected less than 2^31 steps of a channel, got more; larger slots "
+                         "(memory.transport) make fewer"};
       of_size = group_plan(key, *schedule.schedule, plan);
       steps[group.size()] = schedule.steps;
     }
@@ -89,7 +93,7 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorit
   if (shared.schedule == nullptr) {
     MadeSchedule made = maker_.make(algorithm, request, work);
     schedules_.push_back(std::move(made.schedule));
-    shared = {schedules_.back().get(), made.steps};
+    shared = {schedules_.back().get(), made.steps, made.too_long};
   }
   return shared;
 }

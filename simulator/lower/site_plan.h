@@ -85,6 +85,7 @@ class SitePlans {
   struct SharedSchedule {
     const Schedule* schedule = nullptr;
     uint64_t steps = 0;
+    bool too_long = false;
   };
 
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;

@@ -7,6 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
@@ -266,6 +269,14 @@ void find_devices(const Program& program, const MemoryPolicy& policy,
 }
 
 }  // namespace
+
+std::string transport_note(const DeviceMemory& memory) {
+  if (memory.transport == Bytes())
+    return "";
+  if (memory.transport == memory.reserved)
+    return " (transport buffers)";
+  return fmt::format(" ({} of it transport buffers)", size_text(memory.transport));
+}
 
 Bytes MemoryProfile::largest_peak() const {
   Bytes peak;

@@ -42,9 +42,8 @@ struct ThreadMemory {
 };
 
 /// Of all devices that run the same lists, if any, and have the same arguments and transport
-/// buffers. Of several lists,
-/// whose ops may run at the same time in any way, peak and arena are bounds: the sums over the
-/// lists, where what several of them hold all the time counts once.
+/// buffers. Of several lists, whose ops may run at the same time in any way, peak and arena are
+/// bounds: the sums over the lists, where what several of them hold all the time counts once.
 struct DeviceMemory {
   std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included
@@ -57,6 +56,9 @@ struct DeviceMemory {
   /// all devices of a thread have, and, negative, for those that several of its threads count.
   Bytes beside;
 };
+
+/// What to say behind the reserved size: " (1 MiB of it transport buffers)", or nothing.
+std::string transport_note(const DeviceMemory& memory);
 
 struct MemoryProfile {
   std::vector<ThreadMemory> threads;           // one per thread

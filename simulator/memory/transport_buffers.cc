@@ -13,36 +13,47 @@ namespace {
 /// The groups of sites that share connections.
 using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>>;
 
+/// Of the messages that a node sends to another in one schedule: each channel has a connection. An
+/// algorithm may number its channels as it likes, so connections are told apart by their order.
 struct Connection {
   Node receiver;
-  Node sender;
-  Channel channel;
+  uint32_t order = 0;  // among those of the two nodes
   uint32_t slots = 0;
   friend auto operator<=>(const Connection&, const Connection&) = default;
 };
 
-/// Per node: the slots of the connections to it. A connection of several schedules counts once.
-std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
+/// Those from `sender`, by receiver, then by order.
+std::vector<Connection> connections_from(Node sender, const Schedule& schedule) {
   std::vector<Connection> all;
-  for (const Schedule* const schedule : schedules) {
-    const Extent& extent = schedule->extent();
-    for (size_t number = 0; number < extent.all_channels(); ++number) {
-      const Node sender = extent.node_of(number);
-      const Channel channel = extent.channel_of(number);
-      schedule->for_each_receiver(sender, channel, [&](const Sent& sent) {
-        all.push_back({sent.to, sender, channel, extent.slots});
-      });
-    }
-  }
+  for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+    schedule.for_each_receiver(sender, Channel(c), [&](const Sent& sent) {
+      all.push_back({sent.to, 0, schedule.extent().slots});
+    });
   std::sort(all.begin(), all.end());
-  std::vector<int64_t> slots(schedules.front()->extent().nodes);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto ends = [&](size_t at) {
-      return std::tuple(all[at].receiver, all[at].sender, all[at].channel);
-    };
-    // The last of a connection has the most slots.
-    if (i + 1 == all.size() || ends(i) != ends(i + 1))
-      slots[all[i].receiver.index()] += all[i].slots;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i].receiver == all[i - 1].receiver)
+      all[i].order = all[i - 1].order + 1;
+  return all;
+}
+
+/// Per node: the slots of the connections to it. What several schedules share counts once.
+std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
+  const uint32_t nodes = schedules.front()->extent().nodes;
+  std::vector<int64_t> slots(nodes);
+  for (uint32_t sender = 0; sender < nodes; ++sender) {
+    std::vector<Connection> all;
+    for (const Schedule* const schedule : schedules) {
+      const std::vector<Connection> some = connections_from(Node(sender), *schedule);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    std::sort(all.begin(), all.end());
+    for (size_t i = 0; i < all.size(); ++i) {
+      // The last of equal ones has the most slots.
+      const bool last = i + 1 == all.size() || all[i].receiver != all[i + 1].receiver ||
+                        all[i].order != all[i + 1].order;
+      if (last)
+        slots[all[i].receiver.index()] += all[i].slots;
+    }
   }
   return slots;
 }

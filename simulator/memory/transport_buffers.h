@@ -1,7 +1,8 @@
 #pragma once
 
-// The buffers through which the messages of collectives pass, as NCCL and its descendants allocate
-// them: each connection of a communicator has slots at its receiver, from the first use to the end.
+// The buffers through which the messages of collectives pass: each connection of a communicator has
+// slots, from the first use to the end. They are counted at the receiver; NCCL may have them at the
+// sender (P2P reads), or at both (networks).
 
 #include <vector>
 
@@ -11,9 +12,9 @@
 
 namespace orrery {
 
-/// Per device, in bytes. A communicator is one group on one stream of one list; its sites share
-/// the connections. A connection is a sending channel with a receiver. It has slots for the site
-/// with the most of them. Throws Overflow.
+/// Per device, in bytes. A communicator is one group (members in rank order) on one stream of one
+/// list; its sites share connections. Two nodes have one in each direction for each channel on
+/// which a site sends, and it has slots for the site with the most of them. Throws Overflow.
 std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered, Bytes slot);
 
 }  // namespace orrery

@@ -41,13 +41,14 @@ void Schedule::for_each_receiver(Node node, Channel channel,
   }
 }
 
-int64_t Schedule::largest_step() const {
+int64_t Schedule::largest_message() const {
   int64_t largest = 0;
   for (uint32_t n = 0; n < extent().nodes; ++n) {
     for (uint32_t c = 0; c < extent().channels; ++c) {
       const uint32_t length = steps(Node(n), Channel(c));
       for (uint32_t i = 0; i < length; ++i)
-        largest = std::max(largest, step({Node(n), Channel(c), i}).count());
+        if (const Step step = this->step({Node(n), Channel(c), i}); step.to)
+          largest = std::max(largest, step.count());
     }
   }
   return largest;

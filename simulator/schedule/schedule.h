@@ -174,9 +174,13 @@ class Schedule {
   virtual void for_each_receiver(Node node, Channel channel,
                                  FunctionRef<void(const Sent&)> visit) const;
 
-  /// The elements of the largest step. This version goes through the steps; computed schedules
-  /// override it.
-  virtual int64_t largest_step() const;
+  /// The elements of the largest message; 0 without messages. This version goes through the steps;
+  /// computed schedules override it.
+  virtual int64_t largest_message() const;
+
+  /// Whether no connection carries several messages. Where it says so, nothing need be remembered
+  /// of connections, of which a schedule may have as many as steps.
+  virtual bool one_message_a_connection() const { return false; }
 };
 
 /// The number of steps, over all nodes and channels.

@@ -1,7 +1,6 @@
 #include "simulator/schedule/sliced_schedule.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "models/base/check.h"
@@ -23,87 +22,116 @@ SlicedSchedule::SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t st
   const int64_t iterations = iterations_for(*whole_, stretch);
   ORRERY_CHECK(iterations < int64_t{1} << 31U, "step numbers have 31 bits");
   iterations_ = static_cast<uint32_t>(iterations);
-  uint64_t longest = 0;
-  for (size_t number = 0; number < extent_.all_channels(); ++number) {
-    first_begins_.push_back(firsts_.size());
-    longest = std::max(longest, find_messages(extent_.node_of(number), extent_.channel_of(number)));
-  }
-  first_begins_.push_back(firsts_.size());
+  visit_steps();
+  ORRERY_CHECK(longest_ * iterations_ < uint64_t{1} << 31U, "step numbers have 31 bits");
   if (iterations_ > 1)
-    find_window(longest);
+    find_window();
 }
 
 int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
   ORRERY_CHECK(stretch > 0, "a stretch has an element");
-  return std::max<int64_t>(1, ceil_divide(whole.largest_step(), stretch));
+  return std::max<int64_t>(1, ceil_divide(whole.largest_message(), stretch));
 }
 
-uint64_t SlicedSchedule::find_messages(Node node, Channel channel) {
-  std::map<std::pair<Node, Channel>, uint32_t> known;  // connections, by the receiver
-  const uint32_t length = whole_->steps(node, channel);
-  ORRERY_CHECK(uint64_t{length} * iterations_ < uint64_t{1} << 31U, "step numbers have 31 bits");
-  for (uint32_t i = 0; i < length; ++i) {
-    const StepRef ref{node, channel, i};
-    const Step step = whole_->step(ref);
-    waits_for_channels_ |= step.after.has_value();
-    if (!step.to)
-      continue;
-    const StepRef receiver = whole_->peer(ref, Half::Send);
-    // A row has steps of one iteration only if channels that exchange messages are equally long.
-    extent_.lockstep &= whole_->steps(receiver.node, receiver.channel) == length;
-    const auto [at, added] = known.try_emplace({receiver.node, receiver.channel},
-                                               static_cast<uint32_t>(connections_.size()));
-    if (added)
-      connections_.emplace_back();
-    Connection& connection = connections_[at->second];
-    if (connection.messages < extent_.slots) {
-      firsts_.push_back({i, at->second, connection.messages});
-      connection.receivers.push_back(receiver);
-    } else {
-      connection.receivers[connection.messages % extent_.slots] = receiver;
+void SlicedSchedule::visit_steps() {
+  const bool one_message = whole_->one_message_a_connection();
+  for (size_t number = 0; number < extent_.all_channels(); ++number) {
+    const Node node = extent_.node_of(number);
+    const Channel channel = extent_.channel_of(number);
+    const uint32_t length = whole_->steps(node, channel);
+    longest_ = std::max<uint64_t>(longest_, length);
+    first_begins_.push_back(firsts_.size());
+    std::map<std::pair<Node, Channel>, uint32_t> known;  // connections, by the receiver
+    for (uint32_t i = 0; i < length; ++i) {
+      const StepRef ref{node, channel, i};
+      const Step step = whole_->step(ref);
+      ORRERY_CHECK(iterations_ == 1 || step.count() <= stretch_ * iterations_,
+                   "no copy is larger than the largest message");
+      waits_for_channels_ |= step.after.has_value();
+      if (!step.to)
+        continue;
+      const StepRef receiver = whole_->peer(ref, Half::Send);
+      // A row has steps of one iteration only if channels that exchange messages are equally long.
+      extent_.lockstep &= whole_->steps(receiver.node, receiver.channel) == length;
+      if (!one_message)
+        remember(known, ref, receiver);
     }
-    ++connection.messages;
   }
-  return length;
+  first_begins_.push_back(firsts_.size());
 }
 
-void SlicedSchedule::find_window(uint64_t longest) {
-  const uint64_t all = longest * iterations_;
+void SlicedSchedule::remember(std::map<std::pair<Node, Channel>, uint32_t>& known, StepRef sender,
+                              StepRef receiver) {
+  const auto [at, added] = known.try_emplace({receiver.node, receiver.channel},
+                                             static_cast<uint32_t>(connections_.size()));
+  if (added)
+    connections_.emplace_back();
+  Connection& connection = connections_[at->second];
+  if (connection.messages < extent_.slots) {
+    firsts_.push_back({sender.index, at->second, connection.messages});
+    connection.receivers.push_back(receiver);
+  } else {
+    connection.receivers[connection.messages % extent_.slots] = receiver;
+  }
+  ++connection.messages;
+}
+
+void SlicedSchedule::find_window() {
+  const uint64_t all = longest_ * iterations_;
   if (waits_for_channels_) {  // any number of iterations ahead
     extent_.window = static_cast<uint32_t>(all);
     extent_.lockstep = false;
   } else {
     // The channel that a cause names is at most `slots` messages of their connection further: its
     // next send waits for a slot, its next receive for a message.
-    uint64_t ahead = 1;  // iterations
+    uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
     for (const Connection& connection : connections_)
       ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));
     extent_.window =
-        static_cast<uint32_t>(std::min(all, std::max<uint64_t>(extent_.window, ahead * longest)));
+        static_cast<uint32_t>(std::min(all, std::max<uint64_t>(extent_.window, ahead * longest_)));
   }
   if (extent_.lockstep)
     extent_.lookback = find_lookback();
 }
 
+/// Back to the slots of the messages that take one of an earlier iteration.
 uint32_t SlicedSchedule::find_lookback() const {
   uint64_t lookback = whole_->extent().lookback;
+  const auto reach = [&](StepRef within, uint32_t length) {
+    const SlotUser user = slot_user(within);
+    if (user.iterations_before < iterations_)
+      lookback = std::max(
+          lookback, uint64_t{user.iterations_before} * length + within.index - user.receiver.index);
+  };
+  if (whole_->one_message_a_connection() && extent_.slots >= iterations_)
+    return static_cast<uint32_t>(lookback);
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
-    const uint32_t length = whole_->steps(extent_.node_of(number), extent_.channel_of(number));
-    for (size_t f = first_begins_[number]; f < first_begins_[number + 1]; ++f) {
-      const SlotUser user = slot_user(firsts_[f]);
-      const uint64_t back =
-          uint64_t{user.iterations_before} * length + firsts_[f].step - user.receiver.index;
-      if (user.iterations_before < iterations_)
-        lookback = std::max(lookback, back);
+    const Node node = extent_.node_of(number);
+    const Channel channel = extent_.channel_of(number);
+    const uint32_t length = whole_->steps(node, channel);
+    if (whole_->one_message_a_connection()) {
+      for (uint32_t i = 0; i < length; ++i)
+        if (whole_->step({node, channel, i}).to)
+          reach({node, channel, i}, length);
+    } else {
+      for (size_t f = first_begins_[number]; f < first_begins_[number + 1]; ++f)
+        reach({node, channel, firsts_[f].step}, length);
     }
   }
   return static_cast<uint32_t>(lookback);
 }
 
-SlicedSchedule::SlotUser SlicedSchedule::slot_user(const First& first) const {
-  const Connection& connection = connections_[first.connection];
-  // The message `slots` before it. Of the messages of its iteration, `first.message` are before it.
-  const uint32_t before = extent_.slots - first.message;
+SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {
+  if (whole_->one_message_a_connection())
+    return {extent_.slots, whole_->peer(within, Half::Send)};
+  const size_t number = extent_.number_of(within.node, within.channel);
+  const auto first = std::lower_bound(
+      firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number]),
+      firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number + 1]), within.index,
+      [](const First& each, uint32_t step) { return each.step < step; });
+  const Connection& connection = connections_[first->connection];
+  // The message `slots` before it. Of its own iteration, `first->message` messages are before it.
+  const uint32_t before = extent_.slots - first->message;
   const uint32_t iterations = iterations_of(before, connection.messages);
   const uint32_t message = iterations * connection.messages - before;
   return {iterations, connection.receivers[message % extent_.slots]};
@@ -136,12 +164,7 @@ std::optional<StepRef> SlicedSchedule::takes_slot_of(StepRef ref) const {
   const StepRef within = within_iteration(ref);
   if (const std::optional<StepRef> slot = whole_->takes_slot_of(within))
     return in_iteration(iteration, *slot);
-  const size_t number = extent_.number_of(ref.node, ref.channel);
-  const auto first = std::lower_bound(
-      firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number]),
-      firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number + 1]), within.index,
-      [](const First& each, uint32_t step) { return each.step < step; });
-  const SlotUser user = slot_user(*first);
+  const SlotUser user = slot_user(within);
   if (user.iterations_before > iteration)
     return std::nullopt;
   return in_iteration(iteration - user.iterations_before, user.receiver);

@@ -115,6 +115,14 @@ TEST_CASE("expect close: holds within the roundings of both, and reports how far
         "8.58e-06.");
 }
 
+TEST_CASE("expect close: integers are not rounded") {
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [32], "dtype": "s32", "spec": ["x"], "init": 1}})";
+  parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
+  CHECK(expectation(parts, R"({"close": ["a", "s"]})").message ==
+        "On device 0, element 0: \"a\" has 1, \"s\" has 2; they are not rounded.");
+}
+
 TEST_CASE("expect values: literal, per device") {
   ScenarioParts parts;
   parts.arrays =

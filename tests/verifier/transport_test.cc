@@ -97,12 +97,49 @@ TEST_CASE("transport: the buffers are reserved memory, labelled") {
   CHECK(has_label(with, "transport: simple, messages are cut to slots of 1 kB"));
   CHECK(with.report.memory.largest_peak() ==
         without.report.memory.largest_peak() + Bytes(2 * 1000));
-  const Ran ll = run_op(kGather, transport("ll128", "1600 B"));
+  CHECK(has_label(with, "transport: a message waits only for slots of its own collective"));
+  const Ran ll = run_op(kGather, transport("ll128", "32 KiB"));
   CHECK(has_label(ll,
-                  "transport: ll128, messages are cut to the 1.5 kB of data in a slot of 1.6 kB"));
+                  "transport: ll128, messages are cut to the 30 KiB of data in a slot of 32 KiB"));
   CHECK(has_label(ll,
                   "transport: links carry data at 15/16 of their rate, the rest is flags "
-                  "(ll128, NCCL)"));
+                  "(ll128, NCCL); its lower latency is not modelled"));
+}
+
+TEST_CASE("transport: the message of an exceeded capacity names the buffers") {
+  ScenarioParts parts;
+  parts.program = R"([{"id": "r", "op": "all_gather", "of": "a", "axis_name": "x"}])";
+  parts.memory = "300 B";
+  parts.policy = R"({"alignment": "1 B", "reserved": "100 B",
+                     "transport": {"protocol": "simple", "slot": "64 B"}})";
+  // 32 B of a, 128 B of r, and two slots.
+  const Check& check = run_parts(parts).check("MEMORY.CAPACITY");
+  CHECK(check.message.find("and 228 B reserved (128 B of it transport buffers)") !=
+        std::string::npos);
+  CHECK(check.message.find("holds 388 B") != std::string::npos);
+}
+
+TEST_CASE("transport: what a rank copies without a message is not cut") {
+  const std::string self = R"("op": "ppermute", "perm": [[0, 0], [1, 1], [2, 2], [3, 3]])";
+  const Ran ran = run_op(self, transport("simple", "64 B"));
+  CHECK(ran.report.lowered.steps == 4);
+}
+
+TEST_CASE("transport: a channel has less than 2^31 steps") {
+  ScenarioParts parts;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.arrays = R"({"a": {"shape": [70368744177664], "dtype": "f32", "spec": ["x"]}})";
+  parts.memory = "1000 TiB";
+  parts.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  parts.policy = transport("simple", "64 B");
+  RunOptions options;
+  options.data = Data::Off;
+  options.limits.steps = int64_t{1} << 60U;
+  CHECK_THROWS_WITH_AS(run_parts(parts, options),
+                       doctest::Contains("psum: expected less than 2^31 steps of a channel, got "
+                                         "more; larger slots (memory.transport) make fewer"),
+                       InputError);
 }
 
 TEST_CASE("transport: a program without messages has no label for it") {

@@ -13,6 +13,7 @@
 #include "models/scenario/reader.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/lower.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/reference/op_reference.h"
@@ -204,15 +205,24 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
     refuse("--node", fmt::format("expected 0 to {}, got {}", extent.nodes - 1, command.node));
   const Choice& choice = lowered.choices[site.index()];
   const Node node(command.node);
-  return fmt::format("{} {}\n{}\n{}\n\n", style.bold(command.op), choice.algorithm,
+  // Of a cut schedule, the steps before they are cut.
+  const auto* const cut = dynamic_cast<const SlicedSchedule*>(first->schedule);
+  const std::string times =
+      cut == nullptr ? std::string()
+                     : fmt::format(
+                           "all steps run {} times, each time for the next {} elements of "
+                           "every slice\n",
+                           cut->iterations(), cut->stretch());
+  return fmt::format("{} {}\n{}\n{}\n{}\n", style.bold(command.op), choice.algorithm,
                      style.dim("because " + choice.because),
                      style.dim(fmt::format(
                          "group of devices {}; node {} of {} (device {}), {} channels, {} "
                          "slots a connection; elements: input {}, output {}, scratch {}",
                          ranges_text(first->members), command.node, extent.nodes,
                          first->members[command.node].index(), extent.channels, extent.slots,
-                         extent.input, extent.output, extent.scratch))) +
-         steps_text(*first->schedule, node, style);
+                         extent.input, extent.output, extent.scratch)),
+                     style.dim(times)) +
+         steps_text(cut == nullptr ? *first->schedule : cut->whole(), node, style);
 }
 
 std::string show_critical_path(const ShowCommand& command, const Style& style) {

@@ -260,7 +260,8 @@ class Prover {
   /// With as many slots as messages, so that no order of steps is one of slots: connections may
   /// have more of them than `--slots` says.
   void check_values(Placement placement) {
-    const CutSteps cut = this->cut(placement, chunks_to_judge(placement));
+    const int64_t chunks = chunks_to_judge(placement);
+    const CutSteps cut = this->cut(placement, chunks);
     const std::unique_ptr<const Schedule> schedule =
         one_iteration(placement, cut, most_messages(cut));
     const Traced traced = trace(*schedule, buffers_of(algorithm_, placement));
@@ -271,10 +272,11 @@ class Prover {
     result_.checks.push_back(
         race ? failed(CheckKind::RaceFree, "",
                       where + race_text(algorithm_, cut, placement, *race, result_.chunk) +
-                          race_with_slots(placement, cut))
+                          race_with_slots(placement, cut) + race_with_chunks(chunks))
              : passed(CheckKind::RaceFree, "",
-                      where + "any two steps that touch the same elements are ordered, with any "
-                              "number of slots"));
+                      fmt::format("{}any two steps that touch the same elements are ordered {}, "
+                                  "with any number of slots",
+                                  where, sizes_.text())));
     result_.checks.push_back(proved(traced, placement, cut, where));
   }
 
@@ -284,6 +286,13 @@ class Prover {
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
       return "";
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
+  }
+
+  /// How messages are cut where steps race, if sizes differ in that.
+  std::string race_with_chunks(int64_t chunks) const {
+    return sizes_.fewest() == sizes_.most()
+               ? ""
+               : fmt::format(" (where a message has at most {})", counted(chunks, "chunk"));
   }
 
   Check proved(const Traced& traced, Placement placement, const CutSteps& cut,

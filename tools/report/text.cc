@@ -310,22 +310,13 @@ class TextReport {
       words.push_back(
           fmt::format("and {} more, {}", memory.live_at_peak.size() - kLiveShown, size_text(rest)));
     if (memory.reserved.count() > 0)
-      words.push_back(reserved(memory));
+      words.push_back(
+          fmt::format("reserved {}{}", size_text(memory.reserved), transport_note(memory)));
     for (size_t w = 0; w + 1 < words.size(); ++w)
       words[w] += fmt::format(" {}", style_.dot());
     text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
     text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
     return text;
-  }
-
-  /// "reserved 2 MiB (1 MiB of it transport buffers)".
-  static std::string reserved(const DeviceMemory& memory) {
-    if (memory.transport == Bytes())
-      return fmt::format("reserved {}", size_text(memory.reserved));
-    if (memory.transport == memory.reserved)
-      return fmt::format("transport buffers {}", size_text(memory.transport));
-    return fmt::format("reserved {} ({} of it transport buffers)", size_text(memory.reserved),
-                       size_text(memory.transport));
   }
 
   std::string checks() const {

@@ -74,8 +74,9 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
     if (held.live_at_peak.size() > kNamedInMessage)
       live += fmt::format(", and {} more", held.live_at_peak.size() - kNamedInMessage);
     if (held.reserved > Bytes())
-      live += fmt::format(", and {} reserved{}", size_text(held.reserved),
-                          held.transport > Bytes() ? " with the transport buffers" : "");
+      live += fmt::format(", and {} reserved{}", size_text(held.reserved), transport_note(held));
+    if (held.reserved > Bytes())
+      witness.emplace_back("reserved_bytes", std::to_string(held.reserved.count()));
     const auto [size, most] = told_apart(held.peak, capacity);
     return failed(CheckKind::MemoryCapacity,
                   held.peak_at ? pointer_of(program.op(*held.peak_at)) : "/arrays",

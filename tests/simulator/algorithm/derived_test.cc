@@ -51,7 +51,7 @@ std::vector<Named> all_schedules() {
               return algorithm.make(schedule_request(some_op(kind, n), n, elements, transport));
             };
             all.push_back({name, make()});
-            if ((n + slots) % 2 == 0 && make()->largest_step() > 2)
+            if ((n + slots) % 2 == 0 && make()->largest_message() > 2)
               all.push_back({name + ", cut", std::make_unique<SlicedSchedule>(make(), 2)});
           }
   return all;

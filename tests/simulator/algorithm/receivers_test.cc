@@ -1,6 +1,7 @@
-// The receivers and the largest step that computed schedules state are those of their steps.
+// The receivers and messages that computed schedules state are those of their steps.
 
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -57,9 +58,27 @@ TEST_CASE("receivers: for_each_receiver gives what the steps send") {
   });
 }
 
-TEST_CASE("receivers: the largest step is that of the steps") {
+TEST_CASE("receivers: the largest message is that of the steps") {
   for_each_schedule([](const Schedule& schedule) {
-    CHECK(schedule.largest_step() == schedule.Schedule::largest_step());
+    CHECK(schedule.largest_message() == schedule.Schedule::largest_message());
+  });
+}
+
+TEST_CASE("receivers: a schedule that says so sends one message on each connection") {
+  for_each_schedule([](const Schedule& schedule) {
+    if (!schedule.one_message_a_connection())
+      return;
+    for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+      for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
+        std::set<std::pair<Node, Channel>> receivers;
+        for (uint32_t i = 0; i < schedule.steps(Node(n), Channel(c)); ++i) {
+          const StepRef ref{Node(n), Channel(c), i};
+          if (!schedule.step(ref).to)
+            continue;
+          const StepRef receiver = schedule.peer(ref, Half::Send);
+          CHECK(receivers.emplace(receiver.node, receiver.channel).second);
+        }
+      }
   });
 }
 

@@ -86,6 +86,27 @@ TEST_CASE("transport buffers: algorithms share the connections that both have") 
   CHECK(Connections().op("psum", kRing).op("pmax", doubling).slots() == Slots{6, 4, 6, 4});
 }
 
+TEST_CASE("transport buffers: how an algorithm numbers its channels makes no connection") {
+  const auto all_to_all = [](const std::string& algorithm, int64_t channels) {
+    return Parameters{
+        {"axis_name", Names{"x"}},   {"algorithm", algorithm}, {"split_axis", int64_t{0}},
+        {"concat_axis", int64_t{0}}, {"tiled", true},          {"channels", channels}};
+  };
+  // Direct numbers them by distance. The ring's connections are among its three.
+  CHECK(Connections().op("all_to_all", all_to_all("direct", 1)).op("psum", kRing).slots() ==
+        Slots(4, 6));
+  CHECK(Connections()
+            .op("all_to_all", all_to_all("direct", 1))
+            .op("all_to_all", all_to_all("pairwise", 1))
+            .slots() == Slots(4, 6));
+  CHECK(Connections()
+            .op("all_to_all", all_to_all("direct", 1))
+            .op("all_to_all", all_to_all("direct", 2))
+            .slots() == Slots(4, 12));
+  const Parameters broadcast = {{"axis_name", Names{"x"}}, {"source", int64_t{0}}};
+  CHECK(Connections().op("pbroadcast", broadcast).op("psum", kRing).slots() == Slots{2, 2, 4, 4});
+}
+
 TEST_CASE("transport buffers: only a rank that receives has them") {
   const Parameters one_pair = {{"axis_name", Names{"x"}},
                                {"perm", std::vector<std::vector<int64_t>>{{0, 2}}}};
