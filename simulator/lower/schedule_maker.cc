@@ -39,8 +39,10 @@ MadeSchedule ScheduleMaker::make(const Algorithm& algorithm, const ScheduleReque
   };
   const UInt128 steps = times(count_steps(*made.schedule));
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));
-  made.too_long = iterations > 1 && times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
-  if (iterations > 1 && made.steps <= most_steps_ && !made.too_long)
+  if (iterations == 1 || made.steps > most_steps_)
+    return made;
+  made.too_long = times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
+  if (!made.too_long)
     made.schedule =
         std::make_unique<SlicedSchedule>(std::move(made.schedule), *largest_message(work));
   return made;

@@ -61,7 +61,8 @@ TEST_CASE("prove: 1 where it hangs, with the ranks that wait for each other") {
   const std::string file = folder.file("ring.xml", three_ring().text());
   const Ran stalls = ran({"prove", file, "--slots", "1"});
   CHECK(stalls.outcome == Outcome::Fails);
-  CHECK(stalls.out.find("hangs with 1 slot a connection at every size; it needs 2") != std::string::npos);
+  CHECK(stalls.out.find("hangs with 1 slot a connection at every size; it needs 2") !=
+        std::string::npos);
   CHECK(ran({"prove", file, "--slots", "2"}).outcome == Outcome::Holds);
 }
 
