@@ -113,7 +113,8 @@ TEST_CASE("transport: the message of an exceeded capacity names the buffers") {
   parts.policy = R"({"alignment": "1 B", "reserved": "100 B",
                      "transport": {"protocol": "simple", "slot": "64 B"}})";
   // 32 B of a, 128 B of r, and two slots.
-  const Check& check = run_parts(parts).check("MEMORY.CAPACITY");
+  const Ran ran = run_parts(parts);
+  const Check& check = ran.check("MEMORY.CAPACITY");
   CHECK(check.message.find("and 228 B reserved (128 B of it transport buffers)") !=
         std::string::npos);
   CHECK(check.message.find("holds 388 B") != std::string::npos);

@@ -96,7 +96,7 @@ std::optional<int64_t> XmlElement::whole(const char* attribute, WholeRange range
   int64_t value = 0;
   const char* const end = text->data() + text->size();
   const std::from_chars_result read = std::from_chars(text->data(), end, value);
-  const size_t digits = text->find_first_not_of('-');
+  const size_t digits = text->starts_with('-') ? 1 : 0;
   if (digits + 1 < text->size() && (*text)[digits] == '0' && read.ptr == end) {
     add_error(attribute, fmt::format("expected a whole number without a leading 0, which the "
                                      "runtimes read as octal, got \"{}\"",
