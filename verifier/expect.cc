@@ -13,6 +13,7 @@
 #include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
+#include "verifier/opaque_values.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
@@ -126,8 +127,31 @@ Expectations::Expectations(const Evidence& evidence) : evidence_(evidence) {
   }
 }
 
+std::optional<std::string> Expectations::opaque(const Expectation& expectation) {
+  const std::vector<ComparedValue> compared = compared_values(expectation);
+  if (compared.empty() || !evidence_.values)
+    return std::nullopt;
+  if (!opaque_)
+    opaque_ = opaque_values(evidence_.scenario.program);
+  for (const ComparedValue& value : compared)
+    if (const auto op = opaque_->find(id(value)); op != opaque_->end())
+      return op->second == value.written
+                 ? fmt::format("It is not decided: the result of {} is a stand-in.", shown(value))
+                 : fmt::format(
+                       "It is not decided: {} depends on \"{}\", whose result is a "
+                       "stand-in.",
+                       shown(value), op->second);
+  return std::nullopt;
+}
+
 Check Expectations::check(const Expectation& expectation) {
   const std::string& of = expectation.origin.pointer;
+  if (const std::optional<std::string> why = opaque(expectation))
+    return undecided(std::holds_alternative<ExpectEqual>(expectation.what) ? CheckKind::ValuesEqual
+                     : std::holds_alternative<ExpectClose>(expectation.what)
+                         ? CheckKind::ValuesClose
+                         : CheckKind::ValuesLiteral,
+                     of, *why);
   if (const auto* equal = std::get_if<ExpectEqual>(&expectation.what))
     return this->equal(of, *equal);
   if (const auto* close = std::get_if<ExpectClose>(&expectation.what))
@@ -281,11 +305,11 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     return passed(
         kKind, of,
         fmt::format("{} are equal on {}.", list_text(expected.values), compared_text(expected)));
-  return passed(kKind, of,
-                fmt::format("{} differ by at most {:.3g}, where their roundings allow {:.3g}, on "
-                            "{}. {}",
-                            list_text(expected.values), largest.found, largest.allowed,
-                            compared_text(expected), sums_text(expected.values)));
+  return passed(
+      kKind, of,
+      fmt::format("{} on {} differ by at most {:.3g}, where their roundings allow {:.3g}. {}",
+                  list_text(expected.values), compared_text(expected), largest.found,
+                  largest.allowed, sums_text(expected.values)));
 }
 
 Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {

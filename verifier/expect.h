@@ -37,6 +37,8 @@ class Expectations {
   Check check(const Expectation& expectation);
 
  private:
+  /// Why an expectation on values that depend on an opaque computation is not decided.
+  std::optional<std::string> opaque(const Expectation& expectation);
   Check equal(const std::string& of, const ExpectEqual& expected);
   Check close(const std::string& of, const ExpectClose& expected);
   Check literal(const std::string& of, const ExpectValues& expected) const;
@@ -58,7 +60,9 @@ class Expectations {
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;  // computed when a `close` needs them
-  uint32_t fewest_ = 0;                 // devices on which two values were compared
+  /// Values that depend on an opaque computation, with its name; computed when values are compared.
+  std::optional<std::map<ValueId, std::string>> opaque_;
+  uint32_t fewest_ = 0;  // devices on which two values were compared
   uint32_t most_ = 0;
 };
 

@@ -13,7 +13,6 @@
 #include "simulator/lower/assumptions.h"
 #include "verifier/expect.h"
 #include "verifier/long_loops.h"
-#include "verifier/opaque_values.h"
 
 namespace orrery {
 
@@ -107,20 +106,6 @@ std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iter
   labels.emplace_back("arena: placed for the iterations that are shown");
   if (has_jitter_of_ops(scenario.faults))
     labels.emplace_back("jitter: iterations that are left out have the amounts of the last one");
-  return labels;
-}
-
-std::vector<std::string> labels_of_opaque_values(const Scenario& scenario) {
-  const Program& program = scenario.program;
-  std::map<std::string_view, std::string> computed_by;  // by the name of the value
-  for (const auto& [value, op] : opaque_values(program))
-    computed_by.emplace(program.value(value).name, op);
-  std::vector<std::string> labels;
-  for (const Expectation& expectation : scenario.expectations)
-    for (const ComparedValue& value : compared_values(expectation))
-      if (const auto op = computed_by.find(value.name); op != computed_by.end())
-        labels.push_back(fmt::format("{}: \"{}\" depends on \"{}\", whose result is a stand-in",
-                                     expectation.origin.pointer, value.written, op->second));
   return labels;
 }
 

@@ -25,7 +25,4 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
 std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
-/// Expectations on values that depend on an opaque computation.
-std::vector<std::string> labels_of_opaque_values(const Scenario& scenario);
-
 }  // namespace orrery

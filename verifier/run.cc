@@ -281,8 +281,6 @@ class Run {
     Expectations expectations(evidence);
     for (const Expectation& expectation : scenario_.expectations)
       check(expectations.check(expectation));
-    if (report_.values)
-      label(labels_of_opaque_values(scenario_));
   }
 
   void describe_ops() {

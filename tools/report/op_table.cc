@@ -1,5 +1,6 @@
 #include "tools/report/op_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -66,18 +67,33 @@ class OpTable {
     return text;
   }
 
-  /// How much later each of them began than the one before; empty unless all began in this order.
+  /// How much later each of them began than the one before, on each device; empty unless all began
+  /// in this order.
   std::string periods(const OpEntry& entry) const {
+    if (!report_.completion)
+      return "";
     Spread spread;
-    for (size_t i = 1; i < entry.runs.size() && report_.completion; ++i) {
-      const Instant before = entry.runs[i - 1]->start;
-      if (entry.runs[i]->start < before)
+    for (size_t i = 1; i < entry.runs.size(); ++i) {
+      const std::vector<OpSpan>& before = report_.completion->spans[entry.runs[i - 1]->op.index()];
+      const std::vector<OpSpan>& spans = report_.completion->spans[entry.runs[i]->op.index()];
+      if (spans.size() != before.size())
         return "";
-      spread.add(entry.runs[i]->start - before);
+      for (size_t device = 0; device < spans.size(); ++device) {
+        if (spans[device].start < before[device].start)
+          return "";
+        spread.add(spans[device].start - before[device].start);
+      }
     }
-    return report_.completion
-               ? fmt::format(", each {} after the one before", spread.text(style_.ascii()))
-               : "";
+    return fmt::format(", each {} after the one before", spread.text(style_.ascii()));
+  }
+
+  /// Of the op on the device where it takes longest.
+  Duration longest(const OpReport& run) const {
+    Duration longest;
+    if (report_.completion)
+      for (const OpSpan& span : report_.completion->spans[run.op.index()])
+        longest = std::max(longest, span.end - span.start);
+    return longest;
   }
 
   /// Of ops that are shown together: the figures in which they differ, with the op of the largest.
@@ -91,7 +107,7 @@ class OpTable {
         words.push_back(fmt::format("{} {} ({})", name, spread.text(style_.ascii()),
                                     program_.op(entry.runs[spread.longest()]->op).name));
     };
-    figure("takes", [](const OpReport& run) { return run.end - run.start; });
+    figure("takes", [&](const OpReport& run) { return longest(run); });
     figure("exposed", [](const OpReport& run) { return run.exposed; });
     figure("hidden", [](const OpReport& run) { return run.hidden; });
     figure("slack", [](const OpReport& run) { return run.slack.value_or(Duration()); });
