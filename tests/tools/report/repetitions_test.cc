@@ -134,15 +134,16 @@ std::string layer(const std::string& id, const std::string& in, const std::strin
          fmt::format(R"({{"id": "{}", "op": "add", "of": [{}, "{}"]}})", out, name("both"), in);
 }
 
-Report report_of(const std::string& program, const std::string& output) {
+Report report_of(const std::string& program, const std::string& output,
+                 const std::string& faults = "[]") {
   return run(
       read_scenario("f", fmt::format(R"({{"orrery": 1, "name": "80 layers", "check_types": false,
 "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us", "launch": "2 us",
              "memory": "16 GiB", "memory_bandwidth": "1 TB/s", "flops": {{"f32": "1 TFLOP/s"}}}},
 "mesh": {{"x": 4}}, "arrays": {{"x": {{"shape": [4096], "dtype": "f32", "spec": ["x"]}},
                             "w": {{"shape": [4096], "dtype": "f32", "spec": ["x"]}}}},
-"program": [{}], "outputs": ["{}"]}})",
-                                     program, output)),
+"program": [{}], "outputs": ["{}"], "faults": {}}})",
+                                     program, output, faults)),
       {});
 }
 
@@ -252,6 +253,20 @@ TEST_CASE("text report: one slow layer among 40 is seen, in the table and on the
   CHECK(contains(text, "takes 1.002 ms to 10 ms (layer17.c)"));
   CHECK(contains(text, "layer*.c 1.002 ms to 10 ms"));  // on the path
   CHECK(!contains(text, "takes 1.002 ms to 1.002 ms"));
+}
+
+TEST_CASE("text report: devices that run apart do not make an op take longer") {
+  std::string program;
+  for (int l = 0; l < 40; ++l)
+    program += fmt::format(
+        R"({}{{"id": "c{}", "op": "compute", "flops": "1 GFLOP", "bytes": "1 MiB", "dtype": "f32"}})",
+        l > 0 ? ", " : "", l);
+  const std::string text =
+      report_text(report_of(program, "x", R"([{"slow_device": 1, "factor": 2}])"), Style());
+  CAPTURE(text);
+  // 1 ms and 2 us of launch, twice on device 1: the same for all 40, whenever a device begins.
+  CHECK(contains(text, "40 times in a row, each 1.002 ms to 2.004 ms after the one before"));
+  CHECK(!contains(text, "└ takes "));
 }
 
 TEST_CASE("text report: what 40 equal layers take is said once") {
