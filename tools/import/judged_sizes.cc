@@ -93,12 +93,22 @@ std::string JudgedSizes::text_of_at_most(int64_t chunks) const {
 
 std::vector<std::string> JudgedSizes::notes() const {
   std::vector<std::string> notes;
-  const bool small = size() < algorithm_.least_size;
-  const bool large = algorithm_.most_size && size() > *algorithm_.most_size;
-  if (small || large)
-    notes.push_back(fmt::format("{} is {} than the file is for: {}", exact_text(size()),
-                                small ? "less" : "more",
-                                range_text(algorithm_.least_size, algorithm_.most_size)));
+  const Bytes given = asked_.value_or(size());
+  const bool small = given < algorithm_.least_size;
+  const bool large = algorithm_.most_size && given > *algorithm_.most_size;
+  const std::string range = range_text(algorithm_.least_size, algorithm_.most_size);
+  const int64_t chunks = algorithm_.whole();
+  // Of elements of one byte too.
+  if (algorithm_.most_size &&
+      Bytes(algorithm_.most_size->count() / chunks * chunks) < algorithm_.least_size)
+    notes.push_back(fmt::format("no size {} divides into {}: the runtime never uses the file",
+                                range, counted(chunks, "chunk")));
+  else if (small || large)
+    notes.push_back(fmt::format("{} is {} than the file is for: {}", exact_text(given),
+                                small ? "less" : "more", range));
+  if (given != size())
+    notes.push_back(fmt::format("{} is rounded up to {}: {} of whole f32 elements",
+                                exact_text(given), exact_text(size()), counted(chunks, "chunk")));
   const MessageForm& form = runtime_.form(algorithm_.protocol);
   if (form.slot)
     notes.push_back(fmt::format("{} in {}: a slot holds {} of data{} ({})",

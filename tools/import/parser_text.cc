@@ -5,7 +5,8 @@
 namespace orrery {
 namespace {
 
-constexpr size_t kLongest = 254;  // MAX_STR_LEN - 1
+constexpr size_t kLongest = 254;        // MAX_STR_LEN - 1
+constexpr size_t kMostAttributes = 16;  // MAX_ATTR_COUNT: further ones are dropped
 
 /// Goes over the text as the parsers do. Each function returns what is wrong, or nothing.
 class Scan {
@@ -42,11 +43,17 @@ class Scan {
     skip_name();
     if (closes && at_ < text_.size() && text_[at_] != '>')
       return "a space in a closing tag";
+    size_t read = 0;  // attributes, and spaces that are taken for one
+    bool extra = false;
     while (at_ < text_.size() && text_[at_] == ' ') {
       ++at_;
+      extra |= at_ < text_.size() && text_[at_] == ' ';
       if (const Wrong wrong = attribute())
         return wrong;
+      ++read;
     }
+    if (extra && read > kMostAttributes)
+      return "spaces that leave no room for attributes";
     if (at_ < text_.size() && text_[at_] == '/')
       ++at_;
     if (at_ < text_.size() && text_[at_] == '\t')
@@ -83,6 +90,9 @@ class Scan {
       return std::nullopt;
     if (end - at_ - 1 > kLongest)
       return "an attribute of more than 254 letters";
+    const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
+    if (value.find('&') != std::string_view::npos && text_.substr(begin, at_ - 1 - begin) != "name")
+      return "an entity (&..;), which is not decoded";
     at_ = end + 1;
     return std::nullopt;
   }

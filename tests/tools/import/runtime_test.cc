@@ -123,6 +123,13 @@ TEST_CASE("runtimes: a size outside the file's is said, and the default is insid
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8)}), "8 B is less than the file is for"));
   CHECK_FALSE(has_note(prove_algorithm(algorithm, {2, Bytes(64)}), "than the file is for"));
   CHECK(prove_algorithm(algorithm, {}).size == Bytes(4096));  // whole elements of 8 B
+  // Two chunks of whole f32 elements. What was asked for is inside, though what is judged is not.
+  const AlgorithmProof rounded = prove_algorithm(algorithm, {2, Bytes(4097)});
+  CHECK(has_note(rounded, "4097 B is rounded up to 4104 B: 2 chunks of whole f32 elements"));
+  CHECK_FALSE(has_note(rounded, "than the file is for"));
+  algo.sizes = " minBytes=\"65\" maxBytes=\"65\"";
+  CHECK(has_note(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}),
+                 "no size from 65 B to 65 B divides into 2 chunks"));
   algo.sizes = " minBytes=\"2097152\" maxBytes=\"0\"";
   CHECK(prove_algorithm(read_msccl(algo.text(), "a.xml"), {}).size == Bytes(2 << 20));
   CHECK(prove_algorithm(read_msccl(two_gather().text(), "a.xml"), {}).size == Bytes(1 << 20));
@@ -324,6 +331,13 @@ TEST_CASE("runtimes: XML that their parsers do not read") {
   CHECK(limits_of("small", std::string(255, 'n')).witness.front().second ==
         "line 1 has an attribute of more than 254 letters");
   CHECK(limits_of("small", std::string(254, 'n')).holds());
+  CHECK(limits_of("coll=\"all", "coll=\"&#97;ll").witness.front().second ==
+        "line 1 has an entity (&..;), which is not decoded");
+  CHECK(limits_of("small", "a &amp; b").holds());  // the name is not read
+  // A space that no attribute follows is taken for one, and 16 are kept.
+  CHECK(limits_of("<gpu id", "<gpu            id").holds());
+  CHECK(limits_of("<gpu id", "<gpu              id").witness.front().second ==
+        "line 2 has spaces that leave no room for attributes");
   CHECK(limits_of("<algo", "<!-- a=b\n-->\r\n <algo").holds());
   CHECK(limits_of("hasdep=\"1\"/>", "hasdep=\"1\" ></step >").witness.front().second ==
         "line 4 has a space in a closing tag");
