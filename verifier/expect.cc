@@ -13,26 +13,41 @@
 #include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
+#include "verifier/exact_sums.h"
 #include "verifier/opaque_values.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
-#include "verifier/whole_numbers.h"
 
 namespace orrery {
 
 namespace {
 
-/// The row-major index of the first element whose values differ, if a == b does not hold.
-int64_t first_different(const Tensor& a, const Tensor& b) {
+enum class Nans : uint8_t { Alike, ByBits };
+
+bool same(const Tensor& a, const Tensor& b, Nans nans) {
+  return nans == Nans::Alike ? a == b : same_bits(a, b);
+}
+
+/// The row-major index of the first element that differs. Requires that there is one.
+int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
   const auto same = [&](int64_t element) {
     return element_bits(a, element) == element_bits(b, element) ||
-           (element_text(a, element) == "NaN" && element_text(b, element) == "NaN");
+           (nans == Nans::Alike && element_text(a, element) == "NaN" &&
+            element_text(b, element) == "NaN");
   };
   int64_t element = 0;
   while (same(element))
     ++element;
   return element;
+}
+
+/// An element; of NaNs, which are many, with its bits.
+std::string text_of(const Tensor& tensor, int64_t element, Nans nans) {
+  const std::string text = element_text(tensor, element);
+  return text == "NaN" && nans == Nans::ByBits
+             ? fmt::format("NaN (bits {:#x})", element_bits(tensor, element))
+             : text;
 }
 
 /// The failed check for a difference in one element on one device.
@@ -229,26 +244,25 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
     return undecided(kKind, of, evidence_.undecided);
   const auto compare = [&](LogicalId device, const ComparedValue& other, const Tensor& a,
                            const Tensor& b) -> std::optional<Check> {
-    if (a == b)
+    if (same(a, b, Nans::ByBits))
       return std::nullopt;
-    const int64_t element = first_different(a, b);
+    const int64_t element = first_different(a, b, Nans::ByBits);
     return differs(kKind, of, device, element,
-                   {shown(expected.values.front()), element_text(a, element)},
-                   {shown(other), element_text(b, element)});
+                   {shown(expected.values.front()), text_of(a, element, Nans::ByBits)},
+                   {shown(other), text_of(b, element, Nans::ByBits)});
   };
   if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
     return std::move(*check);
   std::vector<ValueId> values;
   for (const ComparedValue& value : expected.values)
     values.push_back(id(value));
-  const bool whole = sums_whole_numbers(evidence_.scenario.program, *evidence_.values, values);
+  const bool exact = sums_are_exact(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
                 fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
                             compared_text(expected)),
-                whole
-                    ? "They sum whole numbers, which is exact in any order; sums of fractions may "
-                      "differ."
-                    : "");
+                exact ? "They sum numbers of few bits, which is exact in any order; sums of other "
+                        "numbers may differ."
+                      : "");
 }
 
 /// The sums of the compared values that differ in length.
@@ -286,11 +300,11 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const auto i = static_cast<size_t>(element);
     const double bound = bound_a.as<double>()[i] + bound_b.as<double>()[i];
     const Verdict verdict = near.wrong ? Verdict::Fails : Verdict::Undecided;
-    Check check =
-        differs(kKind, of, device, element, {shown(first), element_text(a, element)},
-                {shown(other), element_text(b, element)},
-                is_float(a.dtype()) ? "; their roundings allow " + allowed_text(verdict, bound)
-                                    : "; they are not rounded");
+    Check check = differs(kKind, of, device, element, {shown(first), element_text(a, element)},
+                          {shown(other), element_text(b, element)},
+                          is_float(a.dtype()) || bound > 0
+                              ? "; their roundings allow " + allowed_text(verdict, bound)
+                              : "; they are not rounded");
     if (near.wrong)
       return check;
     check.verdict = Verdict::Undecided;
@@ -322,12 +336,13 @@ Check Expectations::literal(const std::string& of, const ExpectValues& expected)
     if (!got)
       continue;
     const Tensor& want = expected.per_device[at++];
-    if (*got == want)
+    const Nans nans = expected.encoding == Encoding::Bits ? Nans::ByBits : Nans::Alike;
+    if (same(*got, want, nans))
       continue;
-    const int64_t element = first_different(*got, want);
+    const int64_t element = first_different(*got, want, nans);
     return differs(kKind, of, LogicalId(d), element,
-                   {shown(expected.value), element_text(*got, element)},
-                   {"the value given", element_text(want, element)});
+                   {shown(expected.value), text_of(*got, element, nans)},
+                   {"the value given", text_of(want, element, nans)});
   }
   return passed(kKind, of, fmt::format("{} has the values given.", shown(expected.value)));
 }

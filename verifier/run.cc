@@ -21,6 +21,7 @@
 #include "models/program/rules.h"
 #include "models/scenario/data.h"
 #include "models/scenario/fault.h"
+#include "models/scenario/key_overflow.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/critical_path.h"
@@ -399,6 +400,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw InputError(
         scenario->file,
         {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});
+  } catch (const KeyOverflow& overflow) {
+    throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario->file, {{{}, too_large(overflow)}});
   }

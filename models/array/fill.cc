@@ -1,5 +1,6 @@
 // The part of kernels.h that fills new tensors.
 
+#include <cmath>
 #include <utility>
 
 #include "models/array/dispatch.h"
@@ -24,6 +25,20 @@ Tensor filled(Dtype dtype, Shape shape, Next next) {
 }
 
 }  // namespace
+
+bool has_number(Dtype dtype, double value) {
+  if (is_float(dtype)) {
+    const double rounded = convert(full(dtype, Shape(), value), Dtype::F64).as<double>()[0];
+    return std::isnan(value)   ? std::isnan(rounded)
+           : std::isinf(value) ? rounded == value
+                               : std::isfinite(rounded) && (rounded != 0 || value == 0);
+  }
+  if (dtype == Dtype::Pred)
+    return value == 0 || value == 1;
+  const int bits = static_cast<int>(8 * itemsize(dtype).count()) - (is_signed(dtype) ? 1 : 0);
+  const double beyond = std::ldexp(1.0, bits);
+  return value == std::trunc(value) && value < beyond && value >= (is_signed(dtype) ? -beyond : 0);
+}
 
 Tensor full(Dtype dtype, Shape shape, double value) {
   const arith::F64 element = arith::round<arith::F64>(value);

@@ -106,6 +106,10 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
 /// is a float. Integers and pred are summed in u32, or in u64 if one of these has 64 bits.
 Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 
+/// Whether an element of the dtype may be given as `value`: a float that it rounds to, neither an
+/// infinity nor 0 where `value` is none; an integer that it has.
+bool has_number(Dtype dtype, double value);
+
 /// Every element is `value`, converted.
 Tensor full(Dtype dtype, Shape shape, double value);
 

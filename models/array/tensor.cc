@@ -31,10 +31,16 @@ Tensor Tensor::reshaped(Shape shape) const {
   return result;
 }
 
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ &&
+         (a.bytes_.size() == 0 ||
+          std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()) == 0);
+}
+
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.dtype_ != b.dtype_ || a.shape_ != b.shape_)
     return false;
-  if (a.bytes_.size() == 0 || std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()) == 0)
+  if (same_bits(a, b))
     return true;
   return dispatch(a.dtype_, [&](auto tag) {
     using E = typename decltype(tag)::type;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/ascii.h"
+
 namespace orrery {
 
 namespace {
@@ -109,14 +111,19 @@ void Diagnostics::throw_if_any() const {
 
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  size_t best_distance = std::min<size_t>(3, (word.size() + 1) / 2);
+  const size_t too_many = std::min<size_t>(3, (word.size() + 1) / 2);
+  std::pair<size_t, size_t> best_distance(too_many, 0);  // without case; with it
   // Bounds the time: the distance is quadratic in the word's length, and linear in the candidates.
   if (word.size() > 64 || candidates.size() > 4096)
     return best;
+  const std::string lower = in_lower_case(word);
   for (std::string_view candidate : candidates) {
-    if (candidate.size() >= word.size() + best_distance)
-      continue;  // needs at least so many edits
-    const size_t distance = edit_distance(word, candidate);
+    if (candidate.size() > word.size() + best_distance.first)
+      continue;  // needs more edits
+    const size_t edits = edit_distance(lower, in_lower_case(candidate));
+    if (edits > best_distance.first)
+      continue;
+    const std::pair<size_t, size_t> distance(edits, edit_distance(word, candidate));
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -122,8 +122,8 @@ class Diagnostics {
 
 /// The candidate with the smallest edit distance to `word`, if that is at most two and less than
 /// half of the word's length (a likely typo); else empty. Ties go to the earlier candidate. An edit
-/// adds, drops or replaces a letter, or swaps two neighbours. With more than 4,096 candidates there
-/// is no search.
+/// adds, drops or replaces a letter, or swaps two neighbours. Upper and lower case count only where
+/// two candidates are equally near. With more than 4,096 candidates there is no search.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "models/base/int128.h"
 
@@ -12,10 +11,18 @@ namespace {
 
 struct Form {
   std::string_view name;
+  std::string_view key;
   DataShare share;
 };
 constexpr std::array<Form, 3> kProtocols = {
-    {{"simple", {1, 1}}, {"ll", {1, 2}}, {"ll128", {15, 16}}}};
+    {{"Simple", "simple", {1, 1}}, {"LL", "ll", {1, 2}}, {"LL128", "ll128", {15, 16}}}};
+
+std::optional<Protocol> with(std::string_view Form::*spelling, std::string_view text) {
+  for (size_t i = 0; i < kProtocols.size(); ++i)
+    if (kProtocols[i].*spelling == text)
+      return static_cast<Protocol>(i);
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -23,11 +30,23 @@ std::string_view name(Protocol protocol) {
   return kProtocols[static_cast<size_t>(protocol)].name;
 }
 
-std::optional<Protocol> transport_protocol(std::string_view text) {
-  for (size_t i = 0; i < kProtocols.size(); ++i)
-    if (kProtocols[i].name == text)
-      return static_cast<Protocol>(i);
-  return std::nullopt;
+std::optional<Protocol> protocol_named(std::string_view text) {
+  return with(&Form::name, text);
+}
+
+std::string_view key_of(Protocol protocol) {
+  return kProtocols[static_cast<size_t>(protocol)].key;
+}
+
+std::optional<Protocol> protocol_of_key(std::string_view text) {
+  return with(&Form::key, text);
+}
+
+std::vector<std::string_view> protocol_keys() {
+  std::vector<std::string_view> keys;
+  for (const Form& form : kProtocols)
+    keys.push_back(form.key);
+  return keys;
 }
 
 DataShare data_share(Protocol protocol) {
@@ -43,7 +62,7 @@ std::optional<Fabric> carrying_data(const Fabric& fabric, DataShare share) {
     link.bandwidth = BytesPerSecond(std::max<int64_t>(1, static_cast<int64_t>(rate)));
   }
   return Fabric(fabric.devices(), {fabric.switches().begin(), fabric.switches().end()},
-                std::move(links), fabric.rate_parts());
+                std::move(links), fabric.rate_parts(), share);
 }
 
 }  // namespace orrery

@@ -158,6 +158,7 @@ OpRules selection() {
   rules.type = select_n;
   rules.evaluate = one_result<selected>;
   rules.moves = true;
+  rules.index_operands = {0, 1};
   return rules;
 }
 

@@ -134,8 +134,8 @@ Tensor taken(const LocalCall& call) {
               static_cast<size_t>(call.attributes.integer("axis")), out_of_range(call.attributes));
 }
 
-OpRules indexing(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
-                 CostRule cost, EvaluateRule evaluate) {
+OpRules indexing(OpKind kind, std::string_view name, std::string_view summary,
+                 IndexOperands indices, TypeRule type, CostRule cost, EvaluateRule evaluate) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -146,6 +146,7 @@ OpRules indexing(OpKind kind, std::string_view name, std::string_view summary, T
   rules.cost = cost;
   rules.evaluate = evaluate;
   rules.moves = true;
+  rules.index_operands = indices;
   return rules;
 }
 
@@ -157,7 +158,7 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicSlice, "dynamic_slice",
       "the part of slice_sizes that begins at the start indices, the operands after the first; "
       "clamped so that it fits",
-      dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
+      {1, kAny}, dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
   part.least_operands = 1;
   part.most_operands = kAny;
   part.parameters = {{"slice_sizes", ParameterKind::Integers, Need::Required, {}, 0, {}, {}}};
@@ -165,7 +166,7 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicUpdateSlice, "dynamic_update_slice",
       "the first operand, with the second in the place that begins at the start indices, the "
       "operands after it; clamped so that it fits",
-      dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
+      {2, kAny}, dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
   update.most_operands = kAny;
   update.memory = results_over_dying;
   OpRules rows = indexing(
@@ -173,7 +174,7 @@ std::vector<OpRules> indexing_rules() {
       "the rows of the first operand along the axis that the second, integers, names; an index "
       "outside gives NaN (or the dtype's limit) with mode fill, where a negative one counts from "
       "the end, and the nearest row with mode clip",
-      take, selected_cost<1>, one_result<taken>);
+      {1, 2}, take, selected_cost<1>, one_result<taken>);
   rows.parameters = {
       {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}},
       {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {}, {}, {kFill, kClip}}};

@@ -138,6 +138,13 @@ struct CollectiveForm {
 /// Only reductions allow groups of unequal size; other collectives exchange equal parts.
 enum class GroupSizes : uint8_t { Any, Equal };
 
+/// The operands [first, end) of an op that moves, which say where elements come from or go to.
+struct IndexOperands {
+  size_t first = 0;
+  size_t end = 0;
+  bool contain(size_t operand) const { return operand >= first && operand < end; }
+};
+
 struct OpRules {
   OpKind kind;
   std::string_view name;     // the scenario's "op"; a started collective adds "_start"
@@ -151,10 +158,11 @@ struct OpRules {
   CostRule cost = nullptr;          // local ops only
   EvaluateRule evaluate = nullptr;  // local ops only
   MemoryRule memory = fresh_results;
-  /// Every element of a result is an unchanged element of an operand. Which one depends only on
-  /// integer operands and the parameters. So evaluate also takes the other operands in another
-  /// dtype (for error bounds).
+  /// Every element of a result is an unchanged element of an operand, or fills a place that none
+  /// has. Which one depends only on the index operands and the parameters. So evaluate also takes
+  /// the other operands in another dtype (for error bounds).
   bool moves = false;
+  IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   CollectiveForm form;                         // collectives only

@@ -53,8 +53,12 @@ Tensor axis_size_value(const LocalCall& call) {
 }
 
 TypeOutcome full(const TypeContext& context) {
-  return typed(context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")),
-               invarying(context.mesh));
+  const Dtype dtype = context.attributes.dtype("dtype");
+  const double value = context.attributes.number("fill_value");
+  if (!has_number(dtype, value))
+    return TypeError{"fill_value", fmt::format("expected a value of {}, got {}", name(dtype),
+                                               element_text(full(Dtype::F64, Shape(), value), 0))};
+  return typed(dtype, Shape(context.attributes.integers("shape")), invarying(context.mesh));
 }
 
 Tensor full_value(const LocalCall& call) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/array/kernels.h"
+#include "models/array/text.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
@@ -58,7 +60,7 @@ class ArrayReader {
     if (const auto spec = fields_.optional("spec"))
       array.spec = read_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
-      array.init = read_init(*init);
+      array.init = read_init(*init, array.dtype);
     else
       array.init = RandomInit{};
   }
@@ -200,7 +202,7 @@ class ArrayReader {
     }
   }
 
-  Init read_init(DocumentNode node) {
+  Init read_init(DocumentNode node, Dtype dtype) {
     if (node.kind() == DocumentNode::Kind::Text) {
       const std::string& word = node.text();
       if (word == "iota")
@@ -227,19 +229,31 @@ class ArrayReader {
         init.seed = static_cast<uint64_t>(
             read_integer(*seed, "a seed", {0, kMostInteger}, diagnostics_).value_or(0));
       if (const auto values = fields.optional("values"))
-        init.values = read_random_values(*values);
+        init.values = read_random_values(*values, dtype);
       fields.finish();
       return init;
     }
-    return FillInit{read_number(node, diagnostics_).value_or(0)};
+    const std::optional<double> value = read_number(node, diagnostics_);
+    // The largest integers of 64 bits are no doubles; a fill with the nearest one gives them.
+    Tensor scalar(dtype, Shape({}));
+    const auto is_written = [&] {
+      return !is_float(dtype) && node.kind() == DocumentNode::Kind::Number &&
+             parse_element(node.number(), scalar, 0) && scalar == full(dtype, Shape({}), *value);
+    };
+    if (value && !has_number(dtype, *value) && !is_written())
+      expected(node, fmt::format("a value of {}", orrery::name(dtype)), diagnostics_);
+    return FillInit{value.value_or(0)};
   }
 
-  RandomInit::Values read_random_values(DocumentNode node) {
+  RandomInit::Values read_random_values(DocumentNode node, Dtype dtype) {
     const bool is_text = node.kind() == DocumentNode::Kind::Text;
     if (is_text && node.text() == "integers")
       return RandomInit::Values::Integers;
     if (!is_text || node.text() != "fractions")
       expected(node, "\"fractions\" or \"integers\"", diagnostics_);
+    else if (!is_float(dtype))
+      expected(node, fmt::format("\"integers\", the values that {} has", orrery::name(dtype)),
+               diagnostics_);
     return RandomInit::Values::Fractions;
   }
 

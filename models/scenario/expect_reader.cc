@@ -130,16 +130,20 @@ class ExpectReader {
       diagnostics_.add(list.origin(), fmt::format("expected at least 2 ids, got {}", list.size()));
     std::optional<ValueId> first;
     std::string first_written;
-    std::set<std::string> seen;
+    std::map<std::string, std::string> seen;  // how each value was written
     for (const DocumentNode item : list) {
       const std::optional<std::string> given = read_text(item, "an id", diagnostics_);
       if (!given)
         continue;
       const std::optional<ValueId> id = find(*given, item.origin());
       const std::string name = own_name(id, *given);
-      if (!seen.insert(name).second)
-        diagnostics_.add(item.origin(), fmt::format("expected another id: {} is compared already",
-                                                    in_quotes(*given)));
+      if (const auto [earlier, fresh] = seen.emplace(name, *given); !fresh)
+        diagnostics_.add(
+            item.origin(),
+            earlier->second == *given
+                ? fmt::format("expected another id: {} is compared already", in_quotes(*given))
+                : fmt::format("expected another value: {} and {} name the same one",
+                              in_quotes(*given), in_quotes(earlier->second)));
       if (id && first) {
         const ValueType& a = program_->value(*first).type;
         const ValueType& b = program_->value(*id).type;
@@ -168,16 +172,19 @@ class ExpectReader {
       const std::optional<ValueId> id = find(member.key(), member.key_origin());
       if (!id)
         continue;
+      Encoding form = encoding;
       if (auto tensors = member.kind() == DocumentNode::Kind::Object
-                             ? read_printed(member, *id, encoding)
-                             : read_held(member, *id, encoding))
-        add(node, ExpectValues{{own_name(id, member.key()), member.key()}, std::move(*tensors)});
+                             ? read_printed(member, *id, form)
+                             : read_held(member, *id, form))
+        add(node,
+            ExpectValues{{own_name(id, member.key()), member.key()}, std::move(*tensors), form});
     }
   }
 
-  /// As a report prints a value: with its dtype and its shape, which must be those of the value.
+  /// As a report prints a value: with its dtype and its shape, which must be those of the value,
+  /// and with its encoding if that is not `encoding`, which it then becomes.
   std::optional<std::vector<Tensor>> read_printed(DocumentNode node, ValueId id,
-                                                  Encoding encoding) {
+                                                  Encoding& encoding) {
     const size_t before = diagnostics_.size();
     const ValueType& type = program_->value(id).type;
     Fields fields(node, diagnostics_);

@@ -64,6 +64,38 @@ std::optional<DocumentNode> find_suffixed(DocumentNode object, std::string_view 
   return std::nullopt;
 }
 
+/// Whether it is a number with an exponent: 1e3.
+bool has_exponent(DocumentNode node) {
+  return node.kind() == DocumentNode::Kind::Number &&
+         node.number().find_first_of("eE") != std::string_view::npos;
+}
+
+enum class Beyond : uint8_t { No, Below, Above };
+/// Whether it is a whole number that 64 bits cannot hold.
+Beyond beyond_64_bits(DocumentNode node) {
+  if (node.kind() != DocumentNode::Kind::Number)
+    return Beyond::No;
+  const std::string_view digits = node.number();
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc::result_out_of_range || end != digits.data() + digits.size())
+    return Beyond::No;
+  return digits.starts_with('-') ? Beyond::Below : Beyond::Above;
+}
+
+/// What of the range a value that is no whole number in it breaks: " of at least 1".
+std::string range_text(DocumentNode node, IntegerRange range) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (range.high < kMost)
+    return fmt::format(" from {} to {}", range.low, range.high);
+  const Beyond beyond = beyond_64_bits(node);
+  if (beyond == Beyond::Above)
+    return fmt::format(" of at most {}", range.high);
+  return range.low == kLeast && beyond == Beyond::No ? ""
+                                                     : fmt::format(" of at least {}", range.low);
+}
+
 }  // namespace
 
 std::string got(DocumentNode node) {
@@ -97,6 +129,22 @@ std::optional<std::string> read_text(DocumentNode node, std::string_view what,
   return node.text();
 }
 
+std::optional<std::string_view> read_word(DocumentNode node,
+                                          const std::vector<std::string_view>& words,
+                                          Diagnostics& diagnostics) {
+  const bool is_text = node.kind() == DocumentNode::Kind::Text;
+  if (is_text)
+    for (const std::string_view word : words)
+      if (node.text() == word)
+        return word;
+  std::string all;
+  for (size_t i = 0; i < words.size(); ++i)
+    all += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  diagnostics.add(node.origin(), fmt::format("expected {}, got {}{}", all, got(node),
+                                             is_text ? did_you_mean(node.text(), words) : ""));
+  return std::nullopt;
+}
+
 std::optional<bool> read_boolean(DocumentNode node, Diagnostics& diagnostics) {
   if (node.kind() != DocumentNode::Kind::Boolean) {
     expected(node, "true or false", diagnostics);
@@ -115,13 +163,9 @@ std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, In
         value <= range.high)
       return value;
   }
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  if (range.low == std::numeric_limits<int64_t>::min() && range.high == kMost)
-    expected(node, what, diagnostics);
-  else if (range.high == kMost)
-    expected(node, fmt::format("{} of at least {}", what, range.low), diagnostics);
-  else
-    expected(node, fmt::format("{} from {} to {}", what, range.low, range.high), diagnostics);
+  diagnostics.add(node.origin(),
+                  fmt::format("expected {}{}, got {}{}", what, range_text(node, range), got(node),
+                              has_exponent(node) ? "; write it without an exponent" : ""));
   return std::nullopt;
 }
 

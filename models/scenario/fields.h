@@ -29,14 +29,18 @@ void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics
 
 std::optional<std::string> read_text(DocumentNode node, std::string_view what,
                                      Diagnostics& diagnostics);
+/// One of the words: "expected "a", "b" or "c", got ...", with a hint where one of them is near.
+std::optional<std::string_view> read_word(DocumentNode node,
+                                          const std::vector<std::string_view>& words,
+                                          Diagnostics& diagnostics);
 std::optional<bool> read_boolean(DocumentNode node, Diagnostics& diagnostics);
 
 struct IntegerRange {
   int64_t low;
   int64_t high;
 };
-/// A whole number in the range: "expected WHAT from LOW to HIGH, got ...", without the range where
-/// the range is all of int64.
+/// A whole number in the range: "expected WHAT from LOW to HIGH, got ...". Where HIGH is the
+/// largest of int64 only the end that is broken is named, and none where LOW is the smallest too.
 std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
                                     Diagnostics& diagnostics);
 

@@ -103,16 +103,14 @@ class ScenarioReader {
                    diagnostics_))
       return policy;
     Fields fields(*node, diagnostics_);
-    if (const auto reuse = fields.optional("reuse")) {
-      if (reuse->kind() == DocumentNode::Kind::Text && reuse->text() == "xla")
+    if (const auto reuse = fields.optional("reuse"))
+      if (read_word(*reuse, {"none", "xla"}, diagnostics_) == "xla")
         policy.reuse = MemoryPolicy::Reuse::Xla;
-      else if (reuse->kind() != DocumentNode::Kind::Text || reuse->text() != "none")
-        expected(*reuse, "\"none\" or \"xla\"", diagnostics_);
-    }
     if (const auto alignment = fields.optional_quantity("alignment", Dimension::Size,
                                                         {.least = 1, .most = kLargestAlignment}))
       policy.alignment = Bytes(*alignment);
-    if (const auto reserved = fields.optional_quantity("reserved", Dimension::Size))
+    if (const auto reserved =
+            fields.optional_quantity("reserved", Dimension::Size, {.most = kMostReserved.count()}))
       policy.reserved = Bytes(*reserved);
     if (const auto transport = fields.optional("transport"))
       policy.transport = read_transport(*transport);
@@ -125,17 +123,14 @@ class ScenarioReader {
       return std::nullopt;
     Fields fields(node, diagnostics_);
     TransportBuffers transport;
-    if (const auto protocol = fields.required("protocol")) {
-      const auto known = protocol->kind() == DocumentNode::Kind::Text
-                             ? transport_protocol(protocol->text())
-                             : std::nullopt;
-      if (!known)
-        expected(*protocol, "\"simple\", \"ll\" or \"ll128\"", diagnostics_);
-      transport.protocol = known.value_or(Protocol::Simple);
-    }
+    if (const auto protocol = fields.required("protocol"))
+      if (const auto word = read_word(*protocol, protocol_keys(), diagnostics_))
+        transport.protocol = *protocol_of_key(*word);
     if (const auto slot =
-            fields.required_quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()}))
+            fields.required_quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()})) {
       transport.slot = Bytes(*slot);
+      transport.slot_origin = fields.find_quantity("slot", Dimension::Size)->origin();
+    }
     fields.finish();
     return transport;
   }

@@ -33,6 +33,10 @@ struct PerDeviceInit {
 };  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
+/// How elements are written: as numbers, "NaN" (any of them), "Infinity", "-Infinity", true and
+/// false; or as their bits, read as an unsigned integer.
+enum class Encoding : uint8_t { Values, Bits };
+
 /// The data of one argument of the program.
 struct Array {
   std::string name;
@@ -65,7 +69,8 @@ struct ExpectClose : ComparedValues {};  // within the bounds of their folds
 struct ExpectValues {
   ComparedValue value;
   std::vector<Tensor> per_device;
-};  // literal, bitwise
+  Encoding encoding = Encoding::Values;
+};  // literal, bitwise; given as values, all NaNs are alike
 struct ExpectMakespan {
   std::optional<Duration> at_least, at_most;
 };
@@ -88,8 +93,11 @@ struct Expectation {
 /// many slots per connection as the collective's "slots".
 struct TransportBuffers {
   Protocol protocol = Protocol::Simple;
-  Bytes slot;  // with its flags; at least kSmallestSlot
-  friend bool operator==(const TransportBuffers&, const TransportBuffers&) = default;
+  Bytes slot;               // with its flags; at least kSmallestSlot
+  Origin slot_origin = {};  // for errors; two that differ only in it are equal
+  friend bool operator==(const TransportBuffers& a, const TransportBuffers& b) {
+    return a.protocol == b.protocol && a.slot == b.slot;
+  }
 
   /// The most data of one message. Larger ones are cut.
   Bytes largest_message() const {
@@ -99,6 +107,10 @@ struct TransportBuffers {
 };
 /// The data of a slot have room for a work element of any type.
 inline constexpr Bytes kSmallestSlot = Bytes(64);
+
+/// The most of each part of what is reserved on a device: by the runtime, and transport buffers. So
+/// a device's memory leaves the 64-bit range only where its values are to blame.
+inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 
 /// The memory rules of a run.
 struct MemoryPolicy {

@@ -250,11 +250,10 @@ JsonText expectation_text(const Expectation& expectation) {
           [](const ExpectEqual& what) { return compared_text("equal", what); },
           [](const ExpectClose& what) { return compared_text("close", what); },
           [](const ExpectValues& what) {
-            const Encoding encoding = encoding_of(what.per_device);
             Members values;
-            values.emplace_back(what.value.name, tensors_text(what.per_device, encoding));
+            values.emplace_back(what.value.name, tensors_text(what.per_device, what.encoding));
             Members members = {{"values", JsonText::object(std::move(values))}};
-            add_encoding(members, encoding);
+            add_encoding(members, what.encoding);
             return JsonText::object(std::move(members));
           },
           [](const ExpectMakespan& what) {
@@ -284,7 +283,7 @@ JsonText memory_text(const MemoryPolicy& policy) {
   if (policy.transport)
     members.emplace_back(
         "transport",
-        JsonText::object({{"protocol", JsonText::text(name(policy.transport->protocol))},
+        JsonText::object({{"protocol", JsonText::text(key_of(policy.transport->protocol))},
                           {"slot", JsonText::text(quantity_text(policy.transport->slot))}}));
   return JsonText::object(std::move(members));
 }

@@ -3,18 +3,22 @@
 // Calls a walker with a schedule's concrete class, so that a walker written as a template makes no
 // virtual call per step.
 
+#include <cstdint>
+#include <memory>
+
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/schedule.h"
+#include "simulator/schedule/sliced_schedule.h"
 
 namespace orrery {
 
-/// Calls `use` with the schedule as its own class, or as a Schedule if it is not a computed one.
-/// An object, so that it can be passed on.
-inline constexpr auto with_concrete = [](const Schedule& schedule, auto&& use) -> decltype(auto) {
+/// Calls `use` with the schedule as the class of its algorithm, or as a Schedule if it is none.
+template <class Use>
+decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))
     return use(*ring);
   if (const auto* doubling = dynamic_cast<const RecursiveDoublingSchedule*>(&schedule))
@@ -26,6 +30,29 @@ inline constexpr auto with_concrete = [](const Schedule& schedule, auto&& use) -
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
   return use(schedule);
+}
+
+/// The schedule with its messages cut, of the class by which with_concrete knows it.
+inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole,
+                                                 int64_t stretch) {
+  using Cut = std::unique_ptr<const SlicedSchedule>;
+  return with_algorithm(*whole, [&]<class Whole>(const Whole& as) -> Cut {
+    whole.release();
+    return std::make_unique<const SlicedOver<Whole>>(std::unique_ptr<const Whole>(&as), stretch);
+  });
+}
+
+/// Calls `use` with the schedule as its own class, or as a Schedule if it is not a computed one,
+/// whole or cut. An object, so that it can be passed on.
+inline constexpr auto with_concrete = [](const Schedule& schedule, auto&& use) -> decltype(auto) {
+  const auto* const sliced = dynamic_cast<const SlicedSchedule*>(&schedule);
+  if (sliced == nullptr)
+    return with_algorithm(schedule, use);
+  return with_algorithm(sliced->whole(), [&]<class Whole>(const Whole&) -> decltype(auto) {
+    if (const auto* known = dynamic_cast<const SlicedOver<Whole>*>(&schedule))
+      return use(*known);
+    return use(schedule);
+  });
 };
 
 }  // namespace orrery

@@ -39,18 +39,19 @@ std::vector<std::string> transport_labels(const std::optional<TransportBuffers>&
   std::vector<std::string> labels;
   if (share.data == share.wire) {
     labels.push_back(fmt::format("transport: {}, messages are cut to slots of {}",
-                                 name(transport->protocol), slot));
+                                 key_of(transport->protocol), slot));
   } else {
     labels.push_back(
         fmt::format("transport: {}, messages are cut to the {} of data in a slot of {}",
-                    name(transport->protocol), size_text(transport->largest_message()),
+                    key_of(transport->protocol), size_text(transport->largest_message()),
                     size_text(transport->slot)));
     labels.push_back(
         fmt::format("transport: links carry data at {}/{} of their rate, the rest is flags ({}, "
                     "NCCL); its lower latency is not modelled",
-                    share.data, share.wire, name(transport->protocol)));
+                    share.data, share.wire, key_of(transport->protocol)));
   }
-  labels.emplace_back("transport: a message waits only for slots of its own collective");
+  labels.emplace_back(
+      "transport: a message waits for slots of its own collective, not for those that others hold");
   return labels;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -37,11 +38,9 @@ std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFi
       return does_not_fit(*algorithm, verdict);
     return Pick{algorithm, "asked for by the scenario"};
   }
-  const std::string_view near = near_miss(*site.asked_for, names);
-  return TypeError{
-      "algorithm",
-      fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), *site.asked_for,
-                  near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near))};
+  return TypeError{"algorithm",
+                   fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "),
+                               *site.asked_for, did_you_mean(*site.asked_for, names))};
 }
 
 struct Timed {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/base/int128.h"
-#include "simulator/schedule/sliced_schedule.h"
+#include "simulator/algorithm/concrete.h"
 
 namespace orrery {
 namespace {
@@ -43,8 +43,7 @@ MadeSchedule ScheduleMaker::make(const Algorithm& algorithm, const ScheduleReque
     return made;
   made.too_long = times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
   if (!made.too_long)
-    made.schedule =
-        std::make_unique<SlicedSchedule>(std::move(made.schedule), *largest_message(work));
+    made.schedule = cut(std::move(made.schedule), *largest_message(work));
   return made;
 }
 

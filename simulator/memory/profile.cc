@@ -290,7 +290,7 @@ MemoryProfile profile(const Program& program, const Lowered& lowered, const Memo
   const Lifetimes lifetimes(program, lowered, policy);
   std::vector<Bytes> transport;
   if (policy.transport)
-    transport = transport_buffers(program, lowered, policy.transport->slot);
+    transport = transport_buffers(program, lowered, *policy.transport);
   for (size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     Bytes most;

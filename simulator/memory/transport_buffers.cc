@@ -7,6 +7,11 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "models/scenario/key_overflow.h"
+#include "models/scenario/quantity_text.h"
+
 namespace orrery {
 namespace {
 
@@ -58,9 +63,22 @@ std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   return slots;
 }
 
+Bytes buffers_of(LogicalId device, int64_t slots, const TransportBuffers& transport) {
+  if (slots == 0)
+    return {};
+  const Bytes most(kMostReserved.count() / slots);
+  if (transport.slot > most)
+    throw KeyOverflow(
+        transport.slot_origin,
+        fmt::format("expected at most {} for the {} slots of the connections to device {}, got {}",
+                    quantity_text(most), slots, device.index(), quantity_text(transport.slot)));
+  return transport.slot * slots;
+}
+
 }  // namespace
 
-std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered, Bytes slot) {
+std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered,
+                                     const TransportBuffers& transport) {
   std::map<Communicator, std::vector<const Schedule*>> communicators;
   for (const Collective& collective : lowered.collectives) {
     std::vector<const Schedule*>& schedules =
@@ -70,7 +88,7 @@ std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowe
     if (std::find(schedules.begin(), schedules.end(), collective.schedule) == schedules.end())
       schedules.push_back(collective.schedule);
   }
-  std::vector<Bytes> buffers(program.mesh.devices());
+  std::vector<int64_t> slots_to(program.mesh.devices());               // per device
   std::map<std::vector<const Schedule*>, std::vector<int64_t>> known;  // looked up only
   for (const auto& [communicator, schedules] : communicators) {
     const auto [slots, added] = known.try_emplace(schedules);
@@ -78,8 +96,11 @@ std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowe
       slots->second = slots_of(schedules);
     const std::vector<LogicalId>& members = std::get<0>(communicator);
     for (size_t node = 0; node < members.size(); ++node)
-      buffers[members[node].index()] += slot * slots->second[node];
+      slots_to[members[node].index()] += slots->second[node];
   }
+  std::vector<Bytes> buffers;
+  for (size_t d = 0; d < slots_to.size(); ++d)
+    buffers.push_back(buffers_of(LogicalId(d), slots_to[d], transport));
   return buffers;
 }
 

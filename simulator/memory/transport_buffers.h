@@ -8,13 +8,16 @@
 
 #include "models/base/quantity.h"
 #include "models/program/program.h"
+#include "models/scenario/scenario.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
 /// Per device, in bytes. A communicator is one group (members in rank order) on one stream of one
 /// list; its sites share connections. Two nodes have one in each direction for each channel on
-/// which a site sends, and it has slots for the site with the most of them. Throws Overflow.
-std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered, Bytes slot);
+/// which a site sends, and it has slots for the site with the most of them. Throws KeyOverflow
+/// where a device has more than kMostReserved.
+std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered,
+                                     const TransportBuffers& transport);
 
 }  // namespace orrery

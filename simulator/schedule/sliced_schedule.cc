@@ -35,6 +35,7 @@ int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
 
 void SlicedSchedule::visit_steps() {
   const bool one_message = whole_->one_message_a_connection();
+  int64_t largest = 0;  // of the copies too
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
@@ -45,8 +46,7 @@ void SlicedSchedule::visit_steps() {
     for (uint32_t i = 0; i < length; ++i) {
       const StepRef ref{node, channel, i};
       const Step step = whole_->step(ref);
-      ORRERY_CHECK(iterations_ == 1 || step.count() <= stretch_ * iterations_,
-                   "no copy is larger than the largest message");
+      largest = std::max(largest, step.count());
       waits_for_channels_ |= step.after.has_value();
       if (!step.to)
         continue;
@@ -58,6 +58,8 @@ void SlicedSchedule::visit_steps() {
     }
   }
   first_begins_.push_back(firsts_.size());
+  ORRERY_CHECK(iterations_ == 1 || ceil_divide(largest, stretch_) <= iterations_,
+               "no copy is larger than the largest message");
 }
 
 void SlicedSchedule::remember(std::map<std::pair<Node, Channel>, uint32_t>& known, StepRef sender,
@@ -104,7 +106,7 @@ uint32_t SlicedSchedule::find_lookback() const {
           lookback, uint64_t{user.iterations_before} * length + within.index - user.receiver.index);
   };
   if (whole_->one_message_a_connection() && extent_.slots >= iterations_)
-    return static_cast<uint32_t>(lookback);
+    return static_cast<uint32_t>(lookback);  // no message takes such a slot
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
@@ -135,39 +137,6 @@ SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {
   const uint32_t iterations = iterations_of(before, connection.messages);
   const uint32_t message = iterations * connection.messages - before;
   return {iterations, connection.receivers[message % extent_.slots]};
-}
-
-void SlicedSchedule::place(std::optional<Slice>& slice, uint32_t iteration) const {
-  if (!slice)
-    return;
-  const int64_t begin = std::min(slice->count, iteration * stretch_);
-  slice->first += begin;
-  slice->count = std::min(slice->count - begin, stretch_);
-}
-
-Step SlicedSchedule::step(StepRef ref) const {
-  const uint32_t iteration = iteration_of(ref);
-  Step step = whole_->step(within_iteration(ref));
-  place(step.source, iteration);
-  place(step.target, iteration);
-  if (step.after)
-    step.after = in_iteration(iteration, *step.after);
-  return step;
-}
-
-StepRef SlicedSchedule::peer(StepRef ref, Half half) const {
-  return in_iteration(iteration_of(ref), whole_->peer(within_iteration(ref), half));
-}
-
-std::optional<StepRef> SlicedSchedule::takes_slot_of(StepRef ref) const {
-  const uint32_t iteration = iteration_of(ref);
-  const StepRef within = within_iteration(ref);
-  if (const std::optional<StepRef> slot = whole_->takes_slot_of(within))
-    return in_iteration(iteration, *slot);
-  const SlotUser user = slot_user(within);
-  if (user.iterations_before > iteration)
-    return std::nullopt;
-  return in_iteration(iteration - user.iterations_before, user.receiver);
 }
 
 void SlicedSchedule::for_each_receiver(Node node, Channel channel,

@@ -11,45 +11,38 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/inline.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
-/// Step i of a channel is step i modulo its length, of iteration i divided by its length. Iteration
-/// k does the k-th `stretch` elements of each slice of `whole`.
-///
-/// Slices of `whole` that share elements must begin and end together, and no copy may be larger
-/// than the largest message. Then each element is in the same iteration in all its steps,
-/// iterations share no elements, and a schedule that ends and is proved does so when it is cut,
-/// with the same folds. A step whose slice is done sends empty messages in the iterations that are
-/// left.
-class SlicedSchedule final : public Schedule {
+/// What is the same for every class of `whole`. SlicedOver has the steps.
+class SlicedSchedule : public Schedule {
  public:
-  /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
-  SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
-
   /// How many iterations the largest message needs; at least 1.
   static int64_t iterations_for(const Schedule& whole, int64_t stretch);
 
   const Extent& extent() const override { return extent_; }
-  uint32_t steps(Node node, Channel channel) const override {
-    return whole_->steps(node, channel) * iterations_;
-  }
-  Step step(StepRef ref) const override;
-  StepRef peer(StepRef ref, Half half) const override;
-  std::optional<StepRef> takes_slot_of(StepRef ref) const override;
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override;
-
   int64_t largest_message() const override { return std::min(whole_->largest_message(), stretch_); }
 
   uint32_t iterations() const { return iterations_; }
   int64_t stretch() const { return stretch_; }
   const Schedule& whole() const { return *whole_; }
-  /// The step of `whole` that this one repeats.
-  StepRef within_iteration(StepRef ref) const {
-    return {ref.node, ref.channel, ref.index % whole_->steps(ref.node, ref.channel)};
-  }
+
+ protected:
+  /// The receiver of the message whose slot it was, and how many iterations before.
+  struct SlotUser {
+    uint32_t iterations_before;
+    StepRef receiver;
+  };
+
+  /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
+  SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
+
+  /// Of a message that is among the first `slots` of its connection.
+  SlotUser slot_user(StepRef within) const;
 
  private:
   /// The messages of a connection in one iteration. Not remembered where each has one.
@@ -65,26 +58,11 @@ class SlicedSchedule final : public Schedule {
     uint32_t message = 0;
   };
 
-  /// The receiver of the message whose slot it was, and how many iterations before.
-  struct SlotUser {
-    uint32_t iterations_before;
-    StepRef receiver;
-  };
-
-  uint32_t iteration_of(StepRef ref) const {
-    return ref.index / whole_->steps(ref.node, ref.channel);
-  }
-  StepRef in_iteration(uint32_t iteration, StepRef ref) const {
-    return {ref.node, ref.channel, iteration * whole_->steps(ref.node, ref.channel) + ref.index};
-  }
   void visit_steps();
   void remember(std::map<std::pair<Node, Channel>, uint32_t>& known, StepRef sender,
                 StepRef receiver);
   void find_window();
   uint32_t find_lookback() const;
-  /// Of a message that is among the first `slots` of its connection.
-  SlotUser slot_user(StepRef within) const;
-  void place(std::optional<Slice>& slice, uint32_t iteration) const;
 
   std::unique_ptr<const Schedule> whole_;
   int64_t stretch_;
@@ -95,6 +73,93 @@ class SlicedSchedule final : public Schedule {
   std::vector<Connection> connections_;
   std::vector<First> firsts_;         // by channel, then by step
   std::vector<size_t> first_begins_;  // per channel number, and one more
+};
+
+/// What its class states of the fused steps of `whole`, if it does (causes.h).
+template <class Whole>
+struct FusedStepOf {};
+template <class Whole>
+requires requires {
+  Whole::kFused;
+}
+struct FusedStepOf<Whole> {
+  static constexpr FusedStep kFused = Whole::kFused;
+};
+
+/// Step i of a channel is step i modulo its length, of iteration i divided by its length. Iteration
+/// k does the k-th `stretch` elements of each slice of `whole`. A template over the class of
+/// `whole`, so that walkers make no virtual call per step.
+///
+/// Slices of `whole` that share elements must begin and end together, and no copy may be larger
+/// than the largest message. Then each element is in the same iteration in all its steps, and
+/// iterations share no elements. So a schedule that ends also ends when it is cut, with the same
+/// folds. A step whose slice is done sends empty messages in the iterations that are left.
+template <class Whole = Schedule>
+class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
+ public:
+  /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
+  SlicedOver(std::unique_ptr<const Whole> whole, int64_t stretch)
+      : SlicedSchedule(std::move(whole), stretch),
+        whole_(static_cast<const Whole&>(SlicedSchedule::whole())) {}
+
+  ORRERY_ALWAYS_INLINE uint32_t steps(Node node, Channel channel) const override {
+    return whole_.steps(node, channel) * iterations();
+  }
+
+  ORRERY_ALWAYS_INLINE Step step(StepRef ref) const override {
+    const At at = place_of(ref);
+    Step step = whole_.step(at.within);
+    cut(step.source, at.iteration);
+    cut(step.target, at.iteration);
+    if (step.after)
+      step.after = later(at.iteration, *step.after);
+    return step;
+  }
+
+  ORRERY_ALWAYS_INLINE StepRef peer(StepRef ref, Half half) const override {
+    const At at = place_of(ref);
+    return later(at.iteration, whole_.peer(at.within, half));
+  }
+
+  ORRERY_ALWAYS_INLINE std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    const At at = place_of(ref);
+    if (const std::optional<StepRef> slot = whole_.takes_slot_of(at.within))
+      return later(at.iteration, *slot);
+    const SlotUser user = slot_user(at.within);
+    if (user.iterations_before > at.iteration)
+      return std::nullopt;
+    return later(at.iteration - user.iterations_before, user.receiver);
+  }
+
+  /// As that of `whole`, where it has one. Its channels are all equally long.
+  template <class Run>
+  requires requires(const Whole& whole, Run&& run) { whole.in_row(0U, run); }
+  ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
+    return whole_.in_row(row % whole_.steps(Node(0), Channel(0)), run);
+  }
+
+ private:
+  struct At {
+    uint32_t iteration;
+    StepRef within;  // the step of `whole` that it repeats
+  };
+
+  ORRERY_ALWAYS_INLINE At place_of(StepRef ref) const {
+    const uint32_t length = whole_.steps(ref.node, ref.channel);
+    return {ref.index / length, {ref.node, ref.channel, ref.index % length}};
+  }
+  ORRERY_ALWAYS_INLINE StepRef later(uint32_t iterations, StepRef ref) const {
+    return {ref.node, ref.channel, iterations * whole_.steps(ref.node, ref.channel) + ref.index};
+  }
+  ORRERY_ALWAYS_INLINE void cut(std::optional<Slice>& slice, uint32_t iteration) const {
+    if (!slice)
+      return;
+    const int64_t begin = std::min(slice->count, iteration * stretch());
+    slice->first += begin;
+    slice->count = std::min(slice->count - begin, stretch());
+  }
+
+  const Whole& whole_;
 };
 
 }  // namespace orrery

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/verifier/scenario_rig.h"
+#include "verifier/check/names.h"
 
 using namespace orrery;
 using namespace orrery::test;
@@ -52,10 +53,13 @@ TEST_CASE("hang: two threads that disagree on the order of two collectives") {
   // device 3 must begin. Device 3 is in the other collective, and waits for device 1's likewise.
   const Check& check = ran.check("DEADLOCK.FREE");
   CHECK(check.verdict == Verdict::Fails);
-  CHECK(check.message ==
-        "The program cannot end: device 1 waits in \"a1\" for device 3 to enter \"a2\"; device 3 "
-        "waits in \"b2\" for device 1 to enter \"b1\". The orders conflict: thread \"left\" issues "
-        "\"a1\" before \"b1\"; thread \"right\" issues \"b2\" before \"a2\".");
+  CHECK(check.message == "The program cannot end: devices wait for each other, in a cycle of 2.");
+  CHECK(check.witness ==
+        Witness{
+            {"device 1",
+             "waits in \"a1\" for device 3 to enter \"a2\", which \"right\" issues after \"b2\""},
+            {"device 3",
+             "waits in \"b2\" for device 1 to enter \"b1\", which \"left\" issues after \"a1\""}});
   CHECK(check.of == "/programs/0/do/0");
   CHECK(ran.report.verdict == Verdict::Fails);
   CHECK_FALSE(ran.report.completion);
@@ -66,8 +70,9 @@ TEST_CASE("order mismatch: the two orders are named") {
   const Ran ran = run_parts(
       two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
   CHECK(ran.check("ORDER.AGREED").message ==
-        "On stream 0, thread \"left\" issues \"a1\" before \"b1\", but thread \"right\" issues "
-        "\"b2\" before \"a2\".");
+        "On stream 0, threads \"left\" and \"right\" issue two collectives in opposite orders.");
+  CHECK(ran.check("ORDER.AGREED").witness ==
+        Witness{{"left", "a1 before b1"}, {"right", "b2 before a2"}});
 }
 
 TEST_CASE("no order mismatch: two sites of which no two threads share a group") {
@@ -104,10 +109,10 @@ TEST_CASE(
   const std::string right = psum("b2", "B", on_stream) + "," + psum("a2", "A", on_stream) +
                             R"(,{"id": "da2", "op": "done", "of": "a2"},)"
                             R"({"id": "db2", "op": "done", "of": "b2"})";
-  CHECK(run_parts(two_stages(left, right)).check("DEADLOCK.FREE").message ==
-        "The program cannot end: device 1 waits in \"a1\" for device 3 to enter \"a2\"; device 3 "
-        "waits in \"b2\" for device 1 to enter \"b1\". The orders conflict: thread \"left\" issues "
-        "\"a1\" before \"b1\"; thread \"right\" issues \"b2\" before \"a2\".");
+  const Ran ran = run_parts(two_stages(left, right));
+  REQUIRE(ran.check("DEADLOCK.FREE").witness.size() == 2);
+  CHECK(ran.check("DEADLOCK.FREE").witness.front().second ==
+        "waits in \"a1\" for device 3 to enter \"a2\", which \"right\" issues after \"b2\"");
 }
 
 TEST_CASE("no hang: on streams of their own, started collectives may be issued in any order") {
@@ -180,9 +185,23 @@ TEST_CASE("use after donation: a read between a donating start and its done") {
   parts.program = "[" + kSum + R"(, "donate": "a"}, {"id": "q", "op": "add", "of": ["a", "a"]}, )" +
                   kDone + "]";
   const Ran ran = run_parts(parts);
-  CHECK(ran.broken() == Names{"DONATION.USE"});
+  CHECK(ran.broken() == Names{"RACE.FREE", "DONATION.USE"});
+  CHECK(ran.check("RACE.FREE").message ==
+        "\"q\" reads \"a\" while \"s\" is in flight and takes it over.");
   CHECK(ran.check("DONATION.USE").message ==
         "\"q\" uses \"a\" after its donation to \"s\", which is in flight.");
+}
+
+TEST_CASE("race: collectives of one stream run one after another, those of two do not") {
+  for (const int stream : {0, 1}) {
+    ScenarioParts parts;
+    parts.program =
+        "[" + kSum +
+        R"(}, {"id": "g", "op": "psum_start", "of": "a", "axis_name": "x", "donate": "a",
+                    "stream": )" +
+        std::to_string(stream) + "}, " + kDone + R"(, {"id": "h", "op": "done", "of": "g"}])";
+    CHECK(run_parts(parts).broken() == (stream == 0 ? Names{} : Names{"RACE.FREE"}));
+  }
 }
 
 TEST_CASE("no race: a donation after the done") {

@@ -9,7 +9,7 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/schedule/sliced_schedule.h"
+#include "simulator/algorithm/concrete.h"
 #include "tests/simulator/algorithm/some_op.h"
 #include "verifier/prove/prove.h"
 
@@ -54,7 +54,7 @@ TEST_CASE(
           std::unique_ptr<const Schedule> schedule =
               algorithm.make(schedule_request(op, nodes, elements, transport));
           if (nodes % 2 == 0)
-            schedule = std::make_unique<SlicedSchedule>(std::move(schedule), 3);
+            schedule = cut(std::move(schedule), 3);
           const View whole = View::whole(elements);
           const InPlace same(*schedule);
           const Proof proof = prove(trace(same, whole_areas(same.extent())), {whole, whole},

@@ -123,6 +123,46 @@ TEST_CASE("expect close: integers are not rounded") {
         "On device 0, element 0: \"a\" has 1, \"s\" has 2; they are not rounded.");
 }
 
+TEST_CASE("expect: NaNs of other bits differ, but for a value given as \"NaN\"") {
+  ScenarioParts parts;
+  // A quiet NaN, and one with a payload that movement keeps.
+  parts.arrays = R"({"a": {"local_shape": [1], "dtype": "f32", "encoding": "bits",
+"per_device": [[2143289344], [2143289344], [2143289344], [2143289344]]},
+"b": {"local_shape": [1], "dtype": "f32", "encoding": "bits",
+"per_device": [[2143289345], [2143289345], [2143289345], [2143289345]]}})";
+  parts.program = R"([{"id": "r", "op": "ppermute", "of": "b", "axis_name": "x",
+"perm": [[0, 1], [1, 2], [2, 3], [3, 0]]}])";
+  const auto check = [&](const std::string& expected) { return expectation(parts, expected); };
+  CHECK(check(R"({"equal": ["b", "r"]})").holds());
+  CHECK(check(R"({"equal": ["a", "r"]})").message ==
+        "On device 0, element 0: \"a\" has NaN (bits 0x7fc00000), \"r\" has NaN (bits "
+        "0x7fc00001).");
+  CHECK(check(R"({"values": {"r": [["NaN"], ["NaN"], ["NaN"], ["NaN"]]}})").holds());
+  const std::string quiet = R"([[2143289344], [2143289344], [2143289344], [2143289344]])";
+  CHECK(check(R"({"encoding": "bits", "values": {"a": )" + quiet + "}}").holds());
+  CHECK(check(R"({"encoding": "bits", "values": {"r": )" + quiet + "}}").message ==
+        "On device 0, element 0: \"r\" has NaN (bits 0x7fc00001), the value given has NaN (bits "
+        "0x7fc00000).");
+}
+
+TEST_CASE("expect close: a comparison of rounded sums that differ is undecided") {
+  // The fold of a ring begins at another rank on each device; that of the reduction is 0, 1, 2, 3.
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"local_shape": [1], "dtype": "f32",
+"per_device": [[16777216], [1], [1], [-16777216]]}})";
+  parts.program = R"([{"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "tiled": true},
+{"id": "s", "op": "reduce_sum", "of": "g", "axes": [0]},
+{"id": "exact", "op": "full", "shape": [], "dtype": "f32", "fill_value": 2},
+{"id": "p", "op": "lt", "of": ["s", "exact"]},
+{"id": "q", "op": "lt", "of": ["exact", "exact"]}])";
+  // ((2^24 + 1) + 1) - 2^24 is 0, not 2.
+  const Check check = expectation(parts, R"({"close": ["p", "q"]})");
+  CHECK(check.verdict == Verdict::Undecided);
+  CHECK(check.message ==
+        "On device 0, element 0: \"p\" has true, \"q\" has false; their roundings allow any "
+        "difference.");
+}
+
 TEST_CASE("expect values: literal, per device") {
   ScenarioParts parts;
   parts.arrays =
@@ -242,8 +282,8 @@ TEST_CASE("expectations equal and close: how many devices and elements were comp
         "\"g\" and \"r\" are equal on 4 devices, 8 elements each.");
 }
 
-/// Whether "equal" of two float sums on these data says that it is of whole numbers.
-bool told_as_whole(const std::string& array, const std::string& more = "",
+/// Whether "equal" of two float sums on these data says that they are exact in any order.
+bool told_as_exact(const std::string& array, const std::string& more = "",
                    const std::string& summed = "a") {
   ScenarioParts parts;
   parts.arrays = "{\"a\": " + array + "}";
@@ -253,8 +293,8 @@ bool told_as_whole(const std::string& array, const std::string& more = "",
                               more, summed);
   const Check check = expectation(parts, R"({"equal": ["r", "s"]})");
   const bool told = check.caveat ==
-                    "They sum whole numbers, which is exact in any order; sums of fractions may "
-                    "differ.";
+                    "They sum numbers of few bits, which is exact in any order; sums of other "
+                    "numbers may differ.";
   CHECK(told == !check.caveat.empty());
   return told;
 }
@@ -280,34 +320,41 @@ TEST_CASE("expectations name what a loop carries out as the scenario does") {
         "1.43e-06.");
 }
 
-TEST_CASE("expectation equal: sums of whole numbers are told") {
-  for (const std::string init : {R"({"random": 1, "values": "integers"})", "\"iota\"", "2"})
-    CHECK(told_as_whole(sharded("f32", init)));
-  for (const std::string init : {"\"random\"", "0.5"})
-    CHECK_FALSE(told_as_whole(sharded("f32", init)));
+TEST_CASE("expectation equal: sums of numbers of few bits are told") {
+  for (const std::string init : {R"({"random": 1, "values": "integers"})", "\"iota\"", "2", "0.5"})
+    CHECK(told_as_exact(sharded("f32", init)));
+  CHECK_FALSE(told_as_exact(sharded("f32", "\"random\"")));
 }
 
-TEST_CASE(
-    "expectation equal: whole numbers are told wherever they come from, and what they become") {
+TEST_CASE("expectation equal: few bits are told wherever they come from, and what they become") {
   const std::string convert =
       R"({"id": "c", "op": "convert_element_type", "of": "a", "new_dtype": "f32"},)";
-  CHECK(told_as_whole(sharded("s32", "\"random\""), convert, "c"));
+  CHECK(told_as_exact(sharded("s32", "\"random\""), convert, "c"));
   const std::string iota =
       R"({"id": "i", "op": "iota", "shape": [8], "dtype": "f32", "dimension": 0},
          {"id": "b", "op": "add", "of": ["i", "a"]},)";
-  CHECK(told_as_whole(sharded("f32", "\"zeros\""), iota, "b"));
+  CHECK(told_as_exact(sharded("f32", "\"zeros\""), iota, "b"));
   CHECK_FALSE(
-      told_as_whole(sharded("f32", "\"iota\""), R"({"id": "e", "op": "exp", "of": "a"},)", "e"));
+      told_as_exact(sharded("f32", "\"iota\""), R"({"id": "e", "op": "exp", "of": "a"},)", "e"));
+  // Multiples of 1/8 up to 31/8.
+  const std::string eighth = R"({"id": "k", "op": "full", "shape": [8], "dtype": "f32",
+         "fill_value": 0.125}, {"id": "m", "op": "mul", "of": ["a", "k"]},)";
+  CHECK(told_as_exact(sharded("f32", "\"iota\""), eighth, "m"));
+  // One of the sums before is not exact: 1/3 is rounded.
+  const std::string third = R"({"id": "k", "op": "full", "shape": [8], "dtype": "f32",
+         "fill_value": 0.3333333333333333}, {"id": "m", "op": "sub", "of": ["a", "k"]},
+         {"id": "z", "op": "sub", "of": ["m", "m"]},)";
+  CHECK_FALSE(told_as_exact(sharded("f32", "\"iota\""), third, "z"));
   // A sum of integers is exact whatever they are.
-  CHECK_FALSE(told_as_whole(sharded("s32", "\"iota\"")));
+  CHECK_FALSE(told_as_exact(sharded("s32", "\"iota\"")));
 }
 
-TEST_CASE("expectation equal: whole numbers are told up to the largest whose sums are exact") {
+TEST_CASE("expectation equal: few bits are told up to the largest whose sums are exact") {
   // Four terms of f32, whose whole numbers are exact up to 2^24; of bf16 up to 2^8.
-  CHECK(told_as_whole(sharded("f32", "4194304")));
-  CHECK_FALSE(told_as_whole(sharded("f32", "4194305")));
-  CHECK(told_as_whole(sharded("bf16", "64")));
-  CHECK_FALSE(told_as_whole(sharded("bf16", "65")));
+  CHECK(told_as_exact(sharded("f32", "4194304")));
+  CHECK_FALSE(told_as_exact(sharded("f32", "4194305")));
+  CHECK(told_as_exact(sharded("bf16", "64")));
+  CHECK_FALSE(told_as_exact(sharded("bf16", "65")));
 }
 
 TEST_CASE(

@@ -83,6 +83,27 @@ TEST_CASE("transport: a slow link's bandwidth is that of data and flags") {
   CHECK(makespan(ran) == makespan(simple));
 }
 
+TEST_CASE("transport: why its program is not swept says what of a link's rate is data") {
+  ScenarioParts parts;
+  parts.program =
+      R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [3, 2]]},
+          {"id": "s", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "recursive_doubling"}])";
+  parts.outputs = R"(["s"])";
+  const auto because = [&](const std::string& protocol) {
+    parts.policy = transport(protocol, "4 KiB");
+    return run_parts(parts).report.completion->because;
+  };
+  const auto chains = [](const std::string& rate) {
+    return ", and 2 chains of messages may ask it for " + rate + " B/s";
+  };
+  const std::string link = "link device 0 -> device 1 ";
+  CHECK(because("simple") == link + "has 1000000000 B/s" + chains("2000000000"));
+  CHECK(because("ll") ==
+        link + "carries 500000000 B/s of data (1/2 of its rate)" + chains("1000000000"));
+  CHECK(because("ll128") ==
+        link + "carries 937500000 B/s of data (15/16 of its rate)" + chains("1875000000"));
+}
+
 TEST_CASE("transport: an algorithm is chosen by the times of cut messages") {
   // Ring: chunks of 1,000 B in two pieces, so twice six steps of 0.5 us and the latency.
   const Ran ran = run_op(R"("op": "psum")", transport("simple", "500 B"));
@@ -97,7 +118,9 @@ TEST_CASE("transport: the buffers are reserved memory, labelled") {
   CHECK(has_label(with, "transport: simple, messages are cut to slots of 1 kB"));
   CHECK(with.report.memory.largest_peak() ==
         without.report.memory.largest_peak() + Bytes(2 * 1000));
-  CHECK(has_label(with, "transport: a message waits only for slots of its own collective"));
+  CHECK(has_label(with,
+                  "transport: a message waits for slots of its own collective, not for those that "
+                  "others hold"));
   const Ran ll = run_op(kGather, transport("ll128", "32 KiB"));
   CHECK(has_label(ll,
                   "transport: ll128, messages are cut to the 30 KiB of data in a slot of 32 KiB"));
@@ -118,6 +141,35 @@ TEST_CASE("transport: the message of an exceeded capacity names the buffers") {
   CHECK(check.message.find("and 228 B reserved (128 B of it transport buffers)") !=
         std::string::npos);
   CHECK(check.message.find("holds 388 B") != std::string::npos);
+}
+
+TEST_CASE("transport: buffers beyond 2^60 bytes are an error of the slot's key") {
+  // Two slots of 2^59 bytes fit; with a byte more, they do not.
+  constexpr int64_t kMost = int64_t{1} << 59U;
+  const Ran most = run_op(kGather, transport("simple", fmt::format("{} B", kMost)));
+  CHECK(most.report.memory.largest_peak() > Bytes(2 * kMost));
+  try {
+    run_op(kGather, transport("simple", fmt::format("{} B", kMost + 1)));
+    FAIL("no error");
+  } catch (const InputError& error) {
+    REQUIRE(error.diagnostics().size() == 1);
+    CHECK(error.diagnostics()[0].origin.pointer == "/memory/transport/slot");
+    CHECK(error.diagnostics()[0].origin.at.has_value());
+    CHECK(error.diagnostics()[0].message ==
+          "expected at most 524288 TiB for the 2 slots of the connections to device 0, got "
+          "576460752303423489 B");
+  }
+}
+
+TEST_CASE("transport: a slot of any size is an error of its key where it is too large") {
+  CHECK_THROWS_WITH_AS(
+      run_op(kGather, R"({"transport": {"protocol": "ll", "slot_TiB": 8388607}})"),
+      doctest::Contains("/memory/transport/slot_TiB: expected at most 524288 TiB for the 2 slots"),
+      InputError);
+  CHECK_THROWS_WITH_AS(
+      run_op(kGather, transport("simple", "9223372036854775807 B")),
+      doctest::Contains("/memory/transport/slot: expected at most 524288 TiB for the 2 slots"),
+      InputError);
 }
 
 TEST_CASE("transport: what a rank copies without a message is not cut") {

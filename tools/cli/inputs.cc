@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/quantity_text.h"
 
@@ -112,12 +113,9 @@ void set_limit(Limits& limits, const std::string& setting) {
     if (limit.name == name)
       named = &limit;
   }
-  if (named == nullptr) {
-    const std::string_view near = near_miss(name, names);
-    refuse("--limit",
-           fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), name,
-                       near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
-  }
+  if (named == nullptr)
+    refuse("--limit", fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), name,
+                                  did_you_mean(name, names)));
   if (equals == std::string::npos)
     refuse("--limit", fmt::format("expected {0}=VALUE, got \"{0}\"", name));
   const std::string text = setting.substr(equals + 1);

@@ -1,6 +1,8 @@
 // The options of every command. CLI11 is slow to compile, so only this file includes it.
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -51,6 +53,21 @@ CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const 
           },
           about)
       ->type_name(names);
+}
+
+/// Refuses what is no whole number from `least` to `most`.
+CLI::Validator whole_number(int64_t least, int64_t most) {
+  return CLI::Validator(
+      [least, most](const std::string& given) {
+        int64_t value = 0;
+        const char* const end = given.data() + given.size();
+        const auto [read, error] = std::from_chars(given.data(), end, value);
+        return error == std::errc() && read == end && value >= least && value <= most
+                   ? std::string()
+                   : fmt::format("expected a whole number from {} to {}, got {}", least, most,
+                                 given);
+      },
+      "");
 }
 
 void add_limits(CLI::App& command, Limits& limits) {
@@ -159,23 +176,22 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       ->add_option("--slots", prove.slots,
                    "Messages that a connection holds (default: the runtime's; Simple 2, LL and "
                    "LL128 8)")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_number(1, 1 << 20))
       ->type_name("N");
   command
       ->add_option("--size", prove.size,
                    "Bytes of the whole buffer, as \"4 MiB\" (default: every size that the file is "
                    "for; times are then of 1 MiB, or of the nearest of them)")
       ->type_name("BYTES");
-  command
-      ->add_option(
-          "--runtime", prove.runtime,
-          "Whose parser, limits and slots: rccl, msccl, or none (no limits, uncut messages); "
-          "default: rccl, or msccl for files that only its parser reads")
-      ->check(CLI::IsMember({"rccl", "msccl", "none"}))
-      ->type_name("NAME");
+  add_choice<std::optional<std::string>>(
+      *command, "--runtime", prove.runtime,
+      {{"rccl", "rccl"}, {"msccl", "msccl"}, {"none", "none"}},
+      "Whose parser, limits and slots; none has no limits and does not cut messages (default: "
+      "rccl, or msccl for files that only it reads or runs)");
   command
       ->add_option("--root", prove.root,
                    "The root of a broadcast, reduce, gather or scatter (default: 0)")
+      ->check(whole_number(0, (1 << 16) - 1))
       ->type_name("GPU");
   command
       ->add_option("--definition", prove.definition,

@@ -24,21 +24,21 @@ std::string assumed_text(const AlgorithmTime& time) {
   return text;
 }
 
-std::string called_text(const MscclAlgorithm& algorithm) {
-  if (algorithm.in_place && algorithm.out_of_place)
+std::string called_text(const AlgorithmProof& proof) {
+  if (proof.in_place && proof.out_of_place)
     return "in place and out of place, ";
-  return algorithm.in_place ? "in place, " : "";
+  return proof.in_place ? "in place, " : "";
 }
 
 std::string header_text(const MscclAlgorithm& algorithm, const AlgorithmProof& proof) {
   const auto many = [](uint64_t count, const char* noun) {
     return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
   };
-  return fmt::format(
-      "  {} over {}, {}{} protocol; {} of {} ({} in all), {}, {}", name(algorithm.collective),
-      counted(algorithm.gpus, "gpu"), called_text(algorithm), name(algorithm.protocol),
-      counted(algorithm.whole(), "chunk"), size_text(proof.chunk), size_text(proof.size),
-      many(proof.steps, "step"), many(algorithm.messages.size(), "message"));
+  return fmt::format("  {} over {}, {}{} protocol; {} of {} ({} in all), {}, {}",
+                     name(algorithm.collective), counted(algorithm.gpus, "gpu"), called_text(proof),
+                     name(algorithm.protocol), counted(algorithm.whole(), "chunk"),
+                     size_text(proof.chunk), size_text(proof.size), many(proof.steps, "step"),
+                     many(algorithm.messages.size(), "message"));
 }
 
 std::string notes_text(const AlgorithmProof& proof) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
@@ -52,10 +53,8 @@ std::vector<NamedValue> chosen_values(const Report& report, const std::vector<st
         chosen.push_back({name, found->second});
       continue;
     }
-    const std::string_view near = near_miss(name, known);
-    diagnostics.add(
-        fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
-                    near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+    diagnostics.add(fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
+                                did_you_mean(name, known)));
   }
   diagnostics.throw_if_any();
   return chosen;
@@ -66,10 +65,8 @@ void check_known(const Scenario& scenario, const std::string& id) {
   const std::vector<std::string_view> known = explainable(scenario.program);
   if (std::find(known.begin(), known.end(), id) != known.end())
     return;
-  const std::string_view near = near_miss(id, known);
   refuse("--explain",
-         fmt::format("{} has no op or value \"{}\"{}", scenario.file, id,
-                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+         fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, did_you_mean(id, known)));
 }
 
 class Runner {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/program/iteration_name.h"
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
@@ -181,10 +182,8 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
     if (op.site)
       collectives.push_back(op.name);
   }
-  const std::string_view near = near_miss(name, collectives);
   refuse(scenario.file,
-         fmt::format("no collective is called \"{}\"{}", name,
-                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near)));
+         fmt::format("no collective is called \"{}\"{}", name, did_you_mean(name, collectives)));
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {

@@ -34,15 +34,15 @@ AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
                              const Cluster& cluster, const Runtime& runtime) {
   const MessageForm& form = runtime.form(algorithm.protocol);
   const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
-  const std::optional<Fabric> fabric = carrying_data(cluster.fabric, {form.data, form.wire});
+  const std::optional<Fabric> fabric = carrying_data(cluster.fabric, form.share);
   AlgorithmTime time{run_time(program, lowered, fabric ? *fabric : cluster.fabric), std::nullopt,
                      lowered.labels};
   for (std::string& figure : fitted_figures(cluster))
     time.labels.push_back(std::move(figure));
-  if (form.data != form.wire)
+  if (form.share.data != form.share.wire)
     time.labels.push_back(
         fmt::format("{}: links carry data at {}/{} of their rate, the rest is flags ({})",
-                    name(algorithm.protocol), form.data, form.wire, runtime.source));
+                    name(algorithm.protocol), form.share.data, form.share.wire, runtime.source));
   const Op& op = program.ops.front();
   const Bytes size =
       nccl_size(op.kind, program.value(op.operands.front()).type.size(), algorithm.gpus);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -32,10 +33,15 @@ std::string exact_text(Bytes size) {
 
 /// "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB"; empty for all sizes.
 std::string range_text(Bytes least, std::optional<Bytes> most) {
-  if (least.count() == 0)
-    return most ? "up to " + exact_text(*most) : "";
-  return most ? fmt::format("from {} to {}", exact_text(least), exact_text(*most))
-              : fmt::format("from {} on", exact_text(least));
+  if (!most)
+    return least.count() == 0 ? "" : fmt::format("from {} on", exact_text(least));
+  // The shorter of "to 134217727 B" and "to below 128 MiB".
+  const std::string last = exact_text(*most);
+  const bool largest = most->count() == std::numeric_limits<int64_t>::max();
+  const std::string end = exact_text(largest ? *most : *most + Bytes(1));
+  const std::string until = end.size() < last.size() ? "below " + end : last;
+  return least.count() == 0 ? "up to " + until
+                            : fmt::format("from {} to {}", exact_text(least), until);
 }
 
 }  // namespace

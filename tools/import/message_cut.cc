@@ -10,7 +10,7 @@ namespace {
 /// REDUCE_CHUNKSTEPS and BROADCAST_CHUNKSTEPS are one step of a buffer, and a slot is four.
 std::optional<Bytes> counted_slot(const MscclAlgorithm& algorithm, const Runtime& runtime) {
   const std::optional<Bytes> slot = runtime.form(algorithm.protocol).slot;
-  const bool one_step = algorithm.protocol == MscclProtocol::Simple &&
+  const bool one_step = algorithm.protocol == Protocol::Simple &&
                         (algorithm.collective == MscclCollective::Reduce ||
                          algorithm.collective == MscclCollective::Broadcast);
   return slot && one_step ? std::optional(Bytes(slot->count() / 4)) : slot;

@@ -103,7 +103,7 @@ std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps,
   auto whole = std::make_unique<const StoredSchedule>(areas, scaled, steps.messages);
   if (stretch >= chunk)
     return whole;
-  return std::make_unique<const SlicedSchedule>(std::move(whole), stretch);
+  return std::make_unique<const SlicedOver<>>(std::move(whole), stretch);
 }
 
 }  // namespace orrery

@@ -25,16 +25,18 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 10> kAlgo = {
-    "name", "proto",   "nchannels",  "nchunksperloop", "ngpus",
-    "coll", "inplace", "outofplace", "minBytes",       "maxBytes"};
+constexpr std::array<std::string_view, 11> kAlgo = {
+    "name",    "proto",      "nchannels", "nchunksperloop", "ngpus",   "coll",
+    "inplace", "outofplace", "minBytes",  "maxBytes",       "nthreads"};
 constexpr std::array<std::string_view, 4> kGpu = {"id", "i_chunks", "o_chunks", "s_chunks"};
 constexpr std::array<std::string_view, 4> kBlock = {"id", "send", "recv", "chan"};
 constexpr std::array<std::string_view, 10> kStep = {"s",      "type", "srcbuf", "srcoff", "dstbuf",
                                                     "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
 
-/// The attributes of <algo> that files may lack.
-constexpr std::array<std::string_view, 3> kMayLack = {"minBytes", "maxBytes", "outofplace"};
+/// The attributes of <algo> that all parsers need, and those that files may lack.
+constexpr std::array<std::string_view, 6> kNeeded = {"proto", "nchannels", "nchunksperloop",
+                                                     "ngpus", "coll",      "inplace"};
+constexpr std::array<std::string_view, 4> kMayLack = {"name", "minBytes", "maxBytes", "outofplace"};
 
 class Reader {
  public:
@@ -71,12 +73,15 @@ class Reader {
     for (const std::string_view attribute : kMayLack)
       if (!algo.among_first(attribute))
         algorithm_.absent.push_back(attribute);
-    algorithm_.name = algo.word("name").value_or("");
+    check_first(algo, "<algo>", kNeeded);
+    algorithm_.name = algo.has("name") ? algo.word("name").value_or("") : "unnamed";
+    if (algo.has("nthreads"))
+      algorithm_.threads = algo.whole("nthreads", {});
     if (const std::optional<std::string> text = algo.word("proto")) {
-      const std::optional<MscclProtocol> protocol = protocol_named(*text);
+      const std::optional<Protocol> protocol = protocol_named(*text);
       if (!protocol)
         algo.add_error("proto", fmt::format("expected Simple, LL or LL128, got \"{}\"", *text));
-      algorithm_.protocol = protocol.value_or(MscclProtocol::Simple);
+      algorithm_.protocol = protocol.value_or(Protocol::Simple);
     }
     const std::optional<int64_t> gpus = algo.whole("ngpus", {1, 1 << 16});
     const std::optional<int64_t> chunks = algo.whole("nchunksperloop", {1});
@@ -117,6 +122,17 @@ class Reader {
     }
   }
 
+  /// The runtimes' parsers read the first 16 attributes of an element.
+  void check_first(const XmlElement& element, const std::string& who,
+                   std::span<const std::string_view> known) {
+    for (const std::string_view attribute : known)
+      if (element.has(attribute.data()) && !element.among_first(attribute))
+        algorithm_.refuse(std::string(attribute),
+                          fmt::format("{} (line {}) has 16 attributes before it, and no more are "
+                                      "read",
+                                      who, element.line()));
+  }
+
   /// Out of place, the input is the caller's, and is usually not written.
   void note_calls() {
     for (uint32_t gpu = 0; gpu < algorithm_.gpus && algorithm_.out_of_place; ++gpu)
@@ -151,6 +167,8 @@ class Reader {
     algorithm_.least_size = Bytes(least * parts);
     if (most > 0)
       algorithm_.most_size = Bytes(most * parts);
+    if (algo.has("maxBytes"))
+      algorithm_.max_bytes = Bytes(most * parts);
   }
 
   void read_collective(const XmlElement& algo) {
@@ -190,6 +208,7 @@ class Reader {
 
   void read_gpu(uint32_t gpu, const XmlElement& element) {
     note_unknown(element, kGpu);
+    check_first(element, fmt::format("gpu {}", gpu), kGpu);
     const std::optional<int64_t> id = element.whole("id", {});
     if (id && *id != gpu)
       element.add_error("id", fmt::format("expected {}: gpus are listed in order", gpu));
@@ -204,12 +223,14 @@ class Reader {
     const bool custom = algorithm_.collective == MscclCollective::Custom;
     MscclBuffers& buffers = algorithm_.buffers[gpu];
     MscclBuffers& written = algorithm_.declared[gpu];
-    buffers.scratch = written.scratch = element.whole("s_chunks", {}).value_or(0);
+    // Of a number that is not readable, no step's chunks are too many.
+    constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+    buffers.scratch = written.scratch = element.whole("s_chunks", {}).value_or(kAny);
     const auto read = [&](const char* attribute, bool is_part, int64_t& in_file) -> int64_t {
       const int64_t expected = is_part ? algorithm_.part() : algorithm_.whole();
       const std::optional<int64_t> declared = element.whole(attribute, {});
       if (!declared)
-        return expected;
+        return custom ? kAny : expected;
       in_file = *declared;
       if (custom)
         return *declared;
@@ -240,11 +261,14 @@ class Reader {
     ThreadBlock block;
     block.elements = element.children("step");
     const std::optional<int64_t> id = element.whole("id", {});
+    check_first(element, fmt::format("gpu {} tb {}", gpu, id.value_or(-1)), kBlock);
+    const Peers peers{element.whole("send", {-1, last}), element.whole("recv", {-1, last})};
+    const std::optional<int64_t> channel_number = element.whole("chan", {});
     MscclBlock& read = algorithm_.blocks[gpu].emplace_back();
     read.id = id.value_or(-1);
-    read.send = element.whole("send", {-1, last}).value_or(-1);
-    read.receive = element.whole("recv", {-1, last}).value_or(-1);
-    read.channel = element.whole("chan", {}).value_or(0);
+    read.send = peers.send.value_or(-1);
+    read.receive = peers.receive.value_or(-1);
+    read.channel = channel_number.value_or(0);
     if (read.channel >= algorithm_.channels)
       element.add_error("chan", fmt::format("expected a channel below nchannels ({}), got {}",
                                             algorithm_.channels, read.channel));
@@ -252,8 +276,10 @@ class Reader {
       element.add_error("id", fmt::format("gpu {} has another thread block {}", gpu, *id));
     if (read.send == gpu || read.receive == gpu)
       element.add_error("a gpu does not send to itself; use a cpy step");
-    claim(gpu, read.send, read.channel, "send", element);
-    claim(gpu, read.receive, read.channel, "recv", element);
+    if (channel_number) {
+      claim(gpu, read.send, read.channel, "send", element);
+      claim(gpu, read.receive, read.channel, "recv", element);
+    }
 
     const Channel channel(blocks_[gpu].size());
     std::vector<Step> steps;
@@ -264,7 +290,7 @@ class Reader {
       text.line = step.line();
       text.number = s;
       const bool sets_flag = step.whole("hasdep", {0, 1}) == 1;
-      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, read, step, text));
+      const Step& made = steps.emplace_back(read_step({Node(gpu), channel, s}, peers, step, text));
       parsed.push_back(
           {text.type, text.waits_for.has_value(), sets_flag, made.source, made.target});
     }
@@ -305,10 +331,20 @@ class Reader {
                                     peer, channel));
   }
 
-  Step read_step(StepRef ref, const MscclBlock& block, const XmlElement& element,
-                 MscclStepText& text) {
+  /// Of a thread block: a gpu, -1 for none. Empty: not readable, which is an error already.
+  struct Peers {
+    std::optional<int64_t> send;
+    std::optional<int64_t> receive;
+  };
+
+  Step read_step(StepRef ref, const Peers& peers, const XmlElement& element, MscclStepText& text) {
     note_unknown(element, kStep);
     check_parsed(ref, element);
+    if (element.has_children())
+      algorithm_.refuse(
+          "step",
+          fmt::format("gpu {} tb {} step {} (line {}) has an element in it", ref.node.index(),
+                      algorithm_.blocks[ref.node.index()].back().id, ref.index, element.line()));
     const std::optional<int64_t> number = element.whole("s", {});
     if (number && *number != ref.index)
       element.add_error("s", fmt::format("expected {}: steps are listed in order", ref.index));
@@ -328,16 +364,16 @@ class Reader {
       return result;
     }
     text.type = type->name;
-    if (type->receives && block.receive < 0)
+    if (type->receives && peers.receive == -1)
       element.add_error("type",
                         fmt::format("{} receives, and the thread block has no recv peer", *word));
-    else if (type->receives)
-      result.from = Node(static_cast<size_t>(block.receive));
-    if (type->sends && block.send < 0)
+    else if (type->receives && peers.receive)
+      result.from = Node(static_cast<size_t>(*peers.receive));
+    if (type->sends && peers.send == -1)
       element.add_error("type",
                         fmt::format("{} sends, and the thread block has no send peer", *word));
-    else if (type->sends)
-      result.to = Node(static_cast<size_t>(block.send));
+    else if (type->sends && peers.send)
+      result.to = Node(static_cast<size_t>(*peers.send));
     if (type->combines)
       result.combine = Combine::Add;
     if (type->reads)

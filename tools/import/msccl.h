@@ -78,11 +78,26 @@ struct CertainHang {
   std::vector<std::pair<std::string, std::string>> witness;
 };
 
+/// The first ones, and how many more there are.
+struct CertainHangs {
+  std::vector<CertainHang> first;
+  size_t more = 0;
+
+  bool empty() const { return first.empty(); }
+  void add(CertainHang hang) {
+    constexpr size_t kMost = 8;
+    if (first.size() < kMost)
+      first.push_back(std::move(hang));
+    else
+      ++more;
+  }
+};
+
 /// An algorithm as in its file, in chunks.
 struct MscclAlgorithm {
   std::string file;  // as the user named it, for messages
   std::string name;
-  MscclProtocol protocol = MscclProtocol::Simple;
+  Protocol protocol = Protocol::Simple;
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
@@ -91,9 +106,12 @@ struct MscclAlgorithm {
   /// How it may be called: with one buffer, with two. At least one of them.
   bool in_place = false;
   bool out_of_place = false;
-  /// The sizes of the whole buffer that the file is for.
+  /// The sizes of the whole buffer that the file is for, both included. As RCCL reads minBytes and
+  /// maxBytes; as another runtime does: called_by().
   Bytes least_size;
   std::optional<Bytes> most_size;
+  std::optional<Bytes> max_bytes;     // maxBytes as given, 0 too
+  std::optional<int64_t> threads;     // nthreads
   std::vector<MscclBuffers> buffers;  // per gpu
   /// Per gpu and thread block, in the order in which they run: that of the file, but for nops
   /// within chains of re (msccl_transfers.h). Slices are in chunks of the file's buffers: i, o and
@@ -102,8 +120,8 @@ struct MscclAlgorithm {
   std::vector<std::vector<MscclBlock>> blocks;  // per gpu; as in `steps`
   /// Every message once; meaningless where `hangs` has a connection of unequal ends.
   std::vector<StoredSchedule::Message> messages;
-  std::vector<CertainHang> hangs;  // the first ones
-  size_t more_hangs = 0;
+  CertainHangs hangs;
+  CertainHangs hangs_of_last_nops;       // whose waits runtimes do not make (last_nops.h)
   std::vector<std::string> notes;        // what the reader took although it has no meaning here
   std::string collective_word;           // as the file spells it: "reducescatter"
   std::vector<std::string_view> absent;  // attributes of <algo> that it lacks and some parsers need
@@ -120,13 +138,6 @@ struct MscclAlgorithm {
       if (known == what)
         return;
     refused.emplace_back(what, std::move(where));
-  }
-  void add_hang(CertainHang hang) {
-    constexpr size_t kMost = 8;
-    if (hangs.size() < kMost)
-      hangs.push_back(std::move(hang));
-    else
-      ++more_hangs;
   }
   const MscclBlock& block(StepRef ref) const {
     return blocks[ref.node.index()][ref.channel.index()];

@@ -63,7 +63,7 @@ class UnequalEnds {
                       receiver_differs ? receiver : sender, std::max(like_sent, like_received),
                       messages_text(receiver_differs ? sent : received)));
     }
-    algorithm_.add_hang(std::move(hang));
+    algorithm_.hangs.add(std::move(hang));
   }
 
  private:
@@ -122,8 +122,9 @@ std::vector<StoredSchedule::Message> join_messages(
       const int64_t received = algorithm.step(receive).count();
       if (sent != received)
         blocks[receive.node.index()][receive.channel.index()].elements[receive.index].add_error(
-            "cnt", fmt::format("receives {} chunks where gpu {} sends {} (line {})", received,
-                               send.node.index(), sent, algorithm.text(send).line));
+            "cnt",
+            fmt::format("receives {} where gpu {} sends {} (line {})", counted(received, "chunk"),
+                        send.node.index(), sent, algorithm.text(send).line));
       messages.push_back({send, receive});
     }
   }

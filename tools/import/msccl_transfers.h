@@ -34,7 +34,7 @@ struct Transfer {
 
 struct Transfers {
   std::vector<Transfer> transfers;
-  std::vector<uint32_t> last_nops;  // that no transfer follows: their waits hold up nothing
+  std::vector<uint32_t> last_nops;  // that no transfer follows (last_nops.h)
 
   /// All steps in the order in which they run: nops before the transfer that makes their waits. A
   /// nop within a chain comes after the chain.

@@ -39,24 +39,20 @@ class Waits {
     uint32_t step;
   };
 
-  /// The waits of nops are taken over by the transfer after them, which must have one itself. Those
-  /// after the last transfer hold up nothing.
+  /// The waits of nops are taken over by the transfer after them, which must have one itself.
   void check_nops(uint32_t b) {
-    std::vector<MscclStepText>& steps = algorithm_.blocks[gpu_][b].steps;
+    const std::vector<MscclStepText>& steps = texts_[b].steps;
     for (const Transfer& transfer : blocks_[b].transfers.transfers) {
       const auto waiting =
           std::find_if(transfer.nops.begin(), transfer.nops.end(),
                        [&](uint32_t nop) { return steps[nop].waits_for.has_value(); });
-      const uint32_t step = transfer.steps.front();
-      if (waiting != transfer.nops.end() && !steps[step].waits_for)
-        blocks_[b].elements[step].add_error(
-            "depid",
-            fmt::format("expected a wait: the nop on line {} waits, and the runtimes refuse "
-                        "that unless the step after it waits too",
-                        steps[*waiting].line));
+      const MscclStepText& step = steps[transfer.steps.front()];
+      if (waiting != transfer.nops.end() && !step.waits_for)
+        algorithm_.refuse(
+            "depid", fmt::format("gpu {} tb {} step {} (line {}) has no wait, and "
+                                 "the nop on line {} before it waits",
+                                 gpu_, texts_[b].id, step.number, step.line, steps[*waiting].line));
     }
-    for (const uint32_t nop : blocks_[b].transfers.last_nops)
-      steps[nop].waits_for.reset();
   }
 
   void resolve(uint32_t b, uint32_t s) {
@@ -92,12 +88,14 @@ class Waits {
     const MscclStepText& waiting = texts_[b].steps[s];
     const auto whom = std::find_if(texts_[on].steps.begin(), texts_[on].steps.end(),
                                    [&](const MscclStepText& step) { return step.number == named; });
-    algorithm_.add_hang(
-        {fmt::format(
-             "gpu {} tb {} step {} (line {}) waits for tb {} step {} (line {}) for ever: {}.", gpu_,
-             texts_[b].id, waiting.number, waiting.line, texts_[on].id, named, whom->line,
-             why_never(b, s, on, named)),
-         {}});
+    const auto& last_nops = blocks_[b].transfers.last_nops;
+    const bool of_last_nop = std::find(last_nops.begin(), last_nops.end(), s) != last_nops.end();
+    (of_last_nop ? algorithm_.hangs_of_last_nops : algorithm_.hangs)
+        .add({fmt::format(
+                  "gpu {} tb {} step {} (line {}) waits for tb {} step {} (line {}) for ever: {}.",
+                  gpu_, texts_[b].id, waiting.number, waiting.line, texts_[on].id, named,
+                  whom->line, why_never(b, s, on, named)),
+              {}});
   }
 
   /// Why no step of a thread block sets its flag to `named`, or none before the waiting step.

@@ -11,9 +11,9 @@
 
 namespace orrery {
 
-/// Sets Step::after of each step that waits for another thread block. A wait that no step ends is
-/// added to the algorithm's hangs. Adds errors for steps that do not exist, and for waits of nop
-/// steps that the next transfer does not take over: the runtimes' parsers refuse such files.
+/// Sets Step::after of each step that waits for another thread block; a nop makes its own wait. A
+/// wait that no step ends is added to the algorithm's hangs. Adds errors for steps that do not
+/// exist. The runtimes' parsers refuse waits of nops before a step that has none.
 void resolve_waits(MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks);
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,12 +99,10 @@ std::string step_text(const MscclAlgorithm& algorithm, StepRef step) {
   return fmt::format("gpu {} {}", step.node.index(), on_gpu_text(algorithm, step));
 }
 
-std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorithm& algorithm,
-                                                             const CutSteps& cut,
-                                                             const std::vector<Parked>& parked) {
-  constexpr size_t kMost = 8;
+Witness cycle_table(const MscclAlgorithm& algorithm, const CutSteps& cut,
+                    const std::vector<Parked>& parked) {
   const std::vector<Parked> cycle = waiting_cycle(parked);
-  const size_t shown = cycle.size() > kMost ? kMost - 1 : cycle.size();
+  const size_t shown = rows_shown(cycle.size());
   std::vector<std::array<std::string, 6>> who;  // in columns
   std::array<size_t, 6> width = {};
   for (size_t i = 0; i < shown; ++i) {
@@ -116,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
     for (size_t c = 0; c < width.size(); ++c)
       width[c] = std::max(width[c], who.back()[c].size());
   }
-  std::vector<std::pair<std::string, std::string>> rows;
+  Witness rows;
   for (size_t i = 0; i < shown; ++i) {
     const auto cell = [&](size_t c) { return fmt::format("{:>{}}", who[i][c], width[c]); };
     const StepRef whom = cut.whole(cycle[i].cause.step);
@@ -126,8 +125,7 @@ std::vector<std::pair<std::string, std::string>> cycle_table(const MscclAlgorith
         wait_text(algorithm, cut.whole(cycle[i].half.step), cycle[i].cause, whom) +
             after_text(algorithm, cut.whole(cycle[(i + 1) % cycle.size()].half.step), whom));
   }
-  if (shown < cycle.size())
-    rows.emplace_back("...", fmt::format("{} more", cycle.size() - shown));
+  add_row_of_rest(rows, cycle.size());
   return rows;
 }
 

@@ -1,5 +1,7 @@
 #include "tools/import/parser_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace orrery {
@@ -18,15 +20,17 @@ class Scan {
   size_t at() const { return at_; }
 
   Wrong all() {
+    if (starts_with("\xEF\xBB\xBF"))
+      return "a byte order mark (BOM); expected <";
     while (true) {
       while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r'))
         ++at_;
       if (at_ == text_.size())
         return std::nullopt;
       if (text_[at_] == '\t')
-        return "a tab before an element";
+        return "a tab before an element; expected spaces or line breaks";
       if (text_[at_] != '<')
-        return "something other than an element";
+        return "something other than an element; expected <";
       if (const Wrong wrong = element())
         return wrong;
     }
@@ -37,12 +41,12 @@ class Scan {
     if (starts_with("<!--"))
       return comment();
     if (starts_with("<?") || starts_with("<!"))
-      return "a declaration";
+      return "a declaration (<? or <!); expected an element";
     const bool closes = starts_with("</");
     at_ += closes ? 2 : 1;
     skip_name();
     if (closes && at_ < text_.size() && text_[at_] != '>')
-      return "a space in a closing tag";
+      return "white space in a closing tag; expected >";
     size_t read = 0;  // attributes, and spaces that are taken for one
     bool extra = false;
     while (at_ < text_.size() && text_[at_] == ' ') {
@@ -53,13 +57,15 @@ class Scan {
       ++read;
     }
     if (extra && read > kMostAttributes)
-      return "spaces that leave no room for attributes";
+      return "spaces that leave no room for attributes; expected one before each";
     if (at_ < text_.size() && text_[at_] == '/')
       ++at_;
-    if (at_ < text_.size() && text_[at_] == '\t')
-      return "a tab within an element";
     if (at_ < text_.size() && text_[at_] != '>')
-      return "attributes that are not divided by a space";
+      return is_break(text_[at_])
+                 ? "a line break within an element; expected a space before each attribute"
+             : text_[at_] == '\t'
+                 ? "a tab within an element; expected a space before each attribute"
+                 : "attributes that are not divided; expected a space before each";
     ++at_;
     return std::nullopt;
   }
@@ -70,6 +76,9 @@ class Scan {
     at_ = text_.find_first_of("= >/\n\r", at_ + 4);
     if (at_ != std::string_view::npos && text_[at_] == '=')
       return "a comment whose first word has a =";
+    const size_t word = std::min(at_, text_.size()) - begin - 1;  // with its !--
+    if (word > kLongest)
+      return "a comment whose first word has more than 251 letters";
     at_ = text_.find("-->", begin + 4);
     at_ = at_ == std::string_view::npos ? text_.size() : at_ + 3;
     return std::nullopt;
@@ -78,24 +87,49 @@ class Scan {
   Wrong attribute() {
     const size_t begin = at_;
     skip_name();
+    const std::string_view name = text_.substr(begin, at_ - begin);
     if (at_ == text_.size() || text_[at_] != '=')
-      return std::nullopt;  // a further space, or what element() refuses
-    if (at_ - begin > kLongest)
+      return name.empty() ? std::nullopt : without_value(name);
+    if (name.size() > kLongest)
       return "a name of more than 254 letters";
     ++at_;
     if (at_ == text_.size() || text_[at_] != '"')
-      return "an attribute without double quotes";
+      return before_value();
     const size_t end = text_.find('"', at_ + 1);
     if (end == std::string_view::npos)
       return std::nullopt;
     if (end - at_ - 1 > kLongest)
       return "an attribute of more than 254 letters";
     const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
-    if (value.find('&') != std::string_view::npos && text_.substr(begin, at_ - 1 - begin) != "name")
+    if (value.find('&') != std::string_view::npos && !is_unread(name))
       return "an entity (&..;), which is not decoded";
     at_ = end + 1;
     return std::nullopt;
   }
+
+  /// A name that white space follows: the parsers take what comes after a space for an attribute
+  /// without a name.
+  Wrong without_value(std::string_view name) const {
+    if (at_ == text_.size() || (text_[at_] == ' ' && is_unread(name)))
+      return std::nullopt;
+    return text_[at_] == '\t'     ? "a tab before =; expected the = right after the name"
+           : is_break(text_[at_]) ? "a line break before =; expected the = right after the name"
+                                  : "a space before =; expected the = right after the name";
+  }
+
+  /// What is between a = and its double quote.
+  Wrong before_value() const {
+    if (at_ == text_.size())
+      return std::nullopt;
+    return text_[at_] == ' '      ? "a space after =; expected a double quote"
+           : text_[at_] == '\t'   ? "a tab after =; expected a double quote"
+           : is_break(text_[at_]) ? "a line break after =; expected a double quote"
+                                  : "single quotes; expected double quotes around a value";
+  }
+
+  /// Whether nothing looks at the attribute's value.
+  static bool is_unread(std::string_view name) { return name == "name"; }
+  static bool is_break(char c) { return c == '\n' || c == '\r'; }
 
   void skip_name() {
     const size_t end = text_.find_first_of("= >/\n\r\t", at_);

@@ -1,7 +1,8 @@
 #pragma once
 
 // The XML that the parsers of RCCL and MSCCL read (mscclXmlGetNode, xmlGetNode): less than XML. No
-// tabs between elements, one space between attributes, double quotes, no <?xml ..?> and no DOCTYPE.
+// byte order mark, tabs and declarations; within an element no line breaks, a space before each
+// attribute, none around =, and double quotes.
 
 #include <optional>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace orrery {
 
-/// What the parsers refuse first in a text that is XML, and where: "line 2: a tab before an
-/// element".
+/// What the parsers refuse first in a text that is XML, where, and what they expect there: "line 2
+/// has a tab before an element; expected spaces or line breaks".
 std::optional<std::string> refused_text(std::string_view text, const TextLines& lines);
 
 }  // namespace orrery

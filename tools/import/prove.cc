@@ -17,6 +17,7 @@
 #include "tools/import/chained_reductions.h"
 #include "tools/import/chunk_proof.h"
 #include "tools/import/judged_sizes.h"
+#include "tools/import/last_nops.h"
 #include "tools/import/message_pieces.h"
 #include "tools/import/msccl_words.h"
 #include "tools/import/placement.h"
@@ -45,16 +46,18 @@ std::vector<Parked> stuck(const Schedule& schedule) {
 class Prover {
  public:
   Prover(const MscclAlgorithm& algorithm, const ProofRequest& request)
-      : algorithm_(algorithm),
-        request_(request),
+      : request_(request),
         runtime_(request.runtime != nullptr ? *request.runtime : runtime_of(algorithm)),
+        algorithm_(called_by(algorithm, runtime_)),
         slots_(request.slots.value_or(runtime_.form(algorithm.protocol).slots)),
-        sizes_(algorithm, runtime_, request.size) {}
+        sizes_(algorithm_, runtime_, request.size) {}
 
   AlgorithmProof run() {
     require_judgeable();
     result_.size = sizes_.size();
     result_.chunk = sizes_.chunk();
+    result_.in_place = algorithm_.in_place;
+    result_.out_of_place = algorithm_.out_of_place;
     for (const auto& gpu : algorithm_.steps)
       for (const std::vector<Step>& channel : gpu)
         result_.steps += channel.size();
@@ -67,7 +70,7 @@ class Prover {
                                           counted(slots_, "slot"), default_text()));
     if (runtime_.limits)
       result_.checks.push_back(runtime_limits(algorithm_, runtime_));
-    if (algorithm_.hangs.empty())
+    if (certain_hangs().empty())
       check_steps();
     else
       add_certain_hangs();
@@ -84,13 +87,25 @@ class Prover {
   }
 
   void note_runtime() {
-    const Runtime& usual = runtimes().front();
-    if (request_.runtime == nullptr && &runtime_ != &usual)
-      result_.notes.push_back(fmt::format("judged for {}: {} does not read the file ({})",
-                                          runtime_.name, usual.name,
-                                          *other_format(algorithm_, usual)));
-    if (std::optional<std::string> note = lacks_kernel(algorithm_, runtime_))
+    if (request_.runtime == nullptr)
+      note_other_runtime(runtimes().front());
+    if (algorithm_.threads && !runtime_.format.reads_threads)
+      result_.notes.push_back(fmt::format("nthreads of <algo> is not read: {} ignores it",
+                                          runtime_.limits ? runtime_.name : "this judgement"));
+    if (!runtime_.limits)
+      return;
+    if (std::optional<std::string> note = last_waits_note(algorithm_, runtime_.name))
       result_.notes.push_back(std::move(*note));
+  }
+
+  /// Why it is not the usual runtime.
+  void note_other_runtime(const Runtime& usual) {
+    if (&runtime_ == &usual)
+      return;
+    const std::optional<std::string> format = other_format(algorithm_, usual);
+    result_.notes.push_back(fmt::format("judged for {}: {} does not {} the file ({})",
+                                        runtime_.name, usual.name, format ? "read" : "run",
+                                        format ? *format : *lacks_kernel(algorithm_, usual)));
   }
 
   void require_judgeable() const {
@@ -123,12 +138,23 @@ class Prover {
                          cluster.name, cluster.fabric.devices()));
   }
 
+  CertainHangs certain_hangs() const {
+    CertainHangs hangs = algorithm_.hangs;
+    if (runtime_.limits)
+      return hangs;
+    for (const CertainHang& hang : algorithm_.hangs_of_last_nops.first)
+      hangs.add(hang);
+    hangs.more += algorithm_.hangs_of_last_nops.more;
+    return hangs;
+  }
+
   void add_certain_hangs() {
-    for (const CertainHang& hang : algorithm_.hangs)
+    const CertainHangs hangs = certain_hangs();
+    for (const CertainHang& hang : hangs.first)
       result_.checks.push_back(failed(CheckKind::DeadlockFree, "", hang.message, hang.witness));
-    if (algorithm_.more_hangs > 0)
+    if (hangs.more > 0)
       result_.checks.push_back(
-          failed(CheckKind::DeadlockFree, "", fmt::format("... {} more", algorithm_.more_hangs)));
+          failed(CheckKind::DeadlockFree, "", fmt::format("... {} more", hangs.more)));
   }
 
   /// A hang, races and values do not depend on the iterations: no cause of a step is in a later
@@ -162,7 +188,10 @@ class Prover {
 
   /// With messages of at most `chunks`.
   CutSteps cut(Placement placement, int64_t chunks) const {
-    return cut_steps(placed_steps(algorithm_, placement), algorithm_.messages, chunks);
+    StoredSteps steps = placed_steps(algorithm_, placement);
+    if (runtime_.limits)
+      drop_last_waits(algorithm_, steps);
+    return cut_steps(steps, algorithm_.messages, chunks);
   }
 
   void check_steps() {
@@ -365,9 +394,9 @@ class Prover {
         program_of(algorithm_, chunk), cluster, runtime_);
   }
 
-  const MscclAlgorithm& algorithm_;
   const ProofRequest& request_;
   const Runtime& runtime_;
+  const MscclAlgorithm algorithm_;
   const uint32_t slots_;
   const JudgedSizes sizes_;
   AlgorithmProof result_;

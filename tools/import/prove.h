@@ -50,6 +50,8 @@ struct AlgorithmProof {
   Bytes size;   // of times and texts, rounded up to whole f32 per chunk
   Bytes chunk;  // one chunk of it
   uint64_t steps = 0;
+  bool in_place = false;  // how the runtime calls it
+  bool out_of_place = false;
   std::vector<std::string> notes;     // how messages are cut, what was read leniently
   std::optional<AlgorithmTime> time;  // where it ends at `size` and a cluster was given
 };

@@ -25,6 +25,10 @@ class Refusals {
       add("algo", *format);
     for (const auto& [what, where] : algorithm_.refused)
       add(what, where);
+    if (const auto step = lacks_kernel(algorithm_, runtime_))
+      add("type", *step);
+    if (algorithm_.gpus > limits_.gpus)
+      add("gpus", fmt::format("ngpus is {}, at most {}", algorithm_.gpus, limits_.gpus));
     if (algorithm_.channels > limits_.channels)
       add("channels",
           fmt::format("nchannels is {}, at most {}", algorithm_.channels, limits_.channels));
@@ -108,10 +112,23 @@ class Refusals {
       const std::string who = fmt::format("{} step {} (line {})", where, text.number, text.line);
       if (step.count() > limits_.count)
         add("cnt", fmt::format("{} has {} chunks, at most {}", who, step.count(), limits_.count));
+      check_numbers(who, step, text);
       if (text.type != "rrc")  // whose buffers the parsers do not check
         for (const std::optional<Slice>& slice : {step.source, step.target})
           check_declared(ref.node, who, slice);
     }
+  }
+
+  /// What is kept in fewer bits than the file may need.
+  void check_numbers(const std::string& who, const Step& step, const MscclStepText& text) {
+    for (const auto& [name, slice] :
+         {std::pair("srcoff", step.source), std::pair("dstoff", step.target)})
+      if (slice && slice->first > limits_.offset)
+        add(name, fmt::format("{} has {}, at most {} (16 bits with a sign)", who, slice->first,
+                              limits_.offset));
+    if (text.waits_for && text.waits_for->first > limits_.waited_block)
+      add("depid", fmt::format("{} waits for tb {}, at most {} (8 bits with a sign)", who,
+                               text.waits_for->first, limits_.waited_block));
   }
 
   /// In place a file may declare one buffer and name the other, which only parsers mind.
@@ -131,6 +148,11 @@ class Refusals {
   const RuntimeLimits& limits_;
   Witness found_;
 };
+
+/// Of Calls::Msccl: the size below which the file is used.
+Bytes sizes_end(const MscclAlgorithm& algorithm) {
+  return algorithm.max_bytes.value_or(Bytes(int64_t{1} << 27));
+}
 
 /// Without underscores: "reduce_scatter" and "reducescatter" are one collective.
 std::string plain(std::string_view collective) {
@@ -159,14 +181,52 @@ std::optional<std::string> other_format(const MscclAlgorithm& algorithm, const R
       absent += (absent.empty() ? "" : ", ") + std::string(attribute);
   if (!absent.empty())
     return "it needs " + absent;
+  if (runtime.format.reads_threads && algorithm.threads.value_or(0) % 32 != 0)
+    return fmt::format("nthreads is {}: it needs a multiple of 32", *algorithm.threads);
+  if (runtime.format.calls == Calls::Msccl && sizes_end(algorithm) < algorithm.least_size)
+    return fmt::format("minBytes is {}, above maxBytes, {}", algorithm.least_size.count(),
+                       sizes_end(algorithm).count());
   return std::nullopt;
 }
 
+std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const Runtime& runtime) {
+  if (!runtime.format.lacks_fused)
+    return std::nullopt;
+  for (uint32_t gpu = 0; gpu < algorithm.blocks.size(); ++gpu)
+    for (const MscclBlock& block : algorithm.blocks[gpu])
+      for (const MscclStepText& step : block.steps)
+        if (step.type == "rcs" || step.type == "rrs" || step.type == "rrc" || step.type == "rrcs")
+          return fmt::format(
+              "gpu {} tb {} step {} (line {}) has {}: {}'s kernels are built without rcs, rrs, rrc "
+              "and rrcs, so mscclSetupKernel returns ncclInternalError on gpu {}",
+              gpu, block.id, step.number, step.line, step.type, runtime.name, gpu);
+  return std::nullopt;
+}
+
+MscclAlgorithm called_by(MscclAlgorithm algorithm, const Runtime& runtime) {
+  if (runtime.format.calls != Calls::Msccl || !runtime.limits)
+    return algorithm;
+  algorithm.out_of_place = !algorithm.in_place;
+  if (const Bytes end = sizes_end(algorithm); end > algorithm.least_size)
+    algorithm.most_size = end - Bytes(1);
+  else if (end == algorithm.least_size)
+    algorithm.notes.push_back(fmt::format(
+        "no size is below maxBytes, {}: {} uses the file only where it is registered for others",
+        end.count(), runtime.name));
+  return algorithm;
+}
+
 const Runtime& runtime_of(const MscclAlgorithm& algorithm) {
-  for (const Runtime& runtime : runtimes())
-    if (runtime.limits && !other_format(algorithm, runtime))
+  const Runtime* reads = nullptr;
+  for (const Runtime& runtime : runtimes()) {
+    if (!runtime.limits || other_format(algorithm, runtime))
+      continue;
+    if (!lacks_kernel(algorithm, runtime))
       return runtime;
-  return runtimes().front();
+    if (reads == nullptr)
+      reads = &runtime;
+  }
+  return reads != nullptr ? *reads : runtimes().front();
 }
 
 Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime) {
@@ -174,28 +234,14 @@ Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime) {
   if (refusals.empty())
     return passed(
         CheckKind::RuntimeLimits, "",
-        fmt::format("{}'s parser takes the file: its XML, collective, attributes, buffers, "
-                    "counts, steps, thread blocks, peers and channels",
+        fmt::format("{} takes the file: its XML, collective, attributes, buffers, counts, steps, "
+                    "thread blocks, peers and channels",
                     runtime.name));
   return failed(CheckKind::RuntimeLimits, "",
-                fmt::format("{}'s parser refuses the file (--runtime NAME asks for another, or for "
+                fmt::format("{} refuses the file (--runtime NAME asks for another, or for "
                             "none)",
                             runtime.name),
                 std::move(refusals));
-}
-
-std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const Runtime& runtime) {
-  if (!runtime.format.lacks_fused)
-    return std::nullopt;
-  for (const auto& gpu : algorithm.blocks)
-    for (const MscclBlock& block : gpu)
-      for (const MscclStepText& step : block.steps)
-        if (step.type == "rcs" || step.type == "rrs" || step.type == "rrc" || step.type == "rrcs")
-          return fmt::format(
-              "{} reads the file but has no kernel for rcs, rrs, rrc and rrcs (line {} has {}): a "
-              "call of it would be an error (mscclSetupKernel)",
-              runtime.name, step.line, step.type);
-  return std::nullopt;
 }
 
 }  // namespace orrery

@@ -129,6 +129,13 @@ std::vector<XmlElement> XmlElement::children(const char* name) const {
   return found;
 }
 
+bool XmlElement::has_children() const {
+  const auto is_element = [](const pugi::xml_node& child) {
+    return child.type() == pugi::node_element;
+  };
+  return std::ranges::any_of(node_.children(), is_element);
+}
+
 bool XmlElement::among_first(std::string_view attribute) const {
   size_t left = 16;  // MAX_ATTR_COUNT
   for (const pugi::xml_attribute each : node_.attributes()) {

@@ -64,6 +64,8 @@ class XmlElement {
   /// The children, each of which must be called `name`; others, and text, add an error.
   std::vector<XmlElement> children(const char* name) const;
 
+  bool has_children() const;
+
   /// Whether it is there among the first 16 attributes: the runtimes' parsers read no more.
   bool among_first(std::string_view attribute) const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/array/text.h"
 #include "models/scenario/quantity_text.h"
@@ -54,10 +55,11 @@ std::string note(const TensorDifference& difference, int64_t elements) {
   return text;
 }
 
+/// `which` has or have none.
 std::string no_values_text(std::string_view which) {
   return fmt::format(
-      "Values: {} has none. (A saved report has what `run --format json --values all` "
-      "kept; a program that does not end has none.)",
+      "Values: {}. (A run with data off or over its budget, and a program that does not end, have "
+      "none. A saved report has what `run --format json --values all` kept.)",
       which);
 }
 
@@ -71,6 +73,7 @@ class Comparer {
   }
 
   RunComparison run() {
+    compare_settings();
     compare_ops();
     compare_values();
     compare_devices();
@@ -116,6 +119,13 @@ class Comparer {
     for (const auto& [device, span] : op.by_device)
       end = std::min(end, span.end);
     return op_key(position, std::nullopt, end);
+  }
+
+  void compare_settings() {
+    for (const RecordedSetting& a : a_.settings)
+      for (const RecordedSetting& b : b_.settings)
+        if (a.key == b.key && a.text != b.text)
+          result_.settings.push_back({a.key, a.text, b.text});
   }
 
   void compare_ops() {
@@ -179,28 +189,43 @@ class Comparer {
 
   void compare_values() {
     if (a_.values.empty() || b_.values.empty()) {
-      if (a_.values.empty() != b_.values.empty())
-        result_.not_compared.push_back(no_values_text(a_.values.empty() ? "A" : "B"));
+      result_.not_compared.push_back(no_values_text(!a_.values.empty() ? "B has none"
+                                                    : !b_.values.empty()
+                                                        ? "A has none"
+                                                        : "neither A nor B has any"));
       return;
     }
     std::map<std::string, const RecordedValue*> of_b;
     for (const RecordedValue& value : b_.values)
       of_b.emplace(value.name, &value);
     size_t argument = 0;
-    std::string missing;
+    std::vector<std::string> only_a;
     for (const RecordedValue& value : a_.values) {
       const auto op = positions_.find(value.name);
       const bool is_op = op != positions_.end();
       const auto other = of_b.find(value.name);
-      if (other != of_b.end())
+      if (other != of_b.end()) {
         compare_value(is_op ? std::optional(op->second) : std::nullopt, argument, value,
                       *other->second);
-      else if (!is_op || ops_of_b_.find(value.name) != ops_of_b_.end())
-        missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", value.name);
+        of_b.erase(other);
+      } else if (!is_op || ops_of_b_.contains(value.name)) {
+        only_a.push_back(value.name);
+      }
       argument += is_op ? 0 : 1;
     }
-    if (!missing.empty())
-      result_.not_compared.push_back(fmt::format("Values that B does not have: {}.", missing));
+    std::vector<std::string> only_b;
+    for (const RecordedValue& value : b_.values)
+      if (of_b.contains(value.name) &&
+          (!ops_of_b_.contains(value.name) || positions_.contains(value.name)))
+        only_b.push_back(value.name);
+    tell_missing("B", only_a);
+    tell_missing("A", only_b);
+  }
+
+  void tell_missing(std::string_view from, const std::vector<std::string>& values) {
+    if (!values.empty())
+      result_.not_compared.push_back(
+          fmt::format("Values that {} does not have: \"{}\".", from, fmt::join(values, "\", \"")));
   }
 
   void compare_value(std::optional<size_t> op, size_t argument, const RecordedValue& a,

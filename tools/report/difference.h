@@ -43,10 +43,18 @@ struct Finding {
   std::vector<std::string> places;  // all ids (devices, checks) that differ, in A's order
 };
 
+/// A setting that differs. It is told beside what differs in the results, and is no such
+/// difference.
+struct SettingDifference {
+  std::string key;
+  std::string a, b;
+};
+
 struct RunComparison {
+  std::vector<SettingDifference> settings;
   std::vector<Finding> findings;                  // one an aspect; by what comes first
   std::vector<std::string> only_in_a, only_in_b;  // ops
-  std::vector<std::string> not_compared;          // sentences: what only one record has
+  std::vector<std::string> not_compared;          // sentences: what one record lacks, or both
   /// The fingerprints differ, and nothing else that both records have.
   bool unexplained = false;
 

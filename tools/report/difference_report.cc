@@ -75,8 +75,12 @@ class DifferenceText {
         "{} {}\n", style_.mark(comparison_.same() ? Verdict::Holds : Verdict::Fails),
         comparison_.same() ? style_.good("A and B are the SAME") : style_.bad("A and B DIFFER"));
     text += run_line("A", a_) + run_line("B", b_);
-    if (!comparison_.findings.empty()) {
+    if (!comparison_.settings.empty() || !comparison_.findings.empty())
       text += "\n";
+    for (const SettingDifference& setting : comparison_.settings)
+      text +=
+          line("settings", fmt::format("{}: {} in A, {} in B", setting.key, setting.a, setting.b));
+    if (!comparison_.findings.empty()) {
       for (const Finding& finding : comparison_.findings) {
         const std::string aspect(name(finding.aspect));
         const bool first = &finding == &comparison_.findings.front();
@@ -156,6 +160,9 @@ std::string difference_json(const RunComparison& comparison, const RunRecord& a,
   json["same"] = comparison.same();
   json["a"] = run_json(a);
   json["b"] = run_json(b);
+  json["settings"] = Json::array();
+  for (const SettingDifference& setting : comparison.settings)
+    json["settings"].push_back({{"key", setting.key}, {"a", setting.a}, {"b", setting.b}});
   json["differences"] = Json::array();
   for (const Finding& finding : comparison.findings)
     json["differences"].push_back(finding_json(finding));

@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-constexpr size_t kLinksShown = 40;  // of a longer chain, half of them at each end
+constexpr size_t kLinksInText = 40;
 
 const std::string& name_of(const Report& report, OpId op) {
   return report.scenario->program.op(op).name;
@@ -111,6 +111,12 @@ LogicalId last_device(const Report& report, OpId op) {
   fail_check("found", "every op is issued by a thread", __FILE__, __LINE__);
 }
 
+std::string left_out_text(size_t links, size_t left_out) {
+  if (links <= kLinksInJson)
+    return fmt::format("{} more, all in the JSON report", left_out);
+  return fmt::format("{} more; the JSON report has {} of all {}", left_out, kLinksInJson, links);
+}
+
 std::string chain_text(const Report& report, const Explanation& explanation, const Style& style) {
   const auto time = [&](Instant at) { return time_text(at - Instant(), style.ascii()); };
   const Op& op = report.scenario->program.op(*explanation.op);
@@ -127,11 +133,11 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   Table table({Align::Right, Align::Right, Align::Left, Align::Left});
   table.row({"from", "to", "", ""});
   const size_t links = explanation.chain.size();
+  const ShownLinks shown = shown_links(explanation.chain, kLinksInText);
   for (size_t l = 0; l < links; ++l) {
-    if (links > kLinksShown && l == kLinksShown / 2) {
-      l = links - kLinksShown / 2;
-      table.note(
-          style.dim(fmt::format("  ... {} more, all in the JSON report", links - kLinksShown)));
+    if (shown.left_out > 0 && l == shown.at_begin) {
+      l += shown.left_out;
+      table.note(style.dim("  ... " + left_out_text(links, shown.left_out)));
     }
     const Reason& reason = explanation.chain[l];
     table.row({time(reason.begin), time(reason.end),
@@ -194,6 +200,12 @@ Explanation explain(const Report& report, const std::string& id) {
     explanation.lives =
         value_lives(program, report.lowered, report.scenario->memory, *explanation.value);
   return explanation;
+}
+
+ShownLinks shown_links(const std::vector<Reason>& chain, size_t most) {
+  if (chain.size() <= most)
+    return {chain.size(), 0};
+  return {most / 2, chain.size() - most};
 }
 
 std::string sentence(const Report& report, const Reason& reason) {

@@ -36,6 +36,16 @@ std::string sentence(const Report& report, const Reason& reason);
 /// "on devices 0-7 it is held from g to the end of the program, since it is an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);
 
+/// Which links of a chain are shown: all, or of more than `most` half of them at each end.
+struct ShownLinks {
+  size_t at_begin = 0;
+  size_t left_out = 0;  // after these; the others follow
+};
+ShownLinks shown_links(const std::vector<Reason>& chain, size_t most);
+
+/// The most links of a chain in a JSON report: about 3 MB.
+inline constexpr size_t kLinksInJson = 10'000;
+
 /// The explanation as text. Of a long chain only the beginning and the end.
 std::string explanation_text(const Report& report, const Explanation& explanation,
                              const Style& style);

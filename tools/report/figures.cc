@@ -1,5 +1,7 @@
 #include "tools/report/figures.h"
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
@@ -16,12 +18,19 @@ std::optional<Exposed> most_exposed(const Report& report) {
   const std::optional<double> whole = makespan(report);
   if (!whole || report.devices.empty())
     return std::nullopt;
-  const DeviceReport* most = &report.devices.front();
-  for (const DeviceReport& device : report.devices)
-    if (device.times.exposed > most->times.exposed)
-      most = &device;
-  const Duration exposed = most->times.exposed;
-  return Exposed{most->device, exposed, static_cast<double>(exposed.count()) / *whole};
+  const Program& program = report.scenario->program;
+  std::optional<Exposed> most;
+  for (const DeviceReport& device : report.devices) {
+    const auto lists = static_cast<size_t>(
+        std::max<ptrdiff_t>(1, std::ranges::count_if(device.threads, [&](ThreadId thread) {
+                              return !program.thread(thread).issue_order.empty();
+                            })));
+    const auto exposed = static_cast<double>(device.times.exposed.count());
+    const double share = exposed / (*whole * static_cast<double>(lists));
+    if (!most || share > most->share)
+      most = Exposed{device.device, device.times.exposed, lists, share};
+  }
+  return most;
 }
 
 std::optional<double> utilization(const Report& report, const LinkReport& link) {

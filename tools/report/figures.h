@@ -14,7 +14,8 @@ namespace orrery {
 struct Exposed {
   LogicalId device;
   Duration exposed;
-  double share = 0;  // of the makespan
+  size_t lists = 1;  // with ops, that the device runs; `exposed` is the sum over them
+  double share = 0;  // of the makespan, taken once for each list
 };
 
 /// Empty without times, or with a makespan of 0.

@@ -308,10 +308,13 @@ void write_explanation(JsonWriter& json, const Report& report, const Explanation
     json.key("device");
     explanation.op&& report.completion ? json.value(explanation.device.index())
                                        : json.value(nullptr);
+    const ShownLinks shown = shown_links(explanation.chain, kLinksInJson);
     json.key("chain").array([&] {
-      for (const Reason& reason : explanation.chain)
-        write_reason(json, report, reason);
+      for (size_t l = 0; l < explanation.chain.size(); ++l)
+        if (l < shown.at_begin || l >= shown.at_begin + shown.left_out)
+          write_reason(json, report, explanation.chain[l]);
     });
+    json.key("left_out").value(shown.left_out);
     json.key("value").array([&] {
       for (const ValueLife& life : explanation.lives)
         write_life(json, report, life);

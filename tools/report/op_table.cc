@@ -18,6 +18,9 @@ constexpr size_t kIndent = 2;
 constexpr size_t kAlgbw = 5;  // columns
 constexpr size_t kHidden = 8;
 
+/// Of rows that show several ops.
+constexpr std::string_view kWhose = "start of the first, messages of all, the rest of the last";
+
 class OpTable {
  public:
   OpTable(const Report& report, const FoldedEntries& folded, const Style& style)
@@ -39,9 +42,9 @@ class OpTable {
         continue;
       before = entry.loop;
       const std::string period =
-          entry.period ? fmt::format(", the last {} after the one before; figures are of the last",
-                                     time(*entry.period))
-                       : std::string();
+          entry.period
+              ? fmt::format(", the last {} after the one before; {}", time(*entry.period), kWhose)
+              : std::string();
       text += "  " +
               style_.dim(fmt::format("{}: {} iteration{}{}", entry.loop, grouped(entry.iterations),
                                      entry.iterations == 1 ? "" : "s", period)) +
@@ -59,9 +62,8 @@ class OpTable {
       const std::string ops =
           block.length == 1 ? first.id
                             : fmt::format("{} to {} ({} ops)", first.id, last.id, block.length);
-      const std::string line =
-          fmt::format("{}: {} times in a row{}; figures are of the last (all: --ops all)", ops,
-                      grouped(block.times), periods(first));
+      const std::string line = fmt::format("{}: {} times in a row{}; {} (all: --ops all)", ops,
+                                           grouped(block.times), periods(first), kWhose);
       text += "  " + style_.dim(wrapped_words(words_of(line), kReportColumns - 2, 4)) + "\n";
     }
     return text;

@@ -4,11 +4,23 @@
 #include <utility>
 
 #include "models/program/rules.h"
+#include "models/scenario/quantity_text.h"
 #include "tools/report/op_entries.h"
 
 namespace orrery {
 
 namespace {
+
+std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
+  const std::string absent = "not given";
+  const auto& transport = memory.transport;
+  return {
+      {"memory.reuse", memory.reuse == MemoryPolicy::Reuse::Xla ? "xla" : "none"},
+      {"memory.alignment", quantity_text(memory.alignment)},
+      {"memory.reserved", quantity_text(memory.reserved)},
+      {"memory.transport.protocol", transport ? std::string(key_of(transport->protocol)) : absent},
+      {"memory.transport.slot", transport ? quantity_text(transport->slot) : absent}};
+}
 
 /// Of an op of a loop, from the beginning of its first run to the end of its last.
 RecordedOp op_of(const Report& report, const OpEntry& entry) {
@@ -50,6 +62,7 @@ RunRecord record_of(Report report) {
   record.verdict = report.verdict;
   record.fingerprint = std::move(report.fingerprint);
   record.faults = std::move(report.faults);
+  record.settings = settings_of(report.scenario->memory);
   if (report.completion)
     record.makespan = report.completion->makespan;
   for (const OpEntry& entry : op_entries(report))

@@ -12,6 +12,12 @@
 
 namespace orrery {
 
+/// A key of the scenario that says how a run is computed, as text.
+struct RecordedSetting {
+  std::string key;   // "memory.transport.slot"
+  std::string text;  // "4 KiB"; "not given"
+};
+
 struct RecordedSpan {
   Instant start;
   Instant end;
@@ -54,6 +60,7 @@ struct RunRecord {
   Verdict verdict = Verdict::Holds;
   std::string fingerprint;
   std::vector<std::string> faults;
+  std::vector<RecordedSetting> settings;  // the same keys in every run; none in a saved report
   std::optional<Instant> makespan;
   std::vector<RecordedOp> ops;  // in issue order, thread by thread
   std::vector<RecordedDevice> devices;

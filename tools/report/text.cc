@@ -169,9 +169,11 @@ class TextReport {
                                                        report_.completion->because)));
     if (const std::optional<Exposed> most = most_exposed(report_))
       text += "  " +
-              style_.dim(
-                  fmt::format("communication exposed for {} on device {}, {} of the makespan",
-                              time(most->exposed), most->device.index(), share_text(most->share))) +
+              style_.dim(fmt::format(
+                  "communication exposed for {} on device {}, {} of the makespan{}",
+                  time(most->exposed), most->device.index(), share_text(most->share),
+                  most->lists == 1 ? std::string()
+                                   : fmt::format(" of each of its {} programs", most->lists))) +
               "\n";
     text += op_table(report_, folded_, style_);
     return text;
@@ -314,7 +316,8 @@ class TextReport {
           fmt::format("reserved {}{}", size_text(memory.reserved), transport_note(memory)));
     for (size_t w = 0; w + 1 < words.size(); ++w)
       words[w] += fmt::format(" {}", style_.dot());
-    text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
+    if (!words.empty())
+      text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
     text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
     return text;
   }

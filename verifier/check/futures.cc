@@ -81,6 +81,11 @@ std::optional<Clash> first_clash(const Program& program, const Thread& thread, C
   return std::nullopt;
 }
 
+/// Whether the ops are collectives of one stream, which run one after another on each device.
+bool queued(const Op& a, const Op& b) {
+  return a.site && b.site && stream_of(a) == stream_of(b);
+}
+
 std::string value_text(const Program& program, ValueId used, ValueId donated) {
   const std::string name = quoted(program.value(used).name);
   return used == donated ? name
@@ -145,19 +150,24 @@ std::optional<Check> storage_race(const Program& program) {
       continue;
     const std::vector<uint32_t> ends = ends_of_use(program, thread);
     const auto clash = first_clash(program, thread, [&](size_t donor, size_t user) {
-      return user < donor && donor < ends[user];
+      const bool in_flight = user < donor ? donor < ends[user] : user < ends[donor];
+      return in_flight &&
+             !queued(program.op(thread.issue_order[donor]), program.op(thread.issue_order[user]));
     });
     if (!clash)
       continue;
     const Op& donor = program.op(thread.issue_order[clash->donor]);
     const Op& user = program.op(thread.issue_order[clash->user]);
-    return failed(
-        CheckKind::RaceFree, pointer_of(donor),
-        fmt::format("{} takes over {} while {} is in flight and reads it.", quoted(donor.name),
-                    value_text(program, clash->used, clash->donated), quoted(user.name)),
-        {{"reads", user.name},
-         {"takes over", donor.name},
-         {"value", program.value(clash->used).name}});
+    const std::string value = value_text(program, clash->used, clash->donated);
+    return failed(CheckKind::RaceFree, pointer_of(clash->user < clash->donor ? donor : user),
+                  clash->user < clash->donor
+                      ? fmt::format("{} takes over {} while {} is in flight and reads it.",
+                                    quoted(donor.name), value, quoted(user.name))
+                      : fmt::format("{} reads {} while {} is in flight and takes it over.",
+                                    quoted(user.name), value, quoted(donor.name)),
+                  {{"reads", user.name},
+                   {"takes over", donor.name},
+                   {"value", program.value(clash->used).name}});
   }
   return std::nullopt;
 }

@@ -19,8 +19,8 @@ Check done_once(const Program& program);
 Check futures_used_by_done(const Program& program);
 
 /// RACE.FREE of the ops: where, between a start and its done, an op takes over storage that the
-/// collective reads. Empty if there is none. A collective that is never done is in flight to the
-/// end.
+/// collective reads, or reads what it takes over. Not between collectives of one stream. Empty if
+/// there is none. A collective that is never done is in flight to the end.
 std::optional<Check> storage_race(const Program& program);
 
 /// No op reads, and no output keeps, storage that an op issued earlier takes over, whether that op

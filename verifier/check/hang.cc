@@ -121,40 +121,68 @@ class WaitFor {
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
   Check cycle(const std::vector<Visit>& path) const {
-    std::string text = "The program cannot end: ";
-    std::string orders;
     Witness witness;
-    for (size_t i = 0; i < path.size(); ++i) {
+    for (size_t i = 0; i < rows_shown(path.size()); ++i) {
       const Visit& visit = path[i];
-      const Op& held = op_of(visit.entry);
-      const Op& missing = op_of(*visit.needs);
-      const List& list = list_of(visit.entry);
-      const std::string edge = fmt::format(
-          "device {} waits in {} for device {} to enter {}", list.device.index(), quoted(held.name),
-          list_of(*visit.needs).device.index(), quoted(missing.name));
-      text += (i == 0 ? "" : "; ") + edge;
-      witness.emplace_back("waits", edge);
-
-      const Visit& before = path[(i + path.size() - 1) % path.size()];
-      const Op& later = op_of(*before.needs);  // by the device of this visit
-      orders += fmt::format("{} thread {} issues {} before {}", orders.empty() ? "" : ";",
-                            quoted(program_.thread(list.thread).name), quoted(held.name),
-                            quoted(later.name));
-      witness.emplace_back("order", fmt::format("{} before {}", held.name, later.name));
+      const Visit& next = path[(i + 1) % path.size()];  // of the device that this one waits for
+      const List& other = list_of(next.entry);
+      witness.emplace_back(
+          fmt::format("device {}", list_of(visit.entry).device.index()),
+          fmt::format("waits in {} for device {} to enter {}, which {} issues after {}",
+                      quoted(op_of(visit.entry).name), other.device.index(),
+                      quoted(op_of(*visit.needs).name), quoted(program_.thread(other.thread).name),
+                      quoted(op_of(next.entry).name)));
     }
-    const Op& first = op_of(path.front().entry);
-    return failed(CheckKind::DeadlockFree, pointer_of(first),
-                  text + ". The orders conflict:" + orders + ".", std::move(witness));
+    add_row_of_rest(witness, path.size());
+    return failed(
+        CheckKind::DeadlockFree, pointer_of(op_of(path.front().entry)),
+        fmt::format("The program cannot end: devices wait for each other, in a cycle of {}.",
+                    path.size()),
+        std::move(witness));
   }
 
   Check schedule_stuck(const Visit& visit) const {
     const Op& op = op_of(visit.entry);
-    const std::string steps = stuck_text(stuck_.at(visit.collective)->parked);
-    return failed(CheckKind::DeadlockFree, pointer_of(op),
-                  fmt::format("The schedule of {} cannot end: {}.", quoted(op.name), steps),
-                  {{"op", op.name},
-                   {"device", std::to_string(list_of(visit.entry).device.index())},
-                   {"steps", steps}});
+    const Node node = lists_.member(visit.entry).node;
+    const std::vector<Parked>& parked = stuck_.at(visit.collective)->parked;
+    const auto from = this->parked(visit.collective, node, std::nullopt) - parked.data();
+    const std::vector<Parked> cycle = waiting_cycle(parked, static_cast<size_t>(from));
+    Witness witness;
+    for (size_t i = 0; i < rows_shown(cycle.size()); ++i)
+      witness.emplace_back(on_device(visit.collective, cycle[i].half.step),
+                           wait_text(visit.collective, cycle[i].cause));
+    add_row_of_rest(witness, cycle.size());
+    return failed(
+        CheckKind::DeadlockFree, pointer_of(op),
+        fmt::format("The schedule of {} cannot end: its steps wait for each other, in a cycle "
+                    "of {}.",
+                    quoted(op.name), cycle.size()),
+        std::move(witness));
+  }
+
+  /// "device 2 channel 0 step 1"
+  std::string on_device(CollectiveId id, StepRef step) const {
+    return fmt::format("device {} channel {} step {}",
+                       list_of(lists_.enter_of(id, step.node)).device.index(), step.channel.index(),
+                       step.index);
+  }
+
+  /// What a step of a cycle waits for.
+  std::string wait_text(CollectiveId id, const Cause& cause) const {
+    const std::string whom = on_device(id, cause.step);
+    switch (cause.kind) {
+      case CauseKind::Enter:
+        break;  // all nodes of a cycle of steps have entered
+      case CauseKind::Order:
+        return "comes after " + whom;
+      case CauseKind::After:
+        return "waits for the end of " + whom;
+      case CauseKind::Message:
+        return "waits for the message of " + whom;
+      case CauseKind::Credit:
+        return fmt::format("waits to send until {} frees a slot", whom);
+    }
+    fail_check("a cause of steps", "steps of a cycle wait for steps", __FILE__, __LINE__);
   }
 
   const Program& program_;
@@ -162,24 +190,6 @@ class WaitFor {
   const ProgramLists& lists_;
   std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
 };
-
-std::string edge_text(const Parked& parked) {
-  const std::string who = step_text(parked.half.step);
-  const std::string whom = step_text(parked.cause.step);
-  switch (parked.cause.kind) {
-    case CauseKind::Enter:
-      return fmt::format("{} waits for node {} to enter", who, parked.cause.step.node.index());
-    case CauseKind::Order:
-      return fmt::format("{} comes after {}", who, whom);
-    case CauseKind::After:
-      return fmt::format("{} waits for the end of {}", who, whom);
-    case CauseKind::Message:
-      return fmt::format("{} waits for the message of {}", who, whom);
-    case CauseKind::Credit:
-      return fmt::format("{} waits to send until {} frees a slot", who, whom);
-  }
-  fail_check("a cause kind", "a cause is one of the enumeration", __FILE__, __LINE__);
-}
 
 }  // namespace
 
@@ -193,12 +203,12 @@ Check deadlock_free(const Program& program, const Stop& stop) {
   return WaitFor(program, stop).explain();
 }
 
-std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked) {
+std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from) {
   const auto place = [](const StepRef& step) { return std::pair(step.node, step.channel); };
   constexpr size_t kUnseen = std::numeric_limits<size_t>::max();
   std::vector<size_t> position(parked.size(), kUnseen);  // in the path
   std::vector<Parked> path;
-  for (size_t at = 0; position[at] == kUnseen;) {
+  for (size_t at = from; position[at] == kUnseen;) {
     position[at] = path.size();
     path.push_back(parked[at]);
     // They are in the order of their channels.
@@ -213,13 +223,6 @@ std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked) {
       return {path.begin() + static_cast<std::ptrdiff_t>(position[at]), path.end()};
   }
   return path;
-}
-
-std::string stuck_text(const std::vector<Parked>& parked) {
-  std::string text;
-  for (const Parked& each : waiting_cycle(parked))
-    text += (text.empty() ? "" : "; ") + edge_text(each);
-  return text;
 }
 
 }  // namespace orrery

@@ -3,7 +3,7 @@
 // Whether the program ends. No cause is a choice, so one run decides for every timing. Where a walk
 // without time stops, the cycle of devices that wait for each other is the witness.
 
-#include <string>
+#include <cstddef>
 #include <vector>
 
 #include "models/program/program.h"
@@ -18,16 +18,12 @@ Check deadlock_free();
 
 /// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not: the wait-for cycle,
 /// device by device, and the conflicting orders of issue. If all devices entered a collective that
-/// cannot continue: the cycle of its steps.
+/// cannot continue: the cycle of its steps, step by step.
 Check deadlock_free(const Program& program, const Stop& stop);
 
 /// The channels of one schedule that wait for each other: each for the next one, the last for the
-/// first. `parked` is a walk's result, not empty, with every node entered.
-std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked);
-
-/// The steps of one schedule that wait for each other, in words: "node 0 channel 0 step 2 cannot
-/// send: its message would take the slot that node 1 channel 0 step 1 has not freed; ...". `parked`
-/// is a walk's result, not empty, with every node entered.
-std::string stuck_text(const std::vector<Parked>& parked);
+/// first. `parked` is a walk's result, not empty, with every node entered that is waited for from
+/// the channel at the position `from` on.
+std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from = 0);
 
 }  // namespace orrery

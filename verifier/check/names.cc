@@ -75,6 +75,16 @@ Check undecided(CheckKind kind, std::string of, std::string message, Witness wit
           std::move(message),           std::move(witness), {}};
 }
 
+size_t rows_shown(size_t count) {
+  constexpr size_t kMost = 8;
+  return count > kMost ? kMost - 1 : count;
+}
+
+void add_row_of_rest(Witness& witness, size_t count) {
+  if (const size_t shown = rows_shown(count); shown < count)
+    witness.emplace_back("...", std::to_string(count - shown) + " more");
+}
+
 std::string pointer_of(const Op& op) {
   return op.origin ? op.origin->pointer : quoted(op.name);
 }

@@ -3,6 +3,7 @@
 // Every check that a run can make: its hierarchical name in the report, and the property that it
 // states.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -47,6 +48,11 @@ std::span<const CheckInfo> all_checks();
 const CheckInfo& info(CheckKind kind);
 
 using Witness = std::vector<std::pair<std::string, std::string>>;
+
+/// How many of a cycle's `count` rows a witness shows: all up to eight, else the first seven.
+size_t rows_shown(size_t count);
+/// Where not all are shown, the row after them: how many more there are.
+void add_row_of_rest(Witness& witness, size_t count);
 
 /// A check that holds, with `message`, or by default the property that it states.
 Check passed(CheckKind kind, std::string of, std::string message = {}, std::string caveat = {});

@@ -161,10 +161,8 @@ class Disagreement {
     const std::string& right_name = program_.threads[b].name;
     return failed(
         CheckKind::OrderAgreed, pointer_of(other_second),
-        fmt::format("On stream {}, thread {} issues {} before {}, but thread {} issues {} "
-                    "before {}.",
-                    stream.index(), quoted(left_name), quoted(first.name), quoted(second.name),
-                    quoted(right_name), quoted(other_first.name), quoted(other_second.name)),
+        fmt::format("On stream {}, threads {} and {} issue two collectives in opposite orders.",
+                    stream.index(), quoted(left_name), quoted(right_name)),
         {{left_name, fmt::format("{} before {}", first.name, second.name)},
          {right_name, fmt::format("{} before {}", other_first.name, other_second.name)}});
   }

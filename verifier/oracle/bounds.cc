@@ -16,8 +16,10 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/host_executor.h"
+#include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/definitions.h"
+#include "verifier/oracle/discrete_bounds.h"
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
@@ -25,18 +27,6 @@
 namespace orrery {
 
 namespace {
-
-/// target[i] = next(target[i], i), enlarged; all bounds are made here. What is not a number, such
-/// as zero times infinite, is no bound: infinite.
-template <class Next>
-Tensor each(Tensor target, Next&& next) {
-  const std::span<double> elements = target.as<double>();
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const double bound = next(elements[i], i) * kBoundSlack;
-    elements[i] = std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
-  }
-  return target;
-}
 
 /// What is known of results that are not finite: nothing, as where a sum overflowed that another
 /// order may not. But where made_exactly(i), exact arithmetic gives the same infinity or NaN.
@@ -46,7 +36,7 @@ Tensor settled(Tensor bound, const Tensor& result, MadeExactly made_exactly) {
   const std::span<double> bounds = bound.as<double>();
   for (size_t i = 0; i < bounds.size(); ++i)
     if (!std::isfinite(wide.as<double>()[i]))
-      bounds[i] = made_exactly(i) ? 0 : std::numeric_limits<double>::infinity();
+      bounds[i] = made_exactly(i) ? 0 : kNoBound;
   return bound;
 }
 
@@ -85,6 +75,22 @@ bool holds_every(Dtype to, Dtype from) {
   return std::ldexp(wide.unit_roundoff, bits) <= 1;
 }
 
+/// Of each element of a conversion to floats, whether it is not rounded: it is the same when it is
+/// converted back. An integer must also be one that the float's bits hold, as converting back
+/// saturates.
+Tensor converts_exactly(const Tensor& value, const Tensor& result) {
+  Tensor exact = elementwise(Comparison::Eq, convert(result, value.dtype()), value);
+  if (is_float(value.dtype()))
+    return exact;
+  const Tensor wide = convert(result, Dtype::F64);
+  const double most = 1 / float_format(result.dtype()).unit_roundoff;
+  const std::span<arith::Pred> elements = exact.as<arith::Pred>();
+  for (size_t i = 0; i < elements.size(); ++i)
+    if (std::fabs(wide.as<double>()[i]) > most)
+      elements[i] = {0};
+  return exact;
+}
+
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
@@ -105,15 +111,12 @@ class Bounds {
   void local(OpId id, LogicalId device) {
     const Op& op = program_.op(id);
     std::vector<Tensor> moved;
-    if (rules(op.kind).moves && gives_floats(op))
+    if (rules(op.kind).moves)
       moved = moved_bounds(op, device);
     for (size_t r = 0; r < op.results.size(); ++r) {
       const Tensor& result = *values_.at(op.results[r], device);
-      std::optional<Tensor>& bound = bounds_.at(op.results[r], device);
-      if (!is_float(result.dtype()))
-        bound = Tensor(Dtype::F64, result.shape());
-      else
-        bound = moved.empty() ? computed_bound(op, result, device) : std::move(moved[r]);
+      bounds_.at(op.results[r], device) =
+          moved.empty() ? computed_bound(op, result, device) : std::move(moved[r]);
     }
   }
 
@@ -126,11 +129,6 @@ class Bounds {
     const LogicalId device = collective.members[node.index()];
     const Op& op = program_.op(op_id);
     const ValueType& type = program_.value(op.results.front()).type;
-    if (!is_float(type.dtype)) {
-      set(op, device, Tensor(Dtype::F64, type.shape));
-      return;
-    }
-
     std::vector<const Tensor*> errors;
     std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
     none.reserve(collective.members.size());
@@ -143,8 +141,16 @@ class Bounds {
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
-    // The extremum of values that are off is off by the largest of their errors, also the least.
+    if (!is_float(type.dtype)) {
+      Definition of_errors = definition;
+      of_errors.gives = Gives::Fold;
+      if (definition.combine != Combine::None)
+        of_errors.combine = Combine::Max;
+      set(op, device, exact_or_unknown(apply(of_errors, errors, Dtype::F64, type.shape)));
+      return;
+    }
     Definition of_errors = definition;
+    // The extremum of values that are off is off by the largest of their errors, also the least.
     if (definition.combine == Combine::Min)
       of_errors.combine = Combine::Max;
     Tensor bound = apply(of_errors, errors, Dtype::F64, type.shape);
@@ -192,20 +198,16 @@ class Bounds {
     return result;
   }
 
-  bool gives_floats(const Op& op) const {
-    return std::any_of(op.results.begin(), op.results.end(),
-                       [&](ValueId result) { return is_float(program_.value(result).type.dtype); });
-  }
-
-  /// Of a result of floats.
   Tensor computed_bound(const Op& op, const Tensor& result, LogicalId device) const {
-    const FloatFormat format = float_format(result.dtype());
     std::vector<const Tensor*> values;
     std::vector<const Tensor*> errors;
     for (const ValueId operand : op.operands) {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
+    if (!is_float(result.dtype()))
+      return discrete_bound(op, values, errors, result);
+    const FloatFormat format = float_format(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
@@ -214,12 +216,14 @@ class Bounds {
       case OpKind::ConvertElementType:
         if (holds_every(result.dtype(), values[0]->dtype()))
           return *errors[0];
-        return settled_sums(each(*errors[0],
-                                 [&](double error, size_t i) {
-                                   return error + format.unit_roundoff * r[i] +
-                                          format.half_smallest;
-                                 }),
-                            result, magnitudes(*values[0]), *errors[0]);
+        return settled_sums(
+            each(*errors[0],
+                 [&, exact = converts_exactly(*values[0], result)](double error, size_t i) {
+                   return exact.as<arith::Pred>()[i].value != 0
+                              ? error
+                              : error + format.unit_roundoff * r[i] + format.half_smallest;
+                 }),
+            result, magnitudes(*values[0]), *errors[0]);
       case OpKind::ReduceSum:
         return sum_bound(op, *values[0], *errors[0], result);
       case OpKind::ReduceMax:
@@ -256,14 +260,28 @@ class Bounds {
                         result, sums, carried);
   }
 
-  /// Of each result: the errors go where their elements go; integers, which are exact, say where.
+  /// Of each result: the errors go where their elements go; what fills other places is exact.
+  /// Nothing is known of an element that an inexact index brings.
   std::vector<Tensor> moved_bounds(const Op& op, LogicalId device) const {
     std::vector<const Tensor*> operands;
-    for (const ValueId operand : op.operands) {
-      const Tensor& value = *values_.at(operand, device);
-      operands.push_back(is_float(value.dtype()) ? &*bounds_.at(operand, device) : &value);
+    std::vector<const Tensor*> inexact;  // bounds of indices
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const Tensor& bound = *bounds_.at(op.operands[k], device);
+      const bool index = rules(op.kind).index_operands.contain(k);
+      operands.push_back(index ? &*values_.at(op.operands[k], device) : &bound);
+      if (index && !all_zero(bound))
+        inexact.push_back(&bound);
     }
-    return evaluate_local(program_, op, operands, device);
+    std::vector<Tensor> bounds = evaluate_local(program_, op, operands, device);
+    for (Tensor& bound : bounds)
+      for (double& error : bound.as<double>())
+        error = std::isnan(error) ? 0 : error;  // take fills with NaN
+    for (const Tensor* index : inexact)
+      for (Tensor& bound : bounds)
+        bound = each(std::move(bound), [&](double error, size_t i) {
+          return op.kind == OpKind::SelectN && element(*index, i) == 0 ? error : kNoBound;
+        });
+    return bounds;
   }
 
   static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
@@ -272,8 +290,7 @@ class Bounds {
     for (const Tensor* value : values)
       sizes.push_back(magnitudes(*value));
     const auto operand = [&](size_t k, size_t i) {
-      const size_t at = sizes[k].shape().rank() == 0 ? 0 : i;  // a scalar is the same everywhere
-      return Approximate{sizes[k].as<double>()[at], errors[k]->as<double>()[at]};
+      return Approximate{element(sizes[k], i), element(*errors[k], i)};
     };
     Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))
@@ -379,9 +396,15 @@ Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const
       return nearness_of_floats<E>(a, bound_a, b, bound_b);
     } else {
       Nearness nearness;
-      for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i)
-        if (!arith::same_value(a.as<E>()[i], b.as<E>()[i]))
+      for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i) {
+        if (arith::same_value(a.as<E>()[i], b.as<E>()[i]))
+          continue;
+        const bool exact = bound_a.as<double>()[i] == 0 && bound_b.as<double>()[i] == 0;
+        if (exact)
           nearness.wrong = static_cast<int64_t>(i);
+        else if (!nearness.undecided)
+          nearness.undecided = static_cast<int64_t>(i);
+      }
       return nearness;
     }
   });

@@ -12,15 +12,17 @@
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
 //    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
 //    largest e_i;
-//  - elementwise ops: elementwise_bounds.h; select_n: that of the case it takes;
-//  - convert to a float that does not hold every value of the operand's dtype: e + u |r| +
-//    half_smallest;
+//  - elementwise ops of floats: elementwise_bounds.h; select_n: that of the case it takes;
+//  - convert: e, where the float holds every value of the operand's dtype, or this one; else
+//    e + u |r| + half_smallest;
 //  - dot_general with K terms, accumulated with roundoff v:
 //    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
 //  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
 //  where
 //    it follows from exact infinities and NaNs;
-//  - integers and pred: 0, whatever made them, so that they are compared bit for bit.
+//  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
+//    operands may change them, as of a comparison of two floats that are nearer than their errors;
+//  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
 // Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
 // arithmetic in doubles.
 
@@ -38,8 +40,9 @@ namespace orrery {
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values);
 
-/// How near two floats, or integers, of one dtype and shape are, element by element. They agree on
-/// equal values; by_bound() (compare.h) says what the sum of their bounds decides of others.
+/// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
+/// Of other floats, by_bound() (compare.h) says what the sum of their bounds decides; other
+/// integers and preds are wrong where both are exact, else undecided.
 struct Nearness {
   std::optional<int64_t> wrong;      // the first that differs by more than its bound
   std::optional<int64_t> undecided;  // the first of which its bound decides nothing

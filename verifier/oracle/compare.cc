@@ -55,7 +55,7 @@ std::optional<int64_t> first_different(const E* a, const E* b, int64_t count) {
   if (count == 0 || std::memcmp(a, b, static_cast<size_t>(count) * sizeof(E)) == 0)
     return std::nullopt;
   for (int64_t i = 0; i < count; ++i)
-    if (!arith::same_value(a[i], b[i]))
+    if (arith::bits_of(a[i]) != arith::bits_of(b[i]))
       return i;
   return std::nullopt;
 }

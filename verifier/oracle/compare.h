@@ -41,8 +41,8 @@ Verdict by_bound(double a, double b, double bound);
 /// That bound in words, after "roundings allow": "a difference of 0.5, as large as the values".
 std::string allowed_text(Verdict verdict, double bound);
 
-/// The first element, counted from the first, in which `count` elements of one dtype differ. All
-/// NaNs are alike.
+/// The first element, counted from the first, in which `count` elements of one dtype differ in
+/// bits.
 std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
                                        int64_t count);
 

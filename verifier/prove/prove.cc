@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "simulator/algorithm/concrete.h"
-#include "verifier/check/hang.h"
+#include "verifier/check/names.h"
 #include "verifier/prove/canonical.h"
 
 namespace orrery {
@@ -259,7 +259,7 @@ Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Ran
   if (run.over_budget || run.pieces > budget || traced.races.over_budget)
     return over_budget();
   if (!run.stuck.empty())
-    return {false, "the schedule cannot end: " + stuck_text(run.stuck), {}};
+    return {false, fmt::format("it does not end (see {})", info(CheckKind::DeadlockFree).name), {}};
   if (run.misread)
     return {false, run.misread->text, {{"step", run.misread->text}}};
   if (run.digest != traced.expected)

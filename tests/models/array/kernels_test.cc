@@ -144,6 +144,23 @@ TEST_CASE("convert: equals arith.h element by element, between all dtypes") {
   }
 }
 
+TEST_CASE("full: which numbers a dtype has") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  CHECK((has_number(Dtype::S8, -128) && has_number(Dtype::S8, 127)));
+  CHECK_FALSE((has_number(Dtype::S8, -129) || has_number(Dtype::S8, 128)));
+  CHECK((has_number(Dtype::U8, 0) && has_number(Dtype::U8, 255)));
+  CHECK_FALSE((has_number(Dtype::U8, -1) || has_number(Dtype::U8, 256)));
+  CHECK((has_number(Dtype::S64, -0x1p63) && has_number(Dtype::U64, 0x1p63)));
+  CHECK_FALSE((has_number(Dtype::S64, 0x1p63) || has_number(Dtype::U64, 0x1p64)));
+  CHECK_FALSE((has_number(Dtype::S32, 0.5) || has_number(Dtype::S32, kNan)));
+  CHECK_FALSE((has_number(Dtype::Pred, 2) || has_number(Dtype::Pred, 0.5)));
+  CHECK((has_number(Dtype::F16, 65519) && has_number(Dtype::F16, 0.1)));
+  CHECK_FALSE((has_number(Dtype::F16, 65520) || has_number(Dtype::F16, 1e-9)));
+  CHECK((has_number(Dtype::F8E5M2, kInfinity) && has_number(Dtype::F8E5M2, kNan)));
+  CHECK((!has_number(Dtype::F8E4M3FN, kInfinity) && has_number(Dtype::F8E4M3FN, kNan)));
+}
+
 TEST_CASE("full: one value everywhere, converted") {
   CHECK(full(Dtype::S32, {3}, -7) == of(Dtype::S32, {-7, -7, -7}));
   CHECK(full(Dtype::BF16, {2}, 1.5) == of(Dtype::BF16, {1.5, 1.5}));

@@ -102,11 +102,11 @@ TEST_CASE("diagnostics: an input error keeps its errors") {
 }
 
 TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the letters, away") {
-  const std::vector<std::string_view> keys = {"latency", "bandwidth", "links", "link", "to"};
+  const std::vector<std::string_view> keys = {"latency", "bandwidth", "links", "link", "to", "ll"};
   struct Row {
     std::string_view word, nearest;
   };
-  const std::array<Row, 13> rows = {{
+  const std::array<Row, 16> rows = {{
       {"latency", "latency"},   // 0 edits
       {"lateny", "latency"},    // 1: a letter missing
       {"latencyy", "latency"},  // 1: a letter too many
@@ -118,6 +118,9 @@ TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the l
       {"line", "link"},   // 1 from "link"
       {"likn", "link"},   // 1: two neighbours swapped
       {"lo", ""},         // 1 from "to", but that is half of its letters
+      {"LL", "ll"},       // letters of the other case are no edits
+      {"LATNCY", "latency"},
+      {"tO", "to"},
       {"", ""},
       {"velocity", ""},
   }};
@@ -125,6 +128,8 @@ TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the l
     CAPTURE(row.word);
     CHECK(near_miss(row.word, keys) == row.nearest);
   }
+  // Of as many edits, the one with fewer letters of the other case.
+  CHECK(near_miss("Ab1", {"ab2", "Ab2"}) == "Ab2");
   CHECK(near_miss("word", {}).empty());
   CHECK(near_miss(std::string(65, 'a'), {"a"}).empty());
 }

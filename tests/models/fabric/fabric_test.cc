@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
+#include "models/fabric/protocol.h"
 #include "tests/models/fabric/shortest_route.h"
 #include "tests/support/property.h"
 
@@ -170,6 +171,15 @@ TEST_CASE("catalog: entries stand in name order") {
   REQUIRE(catalog().size() == 2);
   CHECK(catalog()[0].name == "a100-sxm-8");
   CHECK(catalog()[1].name == "h100-sxm-8");
+}
+
+TEST_CASE("protocols: the spellings of files and of scenarios are two") {
+  for (const Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128}) {
+    CHECK(protocol_named(name(protocol)) == protocol);
+    CHECK(protocol_of_key(key_of(protocol)) == protocol);
+    CHECK_FALSE(protocol_named(key_of(protocol)).has_value());
+    CHECK_FALSE(protocol_of_key(name(protocol)).has_value());
+  }
 }
 
 }  // namespace

@@ -357,7 +357,7 @@ TEST_CASE("iota: a dimension of its shape") {
 
 TEST_CASE("full: the shape and dtype of its parameters") {
   CHECK(outcome(OpKind::Full, {},
-                {{"shape", Numbers{2, 3}}, {"fill_value", 1.5}, {"dtype", Dtype::S32}}) ==
+                {{"shape", Numbers{2, 3}}, {"fill_value", 2.0}, {"dtype", Dtype::S32}}) ==
         "s32[2,3]");
 }
 

@@ -73,6 +73,42 @@ TEST_CASE("bad input: a number that an element cannot hold exactly") {
         "as those up to 2^53, got 9007199254740993");
 }
 
+TEST_CASE("bad input: a fill that the dtype does not have") {
+  const auto init = [](const std::string& dtype, const std::string& value) {
+    Small s;
+    s.arrays = R"({"a": {"shape": [8], "dtype": ")" + dtype + R"(", "spec": ["x"], "init": )" +
+               value + "}}";
+    const std::string message = refusal(s.text());
+    return message.substr(std::min(message.find("expected"), message.size()));
+  };
+  CHECK(init("u8", "300") == "expected a value of u8, got 300");
+  CHECK(init("s64", "9223372036854775808") == "expected a value of s64, got 9223372036854775808");
+  CHECK(init("s32", "0.5") == "expected a value of s32, got 0.5");
+  CHECK(init("s32", "\"NaN\"") == "expected a value of s32, got \"NaN\"");
+  CHECK(init("u32", "-1") == "expected a value of u32, got -1");
+  CHECK(init("pred", "2") == "expected a value of pred, got 2");
+  CHECK(init("f16", "65520") == "expected a value of f16, got 65520");
+  CHECK(init("f8e4m3fn", "\"Infinity\"") == "expected a value of f8e4m3fn, got \"Infinity\"");
+  CHECK(init("f32", "1e-60") == "expected a value of f32, got 1e-60");
+  CHECK(init("s8", R"({"random": 1, "values": "fractions"})") ==
+        "expected \"integers\", the values that s8 has, got \"fractions\"");
+}
+
+TEST_CASE("bad input: a fill_value that the dtype does not have") {
+  Small s;
+  s.program = R"([{"id": "r", "op": "full", "shape": [2], "dtype": "u8", "fill_value": 256}])";
+  CHECK(refusal(s.text()).find("full: expected a value of u8, got 256") != std::string::npos);
+}
+
+TEST_CASE("bad input: two names of one value are compared") {
+  Small s;
+  s.program = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a"},
+"yield": {"h": "n"}, "body": [{"id": "n", "op": "neg", "of": "h"}]}])";
+  s.more = R"("expect": [{"equal": ["l", "l.h"]}])";
+  CHECK(refusal(s.text()).find("expected another value: \"l.h\" and \"l\" name the same one") !=
+        std::string::npos);
+}
+
 TEST_CASE("bad input: 10^12 devices") {
   Small s;
   s.cluster = R"({"devices": 1000000000000, "topology": "ring", "bandwidth": "50 GB/s",

@@ -34,12 +34,21 @@ TEST_CASE("errors: the scenario as a whole") {
        "f:6:25: /memory/transport: expected an object with \"protocol\", \"slot\", got \"simple\""},
       {R"("memory": {"transport": {"protocol": "Simple", "slot": "1 MiB"}})",
        "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got "
-       "\"Simple\""},
+       "\"Simple\"; did you mean \"simple\"?"},
+      {R"("memory": {"transport": {"protocol": "LL 128", "slot": "1 MiB"}})",
+       "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got "
+       "\"LL 128\"; did you mean \"ll128\"?"},
+      {R"("memory": {"transport": {"protocol": 128, "slot": "1 MiB"}})",
+       "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got 128"},
       {R"("memory": {"transport": {"slot": "63 B"}})",
        "f:6:25: /memory/transport: missing key \"protocol\"\n"
        "f:6:34: /memory/transport/slot: expected at least 64 B, got \"63 B\""},
       {R"("memory": {"reuse": "yes"})",
        "f:6:21: /memory/reuse: expected \"none\" or \"xla\", got \"yes\""},
+      {R"("memory": {"reuse": "XLA"})",
+       "f:6:21: /memory/reuse: expected \"none\" or \"xla\", got \"XLA\"; did you mean \"xla\"?"},
+      {R"("memory": {"reserved": "1048577 TiB"})",
+       "f:6:24: /memory/reserved: expected at most 1048576 TiB, got \"1048577 TiB\""},
       {R"("memory": {"alignment": "0 B"})",
        "f:6:25: /memory/alignment: expected at least 1 B, got \"0 B\""},
       {R"("memory": {"alignment": "2 TiB"})",
@@ -76,6 +85,9 @@ TEST_CASE("errors: clusters") {
       {R"({"devices": 0, "topology": "ring"})",
        "f:2:12: /cluster: missing key \"bandwidth\"\nf:2:12: /cluster: missing key \"latency\"\n"
        "f:2:24: /cluster/devices: expected a number of devices of at least 1, got 0"},
+      {R"({"devices": 99999999999999999999, "links": []})",
+       "f:2:24: /cluster/devices: expected a number of devices of at most 9223372036854775807, got "
+       "99999999999999999999"},
       {R"({"devices": 4, "topology": 4})",
        "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
        "\"links\", got 4"},
@@ -134,10 +146,34 @@ TEST_CASE("errors: clusters") {
   }
 }
 
+TEST_CASE("errors: whole numbers of ops that 64 bits cannot hold name the end that is passed") {
+  const auto with_axis = [](const char* axis) {
+    Small s;
+    s.program = std::string(R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "axis": )") +
+                axis + "}]";
+    s.program.replace(s.program.find("psum"), 4, "all_gather");
+    return refusal(s.text());
+  };
+  const std::string begin = "f:5:82: /program/0/axis: expected a whole number";
+  CHECK(with_axis("9223372036854775808") ==
+        begin + " of at most 9223372036854775807, got 9223372036854775808");
+  CHECK(with_axis("-9223372036854775809") ==
+        begin + " of at least -9223372036854775808, got -9223372036854775809");
+  CHECK(with_axis("\"x\"") == begin + ", got \"x\"");
+}
+
 TEST_CASE("errors: meshes") {
   const Case cases[] = {
       {"4", "f:3:9: /mesh: expected an object with the size of each axis, got 4"},
       {R"({"x": 0})", "f:3:15: /mesh/x: expected an axis size of at least 1, got 0"},
+      {R"({"x": 9223372036854775808})",
+       "f:3:15: /mesh/x: expected an axis size of at most 9223372036854775807, got "
+       "9223372036854775808"},
+      {R"({"x": -9223372036854775809})",
+       "f:3:15: /mesh/x: expected an axis size of at least 1, got -9223372036854775809"},
+      {R"({"x": 1e1})",
+       "f:3:15: /mesh/x: expected an axis size of at least 1, got 1e1; write it without an "
+       "exponent"},
       {R"({"x": 4, "y": 2})",
        "f:3:9: /mesh: expected a mesh of at most 4 devices, the cluster's, got 8"},
       {R"({"x": 1048576, "y": 1048576, "z": 1048576, "w": 1048576})",
@@ -184,6 +220,12 @@ TEST_CASE("errors: arrays") {
        "seed} or a number, got \"itoa\"; did you mean \"iota\"?"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": -1}}})",
        "f:4:67: /arrays/a/init/random: expected a seed of at least 0, got -1"},
+      {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": 99999999999999999999}}})",
+       "f:4:67: /arrays/a/init/random: expected a seed of at most 9223372036854775807, got "
+       "99999999999999999999"},
+      {R"({"a": {"shape": [99999999999999999999], "dtype": "f32"}})",
+       "f:4:28: /arrays/a/shape/0: expected an extent of at most 9223372036854775807, got "
+       "99999999999999999999"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": 1, "values": "whole"}}})",
        "f:4:80: /arrays/a/init/values: expected \"fractions\" or \"integers\", got \"whole\""},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": null}})",

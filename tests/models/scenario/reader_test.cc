@@ -36,7 +36,7 @@ TEST_CASE("reader: a scenario with every part") {
   "memory": {"reuse": "xla", "alignment": "512 B", "reserved_MiB": 300},
   "arrays": {
     "a": {"shape": [64, 32], "dtype": "float32", "spec": ["x", null], "init": "iota"},
-    "b": {"shape": [8], "dtype": "s8", "init": 1.5},
+    "b": {"shape": [8], "dtype": "s8", "init": -2},
     "c": {"shape": [], "dtype": "pred", "init": {"random": 7}}
   },
   "program": [
@@ -64,7 +64,7 @@ TEST_CASE("reader: a scenario with every part") {
   REQUIRE(s.arrays.size() == 3);
   CHECK(s.arrays[0].dtype == Dtype::F32);
   CHECK(s.arrays[0].spec.dims == std::vector<std::vector<std::string>>{{"x"}});
-  CHECK(std::get<FillInit>(s.arrays[1].init).value == 1.5);
+  CHECK(std::get<FillInit>(s.arrays[1].init).value == -2);
   CHECK(std::get<RandomInit>(s.arrays[2].init).seed == 7);
   REQUIRE(s.program.ops.size() == 5);
   // 64 rows over 4 devices of axis x.

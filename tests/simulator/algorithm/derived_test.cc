@@ -14,10 +14,10 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/progress.h"
-#include "simulator/schedule/sliced_schedule.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/some_op.h"
@@ -52,7 +52,7 @@ std::vector<Named> all_schedules() {
             };
             all.push_back({name, make()});
             if ((n + slots) % 2 == 0 && make()->largest_message() > 2)
-              all.push_back({name + ", cut", std::make_unique<SlicedSchedule>(make(), 2)});
+              all.push_back({name + ", cut", cut(make(), 2)});
           }
   return all;
 }

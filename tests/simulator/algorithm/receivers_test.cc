@@ -10,7 +10,7 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/schedule/sliced_schedule.h"
+#include "simulator/algorithm/concrete.h"
 #include "tests/simulator/algorithm/some_op.h"
 
 namespace orrery::test {
@@ -34,7 +34,7 @@ void for_each_schedule(Check&& check) {
                            nodes, channels));
           auto schedule = algorithm.make(schedule_request(op, nodes, elements, transport));
           check(*schedule);
-          check(SlicedSchedule(std::move(schedule), 3));
+          check(*cut(std::move(schedule), 3));
         }
       }
     }

@@ -34,7 +34,7 @@ struct Connections {
   std::vector<int64_t> slots() {
     const Lowered& lowered = rig.lower();
     std::vector<int64_t> slots;
-    for (const Bytes bytes : transport_buffers(rig.program, lowered, Bytes(1)))
+    for (const Bytes bytes : transport_buffers(rig.program, lowered, {Protocol::Simple, Bytes(1)}))
       slots.push_back(bytes.count());
     return slots;
   }

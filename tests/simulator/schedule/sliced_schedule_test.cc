@@ -114,7 +114,7 @@ TEST_CASE("sliced schedules: as the same iterations written out") {
     areas.output = 200;
     auto whole = std::make_unique<StoredSchedule>(areas, random.steps, random.messages);
     const bool whole_ends = ends(*whole);
-    const SlicedSchedule sliced(std::move(whole), stretch);
+    const SlicedOver<> sliced(std::move(whole), stretch);
     int64_t largest = 1;
     for (const auto& channels : random.steps)
       for (const std::vector<Step>& channel : channels)
@@ -151,8 +151,8 @@ TEST_CASE("sliced schedules: the window and the lookback of a long ring do not g
     return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 8, elements, Combine::Add,
                                           Transport{1, slots, Entry::Eager});
   };
-  const SlicedSchedule few(ring(8 * 4, 2), 2);
-  const SlicedSchedule many(ring(int64_t{8} * 4000, 2), 2);
+  const SlicedOver<RingSchedule> few(ring(8 * 4, 2), 2);
+  const SlicedOver<RingSchedule> many(ring(int64_t{8} * 4000, 2), 2);
   CHECK(few.iterations() == 2);
   CHECK(many.iterations() == 2000);
   // Message g takes the slot of message g - 2, which its receiver takes one step after it is sent.

@@ -38,6 +38,21 @@ TEST_CASE("diff: a run and itself, and its saved report") {
   }
 }
 
+TEST_CASE("diff: without data, other initial data are no difference, and the answer says so") {
+  const TemporaryFolder folder;
+  const std::string ones = folder.file("ones.json", sum_scenario("ring"));
+  std::string other = sum_scenario("ring");
+  other.replace(other.find("[1,1,1,1]"), 9, "[2,2,2,2]");
+  const std::string twos = folder.file("twos.json", other);
+  CHECK(ran({"diff", ones, twos}).outcome == Outcome::Fails);
+  const Ran text = ran({"diff", ones, twos, "--data", "off"});
+  CHECK(text.outcome == Outcome::Holds);
+  CHECK(text.out.find("  not told  Values: neither A nor B has any. ") != std::string::npos);
+  const Ran json = ran({"diff", ones, twos, "--data", "off", "--format", "json"});
+  CHECK(json.out.find("\"not_compared\": [\n    \"Values: neither A nor B has any. ") !=
+        std::string::npos);
+}
+
 TEST_CASE("diff: another algorithm: the collective, the device, the element, the distance") {
   const TemporaryFolder folder;
   const std::string ring = folder.file("ring.json", sum_scenario("ring"));
@@ -62,6 +77,58 @@ TEST_CASE("diff: a slow device: the computation that takes longer, on it") {
   CHECK(differ.out.find("Device 3 is slow: its local ops take 1.5 times as long.") !=
         std::string::npos);
   CHECK(differ.out.find("value  ") == std::string::npos);
+}
+
+/// The sum with these memory rules.
+std::string with_memory(const std::string& policy) {
+  std::string text = sum_scenario("ring");
+  text.back() = ',';
+  return text + " \"memory\": " + policy + "}";
+}
+
+TEST_CASE("diff: each key of memory that differs, with both values") {
+  const TemporaryFolder folder;
+  const std::string transport = R"({"transport": {"protocol": "ll", "slot": "1 KiB"}})";
+  struct Case {
+    std::string a, b, line;
+  };
+  const Case cases[] = {
+      {"{}", R"({"reuse": "xla"})", "memory.reuse: none in A, xla in B\n"},
+      {R"({"alignment": "1 B"})", "{}", "memory.alignment: 1 B in A, 256 B in B\n"},
+      {"{}", R"({"reserved": "2 MiB"})", "memory.reserved: 0 B in A, 2 MiB in B\n"},
+      {transport, R"({"transport": {"protocol": "simple", "slot": "1 KiB"}})",
+       "memory.transport.protocol: ll in A, simple in B\n"},
+      {transport, R"({"transport": {"protocol": "ll", "slot": "2 KiB"}})",
+       "memory.transport.slot: 1 KiB in A, 2 KiB in B\n"},
+      {"{}", transport,
+       "memory.transport.protocol: not given in A, ll in B\n"
+       "  settings  memory.transport.slot: not given in A, 1 KiB in B\n"}};
+  for (const Case& c : cases) {
+    CAPTURE(c.line);
+    const Ran differ = ran(
+        {"diff", folder.file("a.json", with_memory(c.a)), folder.file("b.json", with_memory(c.b))});
+    // These, and no other.
+    const size_t at = differ.out.find("  settings  " + c.line);
+    REQUIRE(at != std::string::npos);
+    CHECK(differ.out.find("  settings  ") == at);
+    CHECK(differ.out.find("  settings  ", at + 12 + c.line.size()) == std::string::npos);
+  }
+}
+
+TEST_CASE("diff: settings in JSON") {
+  const TemporaryFolder folder;
+  const std::string a = folder.file("a.json", with_memory("{}"));
+  const std::string b = folder.file("b.json", with_memory(R"({"reuse": "xla"})"));
+  CHECK(ran({"diff", a, a}).out.find("settings") == std::string::npos);
+  const Ran json = ran({"diff", a, b, "--format", "json"});
+  const std::string settings = R"("settings": [
+    {
+      "key": "memory.reuse",
+      "a": "none",
+      "b": "xla"
+    }
+  ])";
+  CHECK(json.out.find(settings) != std::string::npos);
 }
 
 TEST_CASE("diff: JSON has the first difference first") {

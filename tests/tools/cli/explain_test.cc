@@ -61,6 +61,35 @@ TEST_CASE("explain: the causes of an op, back to the start of the run") {
         std::string::npos);
 }
 
+TEST_CASE("explain: of a long chain JSON has the beginning and the end, and how many it left out") {
+  const TemporaryFolder folder;
+  // 16 elements, 64 B, a message. A ring of two sends two in each of 2,000 iterations, one after
+  // the other: with the flight of each and the entry 4 x 2,000 + 1 links. 3,000 have more.
+  const auto cut = [&](int iterations) {
+    std::string text = scenario(
+        R"({"id": "total", "op": "psum", "of": "alpha", "axis_name": "x", "algorithm": "ring"})",
+        R"(, "memory": {"reserved": "0 B", "transport": {"protocol": "simple", "slot": "64 B"}})");
+    const std::string shape = R"("shape": [1000])";
+    const size_t at = text.find(shape);
+    return folder.file(
+        "cut.json",
+        text.replace(at, shape.size(), "\"shape\": [" + std::to_string(iterations * 64) + "]"));
+  };
+  const Json few = explained(cut(2000), "total");
+  CHECK(few["left_out"] == 0);
+  CHECK(few["chain"].size() == 4 * 2000 + 1);
+  const Json why = explained(cut(3000), "total");
+  CHECK(why["left_out"] == 4 * 3000 + 1 - 10'000);
+  const Json& chain = why["chain"];
+  REQUIRE(chain.size() == 10'000);
+  CHECK(chain.front()["begin_ps"] == 0);
+  // Each link begins when the one before ends, except after what is left out.
+  for (size_t l = 1; l < chain.size(); ++l)
+    CHECK((chain[l]["begin_ps"] == chain[l - 1]["end_ps"]) == (l != 5'000));
+  // Each of 6,000 messages takes 64 ns and 1 us.
+  CHECK(chain.back()["end_ps"] == int64_t{6000} * 1'064'000);
+}
+
 TEST_CASE("explain: why a value is held from when to when") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", scenario(kPlain));

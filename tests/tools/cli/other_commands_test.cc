@@ -101,6 +101,22 @@ TEST_CASE("prove: 2 where the file, the cluster or the size is invalid") {
   CHECK(ran({"prove", ring, "--size", "4 MGB"}).outcome == Outcome::WrongInput);
 }
 
+TEST_CASE("prove: a wrong value of an option is told what the option takes") {
+  const std::string ring = in_tree("tests/data/msccl/r48ll.xml");
+  const auto error = [&](const char* option, const char* value) {
+    const Ran wrong = ran({"prove", ring, option, value});
+    CHECK(wrong.outcome == Outcome::WrongInput);
+    return wrong.err.substr(0, wrong.err.find('\n'));
+  };
+  for (const char* const value : {"0", "1048577", "x", "2.5", "99999999999999999999"})
+    CHECK(error("--slots", value) ==
+          std::string("--slots: expected a whole number from 1 to 1048576, got ") + value);
+  for (const char* const value : {"x", "65536", "-1", "99999999999999999999"})
+    CHECK(error("--root", value) ==
+          std::string("--root: expected a whole number from 0 to 65535, got ") + value);
+  CHECK(error("--runtime", "RCCL") == "--runtime: expected rccl|msccl|none, got RCCL");
+}
+
 TEST_CASE("show: the catalog's figures have their sources") {
   CHECK(ran({"show", "catalog"}).out.find("h100-sxm-8\n") != std::string::npos);
   CHECK(ran({"show", "catalog", "h100-sxm-8"}).out.find("\"source\"") != std::string::npos);

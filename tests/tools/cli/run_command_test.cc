@@ -210,6 +210,18 @@ TEST_CASE("run: an unknown value, with the near miss") {
   CHECK(unknown.err.find("has no value \"totl\"; did you mean \"total\"?") != std::string::npos);
 }
 
+TEST_CASE("run: a value that is not there is told the ones that it may mean") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("loop.json", R"({"orrery": 1, "mesh": {"x": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+"arrays": {"a": {"shape": [4], "dtype": "f32"}, "b": {"shape": [4], "dtype": "f32"}},
+"program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "a", "k": "b"},
+"yield": {"h": "t", "k": "k"}, "body": [{"id": "t", "op": "add", "of": ["h", "k"]}]}]})");
+  const Ran loop = ran({"run", file, "--format", "json", "--values", "l"});
+  CHECK(loop.outcome == Outcome::WrongInput);
+  CHECK(loop.err.find("has no value \"l\"; did you mean \"l.h\" or \"l.k\"?") != std::string::npos);
+}
+
 TEST_CASE("run: a program that hangs has no values to print") {
   const std::string file = in_tree("scenarios/two-programs-hang.json");
   const Ran all = ran({"run", file, "--format", "json", "--values", "all"});
@@ -217,6 +229,24 @@ TEST_CASE("run: a program that hangs has no values to print") {
   const Ran one = ran({"run", file, "--format", "json", "--values", "q1"});
   CHECK(one.outcome == Outcome::Fails);
   CHECK(one.out.find("\"per_device\": [null,null,null,null]") != std::string::npos);
+}
+
+TEST_CASE("run: the report of a hang says each wait and each order once") {
+  const Ran hang = ran({"run", in_tree("scenarios/two-programs-hang.json")});
+  CHECK(hang.outcome == Outcome::Fails);
+  const size_t checks = hang.out.find("CHECKS\n");
+  const std::string shown = R"(CHECKS
+  ✗ DEADLOCK.FREE     /programs/0/do/0  The program cannot end: devices wait for each other, in a
+                                        cycle of 2.
+      device 0: waits in "p0" for device 2 to enter "p1", which "program 1" issues after "q1"
+      device 2: waits in "q1" for device 0 to enter "q0", which "program 0" issues after "p0"
+  ✗ ORDER.AGREED      /programs/1/do/1  On stream 0, threads "program 0" and "program 1" issue two
+                                        collectives in opposite orders.
+      program 0: p0 before q0
+      program 1: q1 before p1
+)";
+  REQUIRE(checks != std::string::npos);
+  CHECK(hang.out.substr(checks, shown.size()) == shown);
 }
 
 TEST_CASE("run: printing values needs JSON, and data") {

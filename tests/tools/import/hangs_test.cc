@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "models/base/diagnostics.h"
 #include "tests/tools/import/xml.h"
 #include "tools/import/prove.h"
 
@@ -14,6 +13,12 @@ namespace {
 
 AlgorithmProof prove(const AlgoText& algo, uint32_t slots = 2) {
   return prove_algorithm(read_msccl(algo.text(), "a.xml"), {slots});
+}
+
+AlgorithmProof prove_without_runtime(const AlgoText& algo) {
+  ProofRequest request;
+  request.runtime = runtime_named("none");
+  return prove_algorithm(read_msccl(algo.text(), "a.xml"), request);
 }
 
 Check hang_check(const AlgorithmProof& proof) {
@@ -28,15 +33,6 @@ std::string witness(const Check& check) {
   for (const auto& [key, value] : check.witness)
     text += key + ": " + value + "\n";
   return text;
-}
-
-std::string errors(const AlgoText& algo) {
-  try {
-    read_msccl(algo.text(), "a.xml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, and needs three") {
@@ -173,9 +169,64 @@ TEST_CASE("hangs: the waits of nops are taken over by the next step, which must 
   AlgoText open = waiting({copy(0, true)}, 0);
   open.gpus[0] = BlockText{0, -1, -1, {copy(0, true)}}.text() +
                  BlockText{1, -1, -1, {nop(0), copy(1, true)}}.text();
-  CHECK(errors(open) ==
-        "a.xml:8:1: /algo/gpu/0/tb/1/step/1/depid: expected a wait: the nop on line 7 waits, and "
-        "the runtimes refuse that unless the step after it waits too");
+  const AlgorithmProof refused = prove(open);
+  CHECK(refused.checks[0].name == "RUNTIME.LIMITS");
+  CHECK(witness(refused.checks[0]) ==
+        "depid: gpu 0 tb 1 step 1 (line 8) has no wait, and the nop on line 7 before it waits\n");
+  CHECK(hang_check(refused).holds());
+}
+
+TEST_CASE("hangs: without a runtime a nop waits where it is, whatever follows it") {
+  const std::string nop = StepText{0, "nop", "i0", "i0", 0, 0, 1}.text();
+  // Both thread blocks write chunk 0 of s; the nop orders them.
+  const std::string second = StepText{1, "cpy", "i0", "s0"}.text();
+  AlgoText open = waiting({copy(0, true), copy(1, true)}, 0);
+  open.gpus[0] = BlockText{0, -1, -1, {copy(0, true), copy(1, true)}}.text() +
+                 BlockText{1, -1, -1, {nop, second}}.text();
+  CHECK(prove_without_runtime(open).holds);
+  // Its wait for a flag that nothing sets.
+  open.gpus[0] = BlockText{0, -1, -1, {copy(0, true), copy(1, false)}}.text() +
+                 BlockText{1, -1, -1, {nop, second}}.text();
+  CHECK(hang_check(prove_without_runtime(open)).message ==
+        "gpu 0 tb 1 step 0 (line 8) waits for tb 0 step 1 (line 5) for ever: neither that step nor "
+        "a later one of its thread block sets a flag (hasdep=\"1\").");
+}
+
+/// Thread blocks that end with a nop that waits for a step of the other one.
+AlgoText last_nops(bool sets_flags) {
+  AlgoText algo = waiting({}, 0);
+  const auto block = [&](int id) {
+    return BlockText{
+        id,
+        -1,
+        -1,
+        {StepText{0, "cpy", "i0", "s" + std::to_string(id), 1, -1, -1, sets_flags}.text(),
+         StepText{1, "nop", "i0", "i0", 0, 1 - id, 0, false}.text()}}
+        .text();
+  };
+  algo.gpus[0] = block(0) + block(1);
+  return algo;
+}
+
+TEST_CASE("hangs: the wait of a last nop is made without a runtime") {
+  CHECK(prove_without_runtime(last_nops(true)).holds);
+  const AlgorithmProof proof = prove_without_runtime(last_nops(false));
+  CHECK_FALSE(proof.holds);
+  CHECK(std::count_if(proof.checks.begin(), proof.checks.end(),
+                      [](const Check& each) { return !each.holds(); }) == 2);
+  CHECK(hang_check(proof).message ==
+        "gpu 0 tb 0 step 1 (line 5) waits for tb 1 step 0 (line 8) for ever: neither that step nor "
+        "a later one of its thread block sets a flag (hasdep=\"1\").");
+  CHECK(proof.notes.size() == 2);  // uncut messages, and the slots
+}
+
+TEST_CASE("hangs: runtimes do not make the wait of a last nop, which is said") {
+  const AlgorithmProof proof = prove(last_nops(false));
+  CHECK(hang_check(proof).holds());
+  CHECK(
+      std::count(proof.notes.begin(), proof.notes.end(),
+                 "gpu 0 tb 0 step 1 (nop, line 5) waits, and no step of its thread block follows: "
+                 "rccl does not make its wait; so with 1 other nop") == 1);
 }
 
 TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the next step") {
@@ -201,9 +252,8 @@ TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the nex
   algo.gpus[0] =
       BlockText{0, -1, -1, {re(0, "i0", false), waits, re(2, "i1", true), copy(3, true)}}.text() +
       other;
-  CHECK(errors(algo) ==
-        "a.xml:7:1: /algo/gpu/0/tb/0/step/3/depid: expected a wait: the nop on line 5 waits, and "
-        "the runtimes refuse that unless the step after it waits too");
+  CHECK(witness(prove(algo).checks[0]) ==
+        "depid: gpu 0 tb 0 step 3 (line 7) has no wait, and the nop on line 5 before it waits\n");
 }
 
 TEST_CASE("hangs: a receive that is gone is a hang, with both counts and the side that differs") {

@@ -32,7 +32,7 @@ std::string with(std::string xml, const std::string& from, const std::string& to
 TEST_CASE("MSCCL: the header") {
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   CHECK(algorithm.name == "small");
-  CHECK(algorithm.protocol == MscclProtocol::LL);
+  CHECK(algorithm.protocol == Protocol::LL);
   CHECK(algorithm.collective == MscclCollective::AllGather);
   CHECK(algorithm.gpus == 2);
   CHECK(algorithm.chunks == 2);
@@ -137,8 +137,7 @@ TEST_CASE("MSCCL: errors name their position") {
         "a.xml:2:1: /algo/gpu/0/o_chunks: expected 2 (allgather over 2 gpus with nchunksperloop "
         "2), got 3");
   CHECK(errors(with(good, "send=\"1\"", "send=\"5\"")) ==
-        "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"\n"
-        "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer");
+        "a.xml:3:1: /algo/gpu/0/tb/0/send: expected a whole number from -1 to 1, got \"5\"");
   CHECK(errors(with(good, "type=\"r\"", "type=\"rx\"")) ==
         "a.xml:5:1: /algo/gpu/0/tb/0/step/1/type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or "
         "nop, "
@@ -265,6 +264,42 @@ TEST_CASE("MSCCL: a chain of re ends with the sixteenth re of its thread block")
   CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
   other.type = "cpy";
   CHECK(chains({re, other, re}) == std::vector<size_t>{1, 1, 1});
+}
+
+TEST_CASE(
+    "MSCCL: what follows from a wrong number of a thread block or gpu is no error of its own") {
+  // Each of the three chunks that go round is added, stored and sent on.
+  AlgoText ring = three_ring();
+  ring.scratch = 1;
+  ring.gpus[1] += BlockText{1, -1, -1, {StepText{0, "cpy", "i0", "s0"}.text()}}.text();
+  const std::string good = ring.text();
+  for (const char* const peer : {"send", "recv"})
+    for (const char* const wrong : {"x", "99"}) {
+      const std::string attribute = std::string(peer) + "=\"";
+      const size_t at = good.find(attribute) + attribute.size();
+      std::string text = good;
+      text.replace(at, 1, wrong);
+      CHECK(errors(text) == "a.xml:3:1: /algo/gpu/0/tb/0/" + std::string(peer) +
+                                ": expected a whole number from -1 to 2, got \"" + wrong + "\"");
+    }
+  CHECK(
+      errors(with(good, "send=\"1\"", "send=\"-1\"")) ==
+      "a.xml:4:1: /algo/gpu/0/tb/0/step/0/type: s sends, and the thread block has no send peer\n"
+      "a.xml:5:1: /algo/gpu/0/tb/0/step/1/type: rrs sends, and the thread block has no send "
+      "peer\n"
+      "a.xml:6:1: /algo/gpu/0/tb/0/step/2/type: rrcs sends, and the thread block has no send "
+      "peer\n"
+      "a.xml:7:1: /algo/gpu/0/tb/0/step/3/type: rcs sends, and the thread block has no send peer");
+  // Two thread blocks with one peer, of which one has no channel.
+  ring.gpus[0] += BlockText{1, 1, 2, {}, 1}.text();
+  ring.channels = 2;
+  CHECK(
+      errors(with(ring.text(), "chan=\"1\"", "chan=\"x\"")) ==
+      "a.xml:10:1: /algo/gpu/0/tb/1/chan: expected a whole number from 0 to 2147483647, got \"x\"");
+  CHECK(
+      errors(with(good, "id=\"1\" i_chunks=\"3\" o_chunks=\"0\" s_chunks=\"1\"",
+                  "id=\"1\" i_chunks=\"3\" o_chunks=\"0\" s_chunks=\"x\"")) ==
+      "a.xml:11:1: /algo/gpu/1/s_chunks: expected a whole number from 0 to 2147483647, got \"x\"");
 }
 
 TEST_CASE("MSCCL: every error of a file is reported") {

@@ -8,20 +8,13 @@
 #include <rapidcheck.h>
 
 #include "tests/support/property.h"
+#include "tests/tools/import/proof_parts.h"
 #include "tests/tools/import/xml.h"
 #include "tools/import/message_cut.h"
 #include "tools/import/prove.h"
 
 namespace orrery::test {
 namespace {
-
-const Check& named(const AlgorithmProof& proof, const std::string& name) {
-  for (const Check& each : proof.checks)
-    if (each.name == name)
-      return each;
-  FAIL("no check " << name);
-  return proof.checks.front();
-}
 
 std::string notes(const AlgorithmProof& proof) {
   std::string text;
@@ -30,19 +23,9 @@ std::string notes(const AlgorithmProof& proof) {
   return text;
 }
 
-/// Two gpus send each other three chunks in one message, then receive.
 AlgoText three_at_once(const std::string& protocol) {
-  AlgoText algo;
+  AlgoText algo = exchange_at_once(3);
   algo.protocol = protocol;
-  algo.chunks = 6;
-  algo.output = 6;
-  algo.gpus = {
-      BlockText{
-          0, 1, 1, {StepText{0, "s", "o0", "o0", 3}.text(), StepText{1, "r", "o3", "o3", 3}.text()}}
-          .text(),
-      BlockText{
-          0, 0, 0, {StepText{0, "s", "o3", "o3", 3}.text(), StepText{1, "r", "o0", "o0", 3}.text()}}
-          .text()};
   return algo;
 }
 
@@ -112,19 +95,26 @@ TEST_CASE("sizes: without --slots, the slots are the runtime's for the protocol,
 TEST_CASE("sizes: a reduce and a broadcast count the chunks of a Simple message by 512 KiB") {
   MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   const Runtime& rccl = *runtime_named("rccl");
-  const auto chunks = [&](MscclCollective collective, MscclProtocol protocol, int64_t chunk) {
+  const auto chunks = [&](MscclCollective collective, Protocol protocol, int64_t chunk) {
     algorithm.collective = collective;
     algorithm.protocol = protocol;
     return chunks_of_message(algorithm, rccl, Bytes(chunk));
   };
-  CHECK(chunks(MscclCollective::AllReduce, MscclProtocol::Simple, 1 << 18) == 8);
-  CHECK(chunks(MscclCollective::Reduce, MscclProtocol::Simple, 1 << 18) == 2);
-  CHECK(chunks(MscclCollective::Broadcast, MscclProtocol::Simple, 1 << 18) == 2);
-  CHECK(chunks(MscclCollective::Broadcast, MscclProtocol::LL, 1 << 12) == 4);
+  CHECK(chunks(MscclCollective::AllReduce, Protocol::Simple, 1 << 18) == 8);
+  CHECK(chunks(MscclCollective::Reduce, Protocol::Simple, 1 << 18) == 2);
+  CHECK(chunks(MscclCollective::Broadcast, Protocol::Simple, 1 << 18) == 2);
+  CHECK(chunks(MscclCollective::Broadcast, Protocol::LL, 1 << 12) == 4);
   // A stretch of a larger chunk is a slot all the same.
-  algorithm.protocol = MscclProtocol::Simple;
+  algorithm.protocol = Protocol::Simple;
   CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).elements == 1 << 19);
   CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).chunks == 1);
+}
+
+/// With RCCL's slots, and fused steps, which it refuses to run.
+ProofRequest slots_of_rccl() {
+  ProofRequest request;
+  request.runtime = runtime_named("rccl");
+  return request;
 }
 
 /// Gpus around a ring send messages of several chunks to the next one. The k-th messages of all
@@ -173,11 +163,12 @@ TEST_CASE("sizes: larger sizes need as many slots or more, and every size at mos
   holds_for_all("exchanges around rings", [] {
     const AlgoText algo = random_exchange();
     const MscclAlgorithm algorithm = read_msccl(algo.text(), "a.xml");
-    const std::optional<uint32_t> worst = prove_algorithm(algorithm, {}).least_slots;
+    const std::optional<uint32_t> worst = prove_algorithm(algorithm, slots_of_rccl()).least_slots;
     std::optional<uint32_t> smaller = 1;
     for (int64_t chunks = 6; chunks >= 1; --chunks) {
-      const Bytes size(algo.chunks * (16384 / chunks / 4 * 4));
-      const auto at_size = prove_algorithm(algorithm, {{}, size}).least_slots;
+      ProofRequest request = slots_of_rccl();
+      request.size = Bytes(algo.chunks * (16384 / chunks / 4 * 4));
+      const auto at_size = prove_algorithm(algorithm, request).least_slots;
       RC_ASSERT(at_size.has_value() == worst.has_value());
       if (!worst)
         continue;
@@ -216,7 +207,7 @@ TEST_CASE("sizes: steps that race at one size may not at a smaller one") {
                BlockText{0, 0, 0, {StepText{0, "rcs", "s0", "s0", 4}.text()}}.text()};
   const auto judged = [&](const char* most) {
     algo.sizes = std::string(" minBytes=\"0\" maxBytes=\"") + most + "\"";
-    return named(prove(algo), "RACE.FREE").message;
+    return named(prove(algo, slots_of_rccl()), "RACE.FREE").message;
   };
   // Four chunks of 4 KiB fit a slot.
   CHECK(judged("24576") ==

@@ -110,6 +110,38 @@ inline AlgoText three_ring() {
   return algo;
 }
 
+/// Two gpus exchange `count` chunks each, in one message.
+inline AlgoText exchange_at_once(int count) {
+  AlgoText algo;
+  algo.chunks = 2 * count;
+  algo.output = 2 * count;
+  const std::string second = "o" + std::to_string(count);
+  const auto block = [&](int peer, const std::string& own, const std::string& other) {
+    return BlockText{
+        0,
+        peer,
+        peer,
+        {StepText{0, "s", own, own, count}.text(), StepText{1, "r", other, other, count}.text()}}
+        .text();
+  };
+  algo.gpus = {block(1, "o0", second), block(0, second, "o0")};
+  return algo;
+}
+
+/// Two gpus, each of which sends away one chunk of its input and reduces the other in place.
+inline AlgoText two_reduce_scatter() {
+  AlgoText algo;
+  algo.coll = "reduce_scatter";
+  algo.input = 2;
+  algo.output = 0;
+  algo.gpus = {
+      BlockText{0, 1, 1, {StepText{0, "s", "i1"}.text(), StepText{1, "rrc", "i0", "i0"}.text()}}
+          .text(),
+      BlockText{0, 0, 0, {StepText{0, "s", "i0"}.text(), StepText{1, "rrc", "i1", "i1"}.text()}}
+          .text()};
+  return algo;
+}
+
 /// Out of place, an all-gather around a ring: each gpu sends its `own` chunks, passes on those of
 /// the gpus between, and keeps the last ones.
 inline AlgoText ring_gather(int gpus, int own) {

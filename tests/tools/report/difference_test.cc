@@ -259,15 +259,29 @@ TEST_CASE("diff: parts that one record lacks are named, and are no difference") 
   RunComparison comparison = compare(record(), b);
   CHECK(comparison.same());
   CHECK(comparison.not_compared ==
-        Names{"Values: B has none. (A saved report has what `run --format json --values all` kept; "
-              "a program that does not end has none.)"});
+        Names{"Values: B has none. (A run with data off or over its budget, and a program that "
+              "does not "
+              "end, have none. A saved report has what `run --format json --values all` kept.)"});
   b = record();
   b.values.pop_back();
   CHECK(compare(record(), b).not_compared == Names{"Values that B does not have: \"q\"."});
+  CHECK(compare(b, record()).not_compared == Names{"Values that A does not have: \"q\"."});
   b = record();
   b.devices.pop_back();
   CHECK(compare(record(), b).not_compared ==
         Names{"Devices: A has 2, B has 1; those of both are compared."});
+}
+
+TEST_CASE(
+    "diff: two records without values are the same, and that values were not compared is told") {
+  RunRecord a = record();
+  a.values.clear();
+  const RunComparison comparison = compare(a, a);
+  CHECK(comparison.same());
+  CHECK(comparison.not_compared ==
+        Names{"Values: neither A nor B has any. (A run with data off or over its budget, and a "
+              "program that does not end, have none. A saved report has what `run --format json "
+              "--values all` kept.)"});
 }
 
 TEST_CASE("diff: different fingerprints are a difference, even if nothing else differs") {
@@ -288,6 +302,22 @@ TEST_CASE("diff: a program that does not end is compared in issue order") {
   b.ops[0].algorithm = "direct";
   b.ops[1].algorithm = "direct";
   CHECK(only(a, b).first.at == "p");
+}
+
+TEST_CASE("difference: a setting is told, and is no difference of the results") {
+  RunRecord a = record();
+  RunRecord b = record();
+  a.settings = {{"memory.reuse", "none"}, {"memory.alignment", "256 B"}};
+  b.settings = {{"memory.reuse", "xla"}, {"memory.alignment", "256 B"}};
+  const RunComparison comparison = compare(a, b);
+  CHECK(comparison.same());
+  REQUIRE(comparison.settings.size() == 1);
+  CHECK(comparison.settings[0].key == "memory.reuse");
+  CHECK(comparison.settings[0].a == "none");
+  CHECK(comparison.settings[0].b == "xla");
+  // A saved report has none.
+  b.settings.clear();
+  CHECK(compare(a, b).settings.empty());
 }
 
 }  // namespace

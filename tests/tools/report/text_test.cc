@@ -49,6 +49,32 @@ ASSUMED
 )text");
 }
 
+TEST_CASE("text report: exposed time of several programs is a share of all their time") {
+  Report report = sample_report();
+  // 500 ns in two programs of 1.5 us each.
+  report.devices[0].threads = {ThreadId(0), ThreadId(0)};
+  report.devices[1].times.exposed = Duration();
+  CHECK(report_text(report, Style())
+            .find("exposed for 500 ns on device 0, 16.7 % of the makespan of each of its 2 "
+                  "programs") != std::string::npos);
+  // The device with the largest share: 300 ns in one.
+  report.devices[1].times.exposed = Duration(300'000);
+  CHECK(report_text(report, Style())
+            .find("exposed for 300 ns on device 1, 20.0 % of the makespan\n") != std::string::npos);
+}
+
+TEST_CASE("text report: a program without ops has no share of the time") {
+  Report report = sample_report();
+  Scenario scenario = *report.scenario;
+  const ThreadId empty(scenario.program.threads.size());
+  scenario.program.threads.push_back(scenario.program.threads.front());
+  scenario.program.threads.back().issue_order.clear();
+  report.scenario = std::make_shared<const Scenario>(std::move(scenario));
+  for (DeviceReport& device : report.devices)
+    device.threads.push_back(empty);
+  CHECK(report_text(report, Style()).find("33.3 % of the makespan\n") != std::string::npos);
+}
+
 TEST_CASE("text report: an undecided check has a mark of its own, and the headline says so") {
   Report sample = sample_report();
   sample.checks[1] = {"VALUES.EQUAL", Verdict::Undecided, "/expect/0", "there are no values", {}};

@@ -1,0 +1,54 @@
+#pragma once
+
+// A small program over two devices, and the error bounds of its values.
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/values/host_rig.h"
+#include "verifier/oracle/bounds.h"
+
+namespace orrery::test {
+
+inline constexpr double kU = 0x1p-24;  // unit roundoff of f32
+
+/// Two devices along x. The bound of a value's elements on device 0.
+struct Bounded {
+  Bounded() : rig({{"x", 2}}) {
+    rig.argument("a", {{1, 2}, {3, -4}});
+    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});  // 4, -2
+  }
+
+  std::vector<double> of(const std::string& name) {
+    const HostRun run = rig.run();
+    return numbers(
+        *error_bounds(rig.program, rig.lowered, run.values).at(rig.value(name), LogicalId(0)));
+  }
+
+  HostRig rig;
+};
+
+inline void check_close_to(const std::vector<double>& bounds, const std::vector<double>& expected) {
+  REQUIRE(bounds.size() == expected.size());
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    CHECK(bounds[i] >= expected[i]);                  // never too small,
+    CHECK(bounds[i] <= expected[i] * (1 + 0x1p-18));  // and larger by its own roundings only
+  }
+}
+
+/// Which elements have no bound; the others have to be exact.
+inline void check_unknown(Bounded& bounded, const std::string& name,
+                          const std::vector<bool>& expected) {
+  CAPTURE(name);
+  std::vector<bool> unknown;
+  for (const double bound : bounded.of(name)) {
+    CHECK((bound == 0 || std::isinf(bound)));
+    unknown.push_back(bound != 0);
+  }
+  CHECK(unknown == expected);
+}
+
+}  // namespace orrery::test

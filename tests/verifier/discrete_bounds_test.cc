@@ -1,0 +1,92 @@
+#include "verifier/oracle/discrete_bounds.h"
+
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "tests/verifier/bounded.h"
+#include "verifier/oracle/bounds.h"
+
+using namespace orrery;
+using namespace orrery::test;
+
+TEST_CASE("bounds: a comparison of rounded floats is exact where they are further apart") {
+  Bounded bounded;
+  // s is 4, -2 with errors of 4 u and 6 u. Beside it, what is nearer to its elements than that.
+  const double near = 4 + 0x1p-22;  // by 4 u
+  bounded.rig.argument("near", {{near, -3}, {near, -3}});
+  bounded.rig.op("lt", "less", {"s", "near"});
+  bounded.rig.op("max", "either", {"less", "less"});
+  bounded.rig.op("pmax", "any", {"less"}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("psum", "count", {"less"}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("reduce_max", "one", {"less"}, {{"axes", Integers{0}}});
+  bounded.rig.op("slice", "second", {"less"},
+                 {{"start_indices", Integers{1}}, {"limit_indices", Integers{2}}});
+  // What it selects is unknown too, though both cases are exact.
+  bounded.rig.op("select_n", "selected", {"less", "a", "near"});
+  check_unknown(bounded, "less", {true, false});
+  check_unknown(bounded, "either", {true, false});
+  check_unknown(bounded, "any", {true, false});
+  check_unknown(bounded, "count", {true, false});
+  check_unknown(bounded, "one", {true});
+  check_unknown(bounded, "second", {false});
+  check_unknown(bounded, "selected", {true, false});
+}
+
+TEST_CASE("bounds: a rounded float makes exact integers where its error spans no other") {
+  Bounded bounded;
+  bounded.rig.argument("third", {{0.5, 1.25}, {0.5, 1.25}});
+  bounded.rig.op("psum", "t", {"third"}, {{"axis_name", Names{"x"}}});  // 1, 2.5
+  bounded.rig.op("convert_element_type", "whole", {"t"}, {{"new_dtype", Dtype::S32}});
+  bounded.rig.op("sub", "zero", {"t", "t"});
+  bounded.rig.op("convert_element_type", "is", {"t"}, {{"new_dtype", Dtype::Pred}});
+  bounded.rig.op("convert_element_type", "is_not", {"zero"}, {{"new_dtype", Dtype::Pred}});
+  bounded.rig.op("slice", "first", {"whole"},
+                 {{"start_indices", Integers{0}}, {"limit_indices", Integers{1}}});
+  bounded.rig.op("reshape", "index", {"first"}, {{"new_sizes", Integers{}}});
+  bounded.rig.op("dynamic_slice", "row", {"a", "index"}, {{"slice_sizes", Integers{1}}});
+  check_unknown(bounded, "whole", {true, false});
+  check_unknown(bounded, "is", {false, false});
+  check_unknown(bounded, "is_not", {true, true});
+  check_unknown(bounded, "row", {true});
+}
+
+TEST_CASE("bounds: the rank of the largest of rounded floats is unknown") {
+  Bounded bounded;
+  bounded.rig.op("pargmax", "of_exact", {"a"}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("pargmax", "of_sums", {"s"}, {{"axis_name", Names{"x"}}});
+  check_unknown(bounded, "of_exact", {false, false});
+  check_unknown(bounded, "of_sums", {true, true});
+}
+
+TEST_CASE("bounds: what take fills is exact") {
+  Bounded bounded;
+  bounded.rig.argument("outside", {tensor(Dtype::S32, {}, {9}), tensor(Dtype::S32, {}, {9})});
+  bounded.rig.op("take", "filled", {"s", "outside"}, {{"axis", int64_t{0}}});
+  check_unknown(bounded, "filled", {false});
+}
+
+TEST_CASE("bounds: a mask of converted indices is exact") {
+  Bounded bounded;
+  bounded.rig.op("iota", "i", {},
+                 {{"shape", Integers{2}}, {"dtype", Dtype::S32}, {"dimension", int64_t{0}}});
+  bounded.rig.op("convert_element_type", "f", {"i"}, {{"new_dtype", Dtype::F32}});
+  bounded.rig.op("full", "one", {},
+                 {{"shape", Integers{}}, {"fill_value", 1.0}, {"dtype", Dtype::F32}});
+  bounded.rig.op("ge", "mask", {"f", "one"});
+  check_unknown(bounded, "mask", {false, false});
+}
+
+TEST_CASE("close: exact integers must be equal, and others are undecided where they differ") {
+  const Tensor one = tensor(Dtype::S32, {2}, {1, 2});
+  const Tensor other = tensor(Dtype::S32, {2}, {1, 3});
+  const Tensor exact = tensor(Dtype::F64, {2}, {0, 0});
+  const Tensor unknown = tensor(Dtype::F64, {2}, {0, std::numeric_limits<double>::infinity()});
+  CHECK(nearness(one, exact, other, exact).wrong == 1);
+  for (const Nearness& near :
+       {nearness(one, unknown, other, exact), nearness(one, exact, other, unknown)}) {
+    CHECK_FALSE(near.wrong);
+    CHECK(near.undecided == 1);
+  }
+  CHECK_FALSE(nearness(one, unknown, one, unknown).undecided);
+}
