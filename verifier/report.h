@@ -67,7 +67,8 @@ struct DeviceReport {
 /// A link that carries something.
 struct LinkReport {
   LinkId link;
-  Bytes bytes;
+  Bytes bytes;      // of data
+  double wire = 0;  // the same with flags; for display
 };
 
 struct Report {

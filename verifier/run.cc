@@ -290,8 +290,9 @@ class Run {
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
     for (size_t l = 0; report_.completion && l < stages_.demands().links.size(); ++l)
       if (stages_.demands().links[l].bytes > 0)
-        report_.links.push_back(
-            {LinkId(l), stages_.demands().bytes_over(LinkId(l), stages_.fabric())});
+        report_.links.push_back({LinkId(l),
+                                 stages_.demands().bytes_over(LinkId(l), stages_.fabric()),
+                                 static_cast<double>(stages_.demands().links[l].wire)});
     for (size_t t = 0; t < program_.threads.size(); ++t) {
       const TapeOrder tape(lowered().tapes[t]);
       for (uint32_t i = 0; i < tape.size(); ++i) {
@@ -334,8 +335,11 @@ class Run {
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
-      const Exposure exposed =
-          exposure(thread, *report_.completion, lowered().launch, described.op, waiting);
+      const auto launch = [&](LogicalId id) {
+        const Member member = lowered().member(program_, described.op, id);
+        return lowered().collective(member.collective).figures.launch;
+      };
+      const Exposure exposed = exposure(thread, *report_.completion, launch, described.op, waiting);
       described.exposed = exposed.exposed;
       described.hidden = exposed.hidden;
       device = exposed.device;

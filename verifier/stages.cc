@@ -39,19 +39,14 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       options_(std::move(options)),
       diagnostics_(diagnostics),
       leaves_out_(leaves_out_iterations(program)),
-      healthy_(carrying_data(cluster.fabric, options_.memory.data_share())),
-      healthy_paths_(healthy()),
+      healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
                      options_.memory.transport)) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
-  if (fault_effects_.fabric) {
-    // Faults state the rates of links, flags included.
-    if (auto slower = carrying_data(*fault_effects_.fabric, options_.memory.data_share()))
-      fault_effects_.fabric = std::move(slower);
+  if (fault_effects_.fabric)
     faulty_paths_.emplace(*fault_effects_.fabric);
-  }
 }
 
 void Stages::lengthen(OpId op, std::span<const Duration> by) {

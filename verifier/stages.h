@@ -60,9 +60,9 @@ class Stages {
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
   const FaultEffects& fault_effects() const { return fault_effects_; }
-  /// With its faults, at the rates at which links carry data.
+  /// With its faults.
   const Fabric& fabric() const {
-    return fault_effects_.fabric ? *fault_effects_.fabric : healthy();
+    return fault_effects_.fabric ? *fault_effects_.fabric : cluster_.fabric;
   }
   Paths& healthy_paths() { return healthy_paths_; }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
@@ -106,20 +106,16 @@ class Stages {
   /// The parts that a report keeps; no stage may be called afterwards.
   Lowered take_lowered() && { return std::move(lowered_); }
   /// Empty if it is that of the cluster.
-  std::optional<Fabric> take_fabric() && {
-    return std::move(fault_effects_.fabric ? fault_effects_.fabric : healthy_);
-  }
+  std::optional<Fabric> take_fabric() && { return std::move(fault_effects_.fabric); }
 
  private:
-  const Fabric& healthy() const { return healthy_ ? *healthy_ : cluster_.fabric; }
   std::optional<Completion> time_long_loops();
 
   const Program& program_;
   const Cluster& cluster_;
   const StageOptions options_;
   Diagnostics& diagnostics_;
-  const bool leaves_out_;          // iterations of loops
-  std::optional<Fabric> healthy_;  // where flags take a part of the rates
+  const bool leaves_out_;  // iterations of loops
   Paths healthy_paths_;
   Lowered lowered_;
   FaultEffects fault_effects_;

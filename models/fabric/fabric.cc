@@ -59,12 +59,11 @@ struct Fabric::Graph {
 };
 
 Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
-               int64_t rate_parts, DataShare data_share)
+               int64_t rate_parts)
     : devices_(devices),
       switches_(std::move(switches)),
       links_(std::move(links)),
-      rate_parts_(rate_parts),
-      data_share_(data_share) {
+      rate_parts_(rate_parts) {
   ORRERY_CHECK(rate_parts >= 1 && rate_parts <= kMostRateParts, "the parts of rates are few");
   const size_t vertices = devices_ + switches_.size();
   for (const Link& link : links_) {
@@ -86,7 +85,6 @@ Fabric::Fabric(const Fabric& other)
       switches_(other.switches_),
       links_(other.links_),
       rate_parts_(other.rate_parts_),
-      data_share_(other.data_share_),
       graph_(std::make_unique<Graph>(devices_ + switches_.size(), links_)) {}
 
 Fabric& Fabric::operator=(const Fabric& other) {

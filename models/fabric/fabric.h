@@ -13,16 +13,9 @@
 #include "models/array/dtype.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/fabric/transport.h"
 
 namespace orrery {
-
-/// Of `wire` bytes in a slot and on a link, `data` are data. The rest are flags, which tell the
-/// receiver that the data have arrived.
-struct DataShare {
-  int64_t data = 1;
-  int64_t wire = 1;
-  friend bool operator==(const DataShare&, const DataShare&) = default;
-};
 
 /// A directed link. Opposite directions are two links.
 struct Link {
@@ -39,7 +32,7 @@ class Fabric {
  public:
   /// Requires that every link joins two different vertices of the fabric.
   Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
-         int64_t rate_parts = 1, DataShare data_share = {});
+         int64_t rate_parts = 1);
   ~Fabric();
   Fabric(Fabric&&) noexcept;
   Fabric& operator=(Fabric&&) noexcept;
@@ -54,9 +47,6 @@ class Fabric {
   /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 where a
   /// fault divides one by 3. So what a fault divides stays exact.
   int64_t rate_parts() const { return rate_parts_; }
-
-  /// Bandwidths are this share of what the links carry: 1 except where carrying_data() made it.
-  DataShare data_share() const { return data_share_; }
 
   /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
   /// search among the links out of `from`.
@@ -79,7 +69,6 @@ class Fabric {
   std::vector<std::string> switches_;
   std::vector<Link> links_;
   int64_t rate_parts_;
-  DataShare data_share_;
   std::unique_ptr<Graph> graph_;
 };
 
@@ -96,7 +85,7 @@ struct DeviceFigures {
 
 /// Where a figure of a cluster comes from.
 struct FigureSource {
-  std::string figure;  // "latency", "flops/bf16"
+  std::string figure;  // "latency", "flops/bf16", "transport/ll/launch"
   std::string label;   // "data sheet", "measured", "calibrated", "extrapolated"
   std::string source;
   std::string date;
@@ -109,6 +98,7 @@ struct Cluster {
   Fabric fabric;
   DeviceFigures device;
   std::vector<FigureSource> sources = {};  // of figures that have one, by figure
+  std::optional<TransportFigures> transport = {};
 };
 
 /// Fabrics by topology. Each directed link has `bandwidth` and `latency`.

@@ -1,8 +1,6 @@
 #include "models/fabric/protocol.h"
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "models/base/int128.h"
 
@@ -49,20 +47,14 @@ std::vector<std::string_view> protocol_keys() {
   return keys;
 }
 
-DataShare data_share(Protocol protocol) {
-  return kProtocols[static_cast<size_t>(protocol)].share;
+Bytes on_wire(Bytes data, DataShare share) {
+  if (share.data == share.wire)
+    return data;
+  return Bytes(checked_narrow(ceil_divide(Int128{data.count()} * share.wire, Int128{share.data})));
 }
 
-std::optional<Fabric> carrying_data(const Fabric& fabric, DataShare share) {
-  if (share.data == share.wire)
-    return std::nullopt;
-  std::vector<Link> links(fabric.links().begin(), fabric.links().end());
-  for (Link& link : links) {
-    const Int128 rate = Int128{link.bandwidth.count()} * share.data / share.wire;
-    link.bandwidth = BytesPerSecond(std::max<int64_t>(1, static_cast<int64_t>(rate)));
-  }
-  return Fabric(fabric.devices(), {fabric.switches().begin(), fabric.switches().end()},
-                std::move(links), fabric.rate_parts(), share);
+DataShare data_share(Protocol protocol) {
+  return kProtocols[static_cast<size_t>(protocol)].share;
 }
 
 }  // namespace orrery

@@ -16,7 +16,7 @@ namespace {
 
 using Need = Parameter::Need;
 
-/// `own`, after the parameters of all collectives. The last five say how it is executed, and do not
+/// `own`, after the parameters of all collectives. The last six say how it is executed, and do not
 /// change its meaning.
 std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
   std::vector<Parameter> all = {
@@ -27,9 +27,10 @@ std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
     all.push_back(std::move(parameter));
   const std::vector<Parameter> hints = {
       {"algorithm", ParameterKind::Text, Need::Optional, {}, {}, {}, {}},
-      {"channels", ParameterKind::Integer, Need::Optional, int64_t{1}, 1, 1024, {}},
+      {"channels", ParameterKind::Integer, Need::Optional, {}, 1, kMostChannels, {}},
+      {"protocol", ParameterKind::Text, Need::Optional, {}, {}, {}, {}},
       {"stream", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, 1023, {}},
-      {"slots", ParameterKind::Integer, Need::Optional, int64_t{2}, 1, 65536, {}},
+      {"slots", ParameterKind::Integer, Need::Optional, {}, 1, kMostSlots, {}},
       {"entry",
        ParameterKind::Text,
        Need::Optional,

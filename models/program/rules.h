@@ -104,6 +104,10 @@ OpMemory results_in_operands(const Attributes&, std::span<const ValueType> opera
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
+/// The most of a collective's "channels" and "slots".
+inline constexpr int64_t kMostChannels = 1024;
+inline constexpr int64_t kMostSlots = 65'536;
+
 struct Parameter {
   std::string_view name;
   ParameterKind kind;

@@ -1,6 +1,5 @@
 #include "models/scenario/cluster_reader.h"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,6 +10,8 @@
 #include "models/base/check.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/figure_reader.h"
+#include "models/scenario/transport_reader.h"
 
 namespace orrery {
 
@@ -56,7 +57,10 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& diagnostic
 class ClusterReader {
  public:
   ClusterReader(DocumentNode node, const Limits& limits, Diagnostics& diagnostics)
-      : fields_(node, diagnostics), limits_(limits), diagnostics_(diagnostics) {}
+      : fields_(node, diagnostics),
+        figures_(diagnostics),
+        limits_(limits),
+        diagnostics_(diagnostics) {}
 
   std::optional<Cluster> read() {
     const size_t before = diagnostics_.size();
@@ -88,6 +92,9 @@ class ClusterReader {
     }
     read_link_figures(devices, topology);
     DeviceFigures device = read_device();
+    std::optional<TransportFigures> transport;
+    if (const auto given = fields_.optional("transport"))
+      transport = read_transport(*given, figures_, diagnostics_);
     std::optional<Fabric> fabric;
     if (devices && topology == Topology::Links)
       fabric = read_links(links, static_cast<uint32_t>(*devices));
@@ -101,10 +108,8 @@ class ClusterReader {
     fields_.finish();
     if (diagnostics_.size() != before || !fabric)
       return std::nullopt;
-    std::sort(sources_.begin(), sources_.end(),
-              [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
     return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
-                   std::move(device), std::move(sources_)};
+                   std::move(device), std::move(figures_).sources(), std::move(transport)};
   }
 
  private:
@@ -121,29 +126,8 @@ class ClusterReader {
     return devices;
   }
 
-  /// The amount under `key`, which may be an object that tells its source.
-  std::optional<int64_t> figure(Fields& fields, std::string_view key, Dimension dimension,
-                                QuantityRange range, const std::string& called) {
-    const std::optional<DocumentNode> node = fields.object().find(key);
-    if (!node || node->kind() != DocumentNode::Kind::Object)
-      return fields.optional_quantity(key, dimension, range);
-    fields.optional(key);
-    Fields inner(*node, diagnostics_);
-    const std::optional<int64_t> value = inner.required_quantity("value", dimension, range);
-    FigureSource source{called, "", "", ""};
-    const std::pair<std::string_view, std::string*> texts[] = {
-        {"label", &source.label}, {"source", &source.source}, {"date", &source.date}};
-    for (const auto& [text_key, text] : texts) {
-      if (const auto member = inner.required(text_key))
-        *text = read_text(*member, "a text", diagnostics_).value_or("");
-    }
-    inner.finish();
-    sources_.push_back(std::move(source));
-    return value;
-  }
-
   std::optional<int64_t> figure(std::string_view key, Dimension dimension, QuantityRange range) {
-    return figure(fields_, key, dimension, range, std::string(key));
+    return figures_.quantity(fields_, key, dimension, range, std::string(key));
   }
 
   /// What links have that do not say it themselves. A fabric of one device has none.
@@ -193,8 +177,9 @@ class ClusterReader {
                                      in_quotes(member.key()), rate_key_hint(member.key())));
         continue;
       }
-      const std::optional<int64_t> rate = figure(rates, key, Dimension::WorkRate, kPositive,
-                                                 fmt::format("flops/{}", orrery::name(*dtype)));
+      const std::optional<int64_t> rate =
+          figures_.quantity(rates, key, Dimension::WorkRate, kPositive,
+                            fmt::format("flops/{}", orrery::name(*dtype)));
       if (rate && !flops.emplace(*dtype, FlopsPerSecond(*rate)).second)
         diagnostics_.add(member.key_origin(),
                          fmt::format("the rate of {} is given twice", orrery::name(*dtype)));
@@ -311,12 +296,12 @@ class ClusterReader {
   }
 
   Fields fields_;
+  FigureReader figures_;
   const Limits& limits_;
   Diagnostics& diagnostics_;
   std::vector<std::string> switches_;
   std::map<std::string, size_t> switch_ids_;  // places in switches_
   bool switches_given_ = false;
-  std::vector<FigureSource> sources_;
   std::optional<int64_t> bandwidth_, latency_;  // of links that do not say their own
 };
 

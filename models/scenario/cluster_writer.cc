@@ -69,6 +69,8 @@ class ClusterWriter {
     if (topology == "links")
       write_links(fabric);
     write_device(cluster_.device);
+    if (cluster_.transport)
+      members_.emplace_back("transport", transport_text(*cluster_.transport));
     return JsonText::object(std::move(members_));
   }
 
@@ -78,16 +80,65 @@ class ClusterWriter {
                        [&](const FigureSource& source) { return source.figure == called; });
   }
 
-  /// A quantity, with its source where the cluster tells one.
-  JsonText figure(const std::string& called, const std::string& value) {
+  /// A figure, with its source where the cluster tells one.
+  JsonText figure(const std::string& called, JsonText value) {
     for (const FigureSource& source : cluster_.sources) {
       if (source.figure == called)
-        return JsonText::object({{"value", JsonText::text(value)},
+        return JsonText::object({{"value", std::move(value)},
                                  {"label", JsonText::text(source.label)},
                                  {"source", JsonText::text(source.source)},
                                  {"date", JsonText::text(source.date)}});
     }
-    return JsonText::text(value);
+    return value;
+  }
+  JsonText figure(const std::string& called, const std::string& value) {
+    return figure(called, JsonText::text(value));
+  }
+
+  JsonText transport_text(const TransportFigures& transport) {
+    Members protocols;
+    for (const ProtocolFigures& protocol : transport.protocols)
+      protocols.emplace_back(protocol.name, protocol_text(protocol));
+    return JsonText::object({{"protocols", JsonText::object(std::move(protocols))}});
+  }
+
+  JsonText protocol_text(const ProtocolFigures& protocol) {
+    Members members;
+    const auto add_text = [&](const std::string& key, JsonText value) {
+      members.emplace_back(
+          key, figure(fmt::format("transport/{}/{}", protocol.name, key), std::move(value)));
+    };
+    const auto add_integer = [&](const std::string& key, const std::optional<int64_t>& number) {
+      if (number)
+        add_text(key, JsonText::raw(fmt::format("{}", *number)));
+    };
+    const auto add_quantity = [&](const std::string& key, const auto& amount) {
+      if (amount)
+        add_text(key, JsonText::text(quantity_text(*amount)));
+    };
+    if (!protocol.algorithms.empty()) {
+      std::vector<JsonText> names;
+      for (const std::string& algorithm : protocol.algorithms)
+        names.push_back(JsonText::text(algorithm));
+      members.emplace_back("algorithms", JsonText::list(std::move(names)));
+    }
+    const std::optional<Protocol> known = protocol_of_key(protocol.name);
+    if (protocol.share != (known ? data_share(*known) : DataShare()))
+      add_text("efficiency",
+               JsonText::text(fmt::format("{}/{}", protocol.share.data, protocol.share.wire)));
+    add_quantity("slot", protocol.slot);
+    add_integer("slots", protocol.slots);
+    add_integer("channels", protocol.channels);
+    add_quantity("channel_bytes", protocol.channel_bytes);
+    add_quantity("launch", protocol.launch);
+    add_quantity("channel_launch", protocol.channel_launch);
+    add_quantity("peer_launch", protocol.peer_launch);
+    add_quantity("overhead", protocol.overhead);
+    add_quantity("latency", protocol.latency);
+    add_quantity("channel_rate", protocol.channel_rate);
+    add_quantity("reduce_rate", protocol.reduce_rate);
+    add_quantity("store_rate", protocol.store_rate);
+    return JsonText::object(std::move(members));
   }
 
   void add(const std::string& key, const std::string& value) {

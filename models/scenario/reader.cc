@@ -62,7 +62,7 @@ class ScenarioReader {
       mesh = read_mesh(*node,
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
                        limits_, diagnostics_);
-    const MemoryPolicy memory = read_memory();
+    const MemoryPolicy memory = read_memory(cluster ? &cluster->cluster : nullptr);
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
       arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
@@ -95,7 +95,8 @@ class ScenarioReader {
   }
 
  private:
-  MemoryPolicy read_memory() {
+  /// `cluster`: null if it was not read.
+  MemoryPolicy read_memory(const Cluster* cluster) {
     MemoryPolicy policy;
     const std::optional<DocumentNode> node = fields_.optional("memory");
     if (!node ||
@@ -113,26 +114,46 @@ class ScenarioReader {
             fields.optional_quantity("reserved", Dimension::Size, {.most = kMostReserved.count()}))
       policy.reserved = Bytes(*reserved);
     if (const auto transport = fields.optional("transport"))
-      policy.transport = read_transport(*transport);
+      read_transport_of(*transport, cluster, policy);
     fields.finish();
     return policy;
   }
 
-  std::optional<TransportBuffers> read_transport(DocumentNode node) {
-    if (!is_object(node, "an object with \"protocol\", \"slot\"", diagnostics_))
-      return std::nullopt;
+  static bool has_slots(const Cluster& cluster) {
+    return cluster.transport &&
+           std::all_of(cluster.transport->protocols.begin(), cluster.transport->protocols.end(),
+                       [](const ProtocolFigures& protocol) { return protocol.slot.has_value(); });
+  }
+
+  /// true: that of the cluster. Else a protocol and its slot, without further figures.
+  void read_transport_of(DocumentNode node, const Cluster* cluster, MemoryPolicy& policy) {
+    if (node.kind() == DocumentNode::Kind::Boolean) {
+      policy.counts_transport = node.boolean();
+      if (policy.counts_transport && cluster != nullptr && !has_slots(*cluster))
+        expected(node,
+                 "a cluster with a \"transport\" whose protocols have slots, or \"protocol\" and "
+                 "\"slot\" here",
+                 diagnostics_);
+      return;
+    }
+    if (!is_object(node, "true, or an object with \"protocol\", \"slot\"", diagnostics_))
+      return;
+    policy.counts_transport = true;
     Fields fields(node, diagnostics_);
-    TransportBuffers transport;
-    if (const auto protocol = fields.required("protocol"))
-      if (const auto word = read_word(*protocol, protocol_keys(), diagnostics_))
-        transport.protocol = *protocol_of_key(*word);
+    ProtocolFigures transport;
+    if (const auto protocol = fields.required("protocol")) {
+      if (const auto word = read_word(*protocol, protocol_keys(), diagnostics_)) {
+        transport.name = *word;
+        transport.share = data_share(*protocol_of_key(*word));
+      }
+    }
     if (const auto slot =
             fields.required_quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()})) {
       transport.slot = Bytes(*slot);
       transport.slot_origin = fields.find_quantity("slot", Dimension::Size)->origin();
     }
     fields.finish();
-    return transport;
+    policy.transport = transport;
   }
 
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {

@@ -89,22 +89,6 @@ struct Expectation {
       what;
 };
 
-/// How a communication library passes messages: through slots in buffers of the receiver. It has as
-/// many slots per connection as the collective's "slots".
-struct TransportBuffers {
-  Protocol protocol = Protocol::Simple;
-  Bytes slot;               // with its flags; at least kSmallestSlot
-  Origin slot_origin = {};  // for errors; two that differ only in it are equal
-  friend bool operator==(const TransportBuffers& a, const TransportBuffers& b) {
-    return a.protocol == b.protocol && a.slot == b.slot;
-  }
-
-  /// The most data of one message. Larger ones are cut.
-  Bytes largest_message() const {
-    const DataShare share = data_share(protocol);
-    return Bytes(slot.count() / share.wire * share.data);
-  }
-};
 /// The data of a slot have room for a work element of any type.
 inline constexpr Bytes kSmallestSlot = Bytes(64);
 
@@ -116,14 +100,11 @@ inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 struct MemoryPolicy {
   enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
   Bytes alignment = Bytes(256);
-  Bytes reserved;                                  // by the runtime, on every device
-  std::optional<TransportBuffers> transport = {};  // absent: not counted, messages are not cut
+  Bytes reserved;  // by the runtime, on every device
+  /// The buffers of the transport are counted: those of the cluster's, or those given here.
+  bool counts_transport = false;
+  std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
-
-  /// What of a link's rate is data.
-  DataShare data_share() const {
-    return transport ? orrery::data_share(transport->protocol) : DataShare();
-  }
 };
 
 struct Scenario {

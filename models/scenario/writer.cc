@@ -283,8 +283,10 @@ JsonText memory_text(const MemoryPolicy& policy) {
   if (policy.transport)
     members.emplace_back(
         "transport",
-        JsonText::object({{"protocol", JsonText::text(key_of(policy.transport->protocol))},
-                          {"slot", JsonText::text(quantity_text(policy.transport->slot))}}));
+        JsonText::object({{"protocol", JsonText::text(policy.transport->name)},
+                          {"slot", JsonText::text(quantity_text(*policy.transport->slot))}}));
+  else if (policy.counts_transport)
+    members.emplace_back("transport", JsonText::raw("true"));
   return JsonText::object(std::move(members));
 }
 

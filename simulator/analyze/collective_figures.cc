@@ -18,15 +18,18 @@ double bus_factor(const CollectiveForm& form, size_t group_size) {
 
 }  // namespace
 
-Exposure exposure(const Thread& thread, const Completion& completion, Duration launch, OpId op,
-                  std::optional<OpId> waiting) {
+Exposure exposure(const Thread& thread, const Completion& completion,
+                  FunctionRef<Duration(LogicalId)> launch, OpId op, std::optional<OpId> waiting) {
   const std::vector<OpSpan>& spans = completion.spans[op.index()];
+  const auto took = [&](size_t device) {
+    return launch(thread.devices[device]) + time_of(spans[device]).from_entered;
+  };
   size_t longest = 0;
   for (size_t i = 1; i < spans.size(); ++i)
-    if (time_of(spans[i]).from_entered > time_of(spans[longest]).from_entered)
+    if (took(i) > took(longest))
       longest = i;
 
-  Exposure result{thread.devices[longest], launch + time_of(spans[longest]).from_entered, {}, {}};
+  Exposure result{thread.devices[longest], took(longest), {}, {}};
   if (waiting)
     result.exposed = time_of(completion.spans[waiting->index()][longest]).from_start;
   if (result.took > result.exposed)

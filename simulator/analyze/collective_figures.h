@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/base/function_ref.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
 #include "simulator/time/completion.h"
@@ -23,9 +24,9 @@ struct Exposure {
 };
 
 /// `op` is a collective of `thread`; `waiting` is the op that waits for its end: itself if it is
-/// sync. `launch` is the launch time of a collective (Lowered::launch).
-Exposure exposure(const Thread& thread, const Completion& completion, Duration launch, OpId op,
-                  std::optional<OpId> waiting);
+/// sync. `launch` gives the launch time of the collective that a device enters by it.
+Exposure exposure(const Thread& thread, const Completion& completion,
+                  FunctionRef<Duration(LogicalId)> launch, OpId op, std::optional<OpId> waiting);
 
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
 /// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one

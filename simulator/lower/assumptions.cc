@@ -1,8 +1,11 @@
 #include "simulator/lower/assumptions.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
 #include "models/program/rules.h"
@@ -27,31 +30,73 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
   return labels;
 }
 
-std::vector<std::string> transport_labels(const std::optional<TransportBuffers>& transport,
+namespace {
+
+/// The figures that a protocol lacks, of those that times depend on.
+std::vector<std::string> lacking(const ProtocolFigures& protocol) {
+  std::vector<std::string> lacks;
+  const auto name = [&](bool given, std::string_view figure) {
+    if (!given)
+      lacks.emplace_back(figure);
+  };
+  name(protocol.launch.has_value(), "launch");
+  name(protocol.overhead.has_value(), "overhead");
+  name(protocol.latency.has_value(), "latency");
+  name(protocol.channel_rate.has_value(), "channel_rate");
+  name(protocol.store_rate.has_value(), "store_rate");
+  return lacks;
+}
+
+void label(const ProtocolFigures& protocol, std::vector<std::string>& labels) {
+  const auto add = [&](std::string_view what) {
+    labels.push_back(fmt::format("transport: {}: {}", protocol.name, what));
+  };
+  const DataShare share = protocol.share;
+  const bool all_data = share.data == share.wire;
+  if (!protocol.slot)
+    add("messages are not cut (no slot given)");
+  else if (all_data)
+    add(fmt::format("messages are cut to slots of {}", quantity_text(*protocol.slot)));
+  else
+    add(fmt::format("messages are cut to the {} of data in a slot of {}",
+                    size_text(*protocol.largest_message()), size_text(*protocol.slot)));
+  if (!all_data)
+    add(fmt::format("{}/{} of what links carry is data, the rest is flags", share.data,
+                    share.wire));
+  if (const std::vector<std::string> lacks = lacking(protocol); !lacks.empty())
+    add(fmt::format("no {} given: these take no time", fmt::join(lacks, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> transport_labels(const std::optional<TransportFigures>& transport,
                                           std::span<const Collective> collectives) {
-  if (std::none_of(collectives.begin(), collectives.end(),
-                   [](const Collective& collective) { return collective.members.size() > 1; }))
-    return {};
+  std::vector<std::string> labels;
+  std::set<const ProtocolFigures*> used;
+  bool some = false;
+  bool slots = false;
+  for (const Collective& collective : collectives) {
+    if (collective.members.size() < 2)
+      continue;
+    some = true;
+    used.insert(collective.protocol);
+  }
+  if (!some)
+    return labels;
   if (!transport)
     return {"transport buffers: not counted (no memory.transport given)"};
-  const DataShare share = data_share(transport->protocol);
-  const std::string slot = quantity_text(transport->slot);
-  std::vector<std::string> labels;
-  if (share.data == share.wire) {
-    labels.push_back(fmt::format("transport: {}, messages are cut to slots of {}",
-                                 key_of(transport->protocol), slot));
-  } else {
-    labels.push_back(
-        fmt::format("transport: {}, messages are cut to the {} of data in a slot of {}",
-                    key_of(transport->protocol), size_text(transport->largest_message()),
-                    size_text(transport->slot)));
-    labels.push_back(
-        fmt::format("transport: links carry data at {}/{} of their rate, the rest is flags ({}, "
-                    "NCCL); its lower latency is not modelled",
-                    share.data, share.wire, key_of(transport->protocol)));
+  for (const ProtocolFigures& protocol : transport->protocols) {
+    if (used.count(&protocol) == 0)
+      continue;
+    label(protocol, labels);
+    slots |= protocol.slot.has_value();
   }
-  labels.emplace_back(
-      "transport: a message waits for slots of its own collective, not for those that others hold");
+  if (used.count(nullptr) > 0)
+    labels.emplace_back("transport: some collectives are served by no protocol: passed whole");
+  if (slots)
+    labels.emplace_back(
+        "transport: a message waits for slots of its own collective, not for those that others "
+        "hold");
   return labels;
 }
 

@@ -18,9 +18,9 @@ namespace orrery {
 std::vector<std::string> missing_figures(const DeviceFigures& device,
                                          std::span<const Collective> collectives, bool copies);
 
-/// How the messages of collectives of several ranks pass through buffers, or that this is not
-/// counted. None without such collectives.
-std::vector<std::string> transport_labels(const std::optional<TransportBuffers>& transport,
+/// How the messages of collectives of several ranks are passed, by each protocol that one uses, and
+/// which figures it lacks. None without such collectives.
+std::vector<std::string> transport_labels(const std::optional<TransportFigures>& transport,
                                           std::span<const Collective> collectives);
 
 /// The figures that were fitted to measurements or extended from others. Those that a maker states

@@ -1,6 +1,8 @@
 #include "simulator/lower/choice.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,51 +14,95 @@
 namespace orrery {
 namespace {
 
-using Candidates = std::vector<const Algorithm*>;
+using Methods = std::vector<Method>;
 
-Answer fits_all(const Algorithm& algorithm, const SiteFigures& site) {
-  for (const Group& group : site.grouping.groups)
-    if (Answer verdict =
-            algorithm.fits(static_cast<uint32_t>(group.size()), site.request.transport.channels);
-        !verdict.holds)
+TypeError unknown(std::string parameter, const std::string& got,
+                  const std::vector<std::string_view>& names) {
+  return {std::move(parameter), fmt::format("expected one of {}, got \"{}\"{}",
+                                            fmt::join(names, ", "), got, did_you_mean(got, names))};
+}
+
+/// The algorithms that the op allows.
+std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site) {
+  std::vector<const Algorithm*> all = algorithms_for(site.request.kind);
+  if (!site.asked.algorithm)
+    return all;
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : all) {
+    if (algorithm->name == *site.asked.algorithm)
+      return std::vector{algorithm};
+    names.push_back(algorithm->name);
+  }
+  return unknown("algorithm", *site.asked.algorithm, names);
+}
+
+/// The error in the protocol that the op asks for.
+std::optional<TypeError> protocol_error(const SiteFigures& site,
+                                        const std::optional<TransportFigures>& transport) {
+  if (!site.asked.protocol)
+    return std::nullopt;
+  if (!transport)
+    return TypeError{"protocol", "expected none, since the cluster has no \"transport\""};
+  std::vector<std::string_view> names;
+  for (const ProtocolFigures& protocol : transport->protocols) {
+    if (protocol.name == *site.asked.protocol)
+      return std::nullopt;
+    names.push_back(protocol.name);
+  }
+  return unknown("protocol", *site.asked.protocol, names);
+}
+
+/// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
+/// serves any of them, messages are passed whole, unless the op asks for a protocol.
+Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
+                   const std::optional<TransportFigures>& transport) {
+  Methods methods;
+  for (const Algorithm* algorithm : algorithms)
+    for (const ProtocolFigures* protocol : protocols_for(*algorithm, transport))
+      if (!site.asked.protocol || protocol->name == *site.asked.protocol)
+        methods.push_back({algorithm, protocol});
+  if (methods.empty() && !site.asked.protocol)
+    for (const Algorithm* algorithm : algorithms)
+      methods.push_back({algorithm, nullptr});
+  return methods;
+}
+
+/// Whether it supports all groups: with one channel, and with as many as it then has.
+Answer fits_all(const Method& method, const SiteFigures& site, const ScheduleMaker& maker) {
+  for (const Group& group : site.grouping.groups) {
+    ScheduleRequest request = site.request;
+    request.nodes = static_cast<uint32_t>(group.size());
+    const auto fits = [&](uint32_t channels) {
+      return method.algorithm->fits(request.nodes, channels);
+    };
+    if (Answer verdict = fits(1); !verdict.holds)
       return verdict;
+    const uint32_t channels =
+        maker.with_connections(method, site.asked, request, site.work).transport.channels;
+    if (Answer verdict = fits(channels); !verdict.holds)
+      return verdict;
+  }
   return Answer::yes();
 }
 
-TypeError does_not_fit(const Algorithm& algorithm, const Answer& verdict) {
-  return {"algorithm", fmt::format("{} ({})", verdict.witness, algorithm.name)};
-}
-
-std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFigures& site) {
-  std::vector<std::string_view> names;
-  for (const Algorithm* algorithm : candidates) {
-    if (algorithm->name != *site.asked_for) {
-      names.push_back(algorithm->name);
-      continue;
-    }
-    if (const Answer verdict = fits_all(*algorithm, site); !verdict.holds)
-      return does_not_fit(*algorithm, verdict);
-    return Pick{algorithm, "asked for by the scenario"};
-  }
-  return TypeError{"algorithm",
-                   fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "),
-                               *site.asked_for, did_you_mean(*site.asked_for, names))};
+TypeError does_not_fit(const Method& method, const Answer& verdict) {
+  return {"algorithm", fmt::format("{} ({})", verdict.witness, method.algorithm->name)};
 }
 
 struct Timed {
-  const Algorithm* algorithm;
+  Method method;
   QuietTime time;
 };
 
 /// The time of the slowest group, or why it has none.
-QuietTimer::Outcome slowest(const Algorithm& algorithm, const SiteFigures& site,
+QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
   QuietTime longest;
   for (const size_t g : timed_groups) {
     const SharedList<VertexId>& vertices = site.grouping.vertices[g];
     ScheduleRequest request = site.request;
     request.nodes = static_cast<uint32_t>(vertices.size());
-    QuietTimer::Outcome outcome = timer.of(algorithm, request, site.work, vertices);
+    QuietTimer::Outcome outcome = timer.of(method, site.asked, request, site.work, vertices);
     const auto* time = std::get_if<QuietTime>(&outcome);
     if (time == nullptr)
       return outcome;
@@ -77,48 +123,67 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
                          least.extended_from->second);
   if (shapes > kMostTimedShapes)
     model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
-  return {first, fmt::format("{} {} {} {} {} ({})", first->name, quantity_text(least.takes),
-                             least.takes < next.takes ? "<" : "=", second->name,
-                             quantity_text(next.takes), model)};
+  return {first, fmt::format("{} {} {} {} {} ({})", choice_of(first).method(),
+                             quantity_text(least.takes), least.takes < next.takes ? "<" : "=",
+                             choice_of(second).method(), quantity_text(next.takes), model)};
+}
+
+/// Why the only method that fits is taken.
+std::string only_reason(const SiteFigures& site, const Methods& methods) {
+  if (site.asked.algorithm)
+    return "asked for by the scenario";
+  return fmt::format("the only algorithm {}for {}", methods.size() > 1 ? "that fits " : "",
+                     rules(site.request.kind).name);
+}
+
+Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer) {
+  const std::vector<size_t>& shapes = site.grouping.shapes;
+  if (shapes.empty())
+    return {fitting.front(), "a group of one only copies"};
+  const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
+  std::vector<Timed> timed;
+  std::string why_not;
+  for (const Method& method : fitting) {
+    const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);
+    if (const auto* time = std::get_if<QuietTime>(&outcome))
+      timed.push_back({method, *time});
+    else
+      why_not = fmt::format("{} {}", choice_of(method).method(), std::get<std::string>(outcome));
+  }
+  if (timed.empty())
+    return {fitting.front(), "the first that fits"};
+  if (timed.size() == 1)
+    return {timed.front().method, why_not};
+  return by_time(std::move(timed), shapes.size());
 }
 
 }  // namespace
 
-std::variant<Pick, TypeError> pick_algorithm(const SiteFigures& site, QuietTimer& timer) {
-  const Candidates all = algorithms_for(site.request.kind);
-  if (site.asked_for)
-    return by_name(all, site);
-
-  Candidates fitting;
-  for (const Algorithm* algorithm : all)
-    if (fits_all(*algorithm, site).holds)
-      fitting.push_back(algorithm);
+std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
+                                          const std::optional<TransportFigures>& transport,
+                                          const ScheduleMaker& maker, QuietTimer& timer) {
+  const auto algorithms = asked_algorithms(site);
+  if (const auto* error = std::get_if<TypeError>(&algorithms))
+    return *error;
+  if (std::optional<TypeError> error = protocol_error(site, transport))
+    return *error;
+  const Methods methods =
+      methods_of(std::get<std::vector<const Algorithm*>>(algorithms), site, transport);
+  if (methods.empty())
+    return TypeError{
+        "protocol",
+        fmt::format("expected one that serves {}, got \"{}\"",
+                    site.asked.algorithm.value_or(std::string(rules(site.request.kind).name)),
+                    *site.asked.protocol)};
+  Methods fitting;
+  for (const Method& method : methods)
+    if (fits_all(method, site, maker).holds)
+      fitting.push_back(method);
   if (fitting.empty())
-    return does_not_fit(*all.front(), fits_all(*all.front(), site));
+    return does_not_fit(methods.front(), fits_all(methods.front(), site, maker));
   if (fitting.size() == 1)
-    return Pick{fitting.front(),
-                fmt::format("the only algorithm {}for {}", all.size() > 1 ? "that fits " : "",
-                            rules(site.request.kind).name)};
-
-  const std::vector<size_t>& shapes = site.grouping.shapes;
-  if (shapes.empty())
-    return Pick{fitting.front(), "a group of one only copies"};
-
-  const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
-  std::vector<Timed> timed;
-  std::string why_not;
-  for (const Algorithm* algorithm : fitting) {
-    const QuietTimer::Outcome outcome = slowest(*algorithm, site, timed_groups, timer);
-    if (const auto* time = std::get_if<QuietTime>(&outcome))
-      timed.push_back({algorithm, *time});
-    else
-      why_not = fmt::format("{} {}", algorithm->name, std::get<std::string>(outcome));
-  }
-  if (timed.empty())
-    return Pick{fitting.front(), "the first that fits"};
-  if (timed.size() == 1)
-    return Pick{timed.front().algorithm, why_not};
-  return by_time(std::move(timed), shapes.size());
+    return Pick{fitting.front(), only_reason(site, methods)};
+  return fastest(fitting, site, timer);
 }
 
 }  // namespace orrery

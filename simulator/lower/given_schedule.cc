@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-Lowered lowered_alone(const Program& program, Collective collective, const DataRates& rates) {
+Lowered lowered_alone(const Program& program, Collective collective) {
   ORRERY_CHECK(program.ops.size() == 1 && program.threads.size() == 1,
                "a program of one op of one thread");
   Lowered lowered;
@@ -20,13 +20,13 @@ Lowered lowered_alone(const Program& program, Collective collective, const DataR
   lowered.tapes = {tape_of(program, program.threads.front())};
   lowered.choices.resize(1);
   lowered.local.resize(1);
-  lowered.rates = rates;
   lowered.members = members_by_site(lowered, 1);
   return lowered;
 }
 
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
-                   const Program& program, const DeviceFigures& device) {
+                   const Program& program, const DeviceFigures& device,
+                   const MessageFigures& messages) {
   ORRERY_CHECK(program.ops.size() == 1 && program.sites.size() == 1 &&
                    program.sites.front().groups.size() == 1,
                "a program of one collective over one group");
@@ -47,20 +47,21 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
       collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
-  const DataRates rates = data_rates(device);
+  collective.figures = collective_figures(device);
+  collective.figures.messages = messages;
   const MemberCosts costs = member_costs(
       op.kind, schedule->extent(),
-      {collective.work, operand.dtype, result.dtype, collective.input, collective.output}, rates);
+      {collective.work, operand.dtype, result.dtype, collective.input, collective.output},
+      collective.figures.rates);
   collective.scratch = costs.scratch;
   collective.pack = costs.pack;
   collective.leave = costs.leave;
   collective.vertices = vertices_of(group);
 
-  Lowered lowered = lowered_alone(program, std::move(collective), rates);
+  Lowered lowered = lowered_alone(program, std::move(collective));
   lowered.schedules.push_back(std::move(schedule));
-  lowered.choices = {{std::move(algorithm), "it was given"}};
+  lowered.choices = {{std::move(algorithm), {}, "it was given"}};
   lowered.labels = missing_figures(device, lowered.collectives, costs.copies);
-  lowered.launch = launch_duration(device);
   return lowered;
 }
 

@@ -13,12 +13,13 @@ namespace orrery {
 
 /// The rest of the lowered form of a program whose only op is a sync collective, issued by one
 /// thread and run by one group. The choices have no algorithm.
-Lowered lowered_alone(const Program& program, Collective collective, const DataRates& rates);
+Lowered lowered_alone(const Program& program, Collective collective);
 
 /// The lowered form of a program whose only op is a sync collective of all devices of its mesh, in
 /// one group. Node r of the schedule is rank r; logical id d runs on device d. Requires a
 /// collective that works on its operand's elements as they are.
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
-                   const Program& program, const DeviceFigures& device);
+                   const Program& program, const DeviceFigures& device,
+                   const MessageFigures& messages = {});
 
 }  // namespace orrery

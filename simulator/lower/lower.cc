@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/int128.h"
+#include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/site_plan.h"
@@ -32,15 +36,16 @@ Origin origin_of(const Op& op, const std::string& parameter) {
 class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
-           const std::optional<TransportBuffers>& transport, Diagnostics& diagnostics)
+           const std::optional<ProtocolFigures>& instead, Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
-        transport_(transport),
+        transport_(std::make_shared<const std::optional<TransportFigures>>(
+            instead ? std::optional(TransportFigures{{*instead}}) : cluster.transport)),
         diagnostics_(diagnostics),
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
-        plans_(program, cluster, paths, limits, transport, lowered_.schedules) {}
+        plans_(program, cluster, paths, limits, *transport_, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -51,6 +56,7 @@ class Lowering {
                                    devices, program_.mesh.devices()));
       return {};
     }
+    check_transport();
     for (size_t i = 0; i < program_.ops.size(); ++i)
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
@@ -61,14 +67,28 @@ class Lowering {
     if (!diagnostics_.empty())
       return {};
     find_threads();
-    lowered_.launch = launch_duration(cluster_.device);
-    lowered_.rates = data_rates(cluster_.device);
+    lowered_.transport = transport_;
     lowered_.steps = steps_;
     label();
     return std::move(lowered_);
   }
 
  private:
+  /// Whether the protocols name algorithms that exist.
+  void check_transport() {
+    if (!*transport_)
+      return;
+    std::vector<std::string_view> names;
+    for (const Algorithm& algorithm : algorithms())
+      names.push_back(algorithm.name);
+    for (const ProtocolFigures& protocol : (*transport_)->protocols)
+      for (const std::string& algorithm : protocol.algorithms)
+        if (std::find(names.begin(), names.end(), algorithm) == names.end())
+          diagnostics_.add(protocol.algorithms_origin,
+                           fmt::format("expected names of algorithms, got \"{}\"{}", algorithm,
+                                       did_you_mean(algorithm, names)));
+  }
+
   Duration local_time(const Op& op) {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
   }
@@ -119,6 +139,8 @@ class Lowering {
                                       plan.output,
                                       stream_of(op),
                                       group.costs.scratch,
+                                      plan.method.protocol,
+                                      group.figures,
                                       group.costs.pack,
                                       group.costs.leave,
                                       repetitions_[program_.site(site).ops.front().index()],
@@ -155,14 +177,14 @@ class Lowering {
     lowered_.labels = missing_figures(cluster_.device, lowered_.collectives, copies_);
     for (std::string& label : costs_.labels())
       lowered_.labels.push_back(std::move(label));
-    for (std::string& label : transport_labels(transport_, lowered_.collectives))
+    for (std::string& label : transport_labels(*transport_, lowered_.collectives))
       lowered_.labels.push_back(std::move(label));
   }
 
   const Program& program_;
   const Cluster& cluster_;
   const Limits& limits_;
-  const std::optional<TransportBuffers>& transport_;
+  const std::shared_ptr<const std::optional<TransportFigures>> transport_;
   Diagnostics& diagnostics_;
   const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
@@ -176,8 +198,8 @@ class Lowering {
 
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
-              const std::optional<TransportBuffers>& transport) {
-  return Lowering(program, cluster, paths, limits, transport, diagnostics).run();
+              const std::optional<ProtocolFigures>& instead) {
+  return Lowering(program, cluster, paths, limits, instead, diagnostics).run();
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

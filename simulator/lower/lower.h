@@ -18,13 +18,13 @@ namespace orrery {
 /// Errors (an algorithm that does not exist or does not fit the group, no route between two
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
 /// result is valid only if there are none. Throws OpOverflow if an op's figures exceed 64 bits.
-/// `paths` are those of the cluster's fabric, at the rates at which links carry data. Messages are
-/// cut to the slots of `transport`.
+/// `paths` are those of the cluster's fabric. Messages are passed by the protocols of the cluster's
+/// transport, or by `instead`.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
-              const std::optional<TransportBuffers>& transport = std::nullopt);
+              const std::optional<ProtocolFigures>& instead = std::nullopt);
 
-/// The same, with paths of its own and without transport buffers.
+/// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {});
 

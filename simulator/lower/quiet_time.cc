@@ -22,7 +22,7 @@ struct OneCollective {
   Lowered lowered;
 
   OneCollective(OpKind kind, const Schedule& schedule, WorkType work,
-                std::span<const VertexId> vertices, const DataRates& rates) {
+                std::span<const VertexId> vertices, const CollectiveFigures& figures) {
     Group all;
     for (size_t rank = 0; rank < vertices.size(); ++rank)
       all.emplace_back(rank);
@@ -41,7 +41,8 @@ struct OneCollective {
     collective.schedule = &schedule;
     collective.members = all;
     collective.vertices = std::vector<VertexId>(vertices.begin(), vertices.end());
-    lowered = lowered_alone(program, std::move(collective), rates);
+    collective.figures = figures;
+    lowered = lowered_alone(program, std::move(collective));
   }
 };
 
@@ -68,26 +69,29 @@ Duration extend(Duration half, Duration size, Int128 steps_half, Int128 steps_si
 
 }  // namespace
 
-QuietTimer::Outcome QuietTimer::of(const Algorithm& algorithm, const ScheduleRequest& request,
-                                   WorkType work, std::span<const VertexId> vertices) {
+QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
+                                   const ScheduleRequest& request, WorkType work,
+                                   std::span<const VertexId> vertices) {
   if (request.nodes > kMostTimedRanks)
-    return extended(algorithm, request, work, vertices);
-  const auto outcome = timed(algorithm, request, work, vertices);
+    return extended(method, asked, request, work, vertices);
+  const auto outcome =
+      timed(method, maker_.with_connections(method, asked, request, work), work, vertices);
   if (const auto* takes = std::get_if<Duration>(&outcome))
     return QuietTime{*takes, std::nullopt};
   return std::get<std::string>(outcome);
 }
 
-std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm,
+std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {
-  const MadeSchedule made = maker_.make(algorithm, request, work);
+  const MadeSchedule made = maker_.make(method, request, work);
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   const Schedule& schedule = *made.schedule;
   if (first_unrouted(schedule, vertices, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(request.kind, schedule, work, vertices, rates_);
+  const OneCollective alone(request.kind, schedule, work, vertices,
+                            maker_.figures(method, schedule));
   try {
     TimeOptions options;
     options.most_state = limits_.state;
@@ -103,24 +107,25 @@ std::variant<Duration, std::string> QuietTimer::timed(const Algorithm& algorithm
   }
 }
 
-QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const ScheduleRequest& request,
-                                         WorkType work, std::span<const VertexId> vertices) {
+QuietTimer::Outcome QuietTimer::extended(const Method& method, const Asked& asked,
+                                         const ScheduleRequest& request, WorkType work,
+                                         std::span<const VertexId> vertices) {
   if (!reach_.mutual(vertices))
     return "has ranks that cannot reach each other";
   uint32_t size = request.nodes;
   while (size > kMostTimedRanks)
     size /= 2;
   const uint32_t half = size / 2;
-  const auto made = [&](uint32_t nodes, int64_t elements) {
-    return algorithm.make(with(request, nodes, elements));
+  const Algorithm& algorithm = *method.algorithm;
+  const auto largest_message = [&](uint32_t nodes) {
+    return algorithm.make(with(request, nodes, request.elements))->largest_message();
   };
   const auto steps_with = [&](const ScheduleRequest& each) {
     const std::unique_ptr<const Schedule> whole = algorithm.make(each);
-    return Int128{steps_of_a_rank(*whole)} * maker_.iterations(*whole, work);
+    return Int128{steps_of_a_rank(*whole)} * ScheduleMaker::iterations(method, *whole, work);
   };
   // Data that is split into one part per rank shrinks with the number of ranks.
-  const bool split = made(half, request.elements)->largest_message() >
-                     made(size, request.elements)->largest_message();
+  const bool split = largest_message(half) > largest_message(size);
   const auto elements_of = [&](uint32_t nodes) {
     const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
     return split ? checked_narrow(share) : request.elements;
@@ -129,15 +134,16 @@ QuietTimer::Outcome QuietTimer::extended(const Algorithm& algorithm, const Sched
   Int128 steps[2];
   const uint32_t sizes[2] = {half, size};
   for (size_t i = 0; i < 2; ++i) {
-    const ScheduleRequest smaller = with(request, sizes[i], elements_of(sizes[i]));
-    const auto outcome = timed(algorithm, smaller, work, vertices.first(sizes[i]));
+    const ScheduleRequest smaller = maker_.with_connections(
+        method, asked, with(request, sizes[i], elements_of(sizes[i])), work);
+    const auto outcome = timed(method, smaller, work, vertices.first(sizes[i]));
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);
     steps[i] = steps_with(smaller);
   }
-  return QuietTime{extend(takes[0], takes[1], steps[0], steps[1], steps_with(request)),
-                   std::pair(half, size)};
+  const Int128 whole = steps_with(maker_.with_connections(method, asked, request, work));
+  return QuietTime{extend(takes[0], takes[1], steps[0], steps[1], whole), std::pair(half, size)};
 }
 
 }  // namespace orrery

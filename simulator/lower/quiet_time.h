@@ -41,26 +41,23 @@ class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.
   /// Schedules beyond the limits are not timed.
-  QuietTimer(Paths& paths, const Reach& reach, const DataRates& rates, const ScheduleMaker& maker,
-             const Limits& limits)
-      : paths_(paths), reach_(reach), rates_(rates), maker_(maker), limits_(limits) {}
+  QuietTimer(Paths& paths, const Reach& reach, const ScheduleMaker& maker, const Limits& limits)
+      : paths_(paths), reach_(reach), maker_(maker), limits_(limits) {}
 
-  /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
-  /// "has no route for some message". Throws Overflow.
+  /// The time from the launch for the ranks on `vertices`, one for each of `request.nodes`; or why
+  /// it has none: "has no route for some message". The request has no connections. Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
-  Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-             std::span<const VertexId> vertices);
+  Outcome of(const Method& method, const Asked& asked, const ScheduleRequest& request,
+             WorkType work, std::span<const VertexId> vertices);
 
  private:
-  std::variant<Duration, std::string> timed(const Algorithm& algorithm,
-                                            const ScheduleRequest& request, WorkType work,
-                                            std::span<const VertexId> vertices);
-  Outcome extended(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
-                   std::span<const VertexId> vertices);
+  std::variant<Duration, std::string> timed(const Method& method, const ScheduleRequest& request,
+                                            WorkType work, std::span<const VertexId> vertices);
+  Outcome extended(const Method& method, const Asked& asked, const ScheduleRequest& request,
+                   WorkType work, std::span<const VertexId> vertices);
 
   Paths& paths_;
   const Reach& reach_;
-  const DataRates rates_;
   const ScheduleMaker& maker_;
   const Limits limits_;
 };

@@ -1,6 +1,7 @@
 #include "simulator/lower/schedule_maker.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "models/base/int128.h"
@@ -17,23 +18,63 @@ uint64_t longest_channel(const Schedule& schedule) {
   return longest;
 }
 
-}  // namespace
-
-std::optional<int64_t> ScheduleMaker::largest_message(WorkType work) const {
-  if (!transport_)
-    return std::nullopt;
-  return transport_->largest_message().count() / itemsize(work).count();
+/// The most nodes that one node sends to.
+int64_t most_peers(const Schedule& schedule) {
+  size_t most = 0;
+  for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
+    std::set<Node> peers;
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      schedule.for_each_receiver(Node(n), Channel(c),
+                                 [&](const Sent& sent) { peers.insert(sent.to); });
+    most = std::max(most, peers.size());
+  }
+  return static_cast<int64_t>(most);
 }
 
-int64_t ScheduleMaker::iterations(const Schedule& whole, WorkType work) const {
-  const std::optional<int64_t> most = largest_message(work);
+/// As many as give each message at least the protocol's channel_bytes; at least one.
+uint32_t channels_of(const ProtocolFigures& protocol, const Schedule& of_one_channel,
+                     WorkType work) {
+  int64_t channels = protocol.channels.value_or(1);
+  if (protocol.channel_bytes) {
+    const Bytes message = itemsize(work) * of_one_channel.largest_message();
+    channels = std::min(channels, message.count() / protocol.channel_bytes->count());
+  }
+  return static_cast<uint32_t>(std::max<int64_t>(1, channels));
+}
+
+}  // namespace
+
+ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Asked& asked,
+                                                ScheduleRequest request, WorkType work) const {
+  const ProtocolFigures* const protocol = method.protocol;
+  request.transport = Transport();
+  request.transport.entry = asked.entry;
+  if (asked.slots)
+    request.transport.slots = *asked.slots;
+  else if (protocol != nullptr && protocol->slots)
+    request.transport.slots = static_cast<uint32_t>(*protocol->slots);
+  if (asked.channels)
+    request.transport.channels = *asked.channels;
+  else if (protocol != nullptr)
+    request.transport.channels = channels_of(*protocol, *method.algorithm->make(request), work);
+  return request;
+}
+
+std::optional<int64_t> ScheduleMaker::largest_message(const Method& method, WorkType work) {
+  if (method.protocol == nullptr || !method.protocol->slot)
+    return std::nullopt;
+  return method.protocol->largest_message()->count() / itemsize(work).count();
+}
+
+int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, WorkType work) {
+  const std::optional<int64_t> most = largest_message(method, work);
   return most ? SlicedSchedule::iterations_for(whole, *most) : 1;
 }
 
-MadeSchedule ScheduleMaker::make(const Algorithm& algorithm, const ScheduleRequest& request,
+MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
                                  WorkType work) const {
-  MadeSchedule made{algorithm.make(request), 0};
-  const int64_t iterations = this->iterations(*made.schedule, work);
+  MadeSchedule made{method.algorithm->make(request), 0};
+  const int64_t iterations = this->iterations(method, *made.schedule, work);
   const auto times = [&](uint64_t steps) {
     return UInt128{steps} * static_cast<uint64_t>(iterations);
   };
@@ -43,8 +84,26 @@ MadeSchedule ScheduleMaker::make(const Algorithm& algorithm, const ScheduleReque
     return made;
   made.too_long = times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
   if (!made.too_long)
-    made.schedule = cut(std::move(made.schedule), *largest_message(work));
+    made.schedule = cut(std::move(made.schedule), *largest_message(method, work));
   return made;
+}
+
+CollectiveFigures ScheduleMaker::figures(const Method& method, const Schedule& schedule) const {
+  CollectiveFigures figures = collective_figures(device_);
+  const ProtocolFigures* const protocol = method.protocol;
+  if (protocol == nullptr)
+    return figures;
+  figures.launch += protocol->launch.value_or(Duration());
+  if (protocol->channel_launch)
+    figures.launch += *protocol->channel_launch * int64_t{schedule.extent().channels};
+  if (protocol->peer_launch)
+    figures.launch += *protocol->peer_launch * most_peers(schedule);
+  if (protocol->reduce_rate)
+    figures.rates.reduce = protocol->reduce_rate;
+  figures.rates.store = protocol->store_rate;
+  figures.messages = {protocol->share, protocol->overhead.value_or(Duration()),
+                      protocol->latency.value_or(Duration()), protocol->channel_rate};
+  return figures;
 }
 
 }  // namespace orrery

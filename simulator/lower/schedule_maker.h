@@ -1,16 +1,18 @@
 #pragma once
 
-// Makes the schedules of sites: those of the algorithms, with their messages cut to slots where the
-// scenario gives the slots of the transport.
+// Makes the schedules of sites by their methods: how many channels and slots they have, how their
+// messages are cut to slots, and which figures they take time by.
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "models/array/work.h"
+#include "models/fabric/fabric.h"
 #include "models/scenario/bounds.h"
-#include "models/scenario/scenario.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/method.h"
+#include "simulator/schedule/durations.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -25,20 +27,27 @@ struct MadeSchedule {
 
 class ScheduleMaker {
  public:
-  ScheduleMaker(const std::optional<TransportBuffers>& transport, const Limits& limits)
-      : transport_(transport), most_steps_(static_cast<uint64_t>(limits.steps)) {}
+  ScheduleMaker(const DeviceFigures& device, const Limits& limits)
+      : device_(device), most_steps_(static_cast<uint64_t>(limits.steps)) {}
 
-  MadeSchedule make(const Algorithm& algorithm, const ScheduleRequest& request,
-                    WorkType work) const;
+  /// The request with its connections: as many channels and slots as the op asks for, else as the
+  /// protocol has. Requires that the algorithm fits the nodes with one channel.
+  ScheduleRequest with_connections(const Method& method, const Asked& asked,
+                                   ScheduleRequest request, WorkType work) const;
+
+  /// Of a request with its connections.
+  MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work) const;
 
   /// How often the steps of `whole` run, so that each message fits a slot.
-  int64_t iterations(const Schedule& whole, WorkType work) const;
+  static int64_t iterations(const Method& method, const Schedule& whole, WorkType work);
 
   /// The most elements of one message.
-  std::optional<int64_t> largest_message(WorkType work) const;
+  static std::optional<int64_t> largest_message(const Method& method, WorkType work);
+
+  CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 
  private:
-  std::optional<TransportBuffers> transport_;
+  const DeviceFigures device_;
   uint64_t most_steps_;
 };
 

@@ -4,18 +4,6 @@
 #include <utility>
 
 namespace orrery {
-namespace {
-
-Transport transport_of(const Op& op) {
-  Transport transport;
-  transport.channels = static_cast<uint32_t>(op.attributes.integer("channels"));
-  transport.slots = static_cast<uint32_t>(op.attributes.integer("slots"));
-  transport.entry = op.attributes.text("entry") == "rendezvous" ? Entry::Rendezvous : Entry::Eager;
-  return transport;
-}
-
-}  // namespace
-
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
   Key key = key_of(site);
   const auto known = plans_.find(key);
@@ -31,9 +19,8 @@ SitePlans::Key SitePlans::key_of(const Site& site) {
   const ValueType& result = program_.value(op.results.front()).type;
   Key key;
   key.grouping = &groupings_.of(site.groups);
-  if (op.attributes.has("algorithm"))
-    key.asked_for = op.attributes.text("algorithm");
-  key.request = schedule_request(op, 0, operand.shape.elements(), transport_of(op));
+  key.asked = asked_by(op);
+  key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
   key.operand = operand.dtype;
   key.result = result.dtype;
   // Kinds with a part per rank have groups of one size only.
@@ -50,11 +37,12 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   plan.output = view(key.parts.result);
 
   const auto picked =
-      pick_algorithm({key.asked_for, key.request, plan.work, *key.grouping}, timer_);
+      pick_method({key.asked, key.request, plan.work, *key.grouping}, transport_, maker_, timer_);
   if (const auto* error = std::get_if<TypeError>(&picked))
     return *error;
   const Pick& pick = std::get<Pick>(picked);
-  plan.choice = {std::string(pick.algorithm->name), pick.because};
+  plan.method = pick.method;
+  plan.choice = choice_of(pick.method, pick.because);
 
   std::map<size_t, uint64_t> steps;  // by group size
   for (const Group& group : key.grouping->groups) {
@@ -62,11 +50,14 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     if (of_size.schedule == nullptr) {
       ScheduleRequest request = key.request;
       request.nodes = static_cast<uint32_t>(group.size());
-      const SharedSchedule& schedule = schedule_of(*pick.algorithm, request, plan.work);
+      const SharedSchedule& schedule = schedule_of(
+          plan.method,
+          maker_.with_connections(plan.method, key.asked, std::move(request), plan.work),
+          plan.work);
       if (schedule.too_long)
         return TypeError{"",
-                         "expected less than 2^31 steps of a channel, got more; larger slots "
-                         "(memory.transport) make fewer"};
+                         "expected less than 2^31 steps of a channel, got more; larger slots of "
+                         "the transport make fewer"};
       of_size = group_plan(key, *schedule.schedule, plan);
       steps[group.size()] = schedule.steps;
     }
@@ -81,17 +72,19 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   const MemberTensors tensors = {plan.work, key.operand, key.result, plan.input, plan.output};
   GroupPlan group;
   group.schedule = &schedule;
-  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, rates_);
+  group.figures = maker_.figures(plan.method, schedule);
+  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, group.figures.rates);
   plan.copies |= group.costs.copies;
   return group;
 }
 
-const SitePlans::SharedSchedule& SitePlans::schedule_of(const Algorithm& algorithm,
+const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
                                                         const ScheduleRequest& request,
                                                         WorkType work) {
-  SharedSchedule& shared = by_request_[{&algorithm, request, maker_.largest_message(work)}];
+  SharedSchedule& shared =
+      by_request_[{method.algorithm, request, ScheduleMaker::largest_message(method, work)}];
   if (shared.schedule == nullptr) {
-    MadeSchedule made = maker_.make(algorithm, request, work);
+    MadeSchedule made = maker_.make(method, request, work);
     schedules_.push_back(std::move(made.schedule));
     shared = {schedules_.back().get(), made.steps, made.too_long};
   }

@@ -33,11 +33,13 @@ namespace orrery {
 /// For the groups of one size.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
+  CollectiveFigures figures;
   MemberCosts costs;
 };
 
 struct SitePlan {
   const Grouping* grouping = nullptr;
+  Method method;
   Choice choice;
   WorkType work;
   View input;
@@ -52,18 +54,18 @@ struct SitePlan {
 
 class SitePlans {
  public:
-  /// Schedules are added to `schedules`, equal ones once. A site with more steps than Limits::steps
-  /// gets a plan, but its steps are not visited.
+  /// `transport` must outlive this object. Schedules are added to `schedules`, equal ones once. A
+  /// site with more steps than Limits::steps gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
-            const std::optional<TransportBuffers>& transport,
+            const std::optional<TransportFigures>& transport,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
-        rates_(data_rates(cluster.device)),
+        transport_(transport),
         most_steps_(static_cast<uint64_t>(limits.steps)),
         reach_(cluster.fabric),
-        maker_(transport, limits),
-        timer_(paths, reach_, rates_, maker_, limits),
+        maker_(cluster.device, limits),
+        timer_(paths, reach_, maker_, limits),
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 
@@ -72,10 +74,10 @@ class SitePlans {
   const Outcome& of(const Site& site);
 
  private:
-  /// Everything that a plan depends on. `request` has no group size.
+  /// Everything that a plan depends on. `request` has no group size and no connections.
   struct Key {
     const Grouping* grouping = nullptr;
-    std::optional<std::string> asked_for;
+    Asked asked;
     ScheduleRequest request;
     Dtype operand = Dtype::F32;
     Dtype result = Dtype::F32;
@@ -91,13 +93,13 @@ class SitePlans {
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site);
   Outcome plan(const Key& key);
-  const SharedSchedule& schedule_of(const Algorithm& algorithm, const ScheduleRequest& request,
+  const SharedSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
                                     WorkType work);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
 
   const Program& program_;
   Paths& paths_;
-  const DataRates rates_;
+  const std::optional<TransportFigures>& transport_;
   const uint64_t most_steps_;
   const Reach reach_;
   const ScheduleMaker maker_;

@@ -289,8 +289,8 @@ MemoryProfile profile(const Program& program, const Lowered& lowered, const Memo
   MemoryProfile result;
   const Lifetimes lifetimes(program, lowered, policy);
   std::vector<Bytes> transport;
-  if (policy.transport)
-    transport = transport_buffers(program, lowered, *policy.transport);
+  if (policy.counts_transport)
+    transport = transport_buffers(program, lowered);
   for (size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     Bytes most;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -15,8 +16,8 @@
 namespace orrery {
 namespace {
 
-/// The groups of sites that share connections.
-using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>>;
+/// The groups of sites that share connections. Protocols by their number in the transport.
+using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>, ptrdiff_t>;
 
 /// Of the messages that a node sends to another in one schedule: each channel has a connection. An
 /// algorithm may number its channels as it likes, so connections are told apart by their order.
@@ -63,32 +64,45 @@ std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   return slots;
 }
 
-Bytes buffers_of(LogicalId device, int64_t slots, const TransportBuffers& transport) {
-  if (slots == 0)
-    return {};
-  const Bytes most(kMostReserved.count() / slots);
-  if (transport.slot > most)
-    throw KeyOverflow(
-        transport.slot_origin,
-        fmt::format("expected at most {} for the {} slots of the connections to device {}, got {}",
-                    quantity_text(most), slots, device.index(), quantity_text(transport.slot)));
-  return transport.slot * slots;
+/// The slots of connections to a device, by protocol.
+using SlotsByProtocol = std::map<ptrdiff_t, int64_t>;
+
+Bytes buffers_of(LogicalId device, const SlotsByProtocol& slots,
+                 const std::vector<ProtocolFigures>& protocols) {
+  Bytes all;
+  for (const auto& [number, count] : slots) {
+    const ProtocolFigures& protocol = protocols[static_cast<size_t>(number)];
+    const Bytes most((kMostReserved - all).count() / count);
+    if (*protocol.slot > most)
+      throw KeyOverflow(
+          protocol.slot_origin,
+          fmt::format(
+              "expected at most {} for the {} slots of the connections to device {}, got {}",
+              quantity_text(most), count, device.index(), quantity_text(*protocol.slot)));
+    all += *protocol.slot * count;
+  }
+  return all;
 }
 
 }  // namespace
 
-std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered,
-                                     const TransportBuffers& transport) {
+std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered) {
+  if (!lowered.transport || !*lowered.transport)
+    return std::vector<Bytes>(program.mesh.devices());
+  const std::vector<ProtocolFigures>& protocols = (*lowered.transport)->protocols;
   std::map<Communicator, std::vector<const Schedule*>> communicators;
   for (const Collective& collective : lowered.collectives) {
+    if (collective.protocol == nullptr || !collective.protocol->slot)
+      continue;
     std::vector<const Schedule*>& schedules =
         communicators[{{collective.members.begin(), collective.members.end()},
                        collective.stream,
-                       collective.threads}];
+                       collective.threads,
+                       collective.protocol - protocols.data()}];
     if (std::find(schedules.begin(), schedules.end(), collective.schedule) == schedules.end())
       schedules.push_back(collective.schedule);
   }
-  std::vector<int64_t> slots_to(program.mesh.devices());               // per device
+  std::vector<SlotsByProtocol> slots_to(program.mesh.devices());       // per device
   std::map<std::vector<const Schedule*>, std::vector<int64_t>> known;  // looked up only
   for (const auto& [communicator, schedules] : communicators) {
     const auto [slots, added] = known.try_emplace(schedules);
@@ -96,11 +110,12 @@ std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowe
       slots->second = slots_of(schedules);
     const std::vector<LogicalId>& members = std::get<0>(communicator);
     for (size_t node = 0; node < members.size(); ++node)
-      slots_to[members[node].index()] += slots->second[node];
+      if (slots->second[node] > 0)
+        slots_to[members[node].index()][std::get<ptrdiff_t>(communicator)] += slots->second[node];
   }
   std::vector<Bytes> buffers;
   for (size_t d = 0; d < slots_to.size(); ++d)
-    buffers.push_back(buffers_of(LogicalId(d), slots_to[d], transport));
+    buffers.push_back(buffers_of(LogicalId(d), slots_to[d], protocols));
   return buffers;
 }
 

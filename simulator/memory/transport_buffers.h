@@ -14,10 +14,10 @@
 namespace orrery {
 
 /// Per device, in bytes. A communicator is one group (members in rank order) on one stream of one
-/// list; its sites share connections. Two nodes have one in each direction for each channel on
-/// which a site sends, and it has slots for the site with the most of them. Throws KeyOverflow
-/// where a device has more than kMostReserved.
-std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered,
-                                     const TransportBuffers& transport);
+/// list; its sites with one protocol share connections. Two nodes have one in each direction for
+/// each channel on which a site sends, and it has slots for the site with the most of them.
+/// Collectives whose protocol has no slots have no buffers. Throws KeyOverflow where a device has
+/// more than kMostReserved.
+std::vector<Bytes> transport_buffers(const Program& program, const Lowered& lowered);
 
 }  // namespace orrery

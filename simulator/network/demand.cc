@@ -118,19 +118,22 @@ class Chains {
                                         collective.vertices[sent.to.index()]);
       if (path.links.empty())
         return;
-      const BytesPerSecond peak = path.peak(extent(part).peak_rate);
+      const BytesPerSecond peak = path.peak(collective.figures.messages.channel_rate);
       const Int128 bytes = item * sent.elements;
+      const DataShare share = collective.figures.messages.share;
+      const Int128 wire = ceil_divide(bytes * share.wire, Int128{share.data});
       for (const LinkId link : path.links)
-        ask(link, peak, bytes);
+        ask(link, peak, bytes, wire);
     });
     for (const Member& same : parts)
       demands_.messages[same.collective.index()] += messages * this->collective(same).times;
   }
 
-  void ask(LinkId link, BytesPerSecond peak, Int128 bytes) {
+  void ask(LinkId link, BytesPerSecond peak, Int128 bytes, Int128 wire) {
     Demand& demand = demands_.links[link.index()];
     Asked& asked = asked_[link.index()];
     demand.bytes += bytes;
+    demand.wire += wire;
     if (asked.chain != chain_) {
       asked = {chain_, BytesPerSecond()};
       ++demand.chains;

@@ -21,6 +21,7 @@ struct Demand {
   Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together
   size_t chains = 0;
   Int128 bytes = 0;  // the payloads of all messages that cross it; independent of timing
+  Int128 wire = 0;   // the same with the flags of their protocols
 
   bool exceeds(const Link& link) const { return peak > link.bandwidth.count(); }
 };

@@ -38,9 +38,11 @@ struct Path {
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
     return most(*bottleneck, cap, rate_parts);
   }
-  /// The time of a message at the highest rate, without the latency; zero if there are no links.
-  Duration transfer(Bytes size, std::optional<BytesPerSecond> cap) const {
-    return links.empty() ? Duration() : message_duration(size, peak(cap), rate_parts);
+  /// How long a message of `size` bytes of data takes its sender at the highest rate.
+  Duration transfer(Bytes size, const MessageFigures& figures) const {
+    return message_duration(
+        size, links.empty() ? std::nullopt : std::optional(peak(figures.channel_rate)), rate_parts,
+        figures);
   }
 };
 

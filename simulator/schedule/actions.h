@@ -114,19 +114,25 @@ ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
 struct TimedActions {
   bool combines = false;  // a reduction
   bool copies = false;    // inside the device's memory
+  bool stores = false;    // what was received, by a step that does not send it on
   bool sends = false;
 };
 
 ORRERY_HOST_DEVICE constexpr TimedActions timed_actions(StepForm step, Half half) {
   TimedActions work;
   bool read = false;
+  bool took = false;
   for_each_action(step, half, [&](Action action) {
     work.combines |= action.kind == ActionKind::Combine;
     work.copies |= action.kind == ActionKind::Store && read;
+    work.stores |= action.kind == ActionKind::Store && took;
     work.sends |= action.kind == ActionKind::Emit;
     read |= action.kind == ActionKind::Read;
+    took |= action.kind == ActionKind::Take;
   });
-  work.copies = work.copies && !work.combines;  // a reduction already writes its result
+  // A reduction already writes its result, and what is sent on is stored on the way.
+  work.copies = work.copies && !work.combines;
+  work.stores = work.stores && !work.combines && !step.to;
   return work;
 }
 

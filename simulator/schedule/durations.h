@@ -53,11 +53,34 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
 struct DataRates {
   std::optional<BytesPerSecond> reduce;  // of a payload that is combined
   std::optional<BytesPerSecond> copy;    // inside the device's memory
+  std::optional<BytesPerSecond> store;   // from a slot, of a payload that is not sent on
   friend bool operator==(const DataRates&, const DataRates&) = default;
 };
 
 inline DataRates data_rates(const DeviceFigures& device) {
-  return {device.reduce_rate, device.copy_rate};
+  return {device.reduce_rate, device.copy_rate, std::nullopt};
+}
+
+/// What a message takes besides its links.
+struct MessageFigures {
+  DataShare share;                             // of the bytes that its links carry
+  Duration overhead;                           // of the sender, before they are sent
+  Duration latency;                            // of the receiver, after the links'
+  std::optional<BytesPerSecond> channel_rate;  // the most that a channel sends, flags included
+  friend bool operator==(const MessageFigures&, const MessageFigures&) = default;
+};
+
+/// What a collective takes besides its links.
+struct CollectiveFigures {
+  Duration launch;  // from when a device reaches it until it enters
+  DataRates rates;
+  MessageFigures messages;
+  friend bool operator==(const CollectiveFigures&, const CollectiveFigures&) = default;
+};
+
+/// Of a collective whose messages are passed without a protocol.
+inline CollectiveFigures collective_figures(const DeviceFigures& device) {
+  return {launch_duration(device), data_rates(device), {}};
 }
 
 inline Duration at_rate(Bytes size, std::optional<BytesPerSecond> rate) {
@@ -77,29 +100,39 @@ inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSeco
                            int64_t parts) {
   return cap ? std::min(*cap * parts, bottleneck) : bottleneck;
 }
-/// The time of a message at `rate`, in parts of a byte per second, without the latency. Without a
-/// rate (a route without links) it is zero.
-inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate, int64_t parts) {
-  return rate ? transfer_time(size, *rate, parts) : Duration();
+/// How long a send half takes that sends `size` bytes of data over links, flags included, at
+/// `rate`, in parts of a byte per second. Without a rate (a route without links) only the overhead.
+inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate, int64_t parts,
+                                 const MessageFigures& figures) {
+  const Duration links =
+      rate ? transfer_time(on_wire(size, figures.share), *rate, parts) : Duration();
+  return figures.overhead + links;
 }
 
 /// How long each kind of work takes for one payload. `message` is for payloads that are sent.
 struct PayloadDurations {
   Duration reduction;
   Duration copy;
+  Duration store;
   Duration message;
 };
 
 inline PayloadDurations payload_durations(Bytes size, const DataRates& rates,
                                           Duration message = {}) {
-  return {reduction_duration(size, rates), copy_duration(size, rates), message};
+  return {reduction_duration(size, rates), copy_duration(size, rates), at_rate(size, rates.store),
+          message};
 }
 
 /// Whether the actions take time at these rates, whatever the payload. A message always may.
 constexpr bool take_time(TimedActions actions, const DataRates& rates) {
-  return (actions.combines && rates.reduce) || (actions.copies && rates.copy) || actions.sends;
+  return (actions.combines && rates.reduce) || (actions.copies && rates.copy) ||
+         (actions.stores && rates.store) || actions.sends;
 }
 
+/// From when a message was sent until it is at its receiver. `links` is the latency of its route.
+inline Duration latency_of(Duration links, const MessageFigures& figures) {
+  return links + figures.latency;
+}
 /// When a message is at its receiver.
 constexpr Instant arrival(Instant sent, Duration latency) {
   return sent + latency;
@@ -112,6 +145,8 @@ constexpr Duration half_duration(TimedActions work, const PayloadDurations& payl
     total += payload.reduction;
   if (work.copies)
     total += payload.copy;
+  if (work.stores)
+    total += payload.store;
   if (work.sends)
     total += payload.message;
   return total;

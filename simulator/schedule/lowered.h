@@ -45,7 +45,13 @@ using Tape = std::vector<Instruction>;
 /// The algorithm of a site, and the reason for it.
 struct Choice {
   std::string algorithm;
-  std::string because;
+  std::string protocol = {};  // by which messages are passed; empty: whole, without one
+  std::string because = {};
+
+  /// "ring", or with a protocol "ring (ll)".
+  std::string method() const {
+    return protocol.empty() ? algorithm : algorithm + " (" + protocol + ")";
+  }
 };
 
 /// One group of one site.
@@ -59,14 +65,17 @@ struct Collective {
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
   StreamId stream;
-  Bytes scratch;   // of a member, from start to done, besides its operand and its result
+  Bytes scratch;  // of a member, from start to done, besides its operand and its result
+  const ProtocolFigures* protocol = nullptr;  // owned by Lowered::transport; null: none
+  CollectiveFigures figures;
   Duration pack;   // between launch and entry: the operand is packed into canonical work elements
   Duration leave;  // after the last step: the result is unpacked
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// The thread of each node; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
 
-  /// When a member that was launched until `launched` enters.
+  /// When a member that reached it is launched, and when it then enters.
+  Instant launched(Instant reached) const { return reached + figures.launch; }
   Instant entry(Instant launched) const { return launched + pack; }
   /// When a member ends whose last steps ended at `steps_end`, and the inverse.
   Instant end(Instant steps_end) const { return steps_end + leave; }
@@ -105,13 +114,12 @@ struct LocalTime {
 };
 
 struct Lowered {
+  std::shared_ptr<const std::optional<TransportFigures>> transport;
   std::vector<std::unique_ptr<const Schedule>> schedules;
   std::vector<Collective> collectives;
-  std::vector<Tape> tapes;       // one per thread
-  std::vector<Choice> choices;   // one per site
-  std::vector<LocalTime> local;  // one per op
-  Duration launch;               // of entering a collective
-  DataRates rates;
+  std::vector<Tape> tapes;           // one per thread
+  std::vector<Choice> choices;       // one per site
+  std::vector<LocalTime> local;      // one per op
   std::vector<SiteMembers> members;  // per site
   uint64_t steps = 0;                // of all collectives, each as often as it runs
   /// The assumptions behind the durations, where the cluster lacks a figure: "launch: 0 (not

@@ -112,8 +112,7 @@ struct Extent {
   bool zero_output = false;  // the output area begins as zeros
   /// Whether it computes the same with the input area for the output area.
   bool works_in_place = false;
-  bool copies = false;                      // some step copies inside its device (TimedActions)
-  std::optional<BytesPerSecond> peak_rate;  // declared cap of each channel's sends
+  bool copies = false;  // some step copies inside its device (TimedActions)
 
   /// The area that holds what a slice names.
   Area area(Area named) const { return named == Area::Output && in_place ? Area::Input : named; }

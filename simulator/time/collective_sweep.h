@@ -32,15 +32,16 @@ class CollectiveSweep {
  public:
   /// `entries` has when each node enters. `log`, if not null, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
-                  std::span<const Instant> entries, const DataRates& rates, Paths& paths,
-                  EventLog* log, CapacityCheck* capacity)
+                  std::span<const Instant> entries, Paths& paths, EventLog* log,
+                  CapacityCheck* capacity)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
         entries_(entries),
-        rates_(rates),
+        rates_(collective.figures.rates),
+        messages_(collective.figures.messages),
         paths_(paths),
         log_(log),
         capacity_(capacity),
@@ -58,7 +59,7 @@ class CollectiveSweep {
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
     if (capacity_ != nullptr &&
-        !first_messages_fit(schedule_, collective_, Node(0), rates_, paths_, *capacity_)) {
+        !first_messages_fit(schedule_, collective_, Node(0), paths_, *capacity_)) {
       capacity_->refuse();
       return false;
     }
@@ -86,7 +87,7 @@ class CollectiveSweep {
   Digest digest() const { return tally_.digest; }
 
  private:
-  /// How long a payload takes on a channel. Without elements, no time.
+  /// How long a payload takes on a channel. Without elements, a message takes the overhead alone.
   struct Cost {
     int64_t count = 0;
     PayloadDurations durations;
@@ -181,13 +182,13 @@ class CollectiveSweep {
       });
   }
 
-  /// Of a send half that has run: its message takes the links all the time.
+  /// Of a send half that has run: after the sender's overhead its message takes the links.
   void check_capacity(StepRef ref, const Step& step) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
     const Duration took = half_duration(timed_actions(step.form(), Half::Send),
                                         connections_[at].cost(step.count()).durations);
-    const Instant begun(sent.picoseconds() - took.count());
+    const Instant begun(sent.picoseconds() - (took - messages_.overhead).count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, connections_[at].rate.value());
   }
@@ -370,10 +371,12 @@ class CollectiveSweep {
   void learn_way(StepRef ref, Node to) {
     const Path& path = path_to(ref, to);
     Connection& way = connections_[channel_of(ref)];
-    way = Connection{to, path.latency, std::nullopt, {}};
+    way = Connection{to, latency_of(path.latency, messages_), std::nullopt, {}};
+    if (!path.links.empty())
+      way.rate = path.peak(messages_.channel_rate);
+    way.costs.fill(cost(way, 0));
     if (path.links.empty())
       return;
-    way.rate = path.peak(extent_.peak_rate);
     if (capacity_ == nullptr)
       return;
     auto& shared = shared_links_[channel_of(ref)];
@@ -389,7 +392,8 @@ class CollectiveSweep {
 
   Cost cost(const Connection& way, int64_t count) const {
     const Bytes size = itemsize_ * count;
-    return {count, payload_durations(size, rates_, message_duration(size, way.rate, rate_parts_))};
+    return {count, payload_durations(size, rates_,
+                                     message_duration(size, way.rate, rate_parts_, messages_))};
   }
 
   /// Of a channel, where steps run in any order.
@@ -402,6 +406,7 @@ class CollectiveSweep {
   const Bytes itemsize_;
   std::span<const Instant> entries_;
   const DataRates rates_;
+  const MessageFigures& messages_;
   Paths& paths_;
   const int64_t rate_parts_ = paths_.fabric().rate_parts();
   EventLog* const log_;

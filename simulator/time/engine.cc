@@ -85,6 +85,10 @@ class Engine {
     events_.push(now_ + duration, {Event::Kind::Received, id.index(), ref});
   }
 
+  void prepare(CollectiveId id, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Prepared, id.index(), ref});
+  }
+
   void transmit(CollectiveId id, StepRef ref, Duration duration) {
     events_.push(now_ + duration, {Event::Kind::Sent, id.index(), ref});
   }
@@ -134,7 +138,7 @@ class Engine {
   /// An event of a step (of Enter only the node counts), or of a flow (FlowSent). Kind is as wide
   /// as the other members, so the structure has no padding and is copied whole.
   struct Event {
-    enum class Kind : uint32_t { Entry, Received, Sent, FlowSent, Arrival, Update };
+    enum class Kind : uint32_t { Entry, Received, Prepared, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
     uint32_t subject = 0;  // the collective; of FlowSent the flow
     StepRef step;
@@ -302,6 +306,8 @@ class Engine {
       return running.enter(step.node);
     if (kind == Event::Kind::Received)
       return running.received(step);
+    if (kind == Event::Kind::Prepared)
+      return running.prepared(step);
     return kind == Event::Kind::Arrival ? running.arrive(step) : running.sent(step);
   }
 
@@ -313,7 +319,7 @@ class Engine {
                            state_.take(program_.site(collective.site).ops.front(),
                                        CollectiveRun<S, Engine>::bytes(schedule.extent()));
                            return std::make_unique<CollectiveRun<S, Engine>>(
-                               schedule, collective, id, lowered_.rates, paths_, *this, log_);
+                               schedule, collective, id, paths_, *this, log_);
                          });
   }
 

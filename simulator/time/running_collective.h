@@ -39,6 +39,7 @@ class RunningCollective {
   /// Over: all nodes have ended.
   virtual State enter(Node node) = 0;
   virtual State received(StepRef ref) = 0;      // the receive half is over
+  virtual State prepared(StepRef ref) = 0;      // the sender's overhead is over
   virtual State sent(StepRef ref) = 0;          // the send half is over
   virtual State sent_by(uint32_t channel) = 0;  // the same, of the channel that had this number
   virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
@@ -53,6 +54,7 @@ class RunningCollective {
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
 /// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
 ///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
+///   prepare(CollectiveId, StepRef, Duration)        the sender's overhead, before links are shared
 ///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
 ///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
@@ -63,14 +65,15 @@ template <class S, class Host>
 class CollectiveRun final : public RunningCollective {
  public:
   /// `log`, if not null, gets every half.
-  CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id,
-                const DataRates& rates, Paths& paths, Host& host, EventLog* log)
+  CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id, Paths& paths,
+                Host& host, EventLog* log)
       : schedule_(schedule),
         extent_(schedule.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
-        rates_(rates),
+        rates_(collective.figures.rates),
+        messages_(collective.figures.messages),
         paths_(paths),
         host_(host),
         log_(log),
@@ -101,6 +104,14 @@ class CollectiveRun final : public RunningCollective {
 
   State received(StepRef ref) override {
     retire({ref, Half::Receive}, host_.now());
+    return begin_ready();
+  }
+
+  State prepared(StepRef ref) override {
+    const Step step = schedule_.step(ref);
+    const Path& path = this->path(ref.node, *step.to);
+    find_shared(path);
+    share_links(ref, path, itemsize_ * step.count());
     return begin_ready();
   }
 
@@ -180,14 +191,18 @@ class CollectiveRun final : public RunningCollective {
     Connection& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
       const Path& path = this->path(ref.node, to);
-      shared_.clear();
-      for (const LinkId link : path.links)
-        if (host_.is_shared(link))
-          shared_.push_back(link);
-      way = {to,          true, !shared_.empty(), size, path.transfer(size, extent_.peak_rate),
-             path.latency};
-      if (way.shares && way.transfer > Duration()) {
-        host_.transmit(id_, channel_of(ref), shared_, path.peak(extent_.peak_rate), size);
+      find_shared(path);
+      way = {to,
+             true,
+             !shared_.empty(),
+             size,
+             path.transfer(size, messages_),
+             latency_of(path.latency, messages_)};
+      if (way.shares && way.transfer > messages_.overhead) {
+        if (messages_.overhead > Duration())
+          host_.prepare(id_, ref, messages_.overhead);
+        else
+          share_links(ref, path, size);
         return;
       }
     }
@@ -195,6 +210,19 @@ class CollectiveRun final : public RunningCollective {
       deliver(ref);
     else
       host_.transmit(id_, ref, way.transfer);
+  }
+
+  void find_shared(const Path& path) {
+    shared_.clear();
+    for (const LinkId link : path.links)
+      if (host_.is_shared(link))
+        shared_.push_back(link);
+  }
+
+  /// Requires find_shared().
+  void share_links(StepRef ref, const Path& path, Bytes size) {
+    host_.transmit(id_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
+                   on_wire(size, messages_.share));
   }
 
   /// When a cause of a half that begins now was met. A message is the last of the causes that
@@ -211,8 +239,10 @@ class CollectiveRun final : public RunningCollective {
   /// The message has been sent: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
-    const Instant at = arrival(host_.now(), remembers(ref) ? connection(ref).latency
-                                                           : path(ref.node, receiver.node).latency);
+    const Duration latency = remembers(ref)
+                                 ? connection(ref).latency
+                                 : latency_of(path(ref.node, receiver.node).latency, messages_);
+    const Instant at = arrival(host_.now(), latency);
     host_.deliver(id_, receiver, at);
     retire({ref, Half::Send}, at);
   }
@@ -266,6 +296,7 @@ class CollectiveRun final : public RunningCollective {
   const CollectiveId id_;
   const Bytes itemsize_;
   const DataRates rates_;
+  const MessageFigures messages_;
   Paths& paths_;
   Host& host_;
   EventLog* const log_;

@@ -111,8 +111,8 @@ class ProgramSweep {
   template <class S>
   bool sweep_with(const S& schedule, CollectiveId id) {
     const std::vector<Instant> entries = std::exchange(gathering_[id.index()], {}).entries;
-    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, lowered_.rates,
-                                  paths_, log_, capacity_ ? &*capacity_ : nullptr);
+    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, paths_, log_,
+                                  capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     state_.take(op, collective.bytes());
     if (!on_behalf_of(op, [&] { return collective.run(); }))
@@ -148,16 +148,6 @@ std::string mixed_number(Int128 count, int64_t parts) {
                      rest > 0 ? fmt::format(" {}/{}", rest / common, parts / common) : "");
 }
 
-/// "has 1000000000 B/s", or, of what is not all data, "carries 500000000 B/s of data (1/2 of its
-/// rate)".
-std::string capacity_text(const Link& link, const Fabric& fabric) {
-  const std::string rate = mixed_number(link.bandwidth.count(), fabric.rate_parts());
-  const DataShare share = fabric.data_share();
-  return share.data == share.wire ? fmt::format("has {} B/s", rate)
-                                  : fmt::format("carries {} B/s of data ({}/{} of its rate)", rate,
-                                                share.data, share.wire);
-}
-
 }  // namespace
 
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric) {
@@ -166,8 +156,9 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
     const LinkId id(static_cast<uint32_t>(l));
     const Link& link = fabric.link(id);
     if (asked[l].exceeds(link))
-      return fmt::format("link {} {}, and {} chains of messages may ask it for {} B/s",
-                         fabric.link_text(id), capacity_text(link, fabric), asked[l].chains,
+      return fmt::format("link {} has {} B/s, and {} chains of messages may ask it for {} B/s",
+                         fabric.link_text(id),
+                         mixed_number(link.bandwidth.count(), fabric.rate_parts()), asked[l].chains,
                          mixed_number(asked[l].peak, fabric.rate_parts()));
   }
   return std::nullopt;

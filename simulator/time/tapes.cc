@@ -111,8 +111,9 @@ void Tapes::entered(EnterRef entry) {
   const Member member = lists_.member(entry);
   OpSpan& span = this->span(entry.list, entry.enter);
   const Instant entry_at = on_behalf_of(at.op, [&] {
-    span.entered = causes_met(entry.list, {MomentKind::Entered, entry.enter}) + lowered_.launch;
-    return lowered_.collective(member.collective).entry(span.entered);
+    const Collective& collective = lowered_.collective(member.collective);
+    span.entered = collective.launched(causes_met(entry.list, {MomentKind::Entered, entry.enter}));
+    return collective.entry(span.entered);
   });
   std::vector<EnterRef>& entries = entries_[member.collective.index()];
   entries.resize(lowered_.collective(member.collective).members.size());

@@ -23,6 +23,7 @@
 #include "models/program/groups.h"
 #include "simulator/algorithm/algorithms.h"
 #include "tests/models/array/random_tensors.h"
+#include "tests/simulator/slot_protocol.h"
 #include "tests/simulator/values/host_rig.h"
 #include "verifier/check/values.h"
 #include "verifier/prove/prover.h"
@@ -248,7 +249,7 @@ size_t check_case(const Case& c) {
   Random random(seed(c));
   HostRig rig(axes_of(c));
   if (c.n % 2 == 0)
-    rig.transport = TransportBuffers{Protocol::Simple, kSmallestSlot};
+    rig.transport = test::slot_protocol(kSmallestSlot);
   const uint32_t devices = Mesh(axes_of(c)).devices();
   const Call call = random_call(c, random);
   const std::string op(rules(c.kind).name);

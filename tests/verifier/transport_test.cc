@@ -191,7 +191,7 @@ TEST_CASE("transport: a channel has less than 2^31 steps") {
   options.limits.steps = int64_t{1} << 60U;
   CHECK_THROWS_WITH_AS(run_parts(parts, options),
                        doctest::Contains("psum: expected less than 2^31 steps of a channel, got "
-                                         "more; larger slots (memory.transport) make fewer"),
+                                         "more; larger slots of the transport make fewer"),
                        InputError);
 }
 

@@ -190,9 +190,7 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
-  const Fabric& given = scenario.cluster.fabric;
-  const std::optional<Fabric> fabric = carrying_data(given, scenario.memory.data_share());
-  Paths paths(fabric ? *fabric : given);
+  Paths paths(scenario.cluster.fabric);
   const Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics,
                                 command.limits, scenario.memory.transport);
   diagnostics.throw_if_any();

@@ -33,10 +33,11 @@ AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
                              std::unique_ptr<const Schedule> schedule, const Program& program,
                              const Cluster& cluster, const Runtime& runtime) {
   const MessageForm& form = runtime.form(algorithm.protocol);
-  const Lowered lowered = lower_with(std::move(schedule), algorithm.name, program, cluster.device);
-  const std::optional<Fabric> fabric = carrying_data(cluster.fabric, form.share);
-  AlgorithmTime time{run_time(program, lowered, fabric ? *fabric : cluster.fabric), std::nullopt,
-                     lowered.labels};
+  MessageFigures messages;
+  messages.share = form.share;
+  const Lowered lowered =
+      lower_with(std::move(schedule), algorithm.name, program, cluster.device, messages);
+  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt, lowered.labels};
   for (std::string& figure : fitted_figures(cluster))
     time.labels.push_back(std::move(figure));
   if (form.share.data != form.share.wire)

@@ -27,7 +27,8 @@ constexpr std::array kSummaries = {
               "the dimension of the result that each dimension of the operand becomes"},
     Described{"bytes", "what it reads and writes in device memory"},
     Described{"channels",
-              "the number of parts that it is divided into, each with its own connections"},
+              "the number of parts that it is divided into, each with its own connections; when "
+              "absent as many as its protocol has, else 1"},
     Described{"concat_axis", "the dimension along which the received parts are concatenated"},
     Described{"dimension", "the dimension it works along"},
     Described{"dimension_numbers",
@@ -54,6 +55,9 @@ constexpr std::array kSummaries = {
     Described{"permutation", "which dimension of the operand each dimension of the result is"},
     Described{"preferred_element_type",
               "the dtype of the result; when absent that of the operands"},
+    Described{"protocol",
+              "by which messages are passed, of those of the cluster's transport; when absent the "
+              "fastest"},
     Described{"scatter_dimension", "the dimension that is scattered: each rank keeps its own part"},
     Described{"scratch",
               "device memory that it needs while it runs, such as a library's workspace; 0 when "
@@ -61,7 +65,9 @@ constexpr std::array kSummaries = {
     Described{"shape", "the shape of the result"},
     Described{"sizes", "the extent of each part; they add up to the operand's"},
     Described{"slice_sizes", "the shape of the part"},
-    Described{"slots", "the messages that a connection holds before its sender waits"},
+    Described{"slots",
+              "the messages that a connection holds before its sender waits; when absent those of "
+              "its protocol, else 2"},
     Described{"source", "the rank whose operand all ranks get"},
     Described{"split_axis", "the dimension that is split into a part for each rank"},
     Described{"start_indices", "the begin index, per dimension"},

@@ -38,8 +38,7 @@ std::optional<double> utilization(const Report& report, const LinkReport& link) 
   if (!whole)
     return std::nullopt;
   const BytesPerSecond bandwidth = report.fabric().link(link.link).bandwidth;
-  return static_cast<double>(link.bytes.count()) * 1e12 *
-         static_cast<double>(report.fabric().rate_parts()) /
+  return link.wire * 1e12 * static_cast<double>(report.fabric().rate_parts()) /
          (static_cast<double>(bandwidth.count()) * *whole);
 }
 

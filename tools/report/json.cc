@@ -88,6 +88,8 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
     json.key("op").value(op_name(op.kind, op.issue));
     json.key("algorithm");
     choice ? json.value(choice->algorithm) : json.value(nullptr);
+    if (choice && !choice->protocol.empty())
+      json.key("protocol").value(choice->protocol);
     json.key("because");
     choice ? json.value(choice->because) : json.value(nullptr);
     json.key("bytes").value(entry.first().bytes.count());

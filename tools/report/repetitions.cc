@@ -50,7 +50,7 @@ std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   const OpReport& run = entry.first();
   const Op& op = program.op(run.op);
   std::string text = fmt::format("{} {} {} {} ", op_name(op.kind, op.issue), run.bytes.count(),
-                                 run.choice ? run.choice->algorithm : "", entry.messages);
+                                 run.choice ? run.choice->method() : "", entry.messages);
   if (ids == Ids::DifferInNumbers)
     for (const std::string_view part : shape_of(entry.id))
       text += part;

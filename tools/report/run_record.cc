@@ -13,13 +13,13 @@ namespace {
 
 std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
   const std::string absent = "not given";
-  const auto& transport = memory.transport;
-  return {
-      {"memory.reuse", memory.reuse == MemoryPolicy::Reuse::Xla ? "xla" : "none"},
-      {"memory.alignment", quantity_text(memory.alignment)},
-      {"memory.reserved", quantity_text(memory.reserved)},
-      {"memory.transport.protocol", transport ? std::string(key_of(transport->protocol)) : absent},
-      {"memory.transport.slot", transport ? quantity_text(transport->slot) : absent}};
+  const std::optional<ProtocolFigures>& transport = memory.transport;
+  const std::string counted = memory.counts_transport ? "the cluster's" : absent;
+  return {{"memory.reuse", memory.reuse == MemoryPolicy::Reuse::Xla ? "xla" : "none"},
+          {"memory.alignment", quantity_text(memory.alignment)},
+          {"memory.reserved", quantity_text(memory.reserved)},
+          {"memory.transport.protocol", transport ? transport->name : counted},
+          {"memory.transport.slot", transport ? quantity_text(*transport->slot) : counted}};
 }
 
 /// Of an op of a loop, from the beginning of its first run to the end of its last.
@@ -34,7 +34,7 @@ RecordedOp op_of(const Report& report, const OpEntry& entry) {
                       std::nullopt,
                       {}};
   if (entry.first().choice)
-    recorded.algorithm = entry.first().choice->algorithm;
+    recorded.algorithm = entry.first().choice->method();
   if (!report.completion)
     return recorded;
   recorded.span = RecordedSpan{entry.first().start, entry.last().end};

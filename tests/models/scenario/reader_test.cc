@@ -285,7 +285,9 @@ TEST_CASE("reader: every amount may be a number under its key with a unit") {
   CHECK(test::difference(read(with_text.text()), read(with_suffix.text())) == "");
   const Scenario s = read(with_suffix.text());
   CHECK(s.program.ops[0].attributes.bytes("scratch") == Bytes(3072));
-  CHECK(s.memory.transport == TransportBuffers{Protocol::LL, Bytes(65536)});
+  REQUIRE(s.memory.transport.has_value());
+  CHECK(s.memory.transport->name == "ll");
+  CHECK(s.memory.transport->slot == Bytes(65536));
   CHECK(s.cluster.device.flops.at(Dtype::BF16) == FlopsPerSecond(3'000'000'000'000));
 }
 

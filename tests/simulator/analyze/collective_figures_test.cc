@@ -17,13 +17,18 @@ OpSpan span(int64_t start, int64_t entered, int64_t end) {
   return {Instant(start), Instant(entered), Instant(end)};
 }
 
+/// A launch of so many picoseconds on every device.
+auto takes(int64_t launch) {
+  return [launch](LogicalId) { return Duration(launch); };
+}
+
 const Thread kThread{"t", {LogicalId(2), LogicalId(5)}, {}};
 
 }  // namespace
 
 TEST_CASE("exposure of a sync collective: its whole time, launch included") {
   const Exposure found = exposure(kThread, completion({{span(0, 10, 30), span(5, 15, 45)}}),
-                                  Duration(10), OpId(0), OpId(0));
+                                  takes(10), OpId(0), OpId(0));
   CHECK(found.device == LogicalId(5));  // 30 after its launch, the other 20
   CHECK(found.took == Duration(40));
   CHECK(found.exposed == Duration(40));
@@ -33,7 +38,7 @@ TEST_CASE("exposure of a sync collective: its whole time, launch included") {
 TEST_CASE("exposure of a started collective: the wait at its done") {
   const Completion times = completion({{span(0, 0, 30), span(0, 0, 30)},  // equal: device 2 counts
                                        {span(20, 20, 30), span(5, 5, 30)}});
-  const Exposure found = exposure(kThread, times, Duration(0), OpId(0), OpId(1));
+  const Exposure found = exposure(kThread, times, takes(0), OpId(0), OpId(1));
   CHECK(found.device == LogicalId(2));
   CHECK(found.exposed == Duration(10));
   CHECK(found.hidden == Duration(20));
@@ -41,7 +46,7 @@ TEST_CASE("exposure of a started collective: the wait at its done") {
 
 TEST_CASE("exposure of a started collective that is never done: none") {
   const Exposure found =
-      exposure(kThread, completion({{span(0, 0, 30), span(0, 0, 20)}}), Duration(0), OpId(0), {});
+      exposure(kThread, completion({{span(0, 0, 30), span(0, 0, 20)}}), takes(0), OpId(0), {});
   CHECK(found.exposed == Duration(0));
   CHECK(found.hidden == Duration(30));
 }
@@ -75,7 +80,7 @@ TEST_CASE("bandwidths: as nccl-tests defines them") {
 
 TEST_CASE("a collective took the time from its launch, not what it waited for its stream") {
   // Reached at 0; the one before it ends at 60, then the launch takes 10.
-  const Exposure found = exposure(kThread, completion({{span(0, 70, 100), span(0, 70, 100)}}),
-                                  Duration(10), OpId(0), {});
+  const Exposure found =
+      exposure(kThread, completion({{span(0, 70, 100), span(0, 70, 100)}}), takes(10), OpId(0), {});
   CHECK(found.took == Duration(40));
 }

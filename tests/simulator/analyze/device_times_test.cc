@@ -25,7 +25,7 @@ TEST_CASE("device times: busy, exposed and hidden time of each stream") {
   sketch.local(3'000'000);
   sketch.done(started);
   sketch.sync(sketch.site(all_reduce(2, 2'000), 0));
-  sketch.lowered.launch = Duration(500'000);
+  sketch.launch(Duration(500'000));
   const Fabric fabric = fully_connected_fabric(2, kLink);
   const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
   const std::vector<DeviceTimes> times = device_times(sketch.program, sketch.lowered, completion);

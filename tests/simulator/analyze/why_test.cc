@@ -68,7 +68,7 @@ TEST_CASE("why: a local op that takes no time is no reason") {
 
 TEST_CASE("why: a launch, and the cause of a wait on the compute stream") {
   Sketch sketch(2);
-  sketch.lowered.launch = Duration(3'000'000);
+  sketch.launch(Duration(3'000'000));
   sketch.sync(sketch.site(all_reduce()));
   const OpId after = sketch.local(2'000'000);
   CHECK(why_text(sketch, after, 0) ==
@@ -79,7 +79,7 @@ TEST_CASE("why: a launch, and the cause of a wait on the compute stream") {
 TEST_CASE(
     "why: the operand is packed after the launch, the result copied out after the last step") {
   Sketch sketch(2);
-  sketch.lowered.launch = Duration(3'000'000);
+  sketch.launch(Duration(3'000'000));
   const OpId op = sketch.sync(sketch.site(all_reduce()));
   for (Collective& collective : sketch.lowered.collectives) {
     collective.pack = Duration(2'000'000);
@@ -102,7 +102,7 @@ TEST_CASE("why: a collective that waits for the one before it on its stream") {
 
 TEST_CASE("why: a reduction takes its time, and the next send waits for it") {
   Sketch sketch(2);
-  sketch.lowered.rates.reduce = BytesPerSecond(500'000'000);  // 1,000 bytes in 2 us
+  sketch.reduce_rate(BytesPerSecond(500'000'000));  // 1,000 bytes in 2 us
   const OpId op = sketch.sync(sketch.site(all_reduce()));
   CHECK(why_text(sketch, op, 0) ==
         "enter@0 0-0 beginning, send@0 0-1 entry, flight@0 1-2 sent, reduce@1 2-4 message, "

@@ -27,22 +27,23 @@ struct Site {
   std::string pick() const {
     Paths paths(fabric);
     const Reach reach(fabric);
-    const ScheduleMaker uncut(std::nullopt, Limits());
-    QuietTimer timer(paths, reach, rates, uncut, Limits());
+    const ScheduleMaker maker(device, Limits());
+    QuietTimer timer(paths, reach, maker, Limits());
     Groupings groupings(fabric);
     const auto picked =
-        pick_algorithm({asked_for, request, {Dtype::F32}, groupings.of(groups)}, timer);
+        pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker, timer);
     if (const auto* error = std::get_if<TypeError>(&picked))
       return error->parameter + ": " + error->message;
-    return std::string(std::get<Pick>(picked).algorithm->name) + ": " +
+    return choice_of(std::get<Pick>(picked).method).method() + ": " +
            std::get<Pick>(picked).because;
   }
 
   Fabric fabric;
   std::vector<Group> groups;
   ScheduleRequest request;
-  std::optional<std::string> asked_for;
-  DataRates rates;
+  Asked asked;
+  std::optional<TransportFigures> transport;
+  DeviceFigures device;
 };
 
 std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {
@@ -140,7 +141,7 @@ TEST_CASE("choice: reductions take time where the device's rate is given") {
   // 16 f32 over 2 ranks. Without a rate: ring 2 (1 us + 640 ps), doubling 1 us + 1.28 ns. At
   // 64 B/us the ring reduces 32 B once, 0.5 us, and doubling 64 B, 1 us.
   Site site(OpKind::Psum, 2, 16);
-  site.rates.reduce = BytesPerSecond(64'000'000);
+  site.device.reduce_rate = BytesPerSecond(64'000'000);
   CHECK(site.pick() ==
         "recursive_doubling: recursive_doubling 2.00128 us < ring 2.50128 us (model)");
 }
@@ -192,20 +193,20 @@ TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
   CHECK(chain.pick() == "ring: the first that fits");
   // With one slot, the ranks of a ring that forwards without storing deadlock.
   Site narrow(OpKind::Psum, 4, 8);
-  narrow.request.transport.slots = 1;
+  narrow.asked.slots = 1;
   CHECK(narrow.pick() == "recursive_doubling: ring would hang");
 }
 
 TEST_CASE("choice: an algorithm that the scenario names is taken") {
   Site asked(OpKind::Psum, 8, 8);
-  asked.asked_for = "ring";
+  asked.asked.algorithm = "ring";
   CHECK(asked.pick() == "ring: asked for by the scenario");
-  asked.asked_for = "rings";
+  asked.asked.algorithm = "rings";
   CHECK(asked.pick() ==
         "algorithm: expected one of ring, recursive_doubling, got \"rings\"; did you mean "
         "\"ring\"?");
   asked.request.kind = OpKind::AllGather;
-  asked.asked_for = "recursive_doubling";
+  asked.asked.algorithm = "recursive_doubling";
   CHECK(asked.pick() == "algorithm: expected one of ring, got \"recursive_doubling\"");
 }
 
@@ -219,17 +220,17 @@ TEST_CASE("choice: where there is one algorithm, that is the reason") {
 
 TEST_CASE("choice: the message for an algorithm that does not fit") {
   Site asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
-  asked.asked_for = "direct";
+  asked.asked.algorithm = "direct";
   CHECK(asked.pick() == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
   // 1024 ranks, each with 1024 connections of 5 channels: 5,242,880.
   Site wide(OpKind::AllToAll, switch_fabric(1024, kLink), 1024);
-  wide.request.transport.channels = 5;
-  wide.asked_for = "direct";
+  wide.asked.channels = 5;
+  wide.asked.algorithm = "direct";
   CHECK(wide.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 5242880 "
         "(direct)");
   Site ring(OpKind::AllGather, switch_fabric(8192, kLink), 8);
-  ring.request.transport.channels = 1024;
+  ring.asked.channels = 1024;
   CHECK(ring.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 8388608 "
         "(ring)");

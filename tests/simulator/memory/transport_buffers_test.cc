@@ -9,6 +9,7 @@
 
 #include "simulator/memory/profile.h"
 #include "tests/simulator/lower/lower_rig.h"
+#include "tests/simulator/slot_protocol.h"
 
 namespace orrery::test {
 namespace {
@@ -30,12 +31,13 @@ struct Connections {
     rig.op(op, "o" + std::to_string(ops++), {"a"}, parameters);
     return *this;
   }
-  /// Slots per device, by slots of one byte.
+  /// Slots per device.
   std::vector<int64_t> slots() {
+    rig.cluster.transport = TransportFigures{{slot_protocol(Bytes(64))}};
     const Lowered& lowered = rig.lower();
     std::vector<int64_t> slots;
-    for (const Bytes bytes : transport_buffers(rig.program, lowered, {Protocol::Simple, Bytes(1)}))
-      slots.push_back(bytes.count());
+    for (const Bytes bytes : transport_buffers(rig.program, lowered))
+      slots.push_back(bytes.count() / 64);
     return slots;
   }
 };
@@ -117,12 +119,13 @@ TEST_CASE("transport buffers: they are part of what is reserved, for each device
   Connections program;
   program.op("ppermute",
              {{"axis_name", Names{"x"}}, {"perm", std::vector<std::vector<int64_t>>{{0, 2}}}});
+  program.rig.cluster.transport = TransportFigures{{slot_protocol(Bytes(1000))}};
   const Lowered& lowered = program.rig.lower();
   MemoryPolicy policy;
   policy.alignment = Bytes(1);
   const MemoryProfile without = profile(program.rig.program, lowered, policy);
   policy.reserved = Bytes(7);
-  policy.transport = TransportBuffers{Protocol::Simple, Bytes(1000)};
+  policy.counts_transport = true;
   const MemoryProfile with = profile(program.rig.program, lowered, policy);
   for (uint32_t d = 0; d < 4; ++d) {
     const Bytes buffers = Bytes(d == 2 ? 2000 : 0);

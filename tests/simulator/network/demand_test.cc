@@ -98,7 +98,9 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
             const VertexId from = collective.vertices[n];
             const Route route =
                 *shortest_route(program.fabric, from, collective.vertices[step.to->index()]);
-            int64_t peak = extent.peak_rate ? extent.peak_rate->count() : INT64_MAX;
+            int64_t peak =
+                collective.figures.messages.channel_rate.value_or(BytesPerSecond(INT64_MAX))
+                    .count();
             for (const LinkId link : route)
               peak = std::min(peak, program.fabric.link(link).bandwidth.count());
             for (const LinkId link : route) {

@@ -23,7 +23,7 @@ TEST_CASE("durations: a local op takes the launch and the longer of flops and by
 TEST_CASE("durations: without a rate, reductions and copies take no time") {
   CHECK(reduction_duration(Bytes(1'000), {}) == Duration(0));
   CHECK(copy_duration(Bytes(1'000), {}) == Duration(0));
-  const DataRates rates = {kGiga, kHalf};
+  const DataRates rates = {kGiga, kHalf, {}};
   CHECK(reduction_duration(Bytes(3), rates) == Duration(3'000));
   CHECK(copy_duration(Bytes(3), rates) == Duration(6'000));
 }
@@ -32,18 +32,18 @@ TEST_CASE("durations: a message moves at the rate of its slowest link or its cap
   CHECK(most(kGiga, std::nullopt, 1) == kGiga);
   CHECK(most(kGiga, kHalf, 1) == kHalf);
   CHECK(most(kHalf, kGiga, 1) == kHalf);
-  CHECK(message_duration(Bytes(3), kHalf, 1) == Duration(6'000));
-  CHECK(message_duration(Bytes(3), std::nullopt, 1) == Duration(0));
+  CHECK(message_duration(Bytes(3), kHalf, 1, {}) == Duration(6'000));
+  CHECK(message_duration(Bytes(3), std::nullopt, 1, {}) == Duration(0));
 }
 
 TEST_CASE("durations: a rate in parts of a byte per second takes as many times as long") {
   // 10^9 thirds of a byte per second, and a cap of 0.5 x 10^9 bytes per second: 1.5 x 10^9 thirds.
   CHECK(most(kGiga, kHalf, 3) == kGiga);
-  CHECK(message_duration(Bytes(3), kGiga, 3) == Duration(9'000));
+  CHECK(message_duration(Bytes(3), kGiga, 3, {}) == Duration(9'000));
 }
 
 TEST_CASE("durations: a half takes the sum of its actions") {
-  const PayloadDurations payload = {Duration(1), Duration(10), Duration(100)};
+  const PayloadDurations payload = {Duration(1), Duration(10), Duration(1'000), Duration(100)};
   StepForm form;
   form.source = form.target = form.to = true;  // it copies what it reads, and sends it
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(10));
@@ -52,6 +52,32 @@ TEST_CASE("durations: a half takes the sum of its actions") {
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1));
   form.combine = form.source = false;  // it stores a message
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(0));
+  form.to = false;  // it stores a message and does not send it on
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1'000));
+  form.combine = form.source = true;
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1));
+}
+
+TEST_CASE("durations: only a rate makes the storing of a message take time") {
+  TimedActions stores;
+  stores.stores = true;
+  CHECK_FALSE(take_time(stores, {kGiga, kGiga, {}}));
+  CHECK(take_time(stores, {{}, {}, kGiga}));
+  CHECK(payload_durations(Bytes(3), {{}, {}, kHalf}).store == Duration(6'000));
+}
+
+TEST_CASE("durations: a protocol adds an overhead, and flags to what links carry") {
+  MessageFigures figures;
+  figures.overhead = Duration(7);
+  figures.latency = Duration(11);
+  figures.share = {2, 3};
+  // 3 bytes of data are 4.5 bytes on a link, rounded up to 5.
+  CHECK(on_wire(Bytes(3), figures.share) == Bytes(5));
+  CHECK(on_wire(Bytes(4), figures.share) == Bytes(6));
+  CHECK(message_duration(Bytes(3), kGiga, 1, figures) == Duration(5'007));
+  CHECK(message_duration(Bytes(0), kGiga, 1, figures) == Duration(7));
+  CHECK(message_duration(Bytes(3), std::nullopt, 1, figures) == Duration(7));
+  CHECK(latency_of(Duration(100), figures) == Duration(111));
 }
 
 }  // namespace

@@ -136,9 +136,11 @@ TEST_CASE("sweep: refuses where two collectives wait for each other's ends") {
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
-  const auto cap = [](Extent& extent) { extent.peak_rate = BytesPerSecond(500'000'000); };
-  const SiteId first = sketch.site(stored(*flows(2, {{0, 1, 1'000}}), cap), 0);
-  const SiteId second = sketch.site(stored(*flows(2, {{0, 1, 1'000}}), cap), 1);
+  CollectiveFigures capped;
+  capped.messages.channel_rate = BytesPerSecond(500'000'000);
+  sketch.figures(capped);
+  const SiteId first = sketch.site(flows(2, {{0, 1, 1'000}}), 0);
+  const SiteId second = sketch.site(flows(2, {{0, 1, 1'000}}), 1);
   sketch.back_to_thread(0);
   sketch.sync(first);  // eager: device 0 need not wait for device 1
   sketch.sync(second);

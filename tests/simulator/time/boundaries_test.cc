@@ -61,7 +61,7 @@ TEST_CASE("ends: a collective begins after its launch, packs, enters, and copies
   // Launched 0-3, packed 3-5, sent 5-6; the message is there at 6.5. Copied out 6-7 and 6.5-7.5.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(1, 1)));
-  sketch.lowered.launch = Duration(3 * kUs);
+  sketch.launch(Duration(3 * kUs));
   sketch.lowered.collectives[0].pack = Duration(2 * kUs);
   sketch.lowered.collectives[0].leave = Duration(1 * kUs);
   const Spans expected = {{span(0, 3 * kUs, 7 * kUs), span(0, 3 * kUs, 7'500'000)}};
@@ -112,7 +112,7 @@ TEST_CASE("reduction: a receiving step takes bytes / reduce rate, rounded up") {
   // once, since the first reduction ends before the second message arrives.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 2, Combine::Add)));
-  sketch.lowered.rates.reduce = BytesPerSecond(3'000'000'000);
+  sketch.reduce_rate(BytesPerSecond(3'000'000'000));
   const Spans expected = {{span(0, 0, 2 * kUs), span(0, 0, 2'833'334)}};
   CHECK(simulated(sketch) == expected);
   CHECK(swept(sketch) == expected);
@@ -123,7 +123,7 @@ TEST_CASE("reduction: a slow one holds up the next, and with one slot the sender
   // reduced 5-7.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 1, Combine::Add)));
-  sketch.lowered.rates.reduce = BytesPerSecond(500'000'000);
+  sketch.reduce_rate(BytesPerSecond(500'000'000));
   const Spans expected = {{span(0, 0, 4'500'000), span(0, 0, 7 * kUs)}};
   CHECK(simulated(sketch) == expected);
   CHECK(swept(sketch) == expected);
@@ -133,7 +133,7 @@ TEST_CASE("streams: on one, a device enters when the op before has ended there, 
   // Launch 0.1 us. First: sent 0.1-1.1, arrives 1.6. Device 0 enters the second at 1.2, device 1 at
   // 1.7; sent 1.2-2.2, arrives 2.7.
   Sketch sketch(2);
-  sketch.lowered.launch = Duration(100'000);
+  sketch.launch(Duration(100'000));
   const OpId first = sketch.start(sketch.site(train(1, 2), 0));
   const OpId second = sketch.start(sketch.site(train(1, 2), 0));
   sketch.done(first);
@@ -150,7 +150,7 @@ TEST_CASE("streams: on one, a device enters when the op before has ended there, 
 TEST_CASE("streams: on two, collectives run side by side and share links") {
   // Both send from 0.1 at half the link: 2 us each, until 2.1; both arrive at 2.6.
   Sketch sketch(2);
-  sketch.lowered.launch = Duration(100'000);
+  sketch.launch(Duration(100'000));
   const OpId first = sketch.start(sketch.site(train(1, 2), 0));
   const OpId second = sketch.start(sketch.site(train(1, 2), 1));
   sketch.done(first);
@@ -246,9 +246,11 @@ TEST_CASE("sweep: refuses where caps sum to one byte per second more than the li
   const auto capped = [](int64_t first, int64_t second) {
     Sketch sketch(2);
     const auto add = [&](uint32_t stream, int64_t cap) {
-      sketch.sync(sketch.site(
-          stored(*train(1, 2), [&](Extent& extent) { extent.peak_rate = BytesPerSecond(cap); }),
-          stream));
+      CollectiveFigures figures;
+      figures.messages.channel_rate = BytesPerSecond(cap);
+      const SiteId site = sketch.site(train(1, 2), stream);
+      sketch.figures(site, figures);
+      sketch.sync(site);
     };
     add(0, first);
     add(1, second);

@@ -86,7 +86,29 @@ std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) 
   return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(messages));
 }
 
-std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, RandomKind kind) {
+/// A cap of each channel that leaves room for others.
+std::optional<BytesPerSecond> random_cap(Random& random, uint32_t nodes, RandomKind kind) {
+  if (!kind.capped && random.below(2) == 0)
+    return std::nullopt;
+  return BytesPerSecond(kLeastBandwidth / (4 * int64_t{nodes}));
+}
+
+/// How messages are passed: without a protocol, or by one with figures of all kinds.
+MessageFigures random_messages(Random& random, uint32_t nodes, RandomKind kind) {
+  MessageFigures messages;
+  messages.channel_rate = random_cap(random, nodes, kind);
+  if (random.below(2) == 0)
+    return messages;
+  const int64_t wire = random.between(1, 16);
+  messages.share = {random.between(1, wire), wire};
+  if (random.below(3) > 0)
+    messages.overhead = Duration(random.between(0, 500'000));
+  if (random.below(3) > 0)
+    messages.latency = Duration(random.between(0, 2'000'000));
+  return messages;
+}
+
+std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
   transport.slots = static_cast<uint32_t>(random.below(3)) + 1;
@@ -116,17 +138,12 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
       schedule = random_permutes(random, nodes);
       break;
   }
-  if (random.below(2) == 0 && !kind.capped)
+  if (random.below(2) == 0)
     return schedule;
-  // Step by step, which takes the other way through the sweep; with a cap that leaves room for
-  // others.
-  const bool capped = kind.capped || random.below(2) == 0;
-  const int64_t cap = kLeastBandwidth / (4 * int64_t{nodes});
+  // Step by step, which takes the other way through the sweep.
   return stored(*schedule, [&](Extent& extent) {
     extent.slots = transport.slots;
     extent.entry = transport.entry;
-    if (capped)
-      extent.peak_rate = BytesPerSecond(cap);
   });
 }
 
@@ -216,7 +233,7 @@ RandomProgram random_program(Random& random, RandomKind kind) {
                                  : groups.size() * ranks == threads[alone].size();
     if (!covers)
       continue;
-    const SiteId site = sketch.site(groups, random_schedule(random, ranks, kind), stream,
+    const SiteId site = sketch.site(groups, random_schedule(random, ranks), stream,
                                     random.below(2) == 0 ? Dtype::BF16 : Dtype::F32);
     for (size_t t = 0; t < threads.size(); ++t)
       if (everyone || t == alone)
@@ -225,11 +242,19 @@ RandomProgram random_program(Random& random, RandomKind kind) {
   for (ThreadWriter& writer : writers)
     writer.finish(random);
 
+  CollectiveFigures figures;
   if (random.below(2) == 0)
-    sketch.lowered.launch = Duration(random.between(1, 3'000'000));
+    figures.launch = Duration(random.between(1, 3'000'000));
   if (random.below(2) == 0)
-    sketch.lowered.rates.reduce =
-        BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
+    figures.rates.reduce = BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
+  if (random.below(2) == 0)
+    figures.rates.store = BytesPerSecond(random.between(kLeastBandwidth, 1'000'000'000'000));
+  for (size_t s = 0; s < sketch.program.sites.size(); ++s) {
+    CollectiveFigures of_site = figures;
+    const auto ranks = static_cast<uint32_t>(sketch.program.sites[s].groups.front().size());
+    of_site.messages = random_messages(random, ranks, kind);
+    sketch.figures(SiteId(s), of_site);
+  }
   if (random.below(2) == 0)
     for (uint32_t d = 0; d < devices; ++d)
       result.device_start.emplace_back(random.between(0, 10'000'000));

@@ -79,7 +79,7 @@ TEST_CASE("recording: a message, its reduction and its way") {
   Sketch sketch(2);
   sketch.sync(sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000,
                                                          Combine::Add, Transport{})));
-  sketch.lowered.rates.reduce = BytesPerSecond(500'000'000);
+  sketch.reduce_rate(BytesPerSecond(500'000'000));
   const std::vector<HalfEvent> events = recorded([&](EventLog& log) {
     SweepOptions options;
     options.log = &log;

@@ -115,9 +115,10 @@ TEST_CASE("a declared cap acts as a link of the flow's own") {
   // Caps of 10 GB/s leave the link idle: each 1 MB takes 100 us, although three share 50 GB/s.
   const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
   Sketch sketch(4);
-  sketch.sync(sketch.site(
-      stored(*flows(4, {{0, 3, 1'000'000}, {1, 3, 1'000'000}, {2, 3, 1'000'000}}),
-             [](Extent& extent) { extent.peak_rate = BytesPerSecond(10'000'000'000); })));
+  CollectiveFigures capped;
+  capped.messages.channel_rate = BytesPerSecond(10'000'000'000);
+  sketch.figures(capped);
+  sketch.sync(sketch.site(flows(4, {{0, 3, 1'000'000}, {1, 3, 1'000'000}, {2, 3, 1'000'000}})));
   CHECK(ends_us(simulate(sketch.program, sketch.lowered, fabric)) ==
         std::vector<int64_t>{100, 100, 100, 100});
 }

@@ -59,6 +59,7 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
     collective.work = {dtype};
     collective.schedule = schedule.get();
     collective.stream = StreamId(stream);
+    collective.figures = figures_;
     Group members;
     std::vector<VertexId> vertices;
     for (const uint32_t device : group) {
@@ -80,6 +81,30 @@ SiteId Sketch::site(std::unique_ptr<const Schedule> schedule, uint32_t stream, D
   std::vector<uint32_t> all(program.mesh.devices());
   std::iota(all.begin(), all.end(), 0U);
   return site({all}, std::move(schedule), stream, dtype);
+}
+
+void Sketch::figures(const CollectiveFigures& figures) {
+  figures_ = figures;
+  for (Collective& collective : lowered.collectives)
+    collective.figures = figures;
+}
+
+void Sketch::launch(Duration launch) {
+  CollectiveFigures changed = figures_;
+  changed.launch = launch;
+  figures(changed);
+}
+
+void Sketch::reduce_rate(BytesPerSecond rate) {
+  CollectiveFigures changed = figures_;
+  changed.rates.reduce = rate;
+  figures(changed);
+}
+
+void Sketch::figures(SiteId site, const CollectiveFigures& figures) {
+  for (Collective& collective : lowered.collectives)
+    if (collective.site == site)
+      collective.figures = figures;
 }
 
 OpId Sketch::start(SiteId site) {

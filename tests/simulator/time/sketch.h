@@ -42,11 +42,20 @@ class Sketch {
   OpId start(SiteId site);
   OpId done(OpId start);
 
+  /// Of all collectives, those of later sites too.
+  void figures(const CollectiveFigures& figures);
+  void launch(Duration launch);
+  void reduce_rate(BytesPerSecond rate);
+  /// Of the collectives of one site.
+  void figures(SiteId site, const CollectiveFigures& figures);
+
   Program program;
   Lowered lowered;
 
  private:
   OpId op(OpKind kind);
+
+  CollectiveFigures figures_;
 
   size_t thread_ = 0;
 };

@@ -54,7 +54,7 @@ class HostRig {
   /// The digest of every half of every collective's schedule, once each.
   WalkDigest digest() const;
 
-  std::optional<TransportBuffers> transport;  // to whose slots messages are cut
+  std::optional<ProtocolFigures> transport;  // to whose slots messages are cut
   Program program;
   Lowered lowered;
   DeviceValues arguments;

@@ -1,0 +1,46 @@
+#pragma once
+
+// Reads the figures of a cluster. Each is a value, or an object that also tells where it comes
+// from: {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/fabric/fabric.h"
+#include "models/scenario/fields.h"
+
+namespace orrery {
+
+class FigureReader {
+ public:
+  explicit FigureReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  /// The amount under `key`, in base units. `called` is its name in labels: "flops/bf16".
+  std::optional<int64_t> quantity(Fields& fields, std::string_view key, Dimension dimension,
+                                  QuantityRange range, const std::string& called);
+
+  /// The whole number under `key`.
+  std::optional<int64_t> integer(Fields& fields, std::string_view key, std::string_view what,
+                                 IntegerRange range, const std::string& called);
+
+  /// The ratio under `key`: "15/16", or "1".
+  std::optional<DataShare> share(Fields& fields, std::string_view key, const std::string& called);
+
+  /// Those of the figures that had one, by figure.
+  std::vector<FigureSource> sources() &&;
+
+ private:
+  /// The members that tell a figure's source, beside its "value".
+  void read_source(Fields& figure, const std::string& called);
+  std::optional<DocumentNode> value_of(Fields& fields, std::string_view key,
+                                       const std::string& called);
+
+  Diagnostics& diagnostics_;
+  std::vector<FigureSource> sources_;
+};
+
+}  // namespace orrery

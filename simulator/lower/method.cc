@@ -1,0 +1,41 @@
+#include "simulator/lower/method.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace orrery {
+
+Choice choice_of(const Method& method, std::string because) {
+  return {std::string(method.algorithm->name),
+          method.protocol == nullptr ? std::string() : method.protocol->name, std::move(because)};
+}
+
+Asked asked_by(const Op& op) {
+  const Attributes& given = op.attributes;
+  Asked asked;
+  if (given.has("algorithm"))
+    asked.algorithm = given.text("algorithm");
+  if (given.has("protocol"))
+    asked.protocol = given.text("protocol");
+  if (given.has("channels"))
+    asked.channels = static_cast<uint32_t>(given.integer("channels"));
+  if (given.has("slots"))
+    asked.slots = static_cast<uint32_t>(given.integer("slots"));
+  if (given.text("entry") == "rendezvous")
+    asked.entry = Entry::Rendezvous;
+  return asked;
+}
+
+std::vector<const ProtocolFigures*> protocols_for(
+    const Algorithm& algorithm, const std::optional<TransportFigures>& transport) {
+  std::vector<const ProtocolFigures*> serving;
+  if (transport)
+    for (const ProtocolFigures& protocol : transport->protocols) {
+      const std::vector<std::string>& served = protocol.algorithms;
+      if (served.empty() || std::find(served.begin(), served.end(), algorithm.name) != served.end())
+        serving.push_back(&protocol);
+    }
+  return serving;
+}
+
+}  // namespace orrery

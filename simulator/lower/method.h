@@ -1,0 +1,40 @@
+#pragma once
+
+// How a collective is carried out: an algorithm, and the protocol by which its messages are passed.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/fabric/transport.h"
+#include "models/program/op.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// Without a protocol, messages are passed whole.
+struct Method {
+  const Algorithm* algorithm = nullptr;
+  const ProtocolFigures* protocol = nullptr;
+};
+Choice choice_of(const Method& method, std::string because = {});
+
+/// What an op says of it. The rest is chosen.
+struct Asked {
+  std::optional<std::string> algorithm;
+  std::optional<std::string> protocol;
+  std::optional<uint32_t> channels;
+  std::optional<uint32_t> slots;
+  Entry entry = Entry::Eager;
+  friend auto operator<=>(const Asked&, const Asked&) = default;
+};
+Asked asked_by(const Op& op);
+
+/// The protocols that serve the algorithm, in the order of the transport.
+std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm,
+                                                  const std::optional<TransportFigures>& transport);
+
+}  // namespace orrery

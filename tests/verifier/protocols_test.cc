@@ -1,0 +1,265 @@
+// Times by the protocols of a transport, worked out by hand, and how a protocol is chosen.
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "models/scenario/reader.h"
+#include "simulator/lower/lower.h"
+#include "simulator/network/paths.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/sweep.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kUs = 1'000'000;
+
+/// One op on `elements` f32 per device over four devices in a ring whose links carry 1 GB/s, 1,000
+/// B a microsecond, with a latency of 1 us.
+struct OneOp {
+  std::string op = R"("op": "all_gather")";
+  int64_t elements = 1000;
+  std::string protocols;
+  std::string memory = "{}";
+  std::string topology = "ring";
+
+  std::string text() const {
+    return fmt::format(
+        R"({{"orrery": 1, "cluster": {{"devices": 4, "topology": "{}", "bandwidth": "1 GB/s",
+"latency": "1 us", "launch": "2 us", "transport": {{"protocols": {{{}}}}}}}, "mesh": {{"x": 4}},
+"arrays": {{"a": {{"shape": [{}], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
+"program": [{{"id": "r", "of": "a", "axis_name": "x", {}}}], "outputs": ["r"], "memory": {}}})",
+        topology, protocols, elements * 4, op, memory);
+  }
+  Report run() const { return orrery::run(read_scenario("f", text()), RunOptions()); }
+  std::string error() const {
+    try {
+      run();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+Duration took(const Report& report) {
+  for (const Check& check : report.checks)
+    CHECK(check.verdict == Verdict::Holds);
+  return report.completion->makespan - Instant();
+}
+
+/// All-gather of 4,000 B per device: three steps, each sent after the message of the one before.
+Duration gather(const std::string& figures) {
+  OneOp one;
+  one.protocols = "\"p\": " + figures;
+  return took(one.run());
+}
+
+TEST_CASE("protocols: without figures, times are those of whole messages") {
+  CHECK(gather("{}") == Duration(2 * kUs + 3 * (4 + 1) * kUs));
+}
+
+TEST_CASE("protocols: the launch grows with channels and with the ranks that a rank sends to") {
+  CHECK(gather(R"({"launch": "3 us"})") == Duration((2 + 3 + 15) * kUs));
+  CHECK(gather(R"({"peer_launch": "3 us"})") == Duration((2 + 3 + 15) * kUs));
+  // Two channels share each link: the same bandwidth, in halves.
+  CHECK(gather(R"({"channels": 2, "channel_launch": "3 us"})") == Duration((2 + 6 + 15) * kUs));
+  OneOp all_to_all;
+  all_to_all.op =
+      R"("op": "all_to_all", "algorithm": "direct", "split_axis": 0, "concat_axis": 0, "tiled": true)";
+  all_to_all.topology = "fully_connected";
+  all_to_all.protocols = R"("p": {"peer_launch": "3 us"})";
+  // A quarter of the 4,000 B goes to each of three ranks at once.
+  CHECK(took(all_to_all.run()) == Duration((2 + 3 * 3 + 1 + 1) * kUs));
+}
+
+TEST_CASE("protocols: each message takes the sender's overhead and the receiver's latency") {
+  CHECK(gather(R"({"overhead": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));
+  CHECK(gather(R"({"latency": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));
+  // Four stretches of 1,000 B: twelve messages, one after another.
+  CHECK(gather(R"({"slot": "1000 B", "overhead": "0.5 us"})") ==
+        Duration(2 * kUs + 12 * (2 * kUs + kUs / 2)));
+}
+
+TEST_CASE("protocols: flags take their share of links, and a channel has a rate of its own") {
+  CHECK(gather(R"({"efficiency": "2/3"})") == Duration(2 * kUs + 3 * (6 + 1) * kUs));
+  CHECK(gather(R"({"channel_rate": "0.5 GB/s"})") == Duration(2 * kUs + 3 * (8 + 1) * kUs));
+  // Flags count in the channel's rate.
+  CHECK(gather(R"({"channel_rate": "0.5 GB/s", "efficiency": "2/3"})") ==
+        Duration(2 * kUs + 3 * (12 + 1) * kUs));
+  // Two channels of half the link's rate: each has half of the data.
+  CHECK(gather(R"({"channel_rate": "0.5 GB/s", "channels": 2})") ==
+        Duration(2 * kUs + 3 * (4 + 1) * kUs));
+}
+
+TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {
+  CHECK(gather(R"({"store_rate": "2 GB/s"})") == Duration((2 + 15 + 2) * kUs));
+  OneOp scatter;
+  scatter.op = R"("op": "psum_scatter", "tiled": true)";
+  scatter.protocols = R"("p": {"store_rate": "2 GB/s"})";
+  // Its last step reduces. 1,000 B in each of three steps.
+  CHECK(took(scatter.run()) == Duration((2 + 3 * 2) * kUs));
+  scatter.protocols = R"("p": {"reduce_rate": "2 GB/s"})";
+  CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * (2 * kUs + kUs / 2)));
+}
+
+TEST_CASE("protocols: a further channel is used only for messages of channel_bytes") {
+  const auto channels = [](int64_t elements) {
+    OneOp one;
+    one.elements = elements;
+    one.protocols = R"("p": {"channels": 3, "channel_bytes": "400 B"})";
+    const Report report = one.run();
+    return report.lowered.collectives[0].schedule->extent().channels;
+  };
+  // An all-gather's largest message is a device's whole part.
+  CHECK(channels(1) == 1);
+  CHECK(channels(199) == 1);
+  CHECK(channels(200) == 2);
+  CHECK(channels(299) == 2);
+  CHECK(channels(300) == 3);
+  CHECK(channels(3000) == 3);
+}
+
+TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the op says") {
+  OneOp one;
+  one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";
+  // 400 B: 3 (0.8 + 1) us by quick, 5 + 3 (0.4 + 1) us by big. Both after the device's launch.
+  one.elements = 100;
+  CHECK(one.run().lowered.choices[0].because == "ring (quick) 7.4 us < ring (big) 11.2 us (model)");
+  one.elements = 1000;
+  const Report large = one.run();
+  CHECK(large.lowered.choices[0].because == "ring (big) 22 us < ring (quick) 29 us (model)");
+  CHECK(large.lowered.choices[0].protocol == "big");
+  one.op = R"("op": "all_gather", "protocol": "quick")";
+  CHECK(took(one.run()) == Duration(29 * kUs));
+  one.op = R"("op": "all_gather", "protocol": "quik")";
+  CHECK(one.error().find("/program/0/protocol: all_gather: expected one of quick, big, got "
+                         "\"quik\"; did you mean \"quick\"?") != std::string::npos);
+}
+
+TEST_CASE("protocols: a protocol serves the algorithms that it names") {
+  OneOp one;
+  one.op = R"("op": "psum")";
+  one.elements = 4;
+  one.protocols = R"("slow": {"algorithms": "ring", "launch": "1 ms"})";
+  CHECK(one.run().lowered.choices[0].algorithm == "ring");
+  one.op = R"("op": "psum", "algorithm": "recursive_doubling", "protocol": "slow")";
+  CHECK(one.error().find("/program/0/protocol: psum: expected one that serves recursive_doubling, "
+                         "got \"slow\"") != std::string::npos);
+  // No protocol serves this: its messages are passed whole.
+  one.op = R"("op": "psum", "algorithm": "recursive_doubling")";
+  const Report whole = one.run();
+  CHECK(whole.lowered.choices[0].protocol.empty());
+  const std::vector<std::string>& labels = whole.labels;
+  CHECK(std::find(labels.begin(), labels.end(),
+                  "transport: some collectives are served by no protocol: passed whole") !=
+        labels.end());
+  one.protocols = R"("p": {"algorithms": ["ring", "rings"]})";
+  CHECK(one.error().find("/cluster/transport/protocols/p/algorithms: expected names of algorithms, "
+                         "got \"rings\"; did you mean \"ring\"?") != std::string::npos);
+}
+
+TEST_CASE("protocols: what a protocol lacks is named") {
+  OneOp one;
+  one.protocols = R"("p": {"latency": "1 us"})";
+  const std::vector<std::string> labels = one.run().labels;
+  const auto has = [&](const std::string& label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+  };
+  CHECK(has("transport: p: messages are not cut (no slot given)"));
+  CHECK(
+      has("transport: p: no launch, overhead, channel_rate, store_rate given: these take no time"));
+}
+
+TEST_CASE("protocols: memory counts the slots of each protocol that a communicator uses") {
+  OneOp one;
+  one.protocols = R"("p": {"slot": "1000 B", "slots": 3, "channels": 2})";
+  const Bytes without = one.run().memory.largest_peak();
+  one.memory = R"({"transport": true})";
+  // A ring: one neighbour sends, on two channels.
+  CHECK(one.run().memory.largest_peak() == without + Bytes(3 * 2 * 1000));
+  // The same as with the policy that gives the slots itself, and the op its slots and channels.
+  OneOp given;
+  given.op = R"("op": "all_gather", "slots": 3, "channels": 2)";
+  given.protocols = R"("q": {})";
+  given.memory = R"({"transport": {"protocol": "simple", "slot": "1000 B"}})";
+  CHECK(given.run().memory.largest_peak() == without + Bytes(3 * 2 * 1000));
+  // Two sites with different protocols have buffers of both.
+  OneOp two;
+  two.protocols = R"("p": {"slot": "1000 B", "slots": 3}, "q": {"slot": "100 B", "slots": 5})";
+  two.op =
+      R"("op": "psum", "algorithm": "ring", "protocol": "p"}, {"id": "s", "of": "r", "op": "psum",
+"axis_name": "x", "algorithm": "ring", "protocol": "q")";
+  two.memory = "{}";
+  const Bytes bare = two.run().memory.largest_peak();
+  two.memory = R"({"transport": true})";
+  CHECK(two.run().memory.largest_peak() == bare + Bytes(3 * 1000 + 5 * 100));
+}
+
+OneOp random_op(Random& random) {
+  const char* const ops[] = {
+      R"("op": "psum", "algorithm": "ring")",
+      R"("op": "psum", "algorithm": "recursive_doubling")",
+      R"("op": "all_gather")",
+      R"("op": "psum_scatter", "tiled": true)",
+      R"("op": "all_to_all", "split_axis": 0, "concat_axis": 0, "tiled": true)",
+      R"("op": "ppermute", "perm": [[0, 1], [1, 2], [3, 0]])"};
+  OneOp one;
+  one.op = ops[random.below(std::size(ops))];
+  one.elements = 4 * random.between(1, 500);
+  one.topology = random.below(2) == 0 ? "ring" : "switch";
+  const int64_t wire = random.between(1, 20);
+  const int64_t data = random.between(1, wire);
+  const int64_t slot = random.between(64 * 20, 3000);
+  const int64_t slots = random.between(2, 5);
+  const int64_t channels = random.between(1, 4);
+  const int64_t overhead = random.between(0, 900);
+  const int64_t latency = random.between(0, 2000);
+  const int64_t rate = random.between(50, 2000);
+  const int64_t store = random.between(50, 5000);
+  const int64_t reduce = random.between(50, 5000);
+  one.protocols = fmt::format(
+      R"("p": {{"efficiency": "{}/{}", "slot": "{} B", "slots": {}, "channels": {},
+"channel_bytes": "600 B", "overhead": "{} ns", "latency": "{} ns", "channel_rate": "{} MB/s",
+"store_rate": "{} MB/s", "reduce_rate": "{} MB/s"}})",
+      data, wire, slot, slots, channels, overhead, latency, rate, store, reduce);
+  return one;
+}
+
+TEST_CASE("protocols: sweep and engine agree on programs with any figures") {
+  size_t swept_count = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const Scenario scenario = read_scenario("f", random_op(random).text());
+    Diagnostics diagnostics("f");
+    Paths paths(scenario.cluster.fabric);
+    const Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics);
+    diagnostics.throw_if_any();
+    const Completion run = simulate(scenario.program, lowered, scenario.cluster.fabric, {});
+    EngineOptions all_shared;
+    all_shared.share_all_links = true;
+    CHECK(simulate(scenario.program, lowered, scenario.cluster.fabric, all_shared).spans ==
+          run.spans);
+    const Demands demanded = demands(lowered, paths);
+    SweepOptions options;
+    options.check_capacity = &demanded;
+    const auto swept = sweep(scenario.program, lowered, paths, options);
+    if (const auto* completion = std::get_if<Completion>(&swept)) {
+      CHECK(completion->spans == run.spans);
+      CHECK(completion->digest == run.digest);
+      ++swept_count;
+    }
+  }
+  CHECK(swept_count > 0);
+}
+
+}  // namespace
+}  // namespace orrery::test
