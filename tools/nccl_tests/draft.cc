@@ -65,6 +65,12 @@ bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& tim
   return most / 98 * 100 + 100 >= share && least / 102 * 100 <= share + 100;
 }
 
+/// "line 12", or "/measured/0/rows/3".
+std::string place(const Origin& origin) {
+  return origin.pointer.empty() ? fmt::format("line {}", origin.at ? origin.at->line : 0)
+                                : origin.pointer;
+}
+
 /// The first figure that does not follow from the size and the time, and how many rows have one.
 void note_disagreements(const std::vector<PrintedRow>& rows, NcclTable& table) {
   std::string first;
@@ -86,9 +92,8 @@ void note_disagreements(const std::vector<PrintedRow>& rows, NcclTable& table) {
         ++more;
         continue;
       }
-      first = fmt::format("line {}: {} is more than 2 % from what {} and its time give",
-                          row.origin.at ? row.origin.at->line : 0, algbw ? "busbw" : "algbw",
-                          size_text(row.size));
+      first = fmt::format("{}: {} is more than 2 % from what {} and its time give",
+                          place(row.origin), algbw ? "busbw" : "algbw", size_text(row.size));
     }
   }
   if (first.empty())
@@ -148,7 +153,7 @@ std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics) {
                                       table.line, counted(identity.ranks, "rank")));
   if (draft.times_are_cpu_times)
     table.notes.push_back(
-        fmt::format("line {}: times are those of the processor (-C 1)", table.line));
+        fmt::format("{}: times are those of the processor (-C 1)", place(draft.origin)));
   for (const PrintedRow& row : draft.rows) {
     if (row.root && *row.root >= int64_t{table.ranks}) {
       diagnostics.add(row.origin, fmt::format("expected a root from 0 to {}, got {}",
