@@ -94,7 +94,7 @@ std::vector<Entry> chosen(std::string_view option, std::span<const Entry> table,
                              did_you_mean(text, names)));
 }
 
-/// What is run; and of what is not, the reason and which: "avg of int8".
+/// What is run; and of what is not, the reason and which: "prod", "avg of int8".
 struct Kinds {
   std::vector<PerfKind> run;
   std::map<std::string, std::vector<std::string>> left_out;
@@ -103,13 +103,23 @@ struct Kinds {
 Kinds kinds_of(NcclCollective collective, const std::vector<NcclType>& types,
                const std::vector<NcclRedopName>& redops) {
   Kinds kinds;
+  std::map<NcclRedop, std::vector<std::string_view>> without;
   for (const NcclType& type : types) {
     for (const NcclRedopName& redop : redops) {
-      if (const auto why = not_modelled(collective, type.dtype, redop.redop))
-        kinds.left_out[*why].push_back(fmt::format("{} of {}", redop.name, type.name));
+      if (not_modelled(collective, type.dtype, redop.redop))
+        without[redop.redop].push_back(type.name);
       else
         kinds.run.push_back({type, redop});
     }
+  }
+  for (const NcclRedopName& redop : redops) {
+    const std::vector<std::string_view>& of = without[redop.redop];
+    if (of.empty())
+      continue;
+    const std::string why = *not_modelled(collective, *nccl_type_named(of.front()), redop.redop);
+    kinds.left_out[why].push_back(of.size() == types.size()
+                                      ? std::string(redop.name)
+                                      : fmt::format("{} of {}", redop.name, fmt::join(of, ", ")));
   }
   return kinds;
 }

@@ -90,8 +90,13 @@ RedopColumn redop_column(NcclCollective collective) {
 }
 
 bool may_print(NcclCollective collective, RedopColumn redop) {
-  return redop_column(collective) == redop ||
-         (collective == NcclCollective::Alltoall && redop == RedopColumn::Blank);
+  const RedopColumn now = redop_column(collective);
+  if (redop == RedopColumn::Absent)
+    return collective == NcclCollective::SendRecv ||
+           (now != RedopColumn::Operation && collective != NcclCollective::Alltoall &&
+            collective != NcclCollective::Alltoallv);
+  return now == redop ||
+         (collective == NcclCollective::Alltoall && redop == RedopColumn::Blank);  // before 2.19
 }
 
 bool has_root(NcclCollective collective) {

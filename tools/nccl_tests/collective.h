@@ -40,13 +40,15 @@ std::string program_name(NcclCollective collective);
 /// may have ("build/all_reduce_perf_mpi"). Empty where it is none of them.
 std::optional<NcclCollective> nccl_collective_named(std::string_view text);
 
-/// What a program says in its column redop: its operation, "none", or nothing.
-enum class RedopColumn : uint8_t { Operation, None, Blank };
+/// What a program says in its column redop: its operation, "none", or nothing. Before 2.13 some
+/// have no such column.
+enum class RedopColumn : uint8_t { Operation, None, Blank, Absent };
+/// At 2.19.6.
 RedopColumn redop_column(NcclCollective collective);
-/// Versions before 2.19 have nothing there for alltoall.
+/// In any version.
 bool may_print(NcclCollective collective, RedopColumn redop);
 
-/// Whether it has a root; the column is -1 otherwise.
+/// Whether it has a root; the column is -1 otherwise, and before 2.13 absent.
 bool has_root(NcclCollective collective);
 
 /// Elements of one rank for a size of `count` elements: each program's GetCollByteCount. Where

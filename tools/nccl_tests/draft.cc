@@ -17,7 +17,9 @@ NcclEvidence evidence_of(const PrintedRow& row) {
   evidence.count = row.count;
   if (const std::optional<Dtype> type = nccl_type_named(row.type))
     evidence.element = itemsize(*type);
-  if (row.redop)
+  if (row.without_redop)
+    evidence.redop = RedopColumn::Absent;
+  else if (row.redop)
     evidence.redop = row.redop->empty()     ? RedopColumn::Blank
                      : *row.redop == "none" ? RedopColumn::None
                                             : RedopColumn::Operation;

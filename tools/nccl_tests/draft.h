@@ -32,8 +32,9 @@ struct PrintedRow {
   Bytes size;
   std::optional<int64_t> count;
   std::string type;
-  std::optional<std::string> redop;  // empty: no such column
-  std::optional<int64_t> root;       // empty: no such column; -1: none
+  std::optional<std::string> redop;  // empty: not stated
+  bool without_redop = false;        // the table has no such column, as in old versions
+  std::optional<int64_t> root;       // empty: not stated; -1: none
   std::optional<PrintedFigures> out_of_place;
   std::optional<PrintedFigures> in_place;
 };

@@ -21,9 +21,9 @@ namespace orrery {
 struct NcclEvidence {
   Bytes size;
   std::optional<int64_t> count;
-  std::optional<Bytes> element;      // of its type
-  std::optional<RedopColumn> redop;  // empty: no such column
-  std::optional<int64_t> root;       // empty: no such column; -1: none
+  std::optional<Bytes> element;                                       // of its type
+  std::optional<RedopColumn> redop;                                   // empty: not stated
+  std::optional<int64_t> root;                                        // empty: not stated; -1: none
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
 };
 

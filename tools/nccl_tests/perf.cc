@@ -142,6 +142,7 @@ class Perf {
       case RedopColumn::None:
         return "none";
       case RedopColumn::Blank:
+      case RedopColumn::Absent:
         break;
     }
     return "";

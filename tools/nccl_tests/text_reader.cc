@@ -138,6 +138,9 @@ class RowReader {
                          fmt::join(columns_.names, " "), counted_columns(words_.size())));
       return std::nullopt;
     }
+    row_.without_redop = !columns_.has(Column::Redop);
+    if (!columns_.has(Column::Root))
+      row_.root = -1;
     size_t word = 0;
     size_t placement = 0;
     for (size_t c = 0; c < columns_.all.size(); ++c) {
