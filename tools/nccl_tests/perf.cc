@@ -78,6 +78,9 @@ class Perf {
                   fmt::format("expected at most {} of cluster {}, got {} (-t times -g times --np)",
                               counted(cluster_.fabric.devices(), "device"), cluster_.name,
                               counted(table.ranks, "rank")));
+    if (table.collective == NcclCollective::Hypercube && (table.ranks & (table.ranks - 1)) != 0)
+      refuse_perf(request_.collective,
+                  fmt::format("expected a power of 2, got {}", counted(table.ranks, "rank")));
     table.hosts = 1;
     table.settings = settings_;
     table.nccl_tests_version = std::string(kWrittenVersion);
