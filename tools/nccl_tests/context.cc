@@ -149,7 +149,7 @@ void NcclContext::read_comment(std::string_view comment, const Origin& origin,
     settings_ = read_settings(comment, origin, diagnostics);
   } else if (words[0] == "nccl-tests") {
     read_versions(words);
-  } else if (words.size() == 4 && words[0] == "Collective" && words[1] == "test") {
+  } else if (words.size() == 4 && words[0] == "Collective" && words[2] == "starting:") {
     const std::optional<NcclCollective> collective = nccl_collective_named(words[3]);
     if (collective)
       named_.push_back(*collective);

@@ -289,10 +289,12 @@ class Stream {
       open_ = false;
     if (NcclContext::begins_run(comment))
       close();
-    if (draft_ && words.size() == 4 && words[2] == "concluded:") {
-      if (const auto named = nccl_collective_named(words[3]))
+    if (words.size() == 4 && words[2] == "concluded:") {
+      // Of a table that nothing named before.
+      const auto named = nccl_collective_named(words[3]);
+      if (draft_ && named)
         draft_->named.push_back(*named);
-      close();
+      return close();
     }
     context_.read_comment(comment, origin, diagnostics_);
   }

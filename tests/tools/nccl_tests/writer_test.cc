@@ -37,7 +37,7 @@ NcclTable fixture_table() {
                                                {1073741824, 9'999'994'000'000, 0},
                                                {4294967296, 12'345'678'000'000, 0},
                                                {8589934592, 3'000'000, 0},
-                                               {8589934592, 2'000, 0}}) {
+                                               {8589934592, 10'000, 0}}) {
     const NcclBandwidths bandwidths =
         nccl_bandwidths(NcclCollective::AllReduce, Bytes(given.size), 8, Duration(given.time_ps));
     NcclFigures figures{Duration(given.time_ps), bandwidths.algbw, bandwidths.busbw, {}};
@@ -79,10 +79,10 @@ TEST_CASE("nccl writer: what a model adds are comments, and an environment varia
   }
   CHECK(rest == nccl_text(table, {}));
   const std::string json = nccl_json(table, origin);
-  CHECK(json.find(R"("env":["ORRERY=modelled on x; assumed launch: 0 (not given)"])") !=
+  CHECK(json.find(R"x("env":["ORRERY=modelled on x; assumed launch: 0 (not given)"])x") !=
         std::string::npos);
   // As nccl-tests: a slash is escaped, and a text ends before what it does not write.
-  CHECK(json.find(R"("args":["a\/b\"\n"])") != std::string::npos);
+  CHECK(json.find(R"x("args":["a\/b\"\n"])x") != std::string::npos);
 }
 
 TEST_CASE("nccl writer: rows without figures, without bandwidths and with a root") {
@@ -147,6 +147,14 @@ NcclTable any_table() {
   return table;
 }
 
+/// The average is one of unrounded bandwidths.
+std::string without_average(const std::string& text) {
+  for (const char* const mark : {"# Avg bus bandwidth", "\"average_bus_bandwidth\""})
+    if (const size_t at = text.find(mark); at != std::string::npos)
+      return text.substr(0, at) + text.substr(text.find_first_of("\n}", at));
+  return text;
+}
+
 TEST_CASE("nccl writer: what is written is read back, and written again the same") {
   holds_for_all("tables", [] {
     const NcclTable table = any_table();
@@ -155,8 +163,8 @@ TEST_CASE("nccl writer: what is written is read back, and written again the same
     const std::string json = nccl_json(table, origin);
     NcclTable from_text = read_nccl_tables(text, "t").front();
     NcclTable from_json = read_nccl_tables(json, "j").front();
-    RC_ASSERT(nccl_text(from_text, origin) == text);
-    RC_ASSERT(nccl_json(from_json, origin) == json);
+    RC_ASSERT(without_average(nccl_text(from_text, origin)) == without_average(text));
+    RC_ASSERT(without_average(nccl_json(from_json, origin)) == without_average(json));
     for (const NcclTable* const read : {&from_text, &from_json}) {
       RC_ASSERT(read->collective == table.collective);
       RC_ASSERT(read->ranks == table.ranks);
