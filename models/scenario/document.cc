@@ -89,8 +89,13 @@ size_t number_length(std::string_view text) {
 /// The parser's events, in the order of the text, make entries.
 class Document::Builder {
  public:
-  Builder(Document& document, Diagnostics& diagnostics, const Limits& limits)
-      : document_(document), diagnostics_(diagnostics), limits_(limits), text_(document.text_) {}
+  Builder(Document& document, Diagnostics& diagnostics, const Limits& limits,
+          ControlCharacters control)
+      : document_(document),
+        diagnostics_(diagnostics),
+        limits_(limits),
+        control_(control),
+        text_(document.text_) {}
 
   size_t* consumed() { return &consumed_; }
 
@@ -112,7 +117,7 @@ class Document::Builder {
     if (too_long(value) || !scalar(DocumentNode::Kind::Text, string_begin()))
       return false;
     document_.entries_.back().string = keep(value);
-    if (has_control_character(value)) {
+    if (control_ == ControlCharacters::Refused && has_control_character(value)) {
       const auto index = static_cast<uint32_t>(document_.entries_.size() - 1);
       diagnostics_.add({document_.pointer(index), document_.lines_.at(string_begin())},
                        "expected printable characters, got a control character");
@@ -292,6 +297,7 @@ class Document::Builder {
   Document& document_;
   Diagnostics& diagnostics_;
   const Limits& limits_;
+  const ControlCharacters control_;
   std::string_view text_;
   size_t consumed_ = 0;
   size_t seen_ = 0;  // where the last event's text ends
@@ -323,14 +329,15 @@ void Document::Builder::append_pointer_part(std::string_view key, std::string& t
   }
 }
 
-Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits)
+Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits,
+                   ControlCharacters control)
     : text_(text), lines_(text) {
   // The parser would take it for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
     diagnostics.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
     return;
   }
-  Builder builder(*this, diagnostics, limits);
+  Builder builder(*this, diagnostics, limits, control);
   const TrackingIterator begin(text.data(), builder.consumed());
   const TrackingIterator end(text.data() + text.size(), builder.consumed());
   complete_ = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json,

@@ -77,12 +77,16 @@ inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
+/// Whether strings may have control characters, as texts do that others wrote and nobody names.
+enum class ControlCharacters : uint8_t { Refused, Accepted };
+
 /// Reads `text`, which must outlive the document and lie within Limits::file. Adds errors to the
 /// diagnostics: duplicate keys (the first one counts), and what ends the reading: text that is not
 /// JSON, or a limit.
 class Document {
  public:
-  Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {});
+  Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {},
+           ControlCharacters control = ControlCharacters::Refused);
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 

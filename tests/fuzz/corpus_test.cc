@@ -40,6 +40,10 @@ TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }
 
+TEST_CASE("corpus: tables of nccl-tests are read, or refused with an error") {
+  CHECK(feed("nccl_tests", fuzz_nccl_tests) > 0);
+}
+
 TEST_CASE("corpus: programs run as they promise, or are refused with an error") {
   CHECK(feed("run", fuzz_run) > 0);
 }

@@ -13,6 +13,9 @@ void fuzz_scenario(std::string_view text);
 /// The text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 
+/// The text is refused with at least one error, or read as tables of nccl-tests.
+void fuzz_nccl_tests(std::string_view text);
+
 /// The scenario is read and run, with its data where they are small, or refused with an error. In a
 /// run the executors agree with each other and with the definitions, sweep and engine agree on the
 /// times, and the scenario that was written and read again has the same report.

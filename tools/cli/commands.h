@@ -63,6 +63,32 @@ struct ProveCommand {
   Limits limits;
 };
 
+/// What nccl-tests' programs are given; sizes, operations, types and roots as written.
+struct PerfCommand {
+  std::string collective;  // "all_reduce", or with "_perf"
+  std::string cluster;     // of the catalog, or a file
+  uint32_t processes = 1;
+  uint32_t threads = 1;
+  uint32_t gpus = 1;
+  std::string least = "32M";
+  std::string most = "32M";
+  std::string step = "1M";
+  int64_t factor = 1;
+  int64_t iterations = 20;
+  int64_t aggregated = 1;
+  int64_t warmup = 1;
+  int64_t checks = 1;
+  std::string op = "sum";
+  std::string type = "float";
+  std::string root = "0";
+  std::optional<std::string> output;       // a JSON file
+  std::optional<std::string> data_budget;  // of values that are checked
+  uint64_t seed = 0;
+  std::vector<std::string> unread;     // flags that were given and say nothing here: "-z"
+  std::vector<std::string> arguments;  // all, with the command's own name first
+  Limits limits;
+};
+
 enum class OpsFormat : uint8_t { Text, Markdown };
 
 struct ShowCommand {
@@ -89,7 +115,8 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, DiffCommand, ProveCommand, ShowCommand, Message>;
+using Command =
+    std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, ShowCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -98,6 +125,7 @@ Command parse_command_line(std::vector<std::string> arguments);
 Outcome execute(const RunCommand& command, const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
+Outcome execute(const PerfCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 

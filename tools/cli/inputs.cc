@@ -13,7 +13,9 @@
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/cluster_reader.h"
+#include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
+#include "models/scenario/text_file.h"
 
 namespace orrery {
 namespace {
@@ -89,6 +91,20 @@ Cluster cluster_named(const std::string& name) {
                                     "lists what it has",
                                     name)
                       : fmt::format("the catalog has no \"{}\"; did you mean \"{}\"?", name, near));
+}
+
+Cluster cluster_given(const std::string& name_or_file, const Limits& limits) {
+  std::error_code error;
+  if (catalog_cluster(name_or_file) || !std::filesystem::exists(name_or_file, error))
+    return cluster_named(name_or_file);
+  const std::string text = load_text(name_or_file, limits);
+  Diagnostics diagnostics(name_or_file);
+  const Document document(text, diagnostics, limits);
+  std::optional<ClusterReading> read;
+  if (const std::optional<DocumentNode> root = document.root())
+    read = read_cluster(*root, limits, diagnostics);
+  diagnostics.throw_if_any();
+  return std::move(read->cluster);
 }
 
 Bytes size_named(std::string_view option, std::string_view text) {

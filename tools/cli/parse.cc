@@ -11,9 +11,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "models/base/overloaded.h"
+#include "models/program/did_you_mean.h"
 #include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/perf_flags.h"
 #include "tools/cli/version.h"
 
 namespace orrery {
@@ -207,6 +210,69 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       std::string(kExitCodes));
 }
 
+void add_perf_flag(CLI::App& command, const PerfFlag& flag, PerfCommand& perf) {
+  const std::string names = flag.names;
+  CLI::Option* const option =
+      std::visit(Overloaded{[&](Unread) {
+                              return command.add_option_function<std::string>(
+                                  names, [&perf, names](const std::string&) {
+                                    perf.unread.push_back(names.substr(0, names.find(',')));
+                                  });
+                            },
+                            [&](auto member) { return command.add_option(names, perf.*member); }},
+                 flag.target);
+  option->description(flag.about)->type_name(flag.takes);
+  if (!std::holds_alternative<Unread>(flag.target) &&
+      !std::holds_alternative<std::string PerfCommand::*>(flag.target))
+    option->check(whole_number(flag.least, kMostPerfNumber));
+}
+
+void add_perf(CLI::App& app, PerfCommand& perf) {
+  CLI::App& command = *app.add_subcommand(
+      "perf", "What a program of nccl-tests would print on a cluster: its flags, its table");
+  command
+      .add_option("COLLECTIVE", perf.collective,
+                  "all_gather, all_reduce, alltoall, broadcast, gather, hypercube, reduce_scatter, "
+                  "scatter or sendrecv, also with _perf")
+      ->required();
+  command.add_option("--cluster", perf.cluster, "A cluster of the catalog, or a file with one")
+      ->required()
+      ->type_name("NAME|FILE");
+  command.add_option("--np", perf.processes, "Processes, as mpirun starts them (default: 1)")
+      ->check(whole_number(1, kMostPerfNumber))
+      ->type_name("N");
+  for (const PerfFlag& flag : perf_flags())
+    add_perf_flag(command, flag, perf);
+  command
+      .add_option("-J,--output_file", perf.output,
+                  "Write JSON to this file, *.json; where there is one, to *.json.0 and so on")
+      ->type_name("FILE");
+  command
+      .add_option("--data-budget", perf.data_budget,
+                  "Values are checked where all of a call take at most so much (default: 256 MiB)")
+      ->type_name("BYTES");
+  command.add_option("--seed", perf.seed, "Of the values")->type_name("N");
+  add_limits(command, perf.limits);
+  command.allow_extras();  // so that the nearest flag can be named
+  command.callback([&command] {
+    if (command.remaining().empty())
+      return;
+    const std::string wrong = command.remaining().front();
+    std::vector<std::string_view> names;
+    for (const PerfFlag& flag : perf_flags())
+      names.push_back(std::string_view(flag.names).substr(3));
+    throw CLI::ValidationError(
+        wrong, "expected a flag of nccl-tests or of orrery perf" + did_you_mean(wrong, names));
+  });
+  command.footer(
+      "Examples:\n"
+      "  orrery perf all_reduce -b 8 -e 8G -f 2 -g 8 --cluster a100-sxm-8\n"
+      "  orrery perf alltoall_perf -b 1M -e 64M -f 4 -g 8 -d bfloat16 --cluster h100-sxm-8\n"
+      "  orrery perf all_gather -g 4 -J all_gather.json --cluster my-cluster.json\n"
+      "Exit codes: 0 nothing is wrong, 1 some #wrong is not 0, 2 the input is wrong, 3 a bug in "
+      "orrery.\n");
+}
+
 void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
       "show",
@@ -331,10 +397,13 @@ Command parse_command_line(std::vector<std::string> arguments) {
   RunCommand run;
   DiffCommand diff;
   ProveCommand prove;
+  PerfCommand perf;
+  perf.arguments = arguments;
   ShowCommand show;
   add_run(app, run);
   add_diff(app, diff);
   add_prove(app, prove);
+  add_perf(app, perf);
   std::string shell;
   add_show(app, show);
   add_completion(app, shell);
@@ -359,6 +428,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return diff;
   if (app.got_subcommand("prove"))
     return prove;
+  if (app.got_subcommand("perf"))
+    return perf;
   return show;
 }
 

@@ -11,6 +11,7 @@ TEST_CASE("command line: every command has help with an example") {
   const std::vector<std::vector<std::string>> commands = {{},
                                                           {"run"},
                                                           {"prove"},
+                                                          {"perf"},
                                                           {"show"},
                                                           {"show", "program"},
                                                           {"show", "schedule"},

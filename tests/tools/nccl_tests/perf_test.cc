@@ -1,0 +1,215 @@
+#include "tools/nccl_tests/perf.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "simulator/analyze/collective_figures.h"
+#include "tools/nccl_tests/call.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kLatency = 1'000'000;    // 1 us
+constexpr int64_t kRate = 50'000'000'000;  // 50 GB/s: 20 ps a byte
+constexpr int64_t kLaunch = 5'000'000;     // 5 us
+
+/// A link each way between each pair, so that no messages share one.
+Cluster pairs(uint32_t devices) {
+  DeviceFigures device;
+  device.launch = Duration(kLaunch);
+  return {"pairs", fully_connected_fabric(devices, {BytesPerSecond(kRate), Duration(kLatency)}),
+          device};
+}
+
+PerfRequest request_of(NcclCollective collective, uint32_t ranks, int64_t bytes) {
+  PerfRequest request;
+  request.collective = collective;
+  request.settings.gpus = ranks;
+  request.settings.least = Bytes(bytes);
+  request.settings.most = Bytes(bytes);
+  request.kinds = {{{"float", Dtype::F32}, {"sum", NcclRedop::Sum}}};
+  request.roots = {0};
+  return request;
+}
+
+NcclRow row_of(NcclCollective collective, uint32_t ranks, int64_t bytes) {
+  const PerfTable table = perf_table(request_of(collective, ranks, bytes), pairs(ranks));
+  CHECK(table.wrong == std::vector<std::string>{});
+  REQUIRE(table.table.rows.size() == 1);
+  return table.table.rows.front();
+}
+
+std::string refusal_of(const PerfRequest& request, const Cluster& cluster) {
+  try {
+    perf_table(request, cluster);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("perf: a launch, a latency, and the bytes at the rate of a link") {
+  // 4096 B a message take 81.92 ns; over 4 ranks, a part is 1024 B and takes 20.48 ns.
+  const int64_t message = 4096 * 20;
+  const int64_t part = 1024 * 20;
+  const auto time = [](NcclCollective collective) {
+    return row_of(collective, 4, 4096).out_of_place->time;
+  };
+  CHECK(time(NcclCollective::SendRecv) == Duration(kLaunch + kLatency + message));
+  CHECK(time(NcclCollective::Broadcast) == Duration(kLaunch + kLatency + message));
+  CHECK(time(NcclCollective::Alltoall) == Duration(kLaunch + kLatency + part));
+  CHECK(time(NcclCollective::Gather) == Duration(kLaunch + kLatency + part));
+  CHECK(time(NcclCollective::Scatter) == Duration(kLaunch + kLatency + part));
+  // Three steps of a ring.
+  CHECK(time(NcclCollective::AllGather) == Duration(kLaunch + 3 * (kLatency + part)));
+  CHECK(time(NcclCollective::ReduceScatter) == Duration(kLaunch + 3 * (kLatency + part)));
+  // An exchange of one part, launched by itself, and one of two.
+  CHECK(time(NcclCollective::Hypercube) == Duration(2 * (kLaunch + kLatency) + 3 * part));
+  // Two exchanges of everything.
+  CHECK(time(NcclCollective::AllReduce) == Duration(kLaunch + 2 * (kLatency + message)));
+}
+
+TEST_CASE("perf: columns of a row, its bandwidths as a report has them") {
+  const NcclRow row = row_of(NcclCollective::ReduceScatter, 4, 4100);
+  CHECK(row.size == Bytes(4096));  // of 1025 elements 256 a rank
+  CHECK(row.count == 256);
+  CHECK(row.type == "float");
+  CHECK(row.redop == "sum");
+  CHECK(!row.root);
+  CHECK(row.out_of_place == row.in_place);
+  CHECK(row.out_of_place->wrong == 0);
+  const Bandwidths reported =
+      bandwidths(OpKind::PsumScatter, Bytes(4096), 4, row.out_of_place->time);
+  CHECK(static_cast<double>(row.out_of_place->algbw->count()) / 1e9 ==
+        doctest::Approx(reported.algbw_GBps));
+  CHECK(static_cast<double>(row.out_of_place->busbw->count()) / 1e9 ==
+        doctest::Approx(reported.busbw_GBps));
+  CHECK(row_of(NcclCollective::Broadcast, 4, 64).root == 0U);
+  CHECK(row_of(NcclCollective::Broadcast, 4, 64).redop == "none");
+  CHECK(row_of(NcclCollective::Hypercube, 4, 64).redop == "");
+}
+
+TEST_CASE("perf: what nccl-tests does not check in place is N/A there") {
+  for (const NcclCollective collective : {NcclCollective::Alltoall, NcclCollective::SendRecv}) {
+    const NcclRow row = row_of(collective, 4, 4096);
+    CHECK(row.out_of_place->wrong == 0);
+    CHECK(!row.in_place->wrong);
+  }
+}
+
+TEST_CASE("perf: every type with every operation has right values") {
+  PerfRequest request = request_of(NcclCollective::AllReduce, 3, 96);
+  request.kinds.clear();
+  for (const NcclType& type : nccl_types())
+    for (const NcclRedopName& redop : nccl_redops())
+      if (!not_modelled(NcclCollective::AllReduce, type.dtype, redop.redop))
+        request.kinds.push_back({type, redop});
+  // 12 types with sum, max and min, and the 6 of floats with avg.
+  CHECK(request.kinds.size() == 12 * 3 + 6);
+  for (const NcclRow& row : perf_table(request, pairs(3)).table.rows) {
+    CAPTURE(row.type);
+    CAPTURE(row.redop);
+    CHECK(row.out_of_place->wrong == 0);
+  }
+}
+
+TEST_CASE("perf: values above the budget, or without a check, are not compared") {
+  PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
+  request.data_budget = Bytes(4 * 2 * 4096);  // what is sent and received, on four ranks
+  CHECK(perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong == 0);
+  request.data_budget = Bytes(4 * 2 * 4096 - 1);
+  CHECK(!perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong);
+  request.data_budget = Bytes(1 << 20);
+  request.settings.checks = 0;
+  CHECK(!perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong);
+}
+
+TEST_CASE("perf: a call without elements takes no time") {
+  // 3 elements over 4 ranks are none each.
+  const NcclRow row = row_of(NcclCollective::AllGather, 4, 12);
+  CHECK(row.size == Bytes(0));
+  CHECK(row.out_of_place == NcclFigures{Duration(0), BytesPerSecond(0), BytesPerSecond(0), 0});
+}
+
+TEST_CASE("perf: one rank moves nothing") {
+  for (const NcclCollective collective : nccl_collectives())
+    if (!not_modelled(collective, Dtype::F32, NcclRedop::Sum))
+      CHECK_MESSAGE(row_of(collective, 1, 4096).out_of_place->time ==
+                        Duration(collective == NcclCollective::Hypercube ? 0 : kLaunch),
+                    name(collective));
+}
+
+TEST_CASE("perf: rows for each kind, root and size, in nccl-tests' order") {
+  PerfRequest request = request_of(NcclCollective::Broadcast, 2, 8);
+  request.settings.most = Bytes(40);
+  request.settings.step = 2;
+  request.settings.step_is_factor = true;
+  request.kinds.push_back({{"half", Dtype::F16}, {"sum", NcclRedop::Sum}});
+  request.roots = {0, 1};
+  std::string order;
+  for (const NcclRow& row : perf_table(request, pairs(2)).table.rows)
+    order += fmt::format("{} {} {}, ", row.type, *row.root, row.size.count());
+  CHECK(order ==
+        "float 0 8, float 0 16, float 0 32, float 1 8, float 1 16, float 1 32, "
+        "half 0 8, half 0 16, half 0 32, half 1 8, half 1 16, half 1 32, ");
+  request.settings.step = 16;
+  request.settings.step_is_factor = false;
+  CHECK(perf_table(request, pairs(2)).table.rows.size() == 4 * 3);  // 8, 24, 40
+}
+
+TEST_CASE("perf: the largest size fits a device as nccl-tests has it") {
+  // Of 20 GiB, 2 are left free for 16 GiB or a part of it each, and 1 more; a third of 17 GiB.
+  Cluster cluster = pairs(2);
+  cluster.device.memory = Bytes(int64_t{20} << 30);
+  PerfRequest request = request_of(NcclCollective::SendRecv, 2, 8);
+  request.settings.most = Bytes(int64_t{8} << 30);
+  request.settings.step = 1 << 30;
+  request.settings.step_is_factor = true;
+  const int64_t third = (int64_t{17} << 30) / 3;
+  CHECK(perf_table(request, cluster).reduced_most == Bytes(third));
+  request.settings.most = Bytes(third);
+  CHECK(!perf_table(request, cluster).reduced_most);
+  request.settings.most = Bytes(third + 1);
+  CHECK(perf_table(request, cluster).reduced_most == Bytes(third));
+  request.settings.checks = 0;  // half of 17 GiB
+  CHECK(!perf_table(request, cluster).reduced_most);
+}
+
+TEST_CASE("perf: what times assume, each once") {
+  PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
+  request.settings.most = Bytes(8192);
+  request.settings.step = 4096;
+  const PerfTable table = perf_table(request, pairs(4));
+  CHECK(std::count(table.assumed.begin(), table.assumed.end(),
+                   "reduce_rate: infinite (not given)") == 1);
+}
+
+TEST_CASE("perf: what is not modelled, and inputs that are refused") {
+  CHECK(not_modelled(NcclCollective::Reduce, Dtype::F32, NcclRedop::Sum).has_value());
+  CHECK(not_modelled(NcclCollective::Alltoallv, Dtype::F32, NcclRedop::Sum).has_value());
+  CHECK(not_modelled(NcclCollective::AllReduce, Dtype::F32, NcclRedop::Prod).has_value());
+  CHECK(not_modelled(NcclCollective::ReduceScatter, Dtype::F32, NcclRedop::Max).has_value());
+  CHECK(!not_modelled(NcclCollective::SendRecv, Dtype::S8, NcclRedop::MulSum));
+
+  CHECK(refusal_of(request_of(NcclCollective::AllReduce, 5, 8), pairs(4)) ==
+        "all_reduce_perf: expected at most 4 devices of cluster pairs, got 5 ranks (-t times -g "
+        "times --np)");
+  CHECK(refusal_of(request_of(NcclCollective::Hypercube, 6, 8), pairs(6)) ==
+        "hypercube_perf: expected a power of 2, got 6 ranks");
+  PerfRequest many = request_of(NcclCollective::AllReduce, 2, 8);
+  many.settings.most = Bytes(int64_t{1} << 30);
+  many.settings.step = 1;
+  CHECK(refusal_of(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
+  many.settings.least = Bytes(0);
+  many.settings.step = 2;
+  many.settings.step_is_factor = true;  // 0 never grows
+  CHECK(refusal_of(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
+}
+
+}  // namespace
+}  // namespace orrery::test

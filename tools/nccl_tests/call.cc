@@ -1,0 +1,208 @@
+#include "tools/nccl_tests/call.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/base/diagnostics.h"
+#include "models/program/builder.h"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kAxis = "rank";
+
+using Pairs = std::vector<std::vector<int64_t>>;
+
+/// Adds arrays and ops to the program of a call.
+class CallBuilder {
+ public:
+  explicit CallBuilder(const NcclCall& call)
+      : call_(call),
+        diagnostics_(program_name(call.collective)),
+        builder_(Mesh({{kAxis, int64_t{call.ranks}}}), Checks::Shapes, diagnostics_) {}
+
+  NcclProgram build() {
+    add_arguments();
+    std::vector<LogicalId> devices;
+    for (uint32_t rank = 0; rank < call_.ranks; ++rank)
+      devices.emplace_back(rank);
+    builder_.thread("all", std::move(devices));
+    add_ops();
+    NcclProgram made{builder_.finish(), std::move(arrays_)};
+    diagnostics_.throw_if_any();
+    return made;
+  }
+
+ private:
+  /// One for each part that a rank sends by itself.
+  void add_arguments() {
+    switch (call_.collective) {
+      case NcclCollective::Hypercube:
+        for (uint32_t mask = 1; mask < call_.ranks; mask *= 2)
+          argument(fmt::format("gathered{}", mask), call_.counts.send * mask);
+        break;
+      case NcclCollective::Scatter:
+        for (uint32_t rank = 0; rank < call_.ranks; ++rank)
+          argument(fmt::format("part{}", rank), call_.counts.receive);
+        break;
+      default:
+        argument("sent", call_.counts.send);
+    }
+  }
+
+  void add_ops() {
+    switch (call_.collective) {
+      case NcclCollective::AllReduce:
+        return op(reduction());
+      case NcclCollective::AllGather:
+        return op(tiled(OpKind::AllGather));
+      case NcclCollective::ReduceScatter:
+        return op(tiled(OpKind::PsumScatter));
+      case NcclCollective::Alltoall:
+        return op(exchange());
+      case NcclCollective::Broadcast:
+        return op(broadcast());
+      case NcclCollective::SendRecv:
+        return op(permute("received", "sent", to_next()));
+      case NcclCollective::Hypercube:
+        return add_exchanges();
+      case NcclCollective::Gather:
+      case NcclCollective::Scatter:
+        return add_sends();
+      case NcclCollective::Alltoallv:
+      case NcclCollective::Reduce:
+        break;
+    }
+    fail_check("not_modelled", "a call that is modelled", __FILE__, __LINE__);
+  }
+
+  void argument(std::string name, int64_t elements) {
+    builder_.argument(name, call_.dtype, Shape({elements}), {kAxis});
+    arrays_.push_back({.name = std::move(name),
+                       .dtype = call_.dtype,
+                       .global = Shape({checked_multiply(elements, call_.ranks)}),
+                       .spec = {{{kAxis}}},
+                       .init = RandomInit{}});
+  }
+
+  static OpRequest request(OpKind kind, std::string name, std::string operand) {
+    OpRequest op;
+    op.name = std::move(name);
+    op.kind = kind;
+    op.operands = {std::move(operand)};
+    op.attributes.set("axis_name", std::vector<std::string>{kAxis});
+    return op;
+  }
+
+  OpRequest reduction() const {
+    const OpKind kind = call_.redop == NcclRedop::Max   ? OpKind::Pmax
+                        : call_.redop == NcclRedop::Min ? OpKind::Pmin
+                        : call_.redop == NcclRedop::Avg ? OpKind::Pmean
+                                                        : OpKind::Psum;
+    return request(kind, "reduced", "sent");
+  }
+
+  static OpRequest tiled(OpKind kind) {
+    OpRequest op = request(kind, "received", "sent");
+    op.attributes.set("tiled", true);
+    return op;
+  }
+
+  static OpRequest exchange() {
+    OpRequest op = tiled(OpKind::AllToAll);
+    op.attributes.set("split_axis", int64_t{0});
+    op.attributes.set("concat_axis", int64_t{0});
+    return op;
+  }
+
+  OpRequest broadcast() const {
+    OpRequest op = request(OpKind::Pbroadcast, "received", "sent");
+    op.attributes.set("source", int64_t{call_.root});
+    return op;
+  }
+
+  static OpRequest permute(std::string name, std::string operand, Pairs pairs) {
+    OpRequest op = request(OpKind::Ppermute, std::move(name), std::move(operand));
+    op.attributes.set("perm", std::move(pairs));
+    return op;
+  }
+
+  Pairs to_next() const {
+    Pairs pairs;
+    for (int64_t rank = 0; rank < call_.ranks; ++rank)
+      pairs.push_back({rank, (rank + 1) % call_.ranks});
+    return pairs;
+  }
+
+  void add_exchanges() {
+    for (uint32_t mask = 1; mask < call_.ranks; mask *= 2) {
+      Pairs pairs;
+      for (uint32_t rank = 0; rank < call_.ranks; ++rank)
+        pairs.push_back({rank, rank ^ mask});
+      op(permute(fmt::format("received{}", mask), fmt::format("gathered{}", mask),
+                 std::move(pairs)));
+    }
+  }
+
+  void add_sends() {
+    const bool gathers = call_.collective == NcclCollective::Gather;
+    const int64_t root = call_.root;
+    for (int64_t rank = 0; rank < call_.ranks; ++rank) {
+      OpRequest send =
+          gathers ? permute(fmt::format("from{}", rank), "sent", {{rank, root}})
+                  : permute(fmt::format("to{}", rank), fmt::format("part{}", rank), {{root, rank}});
+      send.issue = Issue::Start;
+      send.attributes.set("stream", rank);
+      builder_.op(std::move(send));
+    }
+    for (uint32_t rank = 0; rank < call_.ranks; ++rank) {
+      OpRequest done;
+      done.name = fmt::format("received{}", rank);
+      done.kind = OpKind::Done;
+      done.operands = {fmt::format("{}{}", gathers ? "from" : "to", rank)};
+      op(std::move(done));
+    }
+  }
+
+  /// An op whose result is kept.
+  void op(OpRequest request) {
+    const std::string name = request.name;
+    builder_.op(std::move(request));
+    builder_.output(name);
+  }
+
+  const NcclCall& call_;
+  Diagnostics diagnostics_;
+  ProgramBuilder builder_;
+  std::vector<Array> arrays_;
+};
+
+}  // namespace
+
+std::optional<std::string> not_modelled(NcclCollective collective, Dtype dtype, NcclRedop redop) {
+  if (collective == NcclCollective::Alltoallv)
+    return "no op of orrery exchanges parts of several sizes";
+  if (collective == NcclCollective::Reduce)
+    return "no op of orrery reduces to one rank";
+  const bool reduces =
+      collective == NcclCollective::AllReduce || collective == NcclCollective::ReduceScatter;
+  if (!reduces || redop == NcclRedop::Sum)
+    return std::nullopt;
+  if (redop == NcclRedop::Prod || redop == NcclRedop::MulSum)
+    return "no collective of orrery multiplies";
+  if (collective == NcclCollective::ReduceScatter)
+    return "psum_scatter can only sum";
+  if (redop == NcclRedop::Avg && !is_float(dtype))
+    return "pmean makes floats of integers";
+  return std::nullopt;
+}
+
+NcclProgram program_of(const NcclCall& call) {
+  ORRERY_CHECK(!not_modelled(call.collective, call.dtype, call.redop) && call.root < call.ranks,
+               "a call that is modelled, with a root that is a rank");
+  return CallBuilder(call).build();
+}
+
+}  // namespace orrery

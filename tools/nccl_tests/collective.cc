@@ -1,0 +1,150 @@
+#include "tools/nccl_tests/collective.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "models/base/check.h"
+
+namespace orrery {
+namespace {
+
+/// What ranks have besides the whole.
+enum class Parts : uint8_t { None, Send, Receive, Both };
+
+struct ProgramFacts {
+  NcclCollective collective;
+  std::string_view name;
+  RedopColumn redop;
+  bool root;
+  Parts parts;  // what is a part for each rank; the other is one part
+};
+
+constexpr std::array<ProgramFacts, 11> kPrograms = {{
+    {NcclCollective::AllGather, "all_gather", RedopColumn::None, false, Parts::Receive},
+    {NcclCollective::AllReduce, "all_reduce", RedopColumn::Operation, false, Parts::None},
+    {NcclCollective::Alltoall, "alltoall", RedopColumn::None, false, Parts::Both},
+    {NcclCollective::Alltoallv, "alltoallv", RedopColumn::None, false, Parts::Both},
+    {NcclCollective::Broadcast, "broadcast", RedopColumn::None, true, Parts::None},
+    {NcclCollective::Gather, "gather", RedopColumn::None, true, Parts::Receive},
+    {NcclCollective::Hypercube, "hypercube", RedopColumn::Blank, false, Parts::Receive},
+    {NcclCollective::Reduce, "reduce", RedopColumn::Operation, true, Parts::None},
+    {NcclCollective::ReduceScatter, "reduce_scatter", RedopColumn::Operation, false, Parts::Send},
+    {NcclCollective::Scatter, "scatter", RedopColumn::None, true, Parts::Send},
+    {NcclCollective::SendRecv, "sendrecv", RedopColumn::Operation, false, Parts::None},
+}};
+
+const ProgramFacts& facts(NcclCollective collective) {
+  const ProgramFacts& found = kPrograms[static_cast<size_t>(collective)];
+  ORRERY_CHECK(found.collective == collective, "the table is in the order of the enumeration");
+  return found;
+}
+
+/// over / under, rounded half up; empty where 64 bits do not hold it. Requires both >= 0.
+std::optional<BytesPerSecond> rounded_rate(Int128 over, Int128 under) {
+  if (under == 0)
+    return std::nullopt;
+  const Int128 rate = (2 * over + under) / (2 * under);
+  if (rate > std::numeric_limits<int64_t>::max())
+    return std::nullopt;
+  return BytesPerSecond(static_cast<int64_t>(rate));
+}
+
+}  // namespace
+
+std::span<const NcclCollective> nccl_collectives() {
+  static const auto kAll = [] {
+    std::array<NcclCollective, kPrograms.size()> all{};
+    std::transform(kPrograms.begin(), kPrograms.end(), all.begin(),
+                   [](const ProgramFacts& program) { return program.collective; });
+    return all;
+  }();
+  return kAll;
+}
+
+std::string_view name(NcclCollective collective) {
+  return facts(collective).name;
+}
+
+std::string program_name(NcclCollective collective) {
+  return std::string(name(collective)) + "_perf";
+}
+
+std::optional<NcclCollective> nccl_collective_named(std::string_view text) {
+  if (const size_t slash = text.find_last_of("/\\"); slash != std::string_view::npos)
+    text.remove_prefix(slash + 1);
+  const size_t perf = text.find("_perf");
+  const size_t after = perf + 5;
+  if (perf != std::string_view::npos && after < text.size() && text[after] != '_' &&
+      text[after] != '.')
+    return std::nullopt;
+  text = text.substr(0, perf);
+  for (const ProgramFacts& program : kPrograms)
+    if (program.name == text)
+      return program.collective;
+  return std::nullopt;
+}
+
+RedopColumn redop_column(NcclCollective collective) {
+  return facts(collective).redop;
+}
+
+bool may_print(NcclCollective collective, RedopColumn redop) {
+  const RedopColumn now = redop_column(collective);
+  if (redop == RedopColumn::Absent)
+    return collective == NcclCollective::SendRecv ||
+           (now != RedopColumn::Operation && collective != NcclCollective::Alltoall &&
+            collective != NcclCollective::Alltoallv);
+  return now == redop ||
+         (collective == NcclCollective::Alltoall && redop == RedopColumn::Blank);  // before 2.19
+}
+
+bool has_root(NcclCollective collective) {
+  return facts(collective).root;
+}
+
+bool has_parts(NcclCollective collective) {
+  return facts(collective).parts != Parts::None;
+}
+
+NcclCounts nccl_counts(NcclCollective collective, int64_t count, Bytes element, uint32_t ranks) {
+  ORRERY_CHECK(count >= 0 && element.count() > 0 && 16 % element.count() == 0 && ranks > 0,
+               "a size of whole elements, and a rank");
+  const Parts parts = facts(collective).parts;
+  if (parts == Parts::None)
+    return {count, count, count};
+  const int64_t aligned = 16 / element.count();
+  const int64_t part = count / ranks / aligned * aligned;
+  const int64_t whole = part * ranks;
+  return {parts == Parts::Receive ? part : whole, parts == Parts::Send ? part : whole, part};
+}
+
+Bytes nccl_row_size(const NcclCounts& counts, Bytes element) {
+  return element * std::max(counts.send, counts.receive);
+}
+
+NcclShare bus_share(NcclCollective collective, uint32_t ranks) {
+  const auto n = static_cast<int64_t>(ranks);
+  if (collective == NcclCollective::AllReduce)
+    return {2 * (n - 1), n};
+  if (has_parts(collective) && collective != NcclCollective::Hypercube)
+    return {n - 1, n};
+  return {};
+}
+
+NcclShare counted_share(NcclCollective collective, uint32_t ranks) {
+  const auto n = static_cast<int64_t>(ranks);
+  return collective == NcclCollective::Hypercube ? NcclShare{n - 1, n} : NcclShare{};
+}
+
+NcclBandwidths nccl_bandwidths(NcclCollective collective, Bytes size, uint32_t ranks,
+                               Duration time) {
+  const NcclShare counted = counted_share(collective, ranks);
+  const NcclShare bus = bus_share(collective, ranks);
+  // Sizes below 2^63 B, 2^40 ps in a second, twice 2^20 ranks: within 127 bits.
+  const Int128 over = Int128{size.count()} * kPicosecondsPerSecond * counted.over;
+  const Int128 under = Int128{time.count()} * counted.under;
+  return {rounded_rate(over, under), rounded_rate(over * bus.over, under * bus.under)};
+}
+
+}  // namespace orrery

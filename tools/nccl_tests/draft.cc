@@ -1,0 +1,172 @@
+#include "tools/nccl_tests/draft.h"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "tools/nccl_tests/types.h"
+
+namespace orrery {
+namespace {
+
+NcclEvidence evidence_of(const PrintedRow& row) {
+  NcclEvidence evidence;
+  evidence.size = row.size;
+  evidence.count = row.count;
+  if (const std::optional<Dtype> type = nccl_type_named(row.type))
+    evidence.element = itemsize(*type);
+  if (row.without_redop)
+    evidence.redop = RedopColumn::Absent;
+  else if (row.redop)
+    evidence.redop = row.redop->empty()     ? RedopColumn::Blank
+                     : *row.redop == "none" ? RedopColumn::None
+                                            : RedopColumn::Operation;
+  evidence.root = row.root;
+  for (const auto& figures : {row.out_of_place, row.in_place})
+    if (figures && figures->algbw && figures->busbw)
+      evidence.bandwidths.emplace_back(*figures->algbw, *figures->busbw);
+  return evidence;
+}
+
+std::optional<NcclFigures> figures_of(const std::optional<PrintedFigures>& printed) {
+  if (!printed)
+    return std::nullopt;
+  const auto rate = [](const std::optional<PrintedDecimal>& bandwidth) {
+    return bandwidth ? std::optional(BytesPerSecond(bandwidth->value)) : std::nullopt;
+  };
+  return NcclFigures{Duration(printed->time.value), rate(printed->algbw), rate(printed->busbw),
+                     printed->wrong};
+}
+
+NcclRow row_of(PrintedRow&& row) {
+  NcclRow made;
+  made.size = row.size;
+  made.count = row.count;
+  made.type = std::move(row.type);
+  made.redop = row.redop.value_or("");
+  if (row.root && *row.root >= 0)
+    made.root = static_cast<uint32_t>(*row.root);
+  made.out_of_place = figures_of(row.out_of_place);
+  made.in_place = figures_of(row.in_place);
+  made.line = row.origin.at ? row.origin.at->line : 0;
+  return made;
+}
+
+/// Whether `printed` is within 2 % of size / time * share, with what their digits may hide.
+bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& time,
+            NcclShare counted, NcclShare bus) {
+  // printed * time * under, in B/s * ps; at most 2^63 * 2^63, so shares are applied to each side.
+  const Int128 bytes = Int128{size.count()} * kPicosecondsPerSecond;
+  const Int128 over = Int128{counted.over} * bus.over;
+  const Int128 under = Int128{counted.under} * bus.under;
+  const Int128 share = bytes / under * over + bytes % under * over / under;
+  const Int128 most = Int128{printed.high() + 1} * time.high();
+  const Int128 least = Int128{printed.low()} * time.low();
+  return most / 98 * 100 + 100 >= share && least / 102 * 100 <= share + 100;
+}
+
+/// "line 12", or "/measured/0/rows/3".
+std::string place(const Origin& origin) {
+  return origin.pointer.empty() ? fmt::format("line {}", origin.at ? origin.at->line : 0)
+                                : origin.pointer;
+}
+
+/// The first figure that does not follow from the size and the time, and how many rows have one.
+void note_disagreements(const std::vector<PrintedRow>& rows, NcclTable& table) {
+  std::string first;
+  int64_t more = 0;
+  const NcclShare counted_of_size = counted_share(table.collective, table.ranks);
+  const NcclShare bus = bus_share(table.collective, table.ranks);
+  for (const PrintedRow& row : rows) {
+    for (const auto* const figures : {&row.out_of_place, &row.in_place}) {
+      if (!*figures)
+        continue;
+      const PrintedFigures& printed = **figures;
+      const bool algbw = !printed.algbw || agrees(*printed.algbw, row.size, printed.time,
+                                                  counted_of_size, NcclShare{});
+      const bool busbw =
+          !printed.busbw || agrees(*printed.busbw, row.size, printed.time, counted_of_size, bus);
+      if (algbw && busbw)
+        continue;
+      if (!first.empty()) {
+        ++more;
+        continue;
+      }
+      first = fmt::format("{}: {} is more than 2 % from what {} and its time give",
+                          place(row.origin), algbw ? "busbw" : "algbw", size_text(row.size));
+    }
+  }
+  if (first.empty())
+    return;
+  if (more > 0)
+    first += fmt::format(" (and {} more)", more);
+  table.notes.push_back(std::move(first));
+}
+
+}  // namespace
+
+void require_room(size_t rows, const Origin& origin, Diagnostics& diagnostics) {
+  if (rows < kMostNcclRows)
+    return;
+  diagnostics.add(origin, fmt::format("expected at most {} rows, got more", kMostNcclRows));
+  diagnostics.throw_if_any();
+}
+
+std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics) {
+  NcclKnown known;
+  for (const NcclCollective collective : draft.named) {
+    if (known.collective && *known.collective != collective) {
+      diagnostics.add(draft.origin, fmt::format("expected one collective, got {} and {}",
+                                                name(*known.collective), name(collective)));
+      return std::nullopt;
+    }
+    known.collective = collective;
+  }
+  for (const uint32_t ranks : draft.ranks) {
+    if (known.ranks && *known.ranks != ranks) {
+      diagnostics.add(draft.origin, fmt::format("expected one number of ranks, got {} and {}",
+                                                *known.ranks, ranks));
+      return std::nullopt;
+    }
+    known.ranks = ranks;
+  }
+  NcclTable& table = draft.table;
+  if (table.settings)
+    known.per_process = table.settings->threads * table.settings->gpus;
+  if (draft.rows.empty()) {
+    diagnostics.add(draft.origin, "expected rows below the header of a table, got none");
+    return std::nullopt;
+  }
+  std::vector<NcclEvidence> evidence;
+  std::transform(draft.rows.begin(), draft.rows.end(), std::back_inserter(evidence), evidence_of);
+  const auto answer = identify(known, evidence);
+  if (const auto* const why = std::get_if<NcclUnidentified>(&answer)) {
+    diagnostics.add(why->row ? draft.rows[*why->row].origin : draft.origin, why->message);
+    return std::nullopt;
+  }
+  const auto& identity = std::get<NcclIdentity>(answer);
+  table.collective = identity.collective;
+  table.ranks = identity.ranks;
+  table.line = draft.origin.at ? draft.origin.at->line : 0;
+  if (identity.one_process)
+    table.notes.push_back(fmt::format("line {}: {} taken, those of one process (nThread and nGpus)",
+                                      table.line, counted(identity.ranks, "rank")));
+  if (draft.times_are_cpu_times)
+    table.notes.push_back(
+        fmt::format("{}: times are those of the processor (-C 1)", place(draft.origin)));
+  for (const PrintedRow& row : draft.rows) {
+    if (row.root && *row.root >= int64_t{table.ranks}) {
+      diagnostics.add(row.origin, fmt::format("expected a root from 0 to {}, got {}",
+                                              table.ranks - 1, *row.root));
+      return std::nullopt;
+    }
+  }
+  note_disagreements(draft.rows, table);
+  for (PrintedRow& row : draft.rows)
+    table.rows.push_back(row_of(std::move(row)));
+  return std::move(table);
+}
+
+}  // namespace orrery

@@ -1,0 +1,229 @@
+#include "tools/nccl_tests/perf.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/base/check.h"
+#include "models/base/diagnostics.h"
+#include "simulator/lower/assumptions.h"
+#include "tools/nccl_tests/call.h"
+#include "tools/nccl_tests/draft.h"
+#include "tools/nccl_tests/writer.h"
+#include "verifier/check/names.h"
+#include "verifier/run.h"
+#include "verifier/stages.h"
+
+namespace orrery {
+namespace {
+
+[[noreturn]] void refuse_perf(NcclCollective collective, std::string message) {
+  throw InputError(program_name(collective), {{{}, std::move(message)}});
+}
+
+/// What nccl-tests does not check in place.
+bool checked_in_place(NcclCollective collective) {
+  return collective != NcclCollective::Alltoall && collective != NcclCollective::SendRecv;
+}
+
+std::vector<Bytes> sizes_of(const NcclSettings& settings, Bytes most) {
+  std::vector<Bytes> sizes;
+  for (Bytes size = std::min(settings.least, most); size <= most;) {
+    sizes.push_back(size);
+    if (sizes.size() > kMostNcclRows ||
+        (settings.step_is_factor && size.count() > most.count() / settings.step))
+      break;
+    size = settings.step_is_factor ? size * settings.step : size + Bytes(settings.step);
+  }
+  return sizes;
+}
+
+/// Of all values of a program on all of its devices, each of which has them all.
+Int128 values_size(const Program& program) {
+  Int128 size = 0;
+  for (const Value& value : program.values)
+    size += Int128{value.type.size().count()} * int64_t{program.mesh.devices()};
+  return size;
+}
+
+/// The largest size of a run, where the settings' most is above what fits a device.
+std::optional<Bytes> most_that_fits(const NcclSettings& settings, const Cluster& cluster) {
+  constexpr int64_t kGiB = int64_t{1} << 30U;
+  if (!cluster.device.memory)
+    return std::nullopt;
+  // nccl-tests leaves 1 GiB free for each 16 GiB of memory, at most 4, and 1 GiB more. The rest
+  // holds what is sent and received, and what is expected.
+  const int64_t memory = cluster.device.memory->count();
+  const int64_t kept = std::min(ceil_divide(memory, 16 * kGiB), int64_t{4}) * kGiB + kGiB;
+  const Bytes fits((memory - kept) / (settings.checks > 0 ? 3 : 2));
+  if (fits.count() <= 0 || settings.most <= fits)
+    return std::nullopt;
+  return fits;
+}
+
+class Perf {
+ public:
+  Perf(const PerfRequest& request, const Cluster& cluster)
+      : request_(request), settings_(request.settings), cluster_(cluster) {}
+
+  PerfTable run() {
+    NcclTable& table = result_.table;
+    table.collective = request_.collective;
+    table.ranks = request_.processes * settings_.threads * settings_.gpus;
+    if (table.ranks > cluster_.fabric.devices())
+      refuse_perf(request_.collective,
+                  fmt::format("expected at most {} of cluster {}, got {} (-t times -g times --np)",
+                              counted(cluster_.fabric.devices(), "device"), cluster_.name,
+                              counted(table.ranks, "rank")));
+    if (table.collective == NcclCollective::Hypercube && (table.ranks & (table.ranks - 1)) != 0)
+      refuse_perf(request_.collective,
+                  fmt::format("expected a power of 2, got {}", counted(table.ranks, "rank")));
+    table.hosts = 1;
+    table.settings = settings_;
+    table.nccl_tests_version = std::string(kWrittenVersion);
+    table.device_names = {cluster_.name};
+    result_.reduced_most = most_that_fits(settings_, cluster_);
+    const std::vector<Bytes> sizes =
+        sizes_of(settings_, result_.reduced_most.value_or(settings_.most));
+    const std::vector<uint32_t> roots =
+        has_root(request_.collective) ? request_.roots : std::vector<uint32_t>(1);
+    if (sizes.size() * request_.kinds.size() * roots.size() > kMostNcclRows)
+      refuse_perf(request_.collective,
+                  fmt::format("expected at most {} rows, got more", kMostNcclRows));
+    for (const PerfKind& kind : request_.kinds)
+      for (const uint32_t root : roots)
+        for (const Bytes size : sizes)
+          add_row(kind, root, size);
+    return std::move(result_);
+  }
+
+ private:
+  void add_row(const PerfKind& kind, uint32_t root, Bytes size) {
+    const Dtype dtype = kind.type.dtype;
+    const Bytes element = itemsize(dtype);
+    const uint32_t ranks = result_.table.ranks;
+    const NcclCall call{
+        request_.collective,
+        ranks,
+        nccl_counts(request_.collective, size.count() / element.count(), element, ranks),
+        dtype,
+        kind.redop.redop,
+        root};
+    NcclRow row;
+    row.size = nccl_row_size(call.counts, element);
+    row.count = call.counts.parameter;
+    row.type = kind.type.name;
+    row.redop = redop_text(kind.redop);
+    if (has_root(call.collective))
+      row.root = root;
+    NcclFigures figures;
+    if (call.counts.parameter == 0) {
+      figures.algbw = figures.busbw = BytesPerSecond(0);
+      if (settings_.checks > 0)
+        figures.wrong = 0;
+    } else {
+      run_call(call, figures);
+      const NcclBandwidths bandwidths =
+          nccl_bandwidths(call.collective, row.size, ranks, figures.time);
+      figures.algbw = bandwidths.algbw;
+      figures.busbw = bandwidths.busbw;
+    }
+    row.out_of_place = figures;
+    if (!checked_in_place(call.collective))
+      figures.wrong.reset();
+    row.in_place = figures;
+    result_.table.rows.push_back(std::move(row));
+  }
+
+  std::string redop_text(const NcclRedopName& redop) const {
+    switch (redop_column(request_.collective)) {
+      case RedopColumn::Operation:
+        return std::string(redop.name);
+      case RedopColumn::None:
+        return "none";
+      case RedopColumn::Blank:
+      case RedopColumn::Absent:
+        break;
+    }
+    return "";
+  }
+
+  void run_call(const NcclCall& call, NcclFigures& figures) {
+    NcclProgram made = program_of(call);
+    figures.time = time_of(call, made.program);
+    if (settings_.checks > 0)
+      figures.wrong = wrong_of(std::move(made));
+  }
+
+  Duration time_of(const NcclCall& call, const Program& program) {
+    Diagnostics diagnostics(program_name(call.collective));
+    StageOptions options;
+    options.limits = request_.limits;
+    options.seed = request_.seed;
+    options.slack_budget = 0;
+    Stages stages(program, cluster_, std::move(options), diagnostics);
+    diagnostics.throw_if_any();
+    const std::optional<Completion>& times = stages.times();
+    diagnostics.throw_if_any();
+    if (!times)
+      refuse_perf(call.collective, fmt::format("cannot end on cluster {}", cluster_.name));
+    for (const auto& labels : {stages.lowered().labels, fitted_figures(cluster_)})
+      for (const std::string& label : labels)
+        if (std::find(result_.assumed.begin(), result_.assumed.end(), label) ==
+            result_.assumed.end())
+          result_.assumed.push_back(label);
+    return times->makespan - Instant();
+  }
+
+  /// Of all results of one run with values.
+  std::optional<int64_t> wrong_of(NcclProgram made) {
+    if (values_size(made.program) > request_.data_budget.count())
+      return std::nullopt;
+    Scenario scenario{.file = program_name(request_.collective),
+                      .name = program_name(request_.collective),
+                      .cluster = cluster_,
+                      .memory = {},
+                      .program = std::move(made.program),
+                      .arrays = std::move(made.arrays),
+                      .expectations = {}};
+    RunOptions options;
+    options.seed = request_.seed;
+    options.data_budget = request_.data_budget;
+    options.slack_budget = 0;
+    options.limits = request_.limits;
+    const Report report = orrery::run(std::move(scenario), options);
+    const std::string_view compared = info(CheckKind::ValuesOracle).name;
+    std::optional<int64_t> wrong;
+    for (const Check& check : report.checks) {
+      if (check.name != compared)
+        continue;
+      if (check.verdict == Verdict::Fails) {
+        result_.wrong.push_back(check.said());
+        return 1;
+      }
+      if (check.verdict == Verdict::Undecided)
+        return std::nullopt;
+      wrong = 0;
+    }
+    return wrong;
+  }
+
+  const PerfRequest& request_;
+  const NcclSettings& settings_;
+  const Cluster& cluster_;
+  PerfTable result_;
+};
+
+}  // namespace
+
+PerfTable perf_table(const PerfRequest& request, const Cluster& cluster) {
+  ORRERY_CHECK(request.settings.least <= request.settings.most && !request.kinds.empty() &&
+                   request.settings.step > (request.settings.step_is_factor ? 1 : 0),
+               "sizes that grow");
+  return Perf(request, cluster).run();
+}
+
+}  // namespace orrery

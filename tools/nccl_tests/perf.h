@@ -1,0 +1,59 @@
+#pragma once
+
+// What a program of nccl-tests would print on a cluster, by our model: times of the schedules that
+// lowering makes, values of the host executor against the definitions.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
+#include "tools/nccl_tests/table.h"
+#include "tools/nccl_tests/types.h"
+
+namespace orrery {
+
+/// A type and an operation of rows; the operation counts where the collective has one.
+struct PerfKind {
+  NcclType type;
+  NcclRedopName redop;
+};
+
+/// Rows are for each kind and each root every size, as nccl-tests has them.
+struct PerfRequest {
+  NcclCollective collective = NcclCollective::AllReduce;
+  NcclSettings settings;  // least <= most; step > 0 bytes, or a factor > 1
+  uint32_t processes = 1;
+  std::vector<PerfKind> kinds;                    // that are modelled (call.h)
+  std::vector<uint32_t> roots;                    // of those with a root; ranks
+  Bytes data_budget = Bytes(int64_t{256} << 20);  // of all values of one call on all ranks
+  uint64_t seed = 0;
+  Limits limits;
+};
+
+struct PerfTable {
+  NcclTable table;
+  std::vector<std::string> assumed;  // by the times, each once: "reduce_rate: infinite (not given)"
+  std::optional<Bytes> reduced_most;  // the largest size, where the settings' does not fit a device
+  std::vector<std::string> wrong;     // a sentence for each row with wrong elements
+};
+
+/// Each row has the same figures out of place and in place, which our model does not tell apart.
+/// Times are from the begin of the call to its end on the last rank, launch included. A call
+/// without elements takes no time, since NCCL discards it.
+///
+/// `#wrong` is 0 where every result equals its definition; 1, for one or more, where one does not;
+/// N/A where the settings ask for no check, values are above the budget or undecided, and in place
+/// of what nccl-tests does not check there (alltoall, sendrecv).
+///
+/// The largest size is, as nccl-tests limits it, a third of the memory of a device (a half without
+/// a check) less a part that it leaves free. It is in the settings as it was asked for.
+///
+/// Throws InputError where the cluster has fewer devices than ranks, a hypercube has no power of 2,
+/// a call cannot be lowered, or there are too many rows.
+PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
+
+}  // namespace orrery

@@ -1,0 +1,76 @@
+#pragma once
+
+// A table of nccl-tests: what one run of one of its programs printed, or what our model says that
+// it would print.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "tools/nccl_tests/collective.h"
+
+namespace orrery {
+
+/// One placement of a row. Times and bandwidths are exactly as printed.
+struct NcclFigures {
+  Duration time;                        // of one call, mean over the iterations
+  std::optional<BytesPerSecond> algbw;  // empty: not printed, or no number ("nan")
+  std::optional<BytesPerSecond> busbw;
+  std::optional<int64_t>
+      wrong;  // elements; empty: not checked ("N/A"), or an old version's "error"
+  friend bool operator==(const NcclFigures&, const NcclFigures&) = default;
+};
+
+struct NcclRow {
+  Bytes size;
+  std::optional<int64_t> count;
+  std::string type;              // "float"; empty where it is not printed
+  std::string redop;             // "sum", "none"; empty where it is not printed
+  std::optional<uint32_t> root;  // empty where it is not printed, or -1
+  std::optional<NcclFigures> out_of_place;
+  std::optional<NcclFigures> in_place;
+  uint32_t line = 0;  // of the file, from 1; 0 where it was not read
+  friend bool operator==(const NcclRow&, const NcclRow&) = default;
+};
+
+/// The line "# nThread ..", in its order.
+struct NcclSettings {
+  uint32_t threads = 1;                    // -t, per process
+  uint32_t gpus = 1;                       // -g, per thread
+  Bytes least = Bytes(int64_t{32} << 20);  // -b
+  Bytes most = Bytes(int64_t{32} << 20);   // -e
+  int64_t step = int64_t{1} << 20;         // -i in bytes, or -f
+  bool step_is_factor = false;
+  int64_t warmup = 1;       // -w
+  int64_t iterations = 20;  // -n
+  int64_t aggregated = 1;   // -m
+  int64_t checks = 1;       // -c
+  friend bool operator==(const NcclSettings&, const NcclSettings&) = default;
+};
+
+struct NcclTable {
+  NcclCollective collective = NcclCollective::AllReduce;
+  uint32_t ranks = 1;
+  std::optional<uint32_t> hosts;
+  std::optional<NcclSettings> settings;           // their threads times gpus divide the ranks
+  std::optional<std::string> nccl_version;        // "2.26.6"
+  std::optional<std::string> nccl_tests_version;  // "2.19.6"
+  std::vector<std::string> device_names;          // each once, in the order of ranks
+  std::string file;                               // that was read
+  std::string source;  // what the file says that the table is from; else empty
+  uint32_t line = 0;   // of the header, or of the table's JSON value
+  std::vector<NcclRow> rows;
+  std::vector<std::string> notes;  // what was inferred, and what does not agree; with lines
+
+  /// How many processes it was; empty where the threads and gpus of one are not known.
+  std::optional<uint32_t> processes() const {
+    if (!settings)
+      return std::nullopt;
+    return ranks / (settings->threads * settings->gpus);
+  }
+};
+
+}  // namespace orrery
