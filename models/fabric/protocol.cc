@@ -61,8 +61,7 @@ std::optional<Fabric> carrying_data(const Fabric& fabric, DataShare share) {
     const Int128 rate = Int128{link.bandwidth.count()} * share.data / share.wire;
     link.bandwidth = BytesPerSecond(std::max<int64_t>(1, static_cast<int64_t>(rate)));
   }
-  return Fabric(fabric.devices(), {fabric.switches().begin(), fabric.switches().end()},
-                std::move(links), fabric.rate_parts(), share);
+  return fabric.with_links(std::move(links), fabric.rate_parts(), share);
 }
 
 }  // namespace orrery

@@ -11,6 +11,8 @@
 #include "models/base/check.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/figure_source.h"
+#include "models/scenario/in_switch_reader.h"
 
 namespace orrery {
 
@@ -86,6 +88,7 @@ class ClusterReader {
     } else {
       fields_.required("topology");
     }
+    const std::optional<DocumentNode> reduction = fields_.optional(kInSwitchReduction);
     read_link_figures(devices, topology);
     DeviceFigures device = read_device();
     std::optional<Fabric> fabric;
@@ -98,9 +101,15 @@ class ClusterReader {
                        "\"switches\" belongs to the topology \"links\"");
     if (devices && topology && topology != Topology::Links && diagnostics_.size() == before)
       fabric = build(*topology, *devices);
+    std::vector<VertexId> reducing;
+    if (reduction)
+      reducing =
+          read_reducing_switches(*reduction, fabric ? &*fabric : nullptr, sources_, diagnostics_);
     fields_.finish();
     if (diagnostics_.size() != before || !fabric)
       return std::nullopt;
+    if (!reducing.empty())
+      fabric = fabric->with_reduction(std::move(reducing));
     std::sort(sources_.begin(), sources_.end(),
               [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
     return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
@@ -130,15 +139,7 @@ class ClusterReader {
     fields.optional(key);
     Fields inner(*node, diagnostics_);
     const std::optional<int64_t> value = inner.required_quantity("value", dimension, range);
-    FigureSource source{called, "", "", ""};
-    const std::pair<std::string_view, std::string*> texts[] = {
-        {"label", &source.label}, {"source", &source.source}, {"date", &source.date}};
-    for (const auto& [text_key, text] : texts) {
-      if (const auto member = inner.required(text_key))
-        *text = read_text(*member, "a text", diagnostics_).value_or("");
-    }
-    inner.finish();
-    sources_.push_back(std::move(source));
+    sources_.push_back(read_figure_source(inner, called, diagnostics_));
     return value;
   }
 

@@ -7,6 +7,7 @@
 
 #include "models/scenario/bounds.h"
 #include "models/scenario/cluster_reader.h"
+#include "models/scenario/in_switch_reader.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -68,6 +69,7 @@ class ClusterWriter {
       add("latency", quantity_text(fabric.links()[0].latency));
     if (topology == "links")
       write_links(fabric);
+    write_reduction(fabric);
     write_device(cluster_.device);
     return JsonText::object(std::move(members_));
   }
@@ -78,16 +80,20 @@ class ClusterWriter {
                        [&](const FigureSource& source) { return source.figure == called; });
   }
 
-  /// A quantity, with its source where the cluster tells one.
-  JsonText figure(const std::string& called, const std::string& value) {
+  /// A value, with its source where the cluster tells one.
+  JsonText with_source(const std::string& called, JsonText value) {
     for (const FigureSource& source : cluster_.sources) {
       if (source.figure == called)
-        return JsonText::object({{"value", JsonText::text(value)},
+        return JsonText::object({{"value", std::move(value)},
                                  {"label", JsonText::text(source.label)},
                                  {"source", JsonText::text(source.source)},
                                  {"date", JsonText::text(source.date)}});
     }
-    return JsonText::text(value);
+    return value;
+  }
+
+  JsonText figure(const std::string& called, const std::string& value) {
+    return with_source(called, JsonText::text(value));
   }
 
   void add(const std::string& key, const std::string& value) {
@@ -111,6 +117,21 @@ class ClusterWriter {
                             {"bandwidth", JsonText::text(quantity_text(link.bandwidth))},
                             {"latency", JsonText::text(quantity_text(link.latency))}}));
     members_.emplace_back("links", JsonText::list(std::move(links)));
+  }
+
+  void write_reduction(const Fabric& fabric) {
+    const std::span<const VertexId> reducing = fabric.reducing_switches();
+    const std::string key(kInSwitchReduction);
+    if (reducing.empty() && !has_source(key))
+      return;
+    JsonText value = JsonText::raw(reducing.empty() ? "false" : "true");
+    if (!reducing.empty() && reducing.size() < fabric.switches().size()) {
+      std::vector<JsonText> names;
+      for (const VertexId id : reducing)
+        names.push_back(vertex_text(fabric, id));
+      value = JsonText::list(std::move(names));
+    }
+    members_.emplace_back(key, with_source(key, std::move(value)));
   }
 
   void write_device(const DeviceFigures& device) {
