@@ -14,10 +14,9 @@ namespace {
 
 using Candidates = std::vector<const Algorithm*>;
 
-Answer fits_all(const Algorithm& algorithm, const SiteFigures& site) {
-  for (const Group& group : site.grouping.groups)
-    if (Answer verdict =
-            algorithm.fits(static_cast<uint32_t>(group.size()), site.request.transport.channels);
+Answer fits_all(const Algorithm& algorithm, const SiteFigures& site, const Fabric& fabric) {
+  for (const SharedList<VertexId>& ranks : site.grouping.vertices)
+    if (Answer verdict = algorithm.fits({fabric, ranks, site.request.transport.channels});
         !verdict.holds)
       return verdict;
   return Answer::yes();
@@ -27,14 +26,17 @@ TypeError does_not_fit(const Algorithm& algorithm, const Answer& verdict) {
   return {"algorithm", fmt::format("{} ({})", verdict.witness, algorithm.name)};
 }
 
-std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFigures& site) {
+/// Of those that the fabric does not offer, only the one that is asked for is named.
+std::variant<Pick, TypeError> by_name(const Candidates& candidates, const SiteFigures& site,
+                                      const Fabric& fabric) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : candidates) {
     if (algorithm->name != *site.asked_for) {
-      names.push_back(algorithm->name);
+      if (algorithm->offered_on(fabric))
+        names.push_back(algorithm->name);
       continue;
     }
-    if (const Answer verdict = fits_all(*algorithm, site); !verdict.holds)
+    if (const Answer verdict = fits_all(*algorithm, site, fabric); !verdict.holds)
       return does_not_fit(*algorithm, verdict);
     return Pick{algorithm, "asked for by the scenario"};
   }
@@ -85,16 +87,18 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
 }  // namespace
 
 std::variant<Pick, TypeError> pick_algorithm(const SiteFigures& site, QuietTimer& timer) {
-  const Candidates all = algorithms_for(site.request.kind);
+  const Fabric& fabric = timer.fabric();
+  Candidates all = algorithms_for(site.request.kind);
   if (site.asked_for)
-    return by_name(all, site);
+    return by_name(all, site, fabric);
 
+  std::erase_if(all, [&](const Algorithm* each) { return !each->offered_on(fabric); });
   Candidates fitting;
   for (const Algorithm* algorithm : all)
-    if (fits_all(*algorithm, site).holds)
+    if (fits_all(*algorithm, site, fabric).holds)
       fitting.push_back(algorithm);
   if (fitting.empty())
-    return does_not_fit(*all.front(), fits_all(*all.front(), site));
+    return does_not_fit(*all.front(), fits_all(*all.front(), site, fabric));
   if (fitting.size() == 1)
     return Pick{fitting.front(),
                 fmt::format("the only algorithm {}for {}", all.size() > 1 ? "that fits " : "",

@@ -45,8 +45,10 @@ class QuietTimer {
              const Limits& limits)
       : paths_(paths), reach_(reach), rates_(rates), maker_(maker), limits_(limits) {}
 
+  const Fabric& fabric() const { return paths_.fabric(); }
+
   /// The time for the ranks on `vertices`, one for each of `request.nodes`; or why it has none:
-  /// "has no route for some message". Throws Overflow.
+  /// "has no route for some message". Requires that the algorithm fits. Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Algorithm& algorithm, const ScheduleRequest& request, WorkType work,
              std::span<const VertexId> vertices);

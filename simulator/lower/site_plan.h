@@ -38,6 +38,7 @@ struct GroupPlan {
 
 struct SitePlan {
   const Grouping* grouping = nullptr;
+  std::vector<SharedList<VertexId>> vertices;  // per group: of all nodes of its schedule
   Choice choice;
   WorkType work;
   View input;

@@ -30,7 +30,7 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `log`, if not null, gets every half.
+  /// `entries` has when each rank enters. `log`, if not null, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, const DataRates& rates, Paths& paths,
                   EventLog* log, CapacityCheck* capacity)
@@ -72,7 +72,7 @@ class CollectiveSweep {
     return run_in_any_order() && holds();
   }
 
-  /// When the node ended, and whose entry held it up: that of its channel that ended last; of equal
+  /// When the rank ended, and whose entry held it up: that of its channel that ended last; of equal
   /// ones the first.
   Happened exit(Node node) const {
     LastMet<> last;
@@ -357,11 +357,11 @@ class CollectiveSweep {
       learnt = true;
     }
     if (!way.knows(step.count())) {
-      way.costs = {way.costs[1], cost(way, step.count())};
+      way.costs = {way.costs[1], cost(way, ref.node, step.count())};
       learnt = true;
     }
     if (other && !way.knows(*other)) {
-      way.costs[way.costs[0].count == step.count() ? 1 : 0] = cost(way, *other);
+      way.costs[way.costs[0].count == step.count() ? 1 : 0] = cost(way, ref.node, *other);
       learnt = true;
     }
     return learnt;
@@ -387,9 +387,10 @@ class CollectiveSweep {
     return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()]);
   }
 
-  Cost cost(const Connection& way, int64_t count) const {
+  Cost cost(const Connection& way, Node node, int64_t count) const {
     const Bytes size = itemsize_ * count;
-    return {count, payload_durations(size, rates_, message_duration(size, way.rate, rate_parts_))};
+    return {count, payload_durations(size, rates_of(collective_, node, rates_),
+                                     message_duration(size, way.rate, rate_parts_))};
   }
 
   /// Of a channel, where steps run in any order.
