@@ -53,15 +53,15 @@ class InSwitchSchedule final : public Schedule {
         folds_(form == Form::AllReduce || form == Form::ReduceScatter),
         casts_(form != Form::ReduceScatter),
         combine_(combine),
-        channels_(transport.channels),
+        kinds_(nodes == 1 ? 1
+                          : std::max(up() + (casts_ ? owners_ : 1), fold() + (casts_ ? nodes : 0))),
+        shares_(transport.channels),
         chunks_(count, owners_) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
     ORRERY_CHECK((combine == Combine::None) == !folds_, "only a reduction reduces");
     extent_.switch_nodes = nodes == 1 ? 0 : owners_;
     extent_.nodes = nodes + extent_.switch_nodes;
-    const uint32_t of_rank = kinds_up() + (casts_ ? owners_ : 1);
-    const uint32_t of_switch = kinds_fold() + (casts_ ? nodes : 0);
-    extent_.channels = channels_ * (nodes == 1 ? 1 : std::max(of_rank, of_switch));
+    extent_.channels = shares_ * kinds_;
     extent_.slots = transport.slots;
     extent_.window = std::max(1U, nodes - 1);  // the messages of all ranks to a fold
     extent_.lookback = 1;
@@ -79,21 +79,16 @@ class InSwitchSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const uint32_t kind = channel.index() / channels_;
+    const uint32_t kind = kind_of(channel);
     if (ranks_ == 1)
       return 1;
-    if (!extent_.is_rank(node)) {
-      if (kind < kinds_fold())
-        return ranks_;
-      if (!casts_ || kind - kinds_fold() >= ranks_)
-        return 0;
-      return kind == kinds_fold() ? ranks_ - 1 : 1;
-    }
-    if (kind < kinds_up())
-      return 1;
-    if (casts_)
-      return kind - kinds_up() < owners_ ? 1 : 0;
-    return kind == kinds_up() ? 1 : 0;
+    if (extent_.is_rank(node))
+      return kind < up() + (casts_ ? owners_ : 1) ? 1 : 0;
+    if (kind < fold())
+      return ranks_;
+    if (!casts_ || kind >= fold() + ranks_)
+      return 0;
+    return kind == fold() ? ranks_ - 1 : 1;
   }
 
   Step step(StepRef ref) const override {
@@ -103,66 +98,67 @@ class InSwitchSchedule final : public Schedule {
   }
 
   StepRef peer(StepRef ref, Half half) const override {
-    const uint32_t kind = ref.channel.index() / channels_;
-    const uint32_t share = ref.channel.index() % channels_;
+    const uint32_t kind = kind_of(ref.channel);
     const auto at = [&](Node node, uint32_t of_kind, uint32_t index) {
-      return StepRef{node, Channel(of_kind * channels_ + share), index};
+      return StepRef{node, Channel(ref.channel.index() - kind + of_kind), index};
     };
     if (extent_.is_rank(ref.node)) {
-      if (kind < kinds_up())
+      if (kind < up())
         return at(part(kind), 0, ref.node.index());
       const uint32_t owner = owner_of_home(ref.node, kind);
       if (half == Half::Send)
-        return at(part(owner), kinds_fold(), 0);
-      if (owner_rank(owner) == ref.node)
+        return at(part(owner), fold(), 0);
+      if (rank_of(owner) == ref.node)
         return at(part(owner), 0, ranks_ - 1);
-      return at(part(owner), kinds_fold() + 1 + receiver_number(owner, ref.node), 0);
+      return at(part(owner), fold() + 1 + port_to(ref.node, owner), 0);
     }
     const uint32_t owner = ref.node.index() - ranks_;
-    if (kind < kinds_fold())
+    if (kind < fold())
       return half == Half::Receive ? at(Node(ref.index), owner, 0)
-                                   : at(owner_rank(owner), kind_of_home(owner), 0);
-    const uint32_t port = kind - kinds_fold();
-    if (port == 0)
-      return half == Half::Receive ? at(owner_rank(owner), kind_of_home(owner), 0)
-                                   : at(ref.node, kinds_fold() + 1 + ref.index, 0);
-    return half == Half::Receive ? at(ref.node, kinds_fold(), port - 1)
-                                 : at(receiver(owner, port - 1), kind_of_home(owner), 0);
+                                   : at(rank_of(owner), home(owner), 0);
+    if (kind == fold())
+      return half == Half::Receive ? at(rank_of(owner), home(owner), 0)
+                                   : at(ref.node, fold() + 1 + ref.index, 0);
+    const uint32_t port = kind - fold() - 1;
+    return half == Half::Receive ? at(ref.node, fold(), port)
+                                 : at(receiver(owner, port), home(owner), 0);
   }
 
   int64_t largest_message() const override {
-    return ranks_ == 1 ? 0 : Split(chunks_.largest(), channels_).largest();
+    return ranks_ == 1 ? 0 : Split(chunks_.largest(), shares_).largest();
   }
 
   bool one_message_a_connection() const override { return true; }
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  // Each kind of channel has channels_ channels, numbered kind by kind. Those of a rank: one for
-  // each owner, on which it sends its input of that chunk up to the switch, and one for each owner
-  // on which it gets the result home; without casts only its own. Those of a part of the switch:
-  // one that folds, one that takes what is cast, and a port for each receiver.
-  uint32_t kinds_up() const { return folds_ ? owners_ : 0; }
-  uint32_t kinds_fold() const { return folds_ ? 1 : 0; }
-  uint32_t kind_of_home(uint32_t owner) const { return kinds_up() + (casts_ ? owner : 0); }
+  // Each of the transport's channels has a channel of each kind, numbered share by share. The kinds
+  // of a rank: one for each owner, on which it sends its input of that chunk up to the switch; then
+  // one for each owner, on which it gets the result home, without casts only its own. The kinds of
+  // a part of the switch: one that folds; one that takes what is cast, and a port for each
+  // receiver.
+  uint32_t kind_of(Channel channel) const { return channel.index() % kinds_; }
+  uint32_t up() const { return folds_ ? owners_ : 0; }  // how many kinds there are of each
+  uint32_t fold() const { return folds_ ? 1 : 0; }
+  uint32_t home(uint32_t owner) const { return up() + (casts_ ? owner : 0); }
   uint32_t owner_of_home(Node rank, uint32_t kind) const {
-    return casts_ ? kind - kinds_up() : rank.index();
+    return casts_ ? kind - up() : rank.index();
   }
 
   Node part(uint32_t owner) const { return Node(ranks_ + owner); }
-  Node owner_rank(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
+  Node rank_of(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
   /// The receivers of an owner's copies are the ranks behind it, round the group.
-  Node receiver(uint32_t owner, uint32_t number) const {
-    return Node((owner_rank(owner).index() + 1 + number) % ranks_);
+  Node receiver(uint32_t owner, uint32_t port) const {
+    return Node((rank_of(owner).index() + 1 + port) % ranks_);
   }
-  uint32_t receiver_number(uint32_t owner, Node rank) const {
-    return (rank.index() + ranks_ - owner_rank(owner).index() - 1) % ranks_;
+  uint32_t port_to(Node rank, uint32_t owner) const {
+    return (rank.index() + ranks_ - rank_of(owner).index() - 1) % ranks_;
   }
 
   /// The channel's share of an owner's chunk, which begins at `first` of the area.
   Slice share(Area area, int64_t first, uint32_t owner, Channel channel) const {
-    const Split split(chunks_.count(owner), channels_);
-    const uint32_t number = channel.index() % channels_;
+    const Split split(chunks_.count(owner), shares_);
+    const uint32_t number = channel.index() / kinds_;
     return {area, first + split.first(number), split.count(number)};
   }
   Slice input(uint32_t owner, Channel channel) const {
@@ -181,15 +177,15 @@ class InSwitchSchedule final : public Schedule {
   }
 
   Step rank_step(StepRef ref) const {
-    const uint32_t kind = ref.channel.index() / channels_;
+    const uint32_t kind = kind_of(ref.channel);
     Step step;
-    if (kind < kinds_up()) {
+    if (kind < up()) {
       step.source = input(kind, ref.channel);
       step.to = part(kind);
       return step;
     }
     const uint32_t owner = owner_of_home(ref.node, kind);
-    const bool own = owner_rank(owner) == ref.node;
+    const bool own = rank_of(owner) == ref.node;
     step.target = output(owner, ref.channel);
     if (own && !folds_)
       step.source = input(owner, ref.channel);
@@ -201,33 +197,38 @@ class InSwitchSchedule final : public Schedule {
   }
 
   Step switch_step(StepRef ref) const {
-    const uint32_t kind = ref.channel.index() / channels_;
+    const uint32_t kind = kind_of(ref.channel);
     const uint32_t owner = ref.node.index() - ranks_;
+    return kind < fold() ? folding_step(ref, owner) : casting_step(ref, owner, kind - fold());
+  }
+
+  Step folding_step(StepRef ref, uint32_t owner) const {
+    const Slice folded = share(Area::Scratch, 0, owner, ref.channel);
     Step step;
-    if (kind < kinds_fold()) {
-      const Slice folded = share(Area::Scratch, 0, owner, ref.channel);
-      step.from = Node(ref.index);
-      if (ref.index > 0) {
-        step.source = folded;
-        step.combine = combine_;
-      }
-      if (ref.index + 1 < ranks_)
-        step.target = folded;
-      else
-        step.to = owner_rank(owner);
-      return step;
+    step.from = Node(ref.index);
+    if (ref.index > 0) {
+      step.source = folded;
+      step.combine = combine_;
     }
-    const uint32_t port = kind - kinds_fold();
+    if (ref.index + 1 < ranks_)
+      step.target = folded;
+    else
+      step.to = rank_of(owner);
+    return step;
+  }
+
+  Step casting_step(StepRef ref, uint32_t owner, uint32_t kind) const {
     const Slice taken = share(Area::Scratch, folds_ ? chunks_.largest() : 0, owner, ref.channel);
-    if (port > 0) {
+    Step step;
+    if (kind > 0) {
       step.from = ref.node;
       step.source = taken;  // not read: it passes on what it gets, and this says how much that is
-      step.to = receiver(owner, port - 1);
+      step.to = receiver(owner, kind - 1);
       return step;
     }
     step.to = ref.node;
     if (ref.index == 0) {
-      step.from = owner_rank(owner);
+      step.from = rank_of(owner);
       step.target = taken;
     } else {
       step.source = taken;
@@ -242,8 +243,9 @@ class InSwitchSchedule final : public Schedule {
   bool folds_;
   bool casts_;
   Combine combine_;
-  uint32_t channels_;  // of each kind
-  Split chunks_;       // per owner
+  uint32_t kinds_;   // of channels
+  uint32_t shares_;  // of each chunk, one for each of the transport's channels
+  Split chunks_;     // per owner
   Extent extent_;
 };
 
