@@ -60,7 +60,7 @@ Answer fits_in_switch(const PlacedGroup& group) {
         "expected a switch that reduces and has a link to each rank of a group and from it, got {}",
         group.fabric.reducing_switches().empty() ? "no switch that reduces"
                                                  : "none that has them all"));
-  // Each rank has twice as many channels as there are ranks, and so has its part of the switch.
+  // Each rank has twice as many channels as there are ranks, and so has its switch node.
   const uint64_t ranks = group.ranks.size();
   return fits_channels(2 * ranks * 2 * ranks * group.channels);
 }
@@ -215,8 +215,8 @@ std::span<const Algorithm> algorithms() {
 SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
                                        const PlacedGroup& group) {
   std::vector<VertexId> vertices(group.ranks.begin(), group.ranks.end());
-  if (const uint32_t parts = schedule.extent().switch_nodes; parts > 0)
-    vertices.insert(vertices.end(), parts, algorithm.switch_of(group).value());
+  if (const uint32_t nodes = schedule.extent().switch_nodes; nodes > 0)
+    vertices.insert(vertices.end(), nodes, algorithm.switch_of(group).value());
   return vertices;
 }
 

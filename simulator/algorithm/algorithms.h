@@ -25,7 +25,7 @@ namespace orrery {
 /// schedules.
 struct ScheduleRequest {
   OpKind kind = OpKind::Psum;
-  uint32_t nodes = 1;
+  uint32_t nodes = 1;    // ranks
   int64_t elements = 0;  // of one node's operand
   Transport transport;
   Node source;                           // of a broadcast
@@ -52,8 +52,7 @@ struct Algorithm {
   /// Whether the group can run it.
   Answer (*fits)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// The switch of which its nodes behind the ranks are parts, for a group that it fits. Null: it
-  /// has no such nodes, and needs no such switch.
+  /// Where its switch nodes are, for a group that it fits. Null: it has none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
 
   /// Whether some group of the fabric may fit, as far as its switches go.
@@ -62,8 +61,8 @@ struct Algorithm {
   }
 };
 
-/// Where each node of the algorithm's schedule for the group is: the ranks, then the parts of the
-/// switch. Requires that it fits.
+/// Where each node of the algorithm's schedule for the group is: the ranks, then the switch nodes.
+/// Requires that it fits.
 SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
                                        const PlacedGroup& group);
 

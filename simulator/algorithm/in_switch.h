@@ -20,20 +20,20 @@
 
 namespace orrery {
 
-/// Behind the ranks is a part of the switch for each owner: node n + j works for owner j, beside
-/// the others. With one node the input is copied to the output, without a switch.
+/// Behind the n ranks is a switch node for each owner: node n + j works for owner j, beside the
+/// others. With one rank the input is copied to the output, without a switch.
 ///
-///  - all-reduce: each rank sends its input of chunk j to part j, which folds them in the order of
-///    the ranks, (x[0] + x[1]) + x[2] + ..., and sends the result to owner j. The owner stores it
-///    and sends it back, and part j sends a copy to each other rank.
+///  - all-reduce: each rank sends its input of chunk j to switch node j, which folds them in the
+///    order of the ranks, (x[0] + x[1]) + x[2] + ..., and sends the result to owner j. The owner
+///    stores it and sends it back, and the switch node sends a copy to each other rank.
 ///  - reduce-scatter: the first half; the owner keeps its chunk.
 ///  - all-gather, broadcast: the second half. Each rank, or the source alone, is an owner.
 ///
-/// A part takes what is sent to it on one channel, and hands a copy to a channel for each receiver
-/// (a message to itself, over no link). So the copies are sent at once, and the part takes no more
-/// than a slot holds before each of them is on its way.
+/// A switch node takes what is sent to it on one channel, and hands a copy to a channel for each
+/// receiver, a port (a message to itself, over no link). So the copies are sent at once, and it
+/// takes no more than the slots of its ports hold.
 ///
-/// (A part adds what it has to what arrives: x + y and y + x have the same bits.)
+/// (A switch node adds what it has to what arrives: x + y and y + x have the same bits.)
 class InSwitchSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -44,26 +44,26 @@ class InSwitchSchedule final : public Schedule {
   /// reduce-scatter the input, in an all-gather the output. `combine` is None exactly where nothing
   /// is reduced; `source` is that of a broadcast. Each of the transport's channels takes its share
   /// of each chunk.
-  InSwitchSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Node source,
+  InSwitchSchedule(Form form, uint32_t ranks, int64_t count, Combine combine, Node source,
                    Transport transport)
       : form_(form),
-        ranks_(nodes),
-        owners_(form == Form::Broadcast ? 1 : nodes),
+        ranks_(ranks),
+        owners_(form == Form::Broadcast ? 1 : ranks),
         source_(source),
         folds_(form == Form::AllReduce || form == Form::ReduceScatter),
         casts_(form != Form::ReduceScatter),
         combine_(combine),
-        kinds_(nodes == 1 ? 1
-                          : std::max(up() + (casts_ ? owners_ : 1), fold() + (casts_ ? nodes : 0))),
+        kinds_(ranks == 1 ? 1
+                          : std::max(up() + (casts_ ? owners_ : 1), fold() + (casts_ ? ranks : 0))),
         shares_(transport.channels),
         chunks_(count, owners_) {
-    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
+    ORRERY_CHECK(ranks > 0 && transport.channels > 0 && transport.slots > 0, "a group has a rank");
     ORRERY_CHECK((combine == Combine::None) == !folds_, "only a reduction reduces");
-    extent_.switch_nodes = nodes == 1 ? 0 : owners_;
-    extent_.nodes = nodes + extent_.switch_nodes;
+    extent_.switch_nodes = ranks == 1 ? 0 : owners_;
+    extent_.nodes = ranks + extent_.switch_nodes;
     extent_.channels = shares_ * kinds_;
     extent_.slots = transport.slots;
-    extent_.window = std::max(1U, nodes - 1);  // the messages of all ranks to a fold
+    extent_.window = std::max(1U, ranks - 1);  // the messages of all ranks to a fold
     extent_.lookback = 1;
     extent_.entry = transport.entry;
     extent_.fused = kFused;
@@ -71,7 +71,7 @@ class InSwitchSchedule final : public Schedule {
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
     extent_.switch_scratch =
         extent_.switch_nodes == 0 ? 0 : chunks_.largest() * (folds_ && casts_ ? 2 : 1);
-    extent_.copies = nodes == 1 || !folds_;  // the owner's own part
+    extent_.copies = ranks == 1 || !folds_;  // the owner's own part
     // Each element is sent before its result, which comes from it, is stored.
     extent_.works_in_place = form == Form::AllReduce || form == Form::Broadcast;
   }
@@ -104,13 +104,13 @@ class InSwitchSchedule final : public Schedule {
     };
     if (extent_.is_rank(ref.node)) {
       if (kind < up())
-        return at(part(kind), 0, ref.node.index());
+        return at(switch_node(kind), 0, ref.node.index());
       const uint32_t owner = owner_of_home(ref.node, kind);
       if (half == Half::Send)
-        return at(part(owner), fold(), 0);
+        return at(switch_node(owner), fold(), 0);
       if (rank_of(owner) == ref.node)
-        return at(part(owner), 0, ranks_ - 1);
-      return at(part(owner), fold() + 1 + port_to(ref.node, owner), 0);
+        return at(switch_node(owner), 0, ranks_ - 1);
+      return at(switch_node(owner), fold() + 1 + port_to(ref.node, owner), 0);
     }
     const uint32_t owner = ref.node.index() - ranks_;
     if (kind < fold())
@@ -135,8 +135,7 @@ class InSwitchSchedule final : public Schedule {
   // Each of the transport's channels has a channel of each kind, numbered share by share. The kinds
   // of a rank: one for each owner, on which it sends its input of that chunk up to the switch; then
   // one for each owner, on which it gets the result home, without casts only its own. The kinds of
-  // a part of the switch: one that folds; one that takes what is cast, and a port for each
-  // receiver.
+  // a switch node: one that folds; one that takes what is cast, and its ports.
   uint32_t kind_of(Channel channel) const { return channel.index() % kinds_; }
   uint32_t up() const { return folds_ ? owners_ : 0; }  // how many kinds there are of each
   uint32_t fold() const { return folds_ ? 1 : 0; }
@@ -145,7 +144,7 @@ class InSwitchSchedule final : public Schedule {
     return casts_ ? kind - up() : rank.index();
   }
 
-  Node part(uint32_t owner) const { return Node(ranks_ + owner); }
+  Node switch_node(uint32_t owner) const { return Node(ranks_ + owner); }
   Node rank_of(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
   /// The receivers of an owner's copies are the ranks behind it, round the group.
   Node receiver(uint32_t owner, uint32_t port) const {
@@ -181,7 +180,7 @@ class InSwitchSchedule final : public Schedule {
     Step step;
     if (kind < up()) {
       step.source = input(kind, ref.channel);
-      step.to = part(kind);
+      step.to = switch_node(kind);
       return step;
     }
     const uint32_t owner = owner_of_home(ref.node, kind);
@@ -190,9 +189,9 @@ class InSwitchSchedule final : public Schedule {
     if (own && !folds_)
       step.source = input(owner, ref.channel);
     else
-      step.from = part(owner);
+      step.from = switch_node(owner);
     if (own && casts_)
-      step.to = part(owner);
+      step.to = switch_node(owner);
     return step;
   }
 

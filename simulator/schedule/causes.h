@@ -44,7 +44,7 @@ ORRERY_ALWAYS_INLINE inline Half waits_to_send(const Extent& extent, const Step&
 }
 
 /// What a step with a message to send waits for, to send it: the receiver's entry, unless it is a
-/// part of a switch, and a slot.
+/// switch node, and a slot.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, const Extent& extent,
                                                            StepRef ref, const Step& step,
@@ -60,7 +60,7 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, co
 
 /// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
 /// schedule.step(ref). Returns whether all were visited. The first step of a channel of a switch
-/// waits for a message or for another channel: it has a cause without an entry.
+/// node waits for a message or for another channel: it has a cause without an entry.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent& extent,
                                                 StepRef ref, Half half, const Step& step,

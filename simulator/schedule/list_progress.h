@@ -61,7 +61,7 @@ class ProgramLists {
     return lowered_->member(*program_, tape(entry.list)[entry.enter].collective, list.device);
   }
 
-  /// Whether the node is a member; a part of a switch has no list.
+  /// Whether the node is a member; a switch node has no list.
   bool is_member(CollectiveId collective, Node node) const {
     return lowered_->collective(collective).is_member(node);
   }

@@ -51,15 +51,15 @@ class Progress {
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });
     for (uint32_t n = extent_.ranks(); n < extent_.nodes; ++n) {
-      ORRERY_CHECK(unfinished_[n] > 0, "a part of a switch has steps");
+      ORRERY_CHECK(unfinished_[n] > 0, "a switch node has steps");
       entered_[n] = true;
       examine_first_steps(Node(n), [](HalfRef) {
-        ORRERY_CHECK(false, "the first step of a channel of a switch has a cause");
+        ORRERY_CHECK(false, "the first step of a channel of a switch node has a cause");
       });
     }
   }
 
-  /// Whether the rank has entered; a part of a switch always has.
+  /// Whether the rank has entered; a switch node always has.
   bool entered(Node node) const { return entered_[node.index()]; }
   /// Whether the causes of the node's end (for_each_cause_of_end) are all met.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }

@@ -21,9 +21,9 @@
 namespace orrery {
 
 /// Who takes part in a collective: rank r of the group is node r. Behind the ranks there may be
-/// parts of a switch, which folds and copies on the way (Extent::switch_nodes). A part of a switch
-/// is no device: it never enters, since it is always ready, has neither operand nor result, and
-/// nobody waits for its end. It has a step at least.
+/// switch nodes, each a part of what a switch does, which folds and copies on the way
+/// (Extent::switch_nodes). A switch node is no device: it never enters, since it is always ready,
+/// has neither operand nor result, and nobody waits for its end. It has at least one step.
 using Node = Id<struct NodeTag>;
 using Channel =
     Id<struct ChannelTag>;  // a node's own sequence of steps; its channels run concurrently
@@ -94,8 +94,8 @@ enum class FusedStep : uint8_t {
 
 /// What a walker must know before it starts.
 struct Extent {
-  uint32_t nodes = 0;         // the ranks, and behind them the parts of a switch
-  uint32_t switch_nodes = 0;  // how many of them are parts of a switch
+  uint32_t nodes = 0;         // the ranks, and behind them the switch nodes
+  uint32_t switch_nodes = 0;  // how many of the nodes are no ranks
   uint32_t channels = 0;      // the maximum over the nodes
   uint32_t slots = 2;         // messages that a connection holds and its receiver has not freed yet
   /// How many steps back, from the step that a channel is at or has begun, a cause or an
@@ -113,7 +113,7 @@ struct Extent {
   int64_t input = 0;   // elements of each area, per rank
   int64_t output = 0;  // 0 with in_place: the output is the input area
   int64_t scratch = 0;
-  int64_t switch_scratch = 0;  // of a part of a switch, which has no other area
+  int64_t switch_scratch = 0;  // of a switch node, which has no other area
   bool in_place = false;
   bool zero_output = false;  // the output area begins as zeros
   /// Whether it computes the same with the input area for the output area.

@@ -18,7 +18,7 @@ class MemberMemory {
  public:
   /// Of the member of rank `node`. `operand` must outlive the memory.
   MemberMemory(const Collective& collective, Node node, const Tensor& operand, ValueType result);
-  /// Of a part of a switch.
+  /// Of a switch node.
   MemberMemory(const Collective& collective, Node node);
 
   const std::byte* read(const Slice& slice) const;

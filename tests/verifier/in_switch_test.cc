@@ -128,7 +128,7 @@ class Planted {
   std::optional<StoredSchedule> made_;
 };
 
-// Part j of the switch is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in
+// Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in
 // scratch 0 and 1; its channel 1 takes the result to scratch 2 and 3; port p is its channel 2 + p.
 // A rank sends chunk j up on channel j, and gets it home on channel 4 + j.
 TEST_CASE("in switch: without an error it is proved, and has its values") {
@@ -154,7 +154,7 @@ TEST_CASE("in switch: planted errors are found by the proof and by the values") 
          p.at(2, 3, 0).source = Slice{Area::Input, 2, 2};
        },
        "element 6 of rank 0 lacks element 6 of rank 2"},
-      // Part 1 hands its second port what it had before the data of rank 3 came.
+      // Switch node 1 hands its second port what it had before the data of rank 3 came.
       {[](Planted& p) {
          p.at(5, 1, 1).source = Slice{Area::Scratch, 0, 2};
        },

@@ -39,7 +39,7 @@ SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,
     Lane& lane = lanes[use.lane];
     const Schedule& schedule = *lowered.collective(id).schedule;
     const Extent& extent = schedule.extent();
-    lane.parts = std::max(lane.parts, extent.switch_nodes);
+    lane.nodes = std::max(lane.nodes, extent.switch_nodes);
     lane.channels = std::max(lane.channels, extent.channels);
     lane.free = use.end;
     for (uint32_t n = extent.ranks(); n < extent.nodes; ++n)
@@ -51,7 +51,7 @@ SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,
     one.process = next_++;
     for (Lane& lane : one.lanes) {
       lane.first_thread = next_;
-      next_ += lane.parts * lane.channels;
+      next_ += lane.nodes * lane.channels;
     }
   }
 }
@@ -69,9 +69,9 @@ void SwitchRows::name(TraceFile& file, const Fabric& fabric, uint32_t sort_index
     uint32_t row = 0;
     for (size_t l = 0; l < one.lanes.size(); ++l) {
       const Lane& lane = one.lanes[l];
-      for (const auto& [part, channel] : lane.used)
-        file.name_thread({one.process, lane.first_thread + part * lane.channels + channel},
-                         fmt::format("lane [{}] part [{}] channel [{}]", l, part, channel), row++);
+      for (const auto& [node, channel] : lane.used)
+        file.name_thread({one.process, lane.first_thread + node * lane.channels + channel},
+                         fmt::format("lane [{}] node [{}] channel [{}]", l, node, channel), row++);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 // The rows of a trace for what switches do in collectives. A switch takes part in several
 // collectives at once, and slices of one row must not overlap. So it has lanes: a collective takes
-// one that no other uses meanwhile, with a row for each channel of each part.
+// one that no other uses meanwhile, with a row for each channel of each switch node.
 
 #include <cstdint>
 #include <map>
@@ -29,7 +29,7 @@ class SwitchRows {
   /// The number after those that are used.
   uint32_t end() const { return next_; }
 
-  /// The row of the first channel of a part of a switch. Further channels have the next threads.
+  /// The row of the first channel of a switch node. Further channels have the next threads.
   Row first_row(CollectiveId collective, Node node) const;
 
   /// When the first member entered the collective. Requires that a switch takes part.
@@ -39,10 +39,10 @@ class SwitchRows {
 
  private:
   struct Lane {
-    uint32_t parts = 0;
-    uint32_t channels = 0;  // of each part
+    uint32_t nodes = 0;
+    uint32_t channels = 0;  // of each node
     uint32_t first_thread = 0;
-    std::set<std::pair<uint32_t, uint32_t>> used;  // parts and channels that have steps
+    std::set<std::pair<uint32_t, uint32_t>> used;  // nodes and channels that have steps
     Instant free;                                  // when the last collective in it has ended
   };
   struct Switch {

@@ -1,4 +1,4 @@
-// In-switch collectives: which steps the ranks and the parts of the switch have.
+// In-switch collectives: which steps the ranks and the switch nodes have.
 
 #include "simulator/algorithm/in_switch.h"
 
@@ -81,7 +81,7 @@ TEST_CASE("in switch: a reduce-scatter is the first half, an all-gather the seco
   CHECK(steps_of(*gather, 3) == "0: from 1 -> scratch[0,2) to 3; 1: from 3 scratch[0,2) to 0");
 }
 
-TEST_CASE("in switch: a broadcast has one part of the switch, that of the source") {
+TEST_CASE("in switch: a broadcast has one switch node, that of the source") {
   const auto schedule = make(Form::Broadcast, 3, 5, {}, Node(2));
   CHECK(schedule->extent().switch_nodes == 1);
   CHECK(steps_of(*schedule, 2) == "0: input[0,5) -> output[0,5) to 3");
@@ -192,7 +192,7 @@ TEST_CASE("in switch: says why it does not fit") {
         "expected at most 4194304 channels over all ranks of a group, got 5242880");
 }
 
-TEST_CASE("in switch: the parts of the switch are on the switch") {
+TEST_CASE("in switch: the switch nodes are on the switch") {
   const Fabric star = switch_fabric(3, kLink).with_reduction({VertexId(3)});
   const std::vector<VertexId> two = ranks({2, 0});
   const SharedList<VertexId> vertices =

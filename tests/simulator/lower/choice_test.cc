@@ -256,7 +256,7 @@ TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exa
   Site site(OpKind::Psum, reducing_star(90), 90 * 50);
   const std::string text = site.pick();
   INFO(text);
-  CHECK(contains(text, "in_switch 4.724 us < "));
+  CHECK(contains(text, "in_switch 4724 ns < "));
   CHECK(contains(text, "(model, extended from 22 and 45 ranks)"));
 }
 

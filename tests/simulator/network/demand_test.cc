@@ -83,7 +83,7 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   for (int trial = 0; trial < 500; ++trial) {
     const RandomProgram program = random_program(random, {random.below(2) == 0});
     const Lowered& lowered = program.sketch.lowered;
-    // Of a switch, each part's channels in each collective are chains of their own.
+    // Of a switch, each node's channels in each collective are chains of their own.
     using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;
     std::map<std::tuple<LinkId, Sender, Channel>, int64_t> peaks;
     std::vector<Int128> bytes(program.fabric.links().size());
