@@ -58,13 +58,8 @@ struct Fabric::Graph {
   std::vector<uint32_t> first_from;  // per vertex: where its links out begin in by_ends
 };
 
-Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
-               int64_t rate_parts)
-    : devices_(devices),
-      switches_(std::move(switches)),
-      links_(std::move(links)),
-      rate_parts_(rate_parts) {
-  ORRERY_CHECK(rate_parts >= 1 && rate_parts <= kMostRateParts, "the parts of rates are few");
+Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
+    : devices_(devices), switches_(std::move(switches)), links_(std::move(links)) {
   const size_t vertices = devices_ + switches_.size();
   for (const Link& link : links_) {
     ORRERY_CHECK(link.from.index() < vertices && link.to.index() < vertices,
@@ -84,12 +79,31 @@ Fabric::Fabric(const Fabric& other)
     : devices_(other.devices_),
       switches_(other.switches_),
       links_(other.links_),
+      reducing_switches_(other.reducing_switches_),
       rate_parts_(other.rate_parts_),
       graph_(std::make_unique<Graph>(devices_ + switches_.size(), links_)) {}
 
 Fabric& Fabric::operator=(const Fabric& other) {
   *this = Fabric(other);
   return *this;
+}
+
+Fabric Fabric::with_reduction(std::vector<VertexId> switches) const {
+  for (const VertexId id : switches)
+    ORRERY_CHECK(id.index() >= devices_ && id.index() < devices_ + switches_.size(),
+                 "only a switch reduces");
+  std::sort(switches.begin(), switches.end());
+  Fabric fabric(*this);
+  fabric.reducing_switches_ = std::move(switches);
+  return fabric;
+}
+
+Fabric Fabric::with_links(std::vector<Link> links, int64_t rate_parts) const {
+  ORRERY_CHECK(rate_parts >= 1 && rate_parts <= kMostRateParts, "the parts of rates are few");
+  Fabric fabric(devices_, switches_, std::move(links));
+  fabric.reducing_switches_ = reducing_switches_;
+  fabric.rate_parts_ = rate_parts;
+  return fabric;
 }
 
 std::optional<LinkId> Fabric::direct_link(VertexId from, VertexId to) const {

@@ -30,9 +30,8 @@ struct Link {
 /// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph, and immutable.
 class Fabric {
  public:
-  /// Requires that every link joins two different vertices of the fabric.
-  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
-         int64_t rate_parts = 1);
+  /// Requires that every link joins two different vertices of the fabric. No switch reduces.
+  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
   ~Fabric();
   Fabric(Fabric&&) noexcept;
   Fabric& operator=(Fabric&&) noexcept;
@@ -43,6 +42,15 @@ class Fabric {
   std::span<const std::string> switches() const { return switches_; }
   std::span<const Link> links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
+
+  /// The switches that reduce and multicast (NVLink SHARP), ascending: they fold what several
+  /// devices send, and send copies of what one sends.
+  std::span<const VertexId> reducing_switches() const { return reducing_switches_; }
+  /// The same fabric where these switches reduce and multicast.
+  Fabric with_reduction(std::vector<VertexId> switches) const;
+
+  /// The same vertices with other links, whose bandwidths have these parts.
+  Fabric with_links(std::vector<Link> links, int64_t rate_parts) const;
 
   /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 where a
   /// fault divides one by 3. So what a fault divides stays exact.
@@ -68,7 +76,8 @@ class Fabric {
   uint32_t devices_;
   std::vector<std::string> switches_;
   std::vector<Link> links_;
-  int64_t rate_parts_;
+  std::vector<VertexId> reducing_switches_;
+  int64_t rate_parts_ = 1;
   std::unique_ptr<Graph> graph_;
 };
 

@@ -11,6 +11,7 @@
 #include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
+#include "models/scenario/in_switch_reader.h"
 #include "models/scenario/transport_reader.h"
 
 namespace orrery {
@@ -90,6 +91,7 @@ class ClusterReader {
     } else {
       fields_.required("topology");
     }
+    const std::optional<DocumentNode> reduction = fields_.optional(kInSwitchReduction);
     read_link_figures(devices, topology);
     DeviceFigures device = read_device();
     std::optional<TransportFigures> transport;
@@ -105,9 +107,15 @@ class ClusterReader {
                        "\"switches\" belongs to the topology \"links\"");
     if (devices && topology && topology != Topology::Links && diagnostics_.size() == before)
       fabric = build(*topology, *devices);
+    std::vector<VertexId> reducing;
+    if (reduction)
+      reducing =
+          read_reducing_switches(*reduction, fabric ? &*fabric : nullptr, figures_, diagnostics_);
     fields_.finish();
     if (diagnostics_.size() != before || !fabric)
       return std::nullopt;
+    if (!reducing.empty())
+      fabric = fabric->with_reduction(std::move(reducing));
     return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
                    std::move(device), std::move(figures_).sources(), std::move(transport)};
   }

@@ -7,6 +7,7 @@
 
 #include "models/scenario/bounds.h"
 #include "models/scenario/cluster_reader.h"
+#include "models/scenario/in_switch_reader.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -68,6 +69,7 @@ class ClusterWriter {
       add("latency", quantity_text(fabric.links()[0].latency));
     if (topology == "links")
       write_links(fabric);
+    write_reduction(fabric);
     write_device(cluster_.device);
     if (cluster_.transport)
       members_.emplace_back("transport", transport_text(*cluster_.transport));
@@ -162,6 +164,21 @@ class ClusterWriter {
                             {"bandwidth", JsonText::text(quantity_text(link.bandwidth))},
                             {"latency", JsonText::text(quantity_text(link.latency))}}));
     members_.emplace_back("links", JsonText::list(std::move(links)));
+  }
+
+  void write_reduction(const Fabric& fabric) {
+    const std::span<const VertexId> reducing = fabric.reducing_switches();
+    const std::string key(kInSwitchReduction);
+    if (reducing.empty() && !has_source(key))
+      return;
+    JsonText value = JsonText::raw(reducing.empty() ? "false" : "true");
+    if (!reducing.empty() && reducing.size() < fabric.switches().size()) {
+      std::vector<JsonText> names;
+      for (const VertexId id : reducing)
+        names.push_back(vertex_text(fabric, id));
+      value = JsonText::list(std::move(names));
+    }
+    members_.emplace_back(key, figure(key, std::move(value)));
   }
 
   void write_device(const DeviceFigures& device) {

@@ -58,27 +58,27 @@ std::optional<int64_t> FigureReader::quantity(Fields& fields, std::string_view k
   return value;
 }
 
-std::optional<DocumentNode> FigureReader::value_of(Fields& fields, std::string_view key,
-                                                   const std::string& called) {
-  const std::optional<DocumentNode> node = fields.optional(key);
-  if (!node || node->kind() != DocumentNode::Kind::Object)
-    return node;
-  Fields figure(*node, diagnostics_);
-  const std::optional<DocumentNode> value = figure.required("value");
-  read_source(figure, called);
+std::optional<DocumentNode> FigureReader::value(DocumentNode figure, const std::string& called) {
+  if (figure.kind() != DocumentNode::Kind::Object)
+    return figure;
+  Fields fields(figure, diagnostics_);
+  const std::optional<DocumentNode> value = fields.required("value");
+  read_source(fields, called);
   return value;
 }
 
 std::optional<int64_t> FigureReader::integer(Fields& fields, std::string_view key,
                                              std::string_view what, IntegerRange range,
                                              const std::string& called) {
-  const std::optional<DocumentNode> node = value_of(fields, key, called);
+  const std::optional<DocumentNode> figure = fields.optional(key);
+  const std::optional<DocumentNode> node = figure ? value(*figure, called) : std::nullopt;
   return node ? read_integer(*node, what, range, diagnostics_) : std::nullopt;
 }
 
 std::optional<DataShare> FigureReader::share(Fields& fields, std::string_view key,
                                              const std::string& called) {
-  const std::optional<DocumentNode> node = value_of(fields, key, called);
+  const std::optional<DocumentNode> figure = fields.optional(key);
+  const std::optional<DocumentNode> node = figure ? value(*figure, called) : std::nullopt;
   if (!node)
     return std::nullopt;
   const std::optional<DataShare> share =

@@ -30,14 +30,16 @@ class FigureReader {
   /// The ratio under `key`: "15/16", or "1".
   std::optional<DataShare> share(Fields& fields, std::string_view key, const std::string& called);
 
+  /// The value of a figure: the node itself, or its "value" where it tells its source. Empty where
+  /// that is missing.
+  std::optional<DocumentNode> value(DocumentNode figure, const std::string& called);
+
   /// Those of the figures that had one, by figure.
   std::vector<FigureSource> sources() &&;
 
  private:
   /// The members that tell a figure's source, beside its "value".
   void read_source(Fields& figure, const std::string& called);
-  std::optional<DocumentNode> value_of(Fields& fields, std::string_view key,
-                                       const std::string& called);
 
   Diagnostics& diagnostics_;
   std::vector<FigureSource> sources_;

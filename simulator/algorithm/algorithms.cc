@@ -1,10 +1,13 @@
 #include "simulator/algorithm/algorithms.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
+#include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -27,15 +30,39 @@ Answer fits_channels(uint64_t channels) {
                                 kMostChannels, channels));
 }
 
-Answer fits(uint32_t nodes, uint32_t channels) {
-  return fits_channels(uint64_t{nodes} * channels);
+Answer fits(const PlacedGroup& group) {
+  return fits_channels(uint64_t{group.ranks.size()} * group.channels);
 }
 
-Answer fits_direct(uint32_t nodes, uint32_t channels) {
-  if (nodes > kMostDirectRanks)
+Answer fits_direct(const PlacedGroup& group) {
+  const uint64_t ranks = group.ranks.size();
+  if (ranks > kMostDirectRanks)
     return Answer::no(
-        fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, nodes));
-  return fits_channels(uint64_t{nodes} * nodes * channels);
+        fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, ranks));
+  return fits_channels(ranks * ranks * group.channels);
+}
+
+/// The lowest switch that reduces and has a link to each rank and from it.
+std::optional<VertexId> reducing_switch(const PlacedGroup& group) {
+  const auto joined = [&](VertexId hub) {
+    return std::all_of(group.ranks.begin(), group.ranks.end(), [&](VertexId rank) {
+      return group.fabric.direct_link(rank, hub) && group.fabric.direct_link(hub, rank);
+    });
+  };
+  const std::span<const VertexId> switches = group.fabric.reducing_switches();
+  const auto found = std::find_if(switches.begin(), switches.end(), joined);
+  return found == switches.end() ? std::nullopt : std::optional(*found);
+}
+
+Answer fits_in_switch(const PlacedGroup& group) {
+  if (!reducing_switch(group))
+    return Answer::no(fmt::format(
+        "expected a switch that reduces and has a link to each rank of a group and from it, got {}",
+        group.fabric.reducing_switches().empty() ? "no switch that reduces"
+                                                 : "none that has them all"));
+  // Each rank has twice as many channels as there are ranks, and so has its switch node.
+  const uint64_t ranks = group.ranks.size();
+  return fits_channels(2 * ranks * 2 * ranks * group.channels);
 }
 
 Combine combine_of(const ScheduleRequest& request) {
@@ -76,6 +103,23 @@ OwnedSchedule make_pairwise(const ScheduleRequest& request) {
 
 OwnedSchedule make_permute(const ScheduleRequest& request) {
   return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
+}
+
+OwnedSchedule make_in_switch(const ScheduleRequest& request) {
+  const auto make = [&](InSwitchSchedule::Form form, int64_t count) {
+    return std::make_unique<InSwitchSchedule>(form, request.nodes, count, combine_of(request),
+                                              request.source, request.transport);
+  };
+  switch (request.kind) {
+    case OpKind::AllGather:
+      return make(InSwitchSchedule::Form::AllGather, request.nodes * request.elements);
+    case OpKind::PsumScatter:
+      return make(InSwitchSchedule::Form::ReduceScatter, request.elements);
+    case OpKind::Pbroadcast:
+      return make(InSwitchSchedule::Form::Broadcast, request.elements);
+    default:
+      return make(InSwitchSchedule::Form::AllReduce, request.elements);
+  }
 }
 
 /// One round for each distance from the source, in growing order. In that of distance 0 the source
@@ -157,8 +201,23 @@ std::span<const Algorithm> algorithms() {
        {OpKind::Pbroadcast},
        fits_direct,
        make_broadcast},
+      {"in_switch",
+       "the switch folds what the ranks send, and sends them copies",
+       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
+        OpKind::AllGather, OpKind::PsumScatter, OpKind::Pbroadcast},
+       fits_in_switch,
+       make_in_switch,
+       reducing_switch},
   };
   return kTable;
+}
+
+SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
+                                       const PlacedGroup& group) {
+  std::vector<VertexId> vertices(group.ranks.begin(), group.ranks.end());
+  if (const uint32_t nodes = schedule.extent().switch_nodes; nodes > 0)
+    vertices.insert(vertices.end(), nodes, algorithm.switch_of(group).value());
+  return vertices;
 }
 
 std::vector<const Algorithm*> algorithms_for(OpKind kind) {

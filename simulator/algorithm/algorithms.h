@@ -5,12 +5,15 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "models/array/combine.h"
 #include "models/base/answer.h"
+#include "models/base/shared_list.h"
+#include "models/fabric/fabric.h"
 #include "models/program/op.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/algorithm/direct.h"
@@ -22,7 +25,7 @@ namespace orrery {
 /// schedules.
 struct ScheduleRequest {
   OpKind kind = OpKind::Psum;
-  uint32_t nodes = 1;
+  uint32_t nodes = 1;    // ranks
   int64_t elements = 0;  // of one node's operand
   Transport transport;
   Node source;                           // of a broadcast
@@ -35,15 +38,33 @@ struct ScheduleRequest {
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport);
 
+/// A group on a fabric.
+struct PlacedGroup {
+  const Fabric& fabric;
+  std::span<const VertexId> ranks;  // where each of them is
+  uint32_t channels = 1;            // Transport::channels
+};
+
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Whether it supports groups of this size, each rank with this many channels
-  /// (Transport::channels).
-  Answer (*fits)(uint32_t nodes, uint32_t channels);
+  /// Whether the group can run it.
+  Answer (*fits)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
+  /// Where its switch nodes are, for a group that it fits. Null: it has none.
+  std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
+
+  /// Whether some group of the fabric may fit, as far as its switches go.
+  bool offered_on(const Fabric& fabric) const {
+    return switch_of == nullptr || !fabric.reducing_switches().empty();
+  }
 };
+
+/// Where each node of the algorithm's schedule for the group is: the ranks, then the switch nodes.
+/// Requires that it fits.
+SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
+                                       const PlacedGroup& group);
 
 /// In order of preference where times are equal.
 std::span<const Algorithm> algorithms();

@@ -8,6 +8,7 @@
 
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
+#include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -29,6 +30,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*all_to_all);
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
+  if (const auto* in_switch = dynamic_cast<const InSwitchSchedule*>(&schedule))
+    return use(*in_switch);
   return use(schedule);
 }
 

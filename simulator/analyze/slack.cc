@@ -31,7 +31,7 @@ class LatestSteps {
   LatestSteps& operator=(const LatestSteps&) = delete;
   virtual ~LatestSteps() = default;
 
-  /// The last steps of the node may be that late.
+  /// The last steps of the rank may be that late.
   virtual void limit_end(Node node, Instant at) = 0;
   virtual void undo(const HalfTook& half) = 0;
 };
@@ -40,7 +40,7 @@ class LatestSteps {
 template <class S>
 class LatestStepsOf final : public LatestSteps {
  public:
-  /// `latest_entries`: per node, when it may enter.
+  /// `latest_entries`: per rank, when it may enter.
   LatestStepsOf(const S& schedule, std::vector<Instant*> latest_entries, Instant makespan)
       : schedule_(schedule),
         extent_(schedule.extent()),
@@ -131,7 +131,7 @@ class Backwards {
     if (running.entries_left > 0)
       return running;
     const Schedule& schedule = *lowered_.collective(id).schedule;
-    running.entries_left = schedule.extent().nodes;
+    running.entries_left = schedule.extent().ranks();
     std::vector<Instant*> entries;
     entries.reserve(running.entries_left);
     for (uint32_t n = 0; n < running.entries_left; ++n) {

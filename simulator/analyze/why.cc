@@ -93,7 +93,7 @@ class Inside {
     Reason reason;
     reason.what = What::Copy;
     reason.op = runs_.lists().op(id_, node);
-    reason.device = device(node);
+    reason.place = place(node);
     reason.bytes = bytes;
     reason.begin = begin;
     reason.end = end;
@@ -125,7 +125,7 @@ class Inside {
                                           : met_at(recording_.at(id_, cause.step), cause);
   }
 
-  LogicalId device(Node node) const { return collective_.members[node.index()]; }
+  VertexId place(Node node) const { return collective_.vertices[node.index()]; }
 
   Instant entry(Node node) const {
     const EnterRef entry = runs_.lists().enter_of(id_, node);
@@ -138,10 +138,10 @@ class Inside {
       return;
     Reason reason;
     reason.what = what;
-    reason.op = runs_.lists().op(id_, at);
-    reason.device = device(at);
+    reason.op = runs_.lists().op(id_, collective_.is_member(at) ? at : Node(0));
+    reason.place = place(at);
     if (to)
-      reason.to = device(*to);
+      reason.to = place(*to);
     reason.bytes = itemsize(collective_.work) * step.count();
     reason.begin = begin;
     reason.end = end;
@@ -204,7 +204,7 @@ class Chain {
     Reason reason;
     reason.what = enters ? What::Enter : What::Compute;
     reason.op = entry.op;
-    reason.device = entry.device;
+    reason.place = VertexId(entry.device.index());  // logical id d runs on device d
     reason.begin = entry.start;
     reason.end = enters ? span.entered : span.end;
     if (before != nullptr) {

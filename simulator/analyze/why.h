@@ -42,10 +42,10 @@ struct Reason {
     Sent,        // Flight: the message was sent
   };
   What what = What::Compute;
-  OpId op;
-  LogicalId device;
-  std::optional<LogicalId> to;  // Send, Flight
-  Bytes bytes;                  // Reduce, Send, Flight, Copy
+  OpId op;                     // where a switch is at work: that of rank 0
+  VertexId place;              // a device, or a switch
+  std::optional<VertexId> to;  // Send, Flight
+  Bytes bytes;                 // Reduce, Send, Flight, Copy
   Instant begin;
   Instant end;
   After because = After::Beginning;

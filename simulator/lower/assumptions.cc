@@ -15,9 +15,12 @@ namespace orrery {
 
 std::vector<std::string> missing_figures(const DeviceFigures& device,
                                          std::span<const Collective> collectives, bool copies) {
+  const auto in_switch = [](const Collective& collective) {
+    return collective.schedule->extent().switch_nodes > 0;
+  };
   const bool reduces =
-      std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
-        return collective.members.size() > 1 &&
+      std::any_of(collectives.begin(), collectives.end(), [&](const Collective& collective) {
+        return collective.members.size() > 1 && !in_switch(collective) &&
                rules(collective.kind).form.combine != Combine::None;
       });
   std::vector<std::string> labels;
@@ -27,6 +30,8 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
     labels.emplace_back("reduce_rate: infinite (not given)");
   if (!device.copy_rate && copies)
     labels.emplace_back("copy_rate: infinite (not given)");
+  if (std::any_of(collectives.begin(), collectives.end(), in_switch))
+    labels.emplace_back("in-switch reduction: as fast as the switch's links (not given)");
   return labels;
 }
 

@@ -22,17 +22,21 @@ TypeError unknown(std::string parameter, const std::string& got,
                                             fmt::join(names, ", "), got, did_you_mean(got, names))};
 }
 
-/// The algorithms that the op allows.
-std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site) {
+/// The algorithms that the op allows. Of those that the fabric does not offer, only the one that is
+/// asked for.
+std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site,
+                                                                        const Fabric& fabric) {
   std::vector<const Algorithm*> all = algorithms_for(site.request.kind);
+  if (site.asked.algorithm)
+    for (const Algorithm* algorithm : all)
+      if (algorithm->name == *site.asked.algorithm)
+        return std::vector{algorithm};
+  std::erase_if(all, [&](const Algorithm* each) { return !each->offered_on(fabric); });
   if (!site.asked.algorithm)
     return all;
   std::vector<std::string_view> names;
-  for (const Algorithm* algorithm : all) {
-    if (algorithm->name == *site.asked.algorithm)
-      return std::vector{algorithm};
+  for (const Algorithm* algorithm : all)
     names.push_back(algorithm->name);
-  }
   return unknown("algorithm", *site.asked.algorithm, names);
 }
 
@@ -68,12 +72,13 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
 }
 
 /// Whether it supports all groups: with one channel, and with as many as it then has.
-Answer fits_all(const Method& method, const SiteFigures& site, const ScheduleMaker& maker) {
-  for (const Group& group : site.grouping.groups) {
+Answer fits_all(const Method& method, const SiteFigures& site, const Fabric& fabric,
+                const ScheduleMaker& maker) {
+  for (const SharedList<VertexId>& ranks : site.grouping.vertices) {
     ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(group.size());
+    request.nodes = static_cast<uint32_t>(ranks.size());
     const auto fits = [&](uint32_t channels) {
-      return method.algorithm->fits(request.nodes, channels);
+      return method.algorithm->fits({fabric, ranks, channels});
     };
     if (Answer verdict = fits(1); !verdict.holds)
       return verdict;
@@ -162,7 +167,8 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer) {
-  const auto algorithms = asked_algorithms(site);
+  const Fabric& fabric = timer.fabric();
+  const auto algorithms = asked_algorithms(site, fabric);
   if (const auto* error = std::get_if<TypeError>(&algorithms))
     return *error;
   if (std::optional<TypeError> error = protocol_error(site, transport))
@@ -177,10 +183,10 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                     *site.asked.protocol)};
   Methods fitting;
   for (const Method& method : methods)
-    if (fits_all(method, site, maker).holds)
+    if (fits_all(method, site, fabric, maker).holds)
       fitting.push_back(method);
   if (fitting.empty())
-    return does_not_fit(methods.front(), fits_all(methods.front(), site, maker));
+    return does_not_fit(methods.front(), fits_all(methods.front(), site, fabric, maker));
   if (fitting.size() == 1)
     return Pick{fitting.front(), only_reason(site, methods)};
   return fastest(fitting, site, timer);

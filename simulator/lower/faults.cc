@@ -39,9 +39,7 @@ class Faults {
     FaultEffects fault_effects;
     if (!links_.empty())
       fault_effects.fabric.emplace(
-          healthy_.devices(),
-          std::vector<std::string>(healthy_.switches().begin(), healthy_.switches().end()),
-          std::move(links_), rate_parts_);
+          healthy_.with_links(std::move(links_), rate_parts_));
     fault_effects.device_start = std::move(device_start_);
     return fault_effects;
   }

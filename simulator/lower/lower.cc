@@ -134,7 +134,7 @@ class Lowering {
                                       plan.work,
                                       group.schedule,
                                       members,
-                                      plan.grouping->vertices[g],
+                                      plan.vertices[g],
                                       plan.input,
                                       plan.output,
                                       stream_of(op),

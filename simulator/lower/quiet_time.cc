@@ -21,12 +21,12 @@ struct OneCollective {
   Program program;
   Lowered lowered;
 
-  OneCollective(OpKind kind, const Schedule& schedule, WorkType work,
-                std::span<const VertexId> vertices, const CollectiveFigures& figures) {
+  OneCollective(OpKind kind, const Schedule& schedule, WorkType work, SharedList<VertexId> vertices,
+                const CollectiveFigures& figures) {
     Group all;
-    for (size_t rank = 0; rank < vertices.size(); ++rank)
+    for (size_t rank = 0; rank < schedule.extent().ranks(); ++rank)
       all.emplace_back(rank);
-    program.mesh = Mesh({{"rank", static_cast<int64_t>(vertices.size())}});
+    program.mesh = Mesh({{"rank", static_cast<int64_t>(all.size())}});
     Op& op = program.ops.emplace_back();
     op.name = "collective";
     op.kind = kind;
@@ -40,7 +40,7 @@ struct OneCollective {
     collective.work = work;
     collective.schedule = &schedule;
     collective.members = all;
-    collective.vertices = std::vector<VertexId>(vertices.begin(), vertices.end());
+    collective.vertices = std::move(vertices);
     collective.figures = figures;
     lowered = lowered_alone(program, std::move(collective));
   }
@@ -88,10 +88,11 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   const Schedule& schedule = *made.schedule;
-  if (first_unrouted(schedule, vertices, paths_, reach_))
+  const SharedList<VertexId> nodes = vertices_of_nodes(
+      *method.algorithm, schedule, {paths_.fabric(), vertices, request.transport.channels});
+  if (first_unrouted(schedule, nodes, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(request.kind, schedule, work, vertices,
-                            maker_.figures(method, schedule));
+  const OneCollective alone(request.kind, schedule, work, nodes, maker_.figures(method, schedule));
   try {
     TimeOptions options;
     options.most_state = limits_.state;

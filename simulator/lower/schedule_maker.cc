@@ -18,10 +18,10 @@ uint64_t longest_channel(const Schedule& schedule) {
   return longest;
 }
 
-/// The most nodes that one node sends to.
+/// The most nodes that one rank sends to.
 int64_t most_peers(const Schedule& schedule) {
   size_t most = 0;
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
+  for (uint32_t n = 0; n < schedule.extent().ranks(); ++n) {
     std::set<Node> peers;
     for (uint32_t c = 0; c < schedule.extent().channels; ++c)
       schedule.for_each_receiver(Node(n), Channel(c),

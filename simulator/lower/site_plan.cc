@@ -45,7 +45,8 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   plan.choice = choice_of(pick.method, pick.because);
 
   std::map<size_t, uint64_t> steps;  // by group size
-  for (const Group& group : key.grouping->groups) {
+  for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
+    const Group& group = key.grouping->groups[g];
     GroupPlan& of_size = plan.by_size[group.size()];
     if (of_size.schedule == nullptr) {
       ScheduleRequest request = key.request;
@@ -62,6 +63,12 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
       steps[group.size()] = schedule.steps;
     }
     plan.steps = std::min(plan.steps + steps[group.size()], most_steps_ + 1);
+    const SharedList<VertexId>& ranks = key.grouping->vertices[g];
+    plan.vertices.push_back(
+        pick.method.algorithm->switch_of == nullptr
+            ? ranks
+            : vertices_of_nodes(*pick.method.algorithm, *of_size.schedule,
+                                {paths_.fabric(), ranks}));
   }
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);
@@ -92,9 +99,11 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
 }
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
-  for (const SharedList<VertexId>& vertices : plan.grouping->vertices)
-    if (auto lost = first_unrouted(*plan.of(vertices.size()).schedule, vertices, paths_, reach_))
+  for (size_t g = 0; g < plan.vertices.size(); ++g) {
+    const Schedule& schedule = *plan.of(plan.grouping->groups[g].size()).schedule;
+    if (auto lost = first_unrouted(schedule, plan.vertices[g], paths_, reach_))
       return lost;
+  }
   return std::nullopt;
 }
 

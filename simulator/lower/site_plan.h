@@ -40,6 +40,7 @@ struct GroupPlan {
 struct SitePlan {
   const Grouping* grouping = nullptr;
   Method method;
+  std::vector<SharedList<VertexId>> vertices;  // per group: of all nodes of its schedule
   Choice choice;
   WorkType work;
   View input;

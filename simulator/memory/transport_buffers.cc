@@ -19,22 +19,27 @@ namespace {
 /// The groups of sites that share connections. Protocols by their number in the transport.
 using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>, ptrdiff_t>;
 
-/// Of the messages that a node sends to another in one schedule: each channel has a connection. An
-/// algorithm may number its channels as it likes, so connections are told apart by their order.
+/// Of the messages that a rank, or the switch with all its parts, sends to a rank in one schedule:
+/// each channel has a connection. An algorithm may number its channels as it likes, so connections
+/// are told apart by their order.
 struct Connection {
   Node receiver;
-  uint32_t order = 0;  // among those of the two nodes
+  uint32_t order = 0;  // among those of the two
   uint32_t slots = 0;
   friend auto operator<=>(const Connection&, const Connection&) = default;
 };
 
-/// Those from `sender`, by receiver, then by order.
-std::vector<Connection> connections_from(Node sender, const Schedule& schedule) {
+/// Those from the nodes [first, end), by receiver, then by order. What a switch holds is in no
+/// device's memory.
+std::vector<Connection> connections_from(uint32_t first, uint32_t end, const Schedule& schedule) {
+  const Extent& extent = schedule.extent();
   std::vector<Connection> all;
-  for (uint32_t c = 0; c < schedule.extent().channels; ++c)
-    schedule.for_each_receiver(sender, Channel(c), [&](const Sent& sent) {
-      all.push_back({sent.to, 0, schedule.extent().slots});
-    });
+  for (uint32_t sender = first; sender < end; ++sender)
+    for (uint32_t c = 0; c < extent.channels; ++c)
+      schedule.for_each_receiver(Node(sender), Channel(c), [&](const Sent& sent) {
+        if (extent.is_rank(sent.to))
+          all.push_back({sent.to, 0, extent.slots});
+      });
   std::sort(all.begin(), all.end());
   for (size_t i = 1; i < all.size(); ++i)
     if (all[i].receiver == all[i - 1].receiver)
@@ -42,14 +47,15 @@ std::vector<Connection> connections_from(Node sender, const Schedule& schedule) 
   return all;
 }
 
-/// Per node: the slots of the connections to it. What several schedules share counts once.
+/// Per rank: the slots of the connections to it. What several schedules share counts once.
 std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
-  const uint32_t nodes = schedules.front()->extent().nodes;
-  std::vector<int64_t> slots(nodes);
-  for (uint32_t sender = 0; sender < nodes; ++sender) {
+  const uint32_t ranks = schedules.front()->extent().ranks();
+  std::vector<int64_t> slots(ranks);
+  for (uint32_t sender = 0; sender <= ranks; ++sender) {  // the last one is the switch
     std::vector<Connection> all;
     for (const Schedule* const schedule : schedules) {
-      const std::vector<Connection> some = connections_from(Node(sender), *schedule);
+      const uint32_t end = sender < ranks ? sender + 1 : schedule->extent().nodes;
+      const std::vector<Connection> some = connections_from(sender, end, *schedule);
       all.insert(all.end(), some.begin(), some.end());
     }
     std::sort(all.begin(), all.end());

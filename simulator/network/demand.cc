@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,12 +18,13 @@ CommunicationStream stream_of(const Lowered& lowered, const Member& part) {
   return stream_of(lowered.collective(part.collective), part.node);
 }
 
-/// In the order of devices, then lists, then streams, then collectives.
+/// The members, in the order of devices, then lists, then streams, then collectives.
 std::vector<Member> parts(const Lowered& lowered) {
   // A counting sort by devices; the parts of one are mostly in order already.
   std::vector<size_t> first;  // per device, of its parts; and one before
   for (const Collective& collective : lowered.collectives)
-    for (const VertexId device : collective.vertices) {
+    for (size_t n = 0; n < collective.members.size(); ++n) {
+      const VertexId device = collective.vertices[n];
       if (first.size() < device.index() + size_t{2})
         first.resize(device.index() + size_t{2});
       ++first[device.index() + 1];
@@ -31,7 +34,7 @@ std::vector<Member> parts(const Lowered& lowered) {
   std::vector<size_t> next = first;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    for (size_t n = 0; n < collective.vertices.size(); ++n)
+    for (size_t n = 0; n < collective.members.size(); ++n)
       result[next[collective.vertices[n].index()]++] = {CollectiveId(c), Node(n)};
   }
   const auto before = [&](const Member& a, const Member& b) {
@@ -74,6 +77,7 @@ class Chains {
       }
       first = end;
     }
+    add_switches();
     return std::move(demands_);
   }
 
@@ -103,14 +107,46 @@ class Chains {
     return next;
   }
 
+  /// The chains of switches, one for each run. Collectives that send the same are looked at once.
+  void add_switches() {
+    std::vector<std::vector<Member>> alike;
+    std::map<std::tuple<const Schedule*, const VertexId*, Bytes>, size_t> known;  // looked up only
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
+      const Collective& one = lowered_.collectives[c];
+      if (one.schedule->extent().switch_nodes == 0)
+        continue;
+      const auto [at, added] =
+          known.try_emplace({one.schedule, one.vertices.begin(), itemsize(one.work)}, alike.size());
+      if (added)
+        alike.emplace_back();
+      alike[at->second].push_back({CollectiveId(c), {}});
+    }
+    for (std::vector<Member>& parts : alike) {
+      const Extent& extent = this->extent(parts.front());
+      for (uint32_t n = extent.ranks(); n < extent.nodes; ++n) {
+        for (Member& part : parts)
+          part.node = Node(n);
+        for (uint32_t c = 0; c < extent.channels; ++c) {
+          ++chain_;
+          chains_ = times(parts);
+          add(parts, Channel(c));
+        }
+      }
+    }
+  }
+
+  uint64_t times(std::span<const Member> parts) const {
+    uint64_t times = 0;
+    for (const Member& part : parts)
+      times += collective(part).times;
+    return times;
+  }
+
   /// Parts that are alike.
   void add(std::span<const Member> parts, Channel channel) {
     const Member& part = parts.front();
     const Collective& collective = this->collective(part);
-    uint64_t times = 0;
-    for (const Member& same : parts)
-      times += this->collective(same).times;
-    const Int128 item = Int128{itemsize(collective.work).count()} * times;
+    const Int128 item = Int128{itemsize(collective.work).count()} * times(parts);
     uint64_t messages = 0;
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
@@ -136,10 +172,10 @@ class Chains {
     demand.wire += wire;
     if (asked.chain != chain_) {
       asked = {chain_, BytesPerSecond()};
-      ++demand.chains;
+      demand.chains += chains_;
     }
     if (peak > asked.peak) {
-      demand.peak += (peak - asked.peak).count();
+      demand.peak += Int128{(peak - asked.peak).count()} * chains_;
       asked.peak = peak;
     }
   }
@@ -149,6 +185,7 @@ class Chains {
   Demands demands_;
   std::vector<Asked> asked_;  // per link
   uint64_t chain_ = 0;
+  uint64_t chains_ = 1;  // that send as the one at work does
 };
 
 }  // namespace

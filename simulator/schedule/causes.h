@@ -12,7 +12,7 @@
 namespace orrery {
 
 enum class CauseKind : uint8_t {
-  Enter,    // the node has entered the collective (only `step.node` counts)
+  Enter,    // the rank has entered the collective (only `step.node` counts)
   Order,    // the half before it in its channel
   After,    // a named step of another channel
   Message,  // the message of the matching send has arrived
@@ -43,12 +43,13 @@ ORRERY_ALWAYS_INLINE inline Half waits_to_send(const Extent& extent, const Step&
   return fused_step<S>(extent) == FusedStep::Atomic && step.from ? Half::Receive : Half::Send;
 }
 
-/// What a step with a message to send waits for, to send it: the receiver's entry and a slot.
+/// What a step with a message to send waits for, to send it: the receiver's entry, unless it is a
+/// switch node, and a slot.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, const Extent& extent,
                                                            StepRef ref, const Step& step,
                                                            Visit&& visit) {
-  if (extent.entry == Entry::Rendezvous &&
+  if (extent.entry == Entry::Rendezvous && extent.is_rank(*step.to) &&
       !visit(Cause{CauseKind::Enter, {*step.to, {}, 0}, Half::Receive}))
     return false;
   const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
@@ -58,14 +59,15 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, co
 }
 
 /// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
-/// schedule.step(ref). Returns whether all were visited.
+/// schedule.step(ref). Returns whether all were visited. The first step of a channel of a switch
+/// node waits for a message or for another channel: it has a cause without an entry.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent& extent,
                                                 StepRef ref, Half half, const Step& step,
                                                 Visit&& visit) {
   if (half == Half::Receive) {
     if (ref.index == 0) {
-      if (!visit(Cause{CauseKind::Enter, ref, Half::Receive}))
+      if (extent.is_rank(ref.node) && !visit(Cause{CauseKind::Enter, ref, Half::Receive}))
         return false;
     } else if (!visit(
                    Cause{CauseKind::Order, {ref.node, ref.channel, ref.index - 1}, Half::Send})) {
@@ -101,7 +103,7 @@ ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
 }
 
 /// Calls `visit(cause)` for each cause of the node's end: the last half of each of its channels.
-/// Without steps it ends when it enters.
+/// Without steps a rank ends when it enters.
 template <class S, class Visit>
 inline void for_each_cause_of_end(const S& schedule, const Extent& extent, Node node,
                                   Visit&& visit) {

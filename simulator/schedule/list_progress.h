@@ -61,7 +61,11 @@ class ProgramLists {
     return lowered_->member(*program_, tape(entry.list)[entry.enter].collective, list.device);
   }
 
-  /// The list of a node, and its Enter.
+  /// Whether the node is a member; a switch node has no list.
+  bool is_member(CollectiveId collective, Node node) const {
+    return lowered_->collective(collective).is_member(node);
+  }
+  /// The list of a member, and its Enter.
   EnterRef enter_of(CollectiveId collective, Node node) const;
   /// The op by which a member enters.
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }

@@ -60,7 +60,7 @@ struct Collective {
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
-  SharedList<LogicalId> members;       // rank r is node r
+  SharedList<LogicalId> members;       // rank r is node r; a switch is no member
   SharedList<VertexId> vertices;       // of each node, in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
@@ -71,8 +71,10 @@ struct Collective {
   Duration pack;   // between launch and entry: the operand is packed into canonical work elements
   Duration leave;  // after the last step: the result is unpacked
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
-  /// The thread of each node; empty if no device runs several lists.
+  /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
+
+  bool is_member(Node node) const { return node.index() < members.size(); }
 
   /// When a member that reached it is launched, and when it then enters.
   Instant launched(Instant reached) const { return reached + figures.launch; }
@@ -84,6 +86,12 @@ struct Collective {
   }
 };
 
+/// The rates at which a node works on data. A switch folds and copies as fast as its links bring
+/// and take the data: its work takes no time of its own.
+inline DataRates rates_of(const Collective& collective, Node node) {
+  return collective.is_member(node) ? collective.figures.rates : DataRates();
+}
+
 /// A communication stream of a device's list. The collectives of one run one after another there,
 /// in issue order (tape_order.h).
 struct CommunicationStream {
@@ -92,15 +100,8 @@ struct CommunicationStream {
   StreamId stream;
   friend auto operator<=>(const CommunicationStream&, const CommunicationStream&) = default;
 };
+/// Requires a member.
 CommunicationStream stream_of(const Collective& collective, Node node);
-
-/// Messages that are sent one after another: those of one channel number in all collectives of a
-/// stream.
-struct MessageChain {
-  CommunicationStream stream;
-  Channel channel;
-  friend auto operator<=>(const MessageChain&, const MessageChain&) = default;
-};
 
 /// How long a local op takes, launch included; zero for other ops.
 struct LocalTime {

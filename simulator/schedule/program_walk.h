@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -86,7 +87,7 @@ class ProgramWalk {
         return std::make_unique<StepsOf<std::remove_cvref_t<decltype(own)>>>(own, id, *this);
       });
       running.nodes_left = schedule.extent().nodes;
-      running.entries.resize(running.nodes_left);
+      running.entries.resize(schedule.extent().ranks());
     }
     running.entries[node.index()] = entry;
     visitor_.enter(id, node, lists_->op(entry));
@@ -139,17 +140,21 @@ class ProgramWalk {
   };
   struct Running {
     std::unique_ptr<Steps> steps;   // from the first entry until all nodes have ended
-    std::vector<EnterRef> entries;  // per node
-    uint32_t nodes_left = 0;
+    std::vector<EnterRef> entries;  // per rank
+    uint32_t nodes_left = 0;        // that have steps left, or have not entered
   };
 
   void leave(Member member) {
     Running& running = running_[member.collective.index()];
-    const EnterRef entry = running.entries[member.node.index()];
-    visitor_.exit(member.collective, member.node, lists_->op(entry));
+    std::optional<EnterRef> entry;  // none of a switch
+    if (member.node.index() < running.entries.size())
+      entry = running.entries[member.node.index()];
+    if (entry)
+      visitor_.exit(member.collective, member.node, lists_->op(*entry));
     if (--running.nodes_left == 0)
       running = Running{};
-    progress_.end(entry, *this);
+    if (entry)
+      progress_.end(*entry, *this);
   }
 
   Stop stop() {

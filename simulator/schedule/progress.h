@@ -50,8 +50,16 @@ class Progress {
     ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
     for (uint32_t n = 0; n < extent_.nodes; ++n)
       for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });
+    for (uint32_t n = extent_.ranks(); n < extent_.nodes; ++n) {
+      ORRERY_CHECK(unfinished_[n] > 0, "a switch node has steps");
+      entered_[n] = true;
+      examine_first_steps(Node(n), [](HalfRef) {
+        ORRERY_CHECK(false, "the first step of a channel of a switch node has a cause");
+      });
+    }
   }
 
+  /// Whether the rank has entered; a switch node always has.
   bool entered(Node node) const { return entered_[node.index()]; }
   /// Whether the causes of the node's end (for_each_cause_of_end) are all met.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
@@ -60,9 +68,7 @@ class Progress {
   void enter(Node node, Ready&& ready) {
     ORRERY_CHECK(!entered(node), "a node enters its collective once");
     entered_[node.index()] = true;
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      if (schedule_.steps(node, Channel(c)) > 0)
-        examine({{node, Channel(c), 0}, Half::Receive}, ready);
+    examine_first_steps(node, ready);
     wake(entry_waiters_[node.index()], ready);
   }
 
@@ -182,6 +188,13 @@ class Progress {
                      return false;
                    });
     return unmet;
+  }
+
+  template <class Ready>
+  void examine_first_steps(Node node, Ready&& ready) {
+    for (uint32_t c = 0; c < extent_.channels; ++c)
+      if (schedule_.steps(node, Channel(c)) > 0)
+        examine({{node, Channel(c), 0}, Half::Receive}, ready);
   }
 
   template <class Ready>

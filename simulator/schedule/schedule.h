@@ -20,7 +20,11 @@
 
 namespace orrery {
 
-using Node = Id<struct NodeTag>;  // a member of the group: rank r is node r
+/// Who takes part in a collective: rank r of the group is node r. Behind the ranks there may be
+/// switch nodes, each a part of what a switch does, which folds and copies on the way
+/// (Extent::switch_nodes). A switch node is no device: it never enters, since it is always ready,
+/// has neither operand nor result, and nobody waits for its end. It has at least one step.
+using Node = Id<struct NodeTag>;
 using Channel =
     Id<struct ChannelTag>;  // a node's own sequence of steps; its channels run concurrently
 
@@ -88,11 +92,12 @@ enum class FusedStep : uint8_t {
   Atomic,           // when it may also send
 };
 
-/// What a walker must know before it starts. Every node has the same.
+/// What a walker must know before it starts.
 struct Extent {
-  uint32_t nodes = 0;
-  uint32_t channels = 0;  // the maximum over the nodes
-  uint32_t slots = 2;     // messages that a connection holds and its receiver has not freed yet
+  uint32_t nodes = 0;         // the ranks, and behind them the switch nodes
+  uint32_t switch_nodes = 0;  // how many of the nodes are no ranks
+  uint32_t channels = 0;      // the maximum over the nodes
+  uint32_t slots = 2;         // messages that a connection holds and its receiver has not freed yet
   /// How many steps back, from the step that a channel is at or has begun, a cause or an
   /// undelivered message may name. Walkers remember this many steps and the current one.
   uint32_t window = 0;
@@ -105,18 +110,28 @@ struct Extent {
   bool lockstep = false;
   Entry entry = Entry::Eager;
   FusedStep fused = FusedStep::StoreAndForward;
-  int64_t input = 0;   // elements of each area, per node
+  int64_t input = 0;   // elements of each area, per rank
   int64_t output = 0;  // 0 with in_place: the output is the input area
   int64_t scratch = 0;
+  int64_t switch_scratch = 0;  // of a switch node, which has no other area
   bool in_place = false;
   bool zero_output = false;  // the output area begins as zeros
   /// Whether it computes the same with the input area for the output area.
   bool works_in_place = false;
   bool copies = false;  // some step copies inside its device (TimedActions)
 
+  uint32_t ranks() const { return nodes - switch_nodes; }
+  bool is_rank(Node node) const { return node.index() < ranks(); }
+
   /// The area that holds what a slice names.
   Area area(Area named) const { return named == Area::Output && in_place ? Area::Input : named; }
-  /// The elements of the area that holds what a slice names.
+  /// The elements of the area of a node that holds what a slice names.
+  int64_t size(Node node, Area named) const {
+    if (is_rank(node))
+      return size(named);
+    return named == Area::Scratch ? switch_scratch : 0;
+  }
+  /// The same of a rank.
   int64_t size(Area named) const {
     switch (area(named)) {
       case Area::Input:

@@ -12,14 +12,14 @@
 namespace orrery {
 
 /// Calls visitor.receive(StepRef, const Step&) and visitor.send(StepRef, const Step&) for every
-/// half that can run when all nodes enter at once, as long as goes_on(). Returns the channels that
+/// half that can run when all ranks enter at once, as long as goes_on(). Returns the channels that
 /// could not continue: none for a schedule that ends.
 template <class S, class Visitor, class GoesOn>
 std::vector<Parked> walk(const S& schedule, Visitor& visitor, GoesOn&& goes_on) {
   Progress<S, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
   const auto push = [&](HalfRef half) { ready.push_back(half); };
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+  for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
     progress.enter(Node(n), push);
   while (!ready.empty() && goes_on()) {
     const HalfRef half = ready.back();

@@ -30,7 +30,7 @@ namespace orrery {
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each node enters. `log`, if not null, gets every half.
+  /// `entries` has when each rank enters. `log`, if not null, gets every half.
   CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
                   std::span<const Instant> entries, Paths& paths, EventLog* log,
                   CapacityCheck* capacity)
@@ -73,7 +73,7 @@ class CollectiveSweep {
     return run_in_any_order() && holds();
   }
 
-  /// When the node ended, and whose entry held it up: that of its channel that ended last; of equal
+  /// When the rank ended, and whose entry held it up: that of its channel that ended last; of equal
   /// ones the first.
   Happened exit(Node node) const {
     LastMet<> last;
@@ -358,11 +358,11 @@ class CollectiveSweep {
       learnt = true;
     }
     if (!way.knows(step.count())) {
-      way.costs = {way.costs[1], cost(way, step.count())};
+      way.costs = {way.costs[1], cost(way, ref.node, step.count())};
       learnt = true;
     }
     if (other && !way.knows(*other)) {
-      way.costs[way.costs[0].count == step.count() ? 1 : 0] = cost(way, *other);
+      way.costs[way.costs[0].count == step.count() ? 1 : 0] = cost(way, ref.node, *other);
       learnt = true;
     }
     return learnt;
@@ -374,7 +374,7 @@ class CollectiveSweep {
     way = Connection{to, latency_of(path.latency, messages_), std::nullopt, {}};
     if (!path.links.empty())
       way.rate = path.peak(messages_.channel_rate);
-    way.costs.fill(cost(way, 0));
+    way.costs.fill(cost(way, ref.node, 0));
     if (path.links.empty())
       return;
     if (capacity_ == nullptr)
@@ -390,9 +390,9 @@ class CollectiveSweep {
     return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()]);
   }
 
-  Cost cost(const Connection& way, int64_t count) const {
+  Cost cost(const Connection& way, Node node, int64_t count) const {
     const Bytes size = itemsize_ * count;
-    return {count, payload_durations(size, rates_,
+    return {count, payload_durations(size, rates_of(collective_, node),
                                      message_duration(size, way.rate, rate_parts_, messages_))};
   }
 

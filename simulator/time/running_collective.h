@@ -36,7 +36,7 @@ class RunningCollective {
   enum class State : uint8_t { Running, Over };
 
   /// Each call is an event of the current instant, with everything that can begin because of it.
-  /// Over: all nodes have ended.
+  /// Over: all nodes have ended, those of a switch too.
   virtual State enter(Node node) = 0;
   virtual State received(StepRef ref) = 0;      // the receive half is over
   virtual State prepared(StepRef ref) = 0;      // the sender's overhead is over
@@ -59,7 +59,7 @@ class RunningCollective {
 ///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
 ///   deliver(CollectiveId, StepRef receiver, Instant)     a message in flight
-///   end(CollectiveId, Node, Node origin)            a node whose steps have all retired
+///   end(CollectiveId, Node, Node origin)            a rank whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
 template <class S, class Host>
 class CollectiveRun final : public RunningCollective {
@@ -72,14 +72,13 @@ class CollectiveRun final : public RunningCollective {
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
-        rates_(collective.figures.rates),
         messages_(collective.figures.messages),
         paths_(paths),
         host_(host),
         log_(log),
         progress_(schedule),
         marks_(extent_, Marks{}),
-        entries_(extent_.nodes),
+        entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
@@ -176,9 +175,10 @@ class CollectiveRun final : public RunningCollective {
     host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_), actions.sends);
     if (actions.sends)
       return transmit(ref, *step.to, itemsize_ * step.count());
+    const DataRates rates = rates_of(collective_, ref.node);
     const Duration duration =
-        take_time(actions, rates_)
-            ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates_))
+        take_time(actions, rates)
+            ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates))
             : Duration();
     if (duration > Duration())
       host_.receive(id_, ref, duration);
@@ -265,10 +265,12 @@ class CollectiveRun final : public RunningCollective {
 
   /// Held up by the channel that ended last; of equal ones the first.
   void end(Node node) {
+    --nodes_left_;
+    if (!extent_.is_rank(node))
+      return;
     LastMet<InstantNumber> last;
     for_each_cause_of_end(schedule_, extent_, node,
                           [&](const Cause& cause) { last.add(met(cause)); });
-    --nodes_left_;
     host_.end(id_, node, last.any() ? last.get().origin : node);
   }
 
@@ -295,14 +297,13 @@ class CollectiveRun final : public RunningCollective {
   const Collective& collective_;
   const CollectiveId id_;
   const Bytes itemsize_;
-  const DataRates rates_;
   const MessageFigures messages_;
   Paths& paths_;
   Host& host_;
   EventLog* const log_;
   Progress<S, Arrival::Told> progress_;
   StepTable<Marks> marks_;
-  std::vector<InstantNumber> entries_;   // per node
+  std::vector<InstantNumber> entries_;   // per rank
   std::vector<Connection> connections_;  // per node and channel, once one remembers
   std::vector<LinkId> shared_;           // of the way of a message that is about to be sent
   std::vector<Instant> begun_;           // with a log, per node and channel: its half at work

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "simulator/schedule/list_progress.h"
@@ -36,19 +37,25 @@ class Sharing {
  private:
   void look_at(CollectiveId id) {
     const Collective& collective = lowered_.collective(id);
-    std::vector<ThreadId> threads;  // per node
+    std::vector<ThreadId> threads;  // per member
     for (uint32_t n = 0; n < collective.members.size(); ++n)
       threads.push_back(lists_[lists_.enter_of(id, Node(n)).list].thread);
     if (!seen_.emplace(collective.schedule, &*collective.vertices.begin(), threads).second)
       return;
-    for (uint32_t n = 0; n < threads.size(); ++n)
-      for (uint32_t c = 0; c < collective.schedule->extent().channels; ++c)
+    const Extent& extent = collective.schedule->extent();
+    for (uint32_t n = 0; n < extent.nodes; ++n) {
+      // A switch sends for all members.
+      const std::span<const ThreadId> senders =
+          n < threads.size() ? std::span(threads).subspan(n, 1) : std::span(threads);
+      for (uint32_t c = 0; c < extent.channels; ++c)
         collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
           const VertexId from = collective.vertices[n];
           for (const LinkId link : paths_.between(from, collective.vertices[sent.to.index()]).links)
             if (counts_(link))
-              asks(threads[n], link);
+              for (const ThreadId sender : senders)
+                asks(sender, link);
         });
+    }
   }
 
   void asks(ThreadId thread, LinkId link) {

@@ -28,8 +28,14 @@ void move_bytes(std::byte* target, const std::byte* source, int64_t size) {
 HostVisitor::Running::Running(const Collective& collective)
     : messages(collective.schedule->extent(), {}),
       held(collective.schedule->extent().all_channels()),
-      members(collective.members.size()),
-      members_left(static_cast<uint32_t>(collective.members.size())) {}
+      nodes(collective.schedule->extent().nodes),
+      members_left(static_cast<uint32_t>(collective.members.size())) {
+  for (size_t n = collective.members.size(); n < nodes.size(); ++n) {
+    nodes[n].emplace(collective, Node(n));
+    for (uint32_t c = 0; c < collective.schedule->extent().channels; ++c)
+      switch_steps_left += collective.schedule->steps(Node(n), Channel(c));
+  }
+}
 
 HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values)
     : program_(program),
@@ -57,9 +63,9 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
   if (!running)
     running.emplace(collective);
   const LogicalId device = collective.members[node.index()];
-  running->members[node.index()].emplace(collective, node,
-                                         values_.at(op.operands.front(), device).value(),
-                                         program_.value(op.results.front()).type);
+  running->nodes[node.index()].emplace(collective, node,
+                                       values_.at(op.operands.front(), device).value(),
+                                       program_.value(op.results.front()).type);
 }
 
 void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
@@ -73,6 +79,16 @@ void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
 void HostVisitor::send(CollectiveId id, StepRef ref, const Step& step) {
   settle_borrowed();
   run_half(id, ref, Half::Send, step);
+  if (lowered_.collective(id).is_member(ref.node))
+    return;
+  std::optional<Running>& running = running_[id.index()];
+  --running->switch_steps_left;
+  drop_if_over(running);
+}
+
+void HostVisitor::drop_if_over(std::optional<Running>& running) {
+  if (running->members_left == 0 && running->switch_steps_left == 0)
+    running.reset();
 }
 
 void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& step) {
@@ -159,10 +175,10 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
   settle_borrowed();
   std::optional<Running>& running = running_[id.index()];
   const LogicalId device = lowered_.collective(id).members[node.index()];
-  Tensor result = std::move(*running->members[node.index()]).take_result();
-  running->members[node.index()].reset();
-  if (--running->members_left == 0)
-    running.reset();
+  Tensor result = std::move(*running->nodes[node.index()]).take_result();
+  running->nodes[node.index()].reset();
+  --running->members_left;
+  drop_if_over(running);
 
   const std::vector<ValueId> results = futures_.results(program_.op(op_id));
   for (size_t i = 0; i + 1 < results.size(); ++i)

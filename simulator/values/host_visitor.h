@@ -39,13 +39,14 @@ class HostVisitor {
     int64_t size = 0;  // bytes
   };
 
-  /// A collective from the first entry to the last exit.
+  /// A collective from the first entry to the last exit, and the last step of a switch.
   struct Running {
     explicit Running(const Collective& collective);
     StepTable<Payload> messages;  // by receiving step
     std::vector<Payload> held;    // per node and channel: between the halves of a step
-    std::vector<std::optional<MemberMemory>> members;
+    std::vector<std::optional<MemberMemory>> nodes;  // a member's from its entry to its exit
     uint32_t members_left;
+    uint64_t switch_steps_left = 0;
   };
 
   /// A message whose payload is still in its sender's memory.
@@ -65,6 +66,7 @@ class HostVisitor {
         nullptr;  // the payload is combined with it before it is stored or sent
   };
 
+  void drop_if_over(std::optional<Running>& running);
   void run_half(CollectiveId id, StepRef ref, Half half, const Step& step);
   void act(AtWork& at, ActionKind action, const Slice* slice, Combine combine);
   void store(AtWork& at, const Slice& slice, Combine combine);
@@ -72,7 +74,7 @@ class HostVisitor {
   void emit(AtWork& at);
   Payload& held(CollectiveId id, StepRef ref);
   MemberMemory& memory(CollectiveId id, Node node) {
-    return *running_[id.index()]->members[node.index()];
+    return *running_[id.index()]->nodes[node.index()];
   }
   void put_in_block(Payload& payload);
   void give_back(const Payload& payload);

@@ -34,7 +34,10 @@ const CollectiveForm& form_of(const Collective& collective) {
 
 MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor& operand,
                            ValueType result)
-    : collective_(collective), result_(std::move(result)), itemsize_(itemsize(collective.work)) {
+    : collective_(collective),
+      node_(node),
+      result_(std::move(result)),
+      itemsize_(itemsize(collective.work)) {
   const Extent& extent = collective.schedule->extent();
   ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
                    result_.shape.elements() == extent.result(),
@@ -57,11 +60,17 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
 }
 
+MemberMemory::MemberMemory(const Collective& collective, Node node)
+    : collective_(collective), node_(node), itemsize_(itemsize(collective.work)) {
+  const int64_t elements = collective.schedule->extent().size(node, Area::Scratch);
+  scratch_ = Storage(static_cast<size_t>((itemsize_ * elements).count()));
+}
+
 Area MemberMemory::area_of(const Slice& slice) const {
   const Extent& extent = collective_.schedule->extent();
-  ORRERY_CHECK(
-      slice.first >= 0 && slice.count >= 0 && slice.first <= extent.size(slice.area) - slice.count,
-      "a schedule's slices lie in its areas");
+  ORRERY_CHECK(slice.first >= 0 && slice.count >= 0 &&
+                   slice.first <= extent.size(node_, slice.area) - slice.count,
+               "a schedule's slices lie in its areas");
   return extent.area(slice.area);
 }
 

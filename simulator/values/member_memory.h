@@ -1,7 +1,7 @@
 #pragma once
 
-// The areas of one member of a collective: work elements (models/array/work.h) in canonical order.
-// If the member's operand already has this form, it serves as the input area until a step writes to
+// The areas of one node of a collective: work elements (models/array/work.h) in canonical order.
+// If a member's operand already has this form, it serves as the input area until a step writes to
 // it.
 
 #include <cstddef>
@@ -18,11 +18,14 @@ class MemberMemory {
  public:
   /// Of the member of rank `node`. `operand` must outlive the memory.
   MemberMemory(const Collective& collective, Node node, const Tensor& operand, ValueType result);
+  /// Of a switch node.
+  MemberMemory(const Collective& collective, Node node);
 
   const std::byte* read(const Slice& slice) const;
   std::byte* write(const Slice& slice);
 
-  /// The output area as the collective's result. The memory cannot be used afterwards.
+  /// The output area as the collective's result. The memory cannot be used afterwards. Requires a
+  /// member.
   Tensor take_result() &&;
 
  private:
@@ -30,6 +33,7 @@ class MemberMemory {
   void own_input();
 
   const Collective& collective_;
+  const Node node_;
   ValueType result_;
   Bytes itemsize_;
   const Tensor* borrowed_ = nullptr;  // the input area, until something writes to it

@@ -39,16 +39,21 @@ class Visitor {
         held_(extent_.all_channels()) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
-      // Most operands fill the input area.
-      const bool whole = buffers.operand.step == 0 && buffers.operand.count == extent_.input;
-      PieceMap& input = areas_.emplace_back(
-          extent_.input, whole ? folds_.input(Rank(n), 0) : FoldTable::undefined());
-      if (!whole && buffers.operand.count > 0)
-        input.write(buffers.operand.step * n,
-                    {{0, buffers.operand.count, folds_.input(Rank(n), 0)}});
-      areas_.emplace_back(extent_.in_place ? 0 : extent_.output,
-                          extent_.zero_output ? FoldTable::zero() : FoldTable::undefined());
-      areas_.emplace_back(extent_.scratch, FoldTable::undefined());
+      const Node node(n);
+      if (extent_.is_rank(node)) {
+        // Most operands fill the input area.
+        const bool whole = buffers.operand.step == 0 && buffers.operand.count == extent_.input;
+        PieceMap& input = areas_.emplace_back(
+            extent_.input, whole ? folds_.input(Rank(n), 0) : FoldTable::undefined());
+        if (!whole && buffers.operand.count > 0)
+          input.write(buffers.operand.step * n,
+                      {{0, buffers.operand.count, folds_.input(Rank(n), 0)}});
+        areas_.emplace_back(extent_.in_place ? 0 : extent_.output,
+                            extent_.zero_output ? FoldTable::zero() : FoldTable::undefined());
+      } else {
+        areas_.resize(areas_.size() + 2, PieceMap(0, FoldTable::undefined()));
+      }
+      areas_.emplace_back(extent_.size(node, Area::Scratch), FoldTable::undefined());
     }
   }
 
@@ -64,8 +69,8 @@ class Visitor {
 
   ProvenanceRun result(std::vector<Parked> stuck) {
     ProvenanceRun run;
-    run.outputs.reserve(extent_.nodes);
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
+    run.outputs.reserve(extent_.ranks());
+    for (uint32_t n = 0; n < extent_.ranks(); ++n)
       run.outputs.push_back(
           area(Node(n), Area::Output).read(buffers_.result.step * n, buffers_.result.count));
     run.pieces = pieces();

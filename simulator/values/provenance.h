@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// Where a node's operand or result lies in an area: node r has `count` elements from r x step on.
+/// Where a rank's operand or result lies in an area: rank r has `count` elements from r x step on.
 struct Stretch {
   int64_t step = 0;
   int64_t count = 0;
@@ -39,7 +39,7 @@ struct Misread {
 
 struct ProvenanceRun {
   FoldTable folds;  // of all pieces
-  /// Per node: the pieces of its result, ascending and contiguous, with neighbours of the same fold
+  /// Per rank: the pieces of its result, ascending and contiguous, with neighbours of the same fold
   /// joined.
   std::vector<Pieces> outputs;
   /// The reductions that steps made, each with the first step that made it, in step order.
@@ -57,7 +57,7 @@ struct ProvenanceRun {
 
 inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-/// Walks `schedule` once with all nodes entering. Every node's operand element j begins as its own
+/// Walks `schedule` once with all ranks entering. Every rank's operand element j begins as its own
 /// input; the rest of its input area is undefined. Time and memory grow with the steps and the
 /// pieces, not with the elements. Requires stretches within the areas.
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,

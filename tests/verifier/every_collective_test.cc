@@ -248,6 +248,7 @@ uint64_t seed(const Case& c) {
 size_t check_case(const Case& c) {
   Random random(seed(c));
   HostRig rig(axes_of(c));
+  rig.in_switch = true;  // which every algorithm can use
   if (c.n % 2 == 0)
     rig.transport = test::slot_protocol(kSmallestSlot);
   const uint32_t devices = Mesh(axes_of(c)).devices();

@@ -38,6 +38,26 @@ TEST_CASE("long loops: one iteration after the other is added up at once") {
   CHECK(many.stages.times()->added[0].later == each);
 }
 
+TEST_CASE("long loops: in a switch, also where copies of several iterations are on their way") {
+  const std::string cluster = kSwitch + R"(, "in_switch_reduction": true)";
+  const auto program = [](const std::string& op) {
+    return R"("program": [)" +
+           loop("l", 40, R"("h": "a")",
+                R"({"id": "s", "of": "h", "axis_name": "x", "algorithm": "in_switch", )" + op + "}",
+                R"("h": "s")") +
+           "]";
+  };
+  CHECK(check_same(scenario_text(cluster, program(R"("op": "psum")"))).left_out);
+  const std::string broadcast = program(R"("op": "pbroadcast", "source": 0)");
+  CHECK(check_same(scenario_text(cluster, broadcast)).added > 20);
+  // The source never waits. Where the links down are slower, ever more copies are on their way.
+  SlowLink slow_link;
+  slow_link.from = VertexId(4);
+  slow_link.to = VertexId(1);
+  slow_link.bandwidth = BytesPerSecond(1'000'000'000);
+  CHECK(check_same(scenario_text(cluster, broadcast), {slow_link}).left_out);
+}
+
 TEST_CASE("long loops: a slower device, and a collective carried in flight") {
   const std::string program =
       R"("program": [{"id": "f0", "op": "psum_start", "of": "a", "axis_name": "x"},)" +

@@ -27,13 +27,14 @@ std::vector<std::string> Ran::broken() const {
 Ran run_parts(const ScenarioParts& parts, const RunOptions& options) {
   const std::string text = fmt::format(
       R"({{"orrery": 1, "name": "test",
-          "cluster": {{"devices": {}, "topology": "ring", "bandwidth": "{}", "latency": "1 us",
+          "cluster": {{"devices": {}, {}, "bandwidth": "{}", "latency": "1 us",
                       "memory": "{}", "memory_bandwidth": "1 TB/s", "flops": {{"f32": "1 TFLOP/s"}}}},
           {}"mesh": {}, "arrays": {}, "{}": {}, "outputs": {}, "expect": {},
           "faults": {}, "memory": {}}})",
-      parts.devices, parts.bandwidth, parts.memory, parts.checked ? "" : "\"check_types\": false, ",
-      parts.mesh, parts.arrays, parts.threads ? "programs" : "program", parts.program,
-      parts.outputs, parts.expect, parts.faults, parts.policy);
+      parts.devices, parts.fabric, parts.bandwidth, parts.memory,
+      parts.checked ? "" : "\"check_types\": false, ", parts.mesh, parts.arrays,
+      parts.threads ? "programs" : "program", parts.program, parts.outputs, parts.expect,
+      parts.faults, parts.policy);
   return {run(read_scenario("test.json", text, options.limits), options)};
 }
 

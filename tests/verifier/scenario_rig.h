@@ -15,6 +15,7 @@ struct ScenarioParts {
   std::string program;  // the list after "program", or with `threads` after "programs"
   bool threads = false;
   size_t devices = 4;
+  std::string fabric = R"("topology": "ring")";
   std::string bandwidth = "1 GB/s";
   std::string mesh = R"({"x": 4})";
   bool checked = true;  // "check_types"

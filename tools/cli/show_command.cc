@@ -213,11 +213,12 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
   return fmt::format("{} {}\n{}\n{}\n{}\n", style.bold(command.op), choice.algorithm,
                      style.dim("because " + choice.because),
                      style.dim(fmt::format(
-                         "group of devices {}; node {} of {} (device {}), {} channels, {} "
+                         "group of devices {}; node {} of {} ({}), {} channels, {} "
                          "slots a connection; elements: input {}, output {}, scratch {}",
                          ranges_text(first->members), command.node, extent.nodes,
-                         first->members[command.node].index(), extent.channels, extent.slots,
-                         extent.input, extent.output, extent.scratch)),
+                         given.vertex_text(first->vertices[command.node]), extent.channels,
+                         extent.slots, extent.size(node, Area::Input),
+                         extent.size(node, Area::Output), extent.size(node, Area::Scratch))),
                      style.dim(times)) +
          steps_text(cut == nullptr ? *first->schedule : cut->whole(), node, style);
 }

@@ -60,11 +60,12 @@ std::string what(const Report& report, const Reason& reason) {
     case Reason::What::Reduce:
       return fmt::format("combines {} of {}", size, op);
     case Reason::What::Send:
-      return fmt::format("sends {} of {} to device {}", size, op, reason.to->index());
+      return fmt::format("sends {} of {} to {}", size, op, report.fabric().vertex_text(*reason.to));
     case Reason::What::Copy:
       return fmt::format("copies {} of {}", size, op);
     case Reason::What::Flight:
-      return fmt::format("has {} of {} on the way to device {}", size, op, reason.to->index());
+      return fmt::format("has {} of {} on the way to {}", size, op,
+                         report.fabric().vertex_text(*reason.to));
   }
   fail_check("an enumerator", "every stretch has words", __FILE__, __LINE__);
 }
@@ -140,8 +141,7 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
       table.note(style.dim("  ... " + left_out_text(links, shown.left_out)));
     }
     const Reason& reason = explanation.chain[l];
-    table.row({time(reason.begin), time(reason.end),
-               fmt::format("device {}", reason.device.index()),
+    table.row({time(reason.begin), time(reason.end), report.fabric().vertex_text(reason.place),
                what(report, reason) + ", " + because(report, reason)});
   }
   if (links == 0)
@@ -209,7 +209,7 @@ ShownLinks shown_links(const std::vector<Reason>& chain, size_t most) {
 }
 
 std::string sentence(const Report& report, const Reason& reason) {
-  return fmt::format("device {} {}, {}", reason.device.index(), what(report, reason),
+  return fmt::format("{} {}, {}", report.fabric().vertex_text(reason.place), what(report, reason),
                      because(report, reason));
 }
 

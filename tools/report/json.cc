@@ -274,9 +274,12 @@ void write_reason(JsonWriter& json, const Report& report, const Reason& reason) 
   json.object([&] {
     json.key("what").value(kWhat[static_cast<size_t>(reason.what)]);
     json.key("op").value(program.op(reason.op).name);
-    json.key("device").value(reason.device.index());
+    write_vertex(json.key("device"), report.fabric(), reason.place);
     json.key("to");
-    reason.to ? json.value(reason.to->index()) : json.value(nullptr);
+    if (reason.to)
+      write_vertex(json, report.fabric(), *reason.to);
+    else
+      json.value(nullptr);
     json.key("bytes").value(reason.bytes.count());
     json.key("begin_ps").value(reason.begin.picoseconds());
     json.key("end_ps").value(reason.end.picoseconds());

@@ -16,6 +16,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "tools/report/json_writer.h"
+#include "tools/report/switch_rows.h"
 #include "tools/report/trace_file.h"
 
 namespace orrery {
@@ -81,11 +82,11 @@ class Trace {
  private:
   /// The state of a collective whose messages are written.
   struct Shown {
-    uint64_t first_message = 0;     // the number of its first message
-    uint64_t steps = 0;             // the most of any channel
-    std::vector<Instant> went_on;   // per node and channel: when its last half retired
-    std::vector<uint32_t> threads;  // per node: of the row of its first channel
-    std::vector<OpId> ops;          // per node
+    uint64_t first_message = 0;    // the number of its first message
+    uint64_t steps = 0;            // the most of any channel
+    std::vector<Instant> went_on;  // per node and channel: when its last half retired
+    std::vector<Row> rows;         // per node: of its first channel
+    std::vector<OpId> ops;         // per node; of a switch that of rank 0
   };
 
   // Perfetto shows a process as its name and number ("device 3"). It puts the thread with the
@@ -145,20 +146,31 @@ class Trace {
     }
     first_link_thread_ = next_thread_;
     next_thread_ += static_cast<uint32_t>(fabric_.links().size());
+    std::vector<CollectiveId> shown;
     for (size_t c = 0; c < collectives_.size(); ++c)
       if (collectives_[c])
-        prepare(*collectives_[c], CollectiveId(c));
+        shown.emplace_back(c);
+    switches_.emplace(lowered_, runs_, shown, next_thread_);
+    next_thread_ = switches_->end();
+    for (const CollectiveId id : shown)
+      prepare(*collectives_[id.index()], id);
   }
 
   void prepare(Shown& shown, CollectiveId id) {
     const Collective& collective = lowered_.collective(id);
     const uint32_t channels = collective.schedule->extent().channels;
     for (size_t n = 0; n < collective.members.size(); ++n) {
-      shown.threads.push_back(stream(list_of(id, n), collective.stream).first_thread + 1);
       const EnterRef entry = runs_.lists().enter_of(id, Node(n));
+      shown.rows.push_back({process_of(collective.members[n]),
+                            stream(entry.list, collective.stream).first_thread + 1});
       shown.ops.push_back(runs_.lists().op(entry));
       shown.went_on.insert(shown.went_on.end(), channels,
                            runs_.at(entry.list, {MomentKind::Entered, entry.enter}));
+    }
+    for (size_t n = collective.members.size(); n < collective.schedule->extent().nodes; ++n) {
+      shown.rows.push_back(switches_->first_row(id, Node(n)));
+      shown.ops.push_back(shown.ops.front());
+      shown.went_on.insert(shown.went_on.end(), channels, switches_->begin(id));
     }
   }
 
@@ -201,6 +213,7 @@ class Trace {
       }
     }
     file_.name_process(links_process(), "links", 1 + links_process());
+    switches_->name(file_, fabric_, 2 + links_process());
   }
 
   std::string op_figures(OpId id) const {
@@ -297,18 +310,18 @@ class Trace {
     const Schedule& schedule = *collective.schedule;
     const StepRef ref = event.step;
     const Step step = schedule.step(ref);
-    const Row row{process_of(collective.members[ref.node.index()]),
-                  shown->threads[ref.node.index()] + ref.channel.index()};
+    const Row row = row_of(*shown, ref);
     Instant& went_on = shown->went_on[schedule.extent().number_of(ref.node, ref.channel)];
     const std::string what =
         fmt::format(R"("op":{},"step":{},"bytes":{})", names_[shown->ops[ref.node.index()].index()],
                     ref.index, (itemsize(collective.work) * step.count()).count());
     const std::optional<Node> other = event.half == Half::Receive ? step.from : step.to;
-    const auto device_at = [&](Node node) { return collective.members[node.index()].index(); };
+    const auto name_of = [&](const char* before, Node node) {
+      return json_quoted(fmt::format("{} {}", before, place_name(collective, node)));
+    };
     if (went_on < event.begin)
       file_.event(R"({},"args":{{{}}})",
-                  complete(row, "wait",
-                           other ? fmt::format("\"wait for {}\"", device_at(*other)) : "\"wait\"",
+                  complete(row, "wait", other ? name_of("wait for", *other) : "\"wait\"",
                            {went_on, event.begin}),
                   what);
     went_on = event.end;
@@ -326,8 +339,7 @@ class Trace {
     file_.event(
         R"({},"args":{{{}}})",
         complete(row, receives ? "receive" : "send",
-                 fmt::format("\"{} {}\"", receives ? "receive from" : "send to", device_at(*other)),
-                 {event.begin, event.end}),
+                 name_of(receives ? "receive from" : "send to", *other), {event.begin, event.end}),
         what);
     const StepRef receiver = receives ? ref : schedule.peer(ref, Half::Send);
     file_.event(R"("ph":"{}",{}"cat":"message","name":"message","id":{},"pid":{},"tid":{},"ts":{})",
@@ -336,6 +348,21 @@ class Trace {
                 microseconds(event.begin));
     if (!receives && event.begin < event.end)
       write_links(collective, event, *step.to, what);
+  }
+
+  static Row row_of(const Shown& shown, StepRef ref) {
+    const Row& first = shown.rows[ref.node.index()];
+    return {first.process, first.thread + ref.channel.index()};
+  }
+
+  /// A device by its number, a switch by its name.
+  std::string place_name(const Collective& collective, Node node) const {
+    return collective.is_member(node) ? fmt::format("{}", collective.members[node.index()].index())
+                                      : fabric_.vertex_text(collective.vertices[node.index()]);
+  }
+  std::string place_value(const Collective& collective, Node node) const {
+    const std::string name = place_name(collective, node);
+    return collective.is_member(node) ? name : json_quoted(name);
   }
 
   static uint64_t message_number(const Shown& shown, const Extent& extent, StepRef receiver) {
@@ -347,23 +374,20 @@ class Trace {
                    const std::string& what) {
     const VertexId from = collective.vertices[event.step.node.index()];
     const Path& path = paths_.between(from, collective.vertices[to.index()]);
-    const MessageChain chain{stream_of(collective, event.step.node), event.step.channel};
-    for (const LinkId link : path.links) {
-      const LogicalId receiver = collective.members[to.index()];
+    const Shown& shown = *collectives_[event.collective.index()];
+    const uint32_t sender = row_of(shown, event.step).thread;
+    for (const LinkId link : path.links)
       file_.event(
           R"({},"args":{{{},"from":{},"to":{}}})",
-          complete(
-              {links_process(), link_thread(link, chain)}, "link",
-              names_[collectives_[event.collective.index()]->ops[event.step.node.index()].index()],
-              {event.begin, event.end}),
-          what, collective.members[event.step.node.index()].index(), receiver.index());
-    }
+          complete({links_process(), link_thread(link, sender)}, "link",
+                   names_[shown.ops[event.step.node.index()].index()], {event.begin, event.end}),
+          what, place_value(collective, event.step.node), place_value(collective, to));
   }
 
   /// Messages share a link, and the intervals of one thread must not overlap. So there is a thread
-  /// for each link and chain. All threads of a link have its name.
-  uint32_t link_thread(LinkId link, const MessageChain& chain) {
-    const auto [known, is_new] = link_threads_.try_emplace({link, chain}, 0);
+  /// for each link and row that sends over it. All threads of a link have its name.
+  uint32_t link_thread(LinkId link, uint32_t sender) {
+    const auto [known, is_new] = link_threads_.try_emplace({link, sender}, 0);
     if (is_new) {
       // One row per link in the order of their ids, further rows of a link after all these.
       known->second =
@@ -387,8 +411,9 @@ class Trace {
   std::vector<std::vector<StreamRows>> streams_;   // per list
   std::vector<uint32_t> compute_threads_;          // per list
   std::vector<std::optional<Shown>> collectives_;  // those whose messages are written
-  std::map<std::pair<LinkId, MessageChain>, uint32_t> link_threads_;
-  std::vector<bool> named_links_;  // per link: that it has a row
+  std::optional<SwitchRows> switches_;
+  std::map<std::pair<LinkId, uint32_t>, uint32_t> link_threads_;  // by the sender's thread
+  std::vector<bool> named_links_;                                 // per link: that it has a row
   uint32_t first_link_thread_ = 0;
   uint32_t next_thread_ = 0;
   uint64_t left_out_ = 0;

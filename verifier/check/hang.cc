@@ -69,8 +69,8 @@ class WaitFor {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
       return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
     for (const Stop::StuckCollective& stuck : stop_.collectives) {
-      if (stuck.parked.empty())
-        continue;
+      if (stuck.parked.empty() || !lists_.is_member(stuck.id, stuck.parked.front().half.step.node))
+        continue;  // a switch comes after the members
       const EnterRef entry = lists_.enter_of(stuck.id, stuck.parked.front().half.step.node);
       return {entry.list, {MomentKind::Ended, entry.enter}};
     }
@@ -89,7 +89,10 @@ class WaitFor {
     return {missing.list, missing.moment.instruction};
   }
 
+  /// A switch is always ready.
   bool has_entered(CollectiveId id, Node node) const {
+    if (!lists_.is_member(id, node))
+      return true;
     const EnterRef entry = lists_.enter_of(id, node);
     return stop_.progress.happened(entry.list, {MomentKind::Entered, entry.enter});
   }
@@ -160,11 +163,13 @@ class WaitFor {
         std::move(witness));
   }
 
-  /// "device 2 channel 0 step 1"
+  /// "device 2 channel 0 step 1", "switch (node 9) channel 0 step 1"
   std::string on_device(CollectiveId id, StepRef step) const {
-    return fmt::format("device {} channel {} step {}",
-                       list_of(lists_.enter_of(id, step.node)).device.index(), step.channel.index(),
-                       step.index);
+    const std::string place =
+        lists_.is_member(id, step.node)
+            ? fmt::format("device {}", list_of(lists_.enter_of(id, step.node)).device.index())
+            : fmt::format("switch (node {})", step.node.index());
+    return fmt::format("{} channel {} step {}", place, step.channel.index(), step.index);
   }
 
   /// What a step of a cycle waits for.

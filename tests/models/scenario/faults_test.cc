@@ -134,6 +134,26 @@ TEST_CASE("errors: clusters") {
        "TFLOP\""},
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s", "float32": "2 TFLOP/s"}})",
        "f:2:70: /cluster/flops/float32: the rate of f32 is given twice"},
+      {R"({"devices": 4, "links": [{"from": 0, "to": "leaf", "bandwidth": "1 B/s",
+"latency": "0 s"}], "in_switch_reduction": ["leef", "leaf", "leaf", 3]})",
+       "f:3:45: /cluster/in_switch_reduction/0: expected a switch of the cluster, got \"leef\"; "
+       "did "
+       "you mean \"leaf\"?\n"
+       "f:3:61: /cluster/in_switch_reduction/2: switch \"leaf\" is named twice\n"
+       "f:3:69: /cluster/in_switch_reduction/3: expected a switch's name, got 3"},
+      {R"({"devices": 4, "topology": "ring", "bandwidth_GBps": 1, "latency": "0 s",
+"in_switch_reduction": true})",
+       "f:3:1: /cluster/in_switch_reduction: \"in_switch_reduction\" belongs to a cluster that has "
+       "switches"},
+      {R"({"devices": 4, "topology": "switch", "bandwidth_GBps": 1, "latency": "0 s",
+"in_switch_reduction": "switch"})",
+       "f:3:24: /cluster/in_switch_reduction: expected true, false or a list of switch names, got "
+       "\"switch\""},
+      {R"({"devices": 4, "topology": "switch", "bandwidth_GBps": 1, "latency": "0 s",
+"in_switch_reduction": {"label": "data sheet", "source": "s", "date": "d", "by": 1}})",
+       "f:3:24: /cluster/in_switch_reduction: missing key \"value\"\n"
+       "f:3:76: /cluster/in_switch_reduction/by: unknown key \"by\"; expected one of "
+       "\"value\", \"label\", \"source\", \"date\""},
       {R"({"devices": 4, "links": [], "launch": {"value": "1 us", "source": "a table"}})",
        "f:2:50: /cluster/launch: missing key \"label\"\n"
        "f:2:50: /cluster/launch: missing key \"date\""},

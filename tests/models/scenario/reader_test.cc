@@ -165,6 +165,38 @@ TEST_CASE("reader: links between named places, with the cluster's figures where 
   CHECK(cluster.fabric.switches()[0] == "leaf");
 }
 
+TEST_CASE("reader: the switches that reduce: none, all, or those that are named") {
+  const auto reducing = [](const std::string& key) {
+    Small s;
+    s.cluster = R"({"devices": 4, "bandwidth_GBps": 1, "latency_ns": 5, "links": [
+{"from": 0, "to": "leaf"}, {"from": "leaf", "to": "spine"}, {"from": "spine", "to": 3}])" +
+                key + "}";
+    const Cluster cluster = read(s.text()).cluster;
+    const std::span<const VertexId> found = cluster.fabric.reducing_switches();
+    return std::vector<VertexId>(found.begin(), found.end());
+  };
+  const std::vector<VertexId> both = {VertexId(4), VertexId(5)};
+  CHECK(reducing("").empty());
+  CHECK(reducing(R"(, "in_switch_reduction": false)").empty());
+  CHECK(reducing(R"(, "in_switch_reduction": [])").empty());
+  CHECK(reducing(R"(, "in_switch_reduction": true)") == both);
+  CHECK(reducing(R"(, "in_switch_reduction": ["spine", "leaf"])") == both);
+  CHECK(reducing(R"(, "in_switch_reduction": ["spine"])") == std::vector{VertexId(5)});
+}
+
+TEST_CASE(
+    "reader: the topology \"switch\" has a switch that may reduce, and says from where that is "
+    "known") {
+  Small s;
+  s.cluster = R"({"devices": 4, "topology": "switch", "bandwidth_GBps": 1, "latency_ns": 5,
+"in_switch_reduction": {"value": ["switch"], "label": "data sheet", "source": "here", "date": "2026-01-31"}})";
+  const Cluster cluster = read(s.text()).cluster;
+  REQUIRE(cluster.fabric.reducing_switches().size() == 1);
+  CHECK(cluster.fabric.reducing_switches()[0] == VertexId(4));
+  CHECK(cluster.sources ==
+        std::vector{FigureSource{"in_switch_reduction", "data sheet", "here", "2026-01-31"}});
+}
+
 TEST_CASE("reader: the three ways to write a list of links") {
   const std::string links = R"([{"from": 0, "to": 1, "bandwidth": "1 B/s", "latency": "0 s"}])";
   for (const std::string& form :

@@ -80,7 +80,8 @@ inline std::string difference(const Scenario& a, const Scenario& b) {
     return "the cluster's figures";
   if (a.cluster.fabric.devices() != b.cluster.fabric.devices() ||
       !all_same(a.cluster.fabric.links(), b.cluster.fabric.links(), equal) ||
-      !all_same(a.cluster.fabric.switches(), b.cluster.fabric.switches(), equal))
+      !all_same(a.cluster.fabric.switches(), b.cluster.fabric.switches(), equal) ||
+      !all_same(a.cluster.fabric.reducing_switches(), b.cluster.fabric.reducing_switches(), equal))
     return "the fabric";
   if (!all_same(p.mesh.axes(), q.mesh.axes(), equal))
     return "the mesh";

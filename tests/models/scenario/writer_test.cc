@@ -77,6 +77,11 @@ TEST_CASE("writer: clusters of every form") {
        R"({"devices": 3, "links": []})",
        R"({"devices": 3, "switches": ["b", "a"], "links": [
           {"from": 0, "to": "a", "bandwidth": "7 B/s", "latency": "3 ps"}]})",
+       R"({"devices": 3, "topology": "switch", "bandwidth": "1 B/s", "latency": "0 s", "in_switch_reduction": true})",
+       R"({"devices": 3, "topology": "switch", "bandwidth": "1 B/s", "latency": "0 s",
+          "in_switch_reduction": {"value": false, "label": "l", "source": "s", "date": "d"}})",
+       R"({"devices": 3, "switches": ["b", "a"], "in_switch_reduction": ["a"], "links": [
+          {"from": 0, "to": "a", "bandwidth": "7 B/s", "latency": "3 ps"}]})",
        R"({"devices": 3, "bandwidth": {"value": "7 B/s", "label": "l", "source": "s", "date": "d"}, "links": [
           {"from": 0, "to": 1, "latency": "3 ps"}],
           "flops": {"f32": "1 FLOP/s", "f64": {"value": "2 FLOP/s", "label": "l", "source": "s", "date": "d"}}})"}) {

@@ -29,6 +29,7 @@ namespace {
 struct Named {
   std::string name;
   std::unique_ptr<const Schedule> schedule;
+  bool cut = false;
 };
 
 /// What every algorithm makes for each of its kinds, for groups of 1 to 9, 1 to 3 channels and 1 to
@@ -52,19 +53,68 @@ std::vector<Named> all_schedules() {
             };
             all.push_back({name, make()});
             if ((n + slots) % 2 == 0 && make()->largest_message() > 2)
-              all.push_back({name + ", cut", cut(make(), 2)});
+              all.push_back({name + ", cut", cut(make(), 2), true});
           }
   return all;
 }
 
 TEST_CASE("derived: the k-th send of a channel pairs with the k-th receive, as peer says") {
   for (const Named& of : all_schedules()) {
+    if (of.schedule->extent().switch_nodes > 0)
+      continue;  // a switch sends to other channels
     CAPTURE(of.name);
     const auto messages = match_by_channel(stored_steps(*of.schedule));
     bool agree = true;
     for (const StoredSchedule::Message& message : messages)
       agree = agree && of.schedule->peer(message.send, Half::Send) == message.receive &&
               of.schedule->peer(message.receive, Half::Receive) == message.send;
+    CHECK(agree);
+  }
+}
+
+TEST_CASE(
+    "derived: what a node sends to another by switch arrives in the order of their channels") {
+  for (const Named& of : all_schedules()) {
+    if (of.schedule->extent().switch_nodes == 0 || of.cut)
+      continue;
+    CAPTURE(of.name);
+    std::map<std::pair<Node, Node>, std::vector<StepRef>> sends;
+    std::map<std::pair<Node, Node>, std::vector<StepRef>> receives;
+    for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
+      if (step.to)
+        sends[{ref.node, *step.to}].push_back(ref);
+      if (step.from)
+        receives[{*step.from, ref.node}].push_back(ref);
+    });
+    CHECK(sends.size() == receives.size());
+    bool agree = true;
+    for (const auto& [ends, of_ends] : sends) {
+      REQUIRE(receives[ends].size() == of_ends.size());
+      for (size_t m = 0; m < of_ends.size(); ++m)
+        agree = agree && of.schedule->peer(of_ends[m], Half::Send) == receives[ends][m] &&
+                of.schedule->peer(receives[ends][m], Half::Receive) == of_ends[m];
+    }
+    CHECK(agree);
+  }
+}
+
+TEST_CASE("derived: the two ends of a message name each other, and a connection keeps its order") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    bool agree = true;
+    // By the sending and the receiving channel: the step that received last.
+    std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> last;
+    for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
+      if (!step.to)
+        return;
+      const StepRef receiver = of.schedule->peer(ref, Half::Send);
+      const auto [known, is_first] = last.try_emplace(
+          {ref.node, ref.channel, receiver.node, receiver.channel}, receiver.index);
+      agree = agree && receiver.node == *step.to &&
+              of.schedule->peer(receiver, Half::Receive) == ref &&
+              (is_first || known->second < receiver.index);
+      known->second = receiver.index;
+    });
     CHECK(agree);
   }
 }
@@ -126,7 +176,7 @@ bool runs_by_rows(const Schedule& schedule) {
   Progress<Schedule, Arrival::WithSend> progress(schedule);
   std::vector<HalfRef> ready;
   const auto push = [&](HalfRef half) { ready.push_back(half); };
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+  for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
     progress.enter(Node(n), push);
   uint32_t rows = 0;
   for_each_step(schedule, [&](StepRef ref, const Step&) { rows = std::max(rows, ref.index + 1); });
@@ -173,7 +223,7 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
   std::vector<HalfRef> ready;
   const auto push = [&](HalfRef half) { ready.push_back(half); };
   std::map<std::tuple<Node, Channel>, uint32_t> begun;  // the last step that each channel began
-  for (uint32_t n = 0; n < schedule.extent().nodes; ++n)
+  for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
     progress.enter(Node(n), push);
   uint32_t needed = 0;
   while (!ready.empty()) {

@@ -90,7 +90,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
     void run() {
       std::vector<HalfRef> ready;
       const auto push = [&](HalfRef half) { ready.push_back(half); };
-      for (uint32_t n = 0; n < extent.nodes; ++n)
+      for (uint32_t n = 0; n < extent.ranks(); ++n)
         progress.enter(Node(n), push);
       while (!ready.empty()) {
         const size_t pick = random.below(ready.size());

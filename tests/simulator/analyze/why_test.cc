@@ -32,7 +32,7 @@ std::string text(const std::vector<Reason>& chain) {
   for (const Reason& reason : chain)
     text += fmt::format(
         "{}{}@{} {}-{} {}", text.empty() ? "" : ", ", kWhat[static_cast<size_t>(reason.what)],
-        reason.device.index(), reason.begin.picoseconds() / 1'000'000,
+        reason.place.index(), reason.begin.picoseconds() / 1'000'000,
         reason.end.picoseconds() / 1'000'000, kAfter[static_cast<size_t>(reason.because)]);
   return text;
 }

@@ -236,6 +236,65 @@ TEST_CASE("choice: the message for an algorithm that does not fit") {
         "(ring)");
 }
 
+Fabric reducing_star(uint32_t devices) {
+  return switch_fabric(devices, kLink).with_reduction({VertexId(devices)});
+}
+
+TEST_CASE("choice: a switch that reduces is timed with the other algorithms") {
+  // 32 B over 8 ranks, 1 us a link. In the switch 8 x 4 B up, 4 B down, 4 B up, 7 x 4 B down: 68 B
+  // at 50 GB/s are 1.36 ns. Doubling: 3 (2 us + 640 ps).
+  CHECK(Site(OpKind::Psum, reducing_star(8), 8).pick() ==
+        "in_switch: in_switch 4.00136 us < recursive_doubling 6.00192 us (model)");
+  // A part of 400,000 B for each of 8 ranks. In the switch 8 us up, 7 x 8 us down and 2 us; the
+  // ring 7 (2 us + 8 us).
+  CHECK(Site(OpKind::AllGather, reducing_star(8), 100'000).pick() ==
+        "in_switch: in_switch 66 us < ring 70 us (model)");
+}
+
+TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exact there") {
+  // 90 chunks of 200 B, 4 ns each. Up 90 and down 1, up 1 and down 89, and 4 us. (The links of both
+  // sizes divide evenly, so nothing is rounded.)
+  Site site(OpKind::Psum, reducing_star(90), 90 * 50);
+  const std::string text = site.pick();
+  INFO(text);
+  CHECK(contains(text, "in_switch 4724 ns < "));
+  CHECK(contains(text, "(model, extended from 22 and 45 ranks)"));
+}
+
+TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of the fabric") {
+  Site none(OpKind::AllGather, switch_fabric(4, kLink), 8);
+  CHECK(none.pick() == "ring: the only algorithm for all_gather");
+  none.asked_for = "in_switch";
+  CHECK(none.pick() ==
+        "algorithm: expected a switch that reduces and has a link to each rank of a group and from "
+        "it, got no switch that reduces (in_switch)");
+  none.asked_for = "in_swich";
+  CHECK(none.pick() == "algorithm: expected one of ring, got \"in_swich\"");
+  Site there(OpKind::AllGather, reducing_star(4), 8);
+  there.asked_for = "in_swich";
+  CHECK(there.pick() ==
+        "algorithm: expected one of ring, in_switch, got \"in_swich\"; did you mean "
+        "\"in_switch\"?");
+}
+
+TEST_CASE("choice: in_switch fits only where each group is on one switch that reduces") {
+  // Two switches of two devices each, joined; the second does not reduce.
+  std::vector<Link> links;
+  for (const auto& [from, to] : {std::pair(0U, 4U), {1U, 4U}, {2U, 5U}, {3U, 5U}, {4U, 5U}}) {
+    links.push_back({VertexId(from), VertexId(to), kLink.bandwidth, kLink.latency});
+    links.push_back({VertexId(to), VertexId(from), kLink.bandwidth, kLink.latency});
+  }
+  const Fabric fabric = Fabric(4, {"a", "b"}, links).with_reduction({VertexId(4)});
+  Site all(OpKind::AllGather, fabric, 8);
+  CHECK(all.pick() == "ring: the only algorithm that fits for all_gather");
+  all.groups = {group({0, 1}), group({2, 3})};
+  CHECK(all.pick() == "ring: the only algorithm that fits for all_gather");
+  all.groups = {group({0, 1})};
+  CHECK(contains(all.pick(), "in_switch"));
+  all.asked_for = "in_switch";
+  CHECK(all.pick() == "in_switch: asked for by the scenario");
+}
+
 TEST_CASE("choice: a group of one copies") {
   CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -82,7 +83,9 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   for (int trial = 0; trial < 500; ++trial) {
     const RandomProgram program = random_program(random, {random.below(2) == 0});
     const Lowered& lowered = program.sketch.lowered;
-    std::map<std::tuple<LinkId, VertexId, StreamId, Channel>, int64_t> peaks;
+    // Of a switch, each node's channels in each collective are chains of their own.
+    using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;
+    std::map<std::tuple<LinkId, Sender, Channel>, int64_t> peaks;
     std::vector<Int128> bytes(program.fabric.links().size());
     std::vector<uint64_t> messages(lowered.collectives.size());
     for (size_t i = 0; i < lowered.collectives.size(); ++i) {
@@ -104,7 +107,10 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
             for (const LinkId link : route)
               peak = std::min(peak, program.fabric.link(link).bandwidth.count());
             for (const LinkId link : route) {
-              int64_t& most = peaks[{link, from, collective.stream, Channel(c)}];
+              const bool rank = extent.is_rank(Node(n));
+              const Sender sender{from, collective.stream, rank ? std::nullopt : std::optional(i),
+                                  rank ? Node() : Node(n)};
+              int64_t& most = peaks[{link, sender, Channel(c)}];
               most = std::max(most, peak);
               bytes[link.index()] += itemsize(collective.work).count() * step.count();
             }

@@ -6,6 +6,7 @@
 #include "models/base/random.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -108,14 +109,25 @@ MessageFigures random_messages(Random& random, uint32_t nodes, RandomKind kind) 
   return messages;
 }
 
-std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes) {
+std::unique_ptr<const Schedule> random_in_switch(Random& random, uint32_t nodes, int64_t count,
+                                                 Transport transport) {
+  const auto form = static_cast<InSwitchSchedule::Form>(random.below(4));
+  const bool folds =
+      form == InSwitchSchedule::Form::AllReduce || form == InSwitchSchedule::Form::ReduceScatter;
+  return std::make_unique<InSwitchSchedule>(form, nodes, count,
+                                            folds ? Combine::Min : Combine::None,
+                                            Node(random.below(nodes)), transport);
+}
+
+std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, RandomKind kind,
+                                                bool has_switch) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
   transport.slots = static_cast<uint32_t>(random.below(3)) + 1;
   transport.entry = random.below(3) == 0 ? Entry::Rendezvous : Entry::Eager;
   const int64_t count = random.below(8) == 0 ? 0 : random.between(1, 60'000);
   std::unique_ptr<const Schedule> schedule;
-  switch (random.below(6)) {
+  switch (random.below(has_switch ? 8 : 6)) {
     case 0:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
                                                 Combine::None, transport);
@@ -133,6 +145,10 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes) 
       break;
     case 4:
       schedule = std::make_unique<PairwiseSchedule>(nodes, count / nodes, transport);
+      break;
+    case 6:
+    case 7:
+      schedule = random_in_switch(random, nodes, count, transport);
       break;
     default:
       schedule = random_permutes(random, nodes);
@@ -233,7 +249,8 @@ RandomProgram random_program(Random& random, RandomKind kind) {
                                  : groups.size() * ranks == threads[alone].size();
     if (!covers)
       continue;
-    const SiteId site = sketch.site(groups, random_schedule(random, ranks), stream,
+    const bool has_switch = !result.fabric.switches().empty();
+    const SiteId site = sketch.site(groups, random_schedule(random, ranks, has_switch), stream,
                                     random.below(2) == 0 ? Dtype::BF16 : Dtype::F32);
     for (size_t t = 0; t < threads.size(); ++t)
       if (everyone || t == alone)

@@ -66,6 +66,8 @@ SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
       members.emplace_back(device);
       vertices.emplace_back(device);
     }
+    vertices.insert(vertices.end(), collective.schedule->extent().switch_nodes,
+                    VertexId(program.mesh.devices()));
     collective.members = members;
     collective.vertices = std::move(vertices);
     site.groups.push_back(std::move(members));

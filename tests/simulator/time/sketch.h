@@ -31,7 +31,8 @@ class Sketch {
 
   OpId local(int64_t picoseconds);
 
-  /// A site with one group of devices per entry; ranks are in the order given.
+  /// A site with one group of devices per entry; ranks are in the order given. Parts of a switch
+  /// are on the first switch of the fabric.
   SiteId site(std::vector<std::vector<uint32_t>> groups, std::unique_ptr<const Schedule> schedule,
               uint32_t stream = 0, Dtype dtype = Dtype::U8);
   /// Of all devices.

@@ -84,10 +84,12 @@ void HostRig::lower() {
   lowered_yet_ = true;
   program = builder_.finish();
   diagnostics_.throw_if_any();
-  Cluster cluster{
-      "rig",
-      fully_connected_fabric(program.mesh.devices(), {BytesPerSecond(1'000'000'000), Duration(1)}),
-      {}};
+  const uint32_t devices = program.mesh.devices();
+  const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1)};
+  Cluster cluster{"rig",
+                  in_switch ? switch_fabric(devices, link).with_reduction({VertexId(devices)})
+                            : fully_connected_fabric(devices, link),
+                  {}};
   for (const Dtype dtype : all_dtypes())
     cluster.device.flops[dtype] = FlopsPerSecond(1'000'000'000);
   Paths paths(cluster.fabric);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Short ways to write programs over a fully connected mesh, lowered and run by the host executor.
+// Short ways to write programs over a mesh, fully connected or under a switch, lowered and run by
+// the host executor.
 
 #include <memory>
 #include <optional>
@@ -55,6 +56,7 @@ class HostRig {
   WalkDigest digest() const;
 
   std::optional<ProtocolFigures> transport;  // to whose slots messages are cut
+  bool in_switch = false;  // a switch between the devices that reduces, instead of links
   Program program;
   Lowered lowered;
   DeviceValues arguments;

@@ -1,0 +1,216 @@
+// The closed forms of collectives in a quiet switch, from the executors.
+
+#include "simulator/algorithm/in_switch.h"
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/fabric.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/network/demand.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/sweep.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+namespace {
+
+using Form = InSwitchSchedule::Form;
+
+constexpr LinkFigures kLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
+
+std::unique_ptr<const Schedule> in_switch(Form form, uint32_t ranks, int64_t bytes,
+                                          Transport transport = {}) {
+  const bool folds = form == Form::AllReduce || form == Form::ReduceScatter;
+  return std::make_unique<InSwitchSchedule>(
+      form, ranks, bytes, folds ? Combine::Add : Combine::None, Node(ranks - 1), transport);
+}
+
+/// Of u8, over all devices.
+Sketch sketch_of(uint32_t ranks, std::unique_ptr<const Schedule> schedule) {
+  Sketch sketch(ranks);
+  sketch.sync(sketch.site(std::move(schedule)));
+  return sketch;
+}
+
+Duration hop(int64_t bytes) {
+  return transfer_time(Bytes(bytes), kLink.bandwidth) + kLink.latency;
+}
+
+/// n ranks, S bytes, n chunks of c = S / n. Of each half, what happens at once shares the link of a
+/// rank; up to 12 ranks its rate divides evenly.
+Instant closed_form(Form form, int64_t ranks, int64_t bytes) {
+  const int64_t chunk = bytes / ranks;
+  // Each rank sends n chunks over its link; then each owner gets one, folded.
+  const Duration reduce = hop(ranks * chunk) + hop(chunk);
+  // Each owner sends its chunk; then each rank gets n - 1 others.
+  const Duration cast = hop(chunk) + hop((ranks - 1) * chunk);
+  switch (form) {
+    case Form::AllReduce:
+      return Instant() + reduce + cast;
+    case Form::ReduceScatter:
+      return Instant() + reduce;
+    case Form::AllGather:
+      return Instant() + cast;
+    case Form::Broadcast:  // to the switch, and from it to all at once
+      return Instant() + hop(bytes) * 2;
+  }
+  return {};
+}
+
+constexpr Form kForms[] = {Form::AllReduce, Form::ReduceScatter, Form::AllGather, Form::Broadcast};
+
+TEST_CASE("in switch: each form takes the time of its closed form, to the picosecond") {
+  for (uint32_t n = 2; n <= 12; ++n) {
+    const Fabric fabric = switch_fabric(n, kLink);
+    for (const Form form : kForms) {
+      for (const int64_t chunk : {0, 3, 1'000, 12'345, 3'000'003}) {
+        // What a channel carries is a share of a chunk, and the shares go at the same time.
+        for (const uint32_t channels : {1U, 3U}) {
+          CAPTURE(n);
+          CAPTURE(chunk);
+          CAPTURE(static_cast<int>(form));
+          Transport transport;
+          transport.channels = chunk % 3 == 0 ? channels : 1;
+          const Sketch sketch = sketch_of(n, in_switch(form, n, chunk * n, transport));
+          REQUIRE(simulate(sketch.program, sketch.lowered, fabric).makespan ==
+                  closed_form(form, n, chunk * n));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in switch: a broadcast shares no link, and the sweep times it") {
+  for (uint32_t n = 2; n <= 70; ++n) {
+    const Fabric fabric = switch_fabric(n, kLink);
+    const Sketch sketch = sketch_of(n, in_switch(Form::Broadcast, n, 12'345));
+    REQUIRE(!sweep_refusal(sketch.lowered, fabric));
+    const auto swept = sweep(sketch.program, sketch.lowered, fabric);
+    REQUIRE(std::get<Completion>(swept).makespan == closed_form(Form::Broadcast, n, 12'345));
+  }
+}
+
+TEST_CASE("in switch: a broadcast that is cut goes on before all of it is there") {
+  // m messages of s bytes, one after another up and, one message later, down. With two slots none
+  // waits: a slot is free again after the latency, which is shorter than a message takes.
+  constexpr int64_t kSlot = 100'000;
+  REQUIRE(kLink.latency < transfer_time(Bytes(kSlot), kLink.bandwidth));
+  const Duration message = transfer_time(Bytes(kSlot), kLink.bandwidth);
+  for (const int64_t m : {1, 2, 3, 50}) {
+    CAPTURE(m);
+    const Fabric fabric = switch_fabric(4, kLink);
+    const Sketch sketch = sketch_of(4, cut(in_switch(Form::Broadcast, 4, m * kSlot), kSlot));
+    const Instant expected = Instant() + message * (m + 1) + kLink.latency * 2;
+    CHECK(std::get<Completion>(sweep(sketch.program, sketch.lowered, fabric)).makespan == expected);
+    CHECK(simulate(sketch.program, sketch.lowered, fabric).makespan == expected);
+  }
+}
+
+TEST_CASE(
+    "in switch: an all-reduce that is cut nears (1 + 1/n) of the time of its data on a link") {
+  // Up go the data and each rank's own chunk once more, and as much comes down at the same time.
+  constexpr uint32_t kRanks = 8;
+  constexpr int64_t kBytes = int64_t{kRanks} * 400 * 10'000;
+  const Fabric fabric = switch_fabric(kRanks, {kLink.bandwidth, Duration(0)});
+  Transport transport;
+  transport.slots = 4;
+  const Sketch sketch =
+      sketch_of(kRanks, cut(in_switch(Form::AllReduce, kRanks, kBytes, transport), 10'000));
+  const Duration least = transfer_time(Bytes(kBytes + kBytes / kRanks), kLink.bandwidth);
+  const Duration takes = simulate(sketch.program, sketch.lowered, fabric).makespan - Instant();
+  CHECK(takes >= least);
+  CHECK(takes * 50 < least * 51);  // 2% more
+}
+
+TEST_CASE(
+    "in switch: the switch is ready when the first rank comes, and folds when the last came") {
+  const Fabric fabric = switch_fabric(4, kLink);
+  const int64_t bytes = 4'000;
+  for (const Form form : kForms) {
+    CAPTURE(static_cast<int>(form));
+    const Sketch sketch = sketch_of(4, in_switch(form, 4, bytes));
+    EngineOptions options;
+    options.device_start.assign(4, Instant(5'000'000'000));  // all late: as much later
+    CHECK(simulate(sketch.program, sketch.lowered, fabric, options).makespan ==
+          closed_form(form, 4, bytes) + Duration(5'000'000'000));
+  }
+  // The last rank comes when the data of the others are at the switch.
+  const Sketch sketch = sketch_of(4, in_switch(Form::ReduceScatter, 4, bytes));
+  EngineOptions options;
+  options.device_start.assign(4, Instant());
+  options.device_start[2] = Instant(5'000'000'000);
+  const Completion late = simulate(sketch.program, sketch.lowered, fabric, options);
+  CHECK(late.makespan == closed_form(Form::ReduceScatter, 4, bytes) + Duration(5'000'000'000));
+  for (const Node origin : late.held_up_by[0])
+    CHECK(origin == Node(2));
+}
+
+TEST_CASE("in switch: who sends to the switch waits for nobody, and the switch for who receives") {
+  // Rank 3 broadcasts. Rank 1 enters late: with rendezvous its copy is sent then.
+  const Fabric fabric = switch_fabric(4, kLink);
+  const Instant entry(5'000'000'000);
+  for (const Entry mode : {Entry::Eager, Entry::Rendezvous}) {
+    Transport transport;
+    transport.entry = mode;
+    const Sketch sketch = sketch_of(4, in_switch(Form::Broadcast, 4, 1'000, transport));
+    SweepOptions options;
+    options.device_start.assign(4, Instant());
+    options.device_start[1] = entry;
+    const auto swept = sweep(sketch.program, sketch.lowered, fabric, options);
+    const std::vector<OpSpan>& spans = std::get<Completion>(swept).spans[0];
+    CHECK(spans[3].end == Instant() + transfer_time(Bytes(1'000), kLink.bandwidth));
+    CHECK(spans[0].end == closed_form(Form::Broadcast, 4, 1'000));
+    CHECK(spans[1].end == (mode == Entry::Eager ? entry : entry + hop(1'000)));
+  }
+}
+
+TEST_CASE("in switch: what the devices need to reduce does not slow the switch down") {
+  const Fabric fabric = switch_fabric(4, kLink);
+  Sketch sketch = sketch_of(4, in_switch(Form::AllReduce, 4, 4'000));
+  sketch.reduce_rate(BytesPerSecond(1'000));
+  CHECK(simulate(sketch.program, sketch.lowered, fabric).makespan ==
+        closed_form(Form::AllReduce, 4, 4'000));
+}
+
+TEST_CASE("in switch: messages of different collectives may leave the switch at once") {
+  const Fabric fabric = switch_fabric(4, kLink);
+  const auto from_switch = [&](const Lowered& lowered) {
+    Paths paths(fabric);
+    const Demands found = demands(lowered, paths);
+    return found.links[fabric.direct_link(VertexId(4), VertexId(0))->index()];
+  };
+  Sketch twice(4);
+  for (int i = 0; i < 2; ++i)
+    twice.sync(twice.site(in_switch(Form::Broadcast, 4, 1'000)));
+  CHECK(from_switch(twice.lowered).chains == 2);
+  CHECK(from_switch(twice.lowered).peak == 2 * kLink.bandwidth.count());
+  CHECK(from_switch(twice.lowered).bytes == 2'000);
+  // So may those of runs in a loop.
+  Sketch thrice = sketch_of(4, in_switch(Form::Broadcast, 4, 1'000));
+  thrice.lowered.collectives[0].times = 3;
+  CHECK(from_switch(thrice.lowered).chains == 3);
+  CHECK(from_switch(thrice.lowered).bytes == 3'000);
+}
+
+TEST_CASE("in switch: copies of two broadcasts share the link down") {
+  // Rank 3 sends 4,000 bytes in 1 us, and the next at once: it ends when it has sent. Down it takes
+  // 4 us. When the second is at the switch, at 2 us, three quarters of the first are left: 3 us, at
+  // half the rate 6 us. Then a quarter of the second is left.
+  std::vector<Link> links;
+  for (uint32_t d = 0; d < 4; ++d) {
+    links.push_back({VertexId(d), VertexId(4), BytesPerSecond(4'000'000'000), Duration(0)});
+    links.push_back({VertexId(4), VertexId(d), BytesPerSecond(1'000'000'000), Duration(0)});
+  }
+  const Fabric fabric(4, {"s"}, links);
+  Sketch sketch(4);
+  for (int i = 0; i < 2; ++i)
+    sketch.sync(sketch.site(in_switch(Form::Broadcast, 4, 4'000)));
+  const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
+  CHECK(completion.by == TimedBy::Engine);
+  CHECK(completion.spans[0][0].end == Instant(8'000'000));
+  CHECK(completion.spans[1][0].end == Instant(9'000'000));
+  CHECK(completion.spans[1][3].end == Instant(2'000'000));
+}
+
+}  // namespace
+}  // namespace orrery::test
