@@ -29,7 +29,7 @@ constexpr std::array<LimitInfo, 14> kLimits = {{
     {"values", &Limits::values, "values in a file", false, 100, kOffsets},
     {"text", &Limits::text, "in a text", true, 0, kOffsets},
     {"devices", &Limits::devices, "devices", false, 800, kIds},
-    {"links", &Limits::links, "links", false, 160, kIds},
+    {"links", &Limits::links, "links", false, 176, kIds},
     {"ops", &Limits::ops, "ops", false, 1200, kIds},
     {"device_ops", &Limits::device_ops, "ops over all devices", false, 104, kCounts},
     {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},

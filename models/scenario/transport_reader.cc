@@ -77,12 +77,12 @@ std::vector<ProtocolFigures> read_protocols(DocumentNode node, FigureReader& fig
   std::vector<ProtocolFigures> protocols;
   if (!is_object(node, "an object with the figures of each protocol", diagnostics))
     return protocols;
+  if (node.size() == 0)
+    expected(node, "at least one protocol", diagnostics);
   for (const DocumentNode member : node)
     if (is_object(member, kProtocol, diagnostics))
       protocols.push_back(
           ProtocolReader(std::string(member.key()), member, figures, diagnostics).read());
-  if (protocols.empty())
-    expected(node, "at least one protocol", diagnostics);
   return protocols;
 }
 

@@ -60,7 +60,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
 
   Lowered lowered = lowered_alone(program, std::move(collective));
   lowered.schedules.push_back(std::move(schedule));
-  lowered.choices = {{std::move(algorithm), {}, "it was given"}};
+  lowered.choices = {{std::move(algorithm), "it was given"}};
   lowered.labels = missing_figures(device, lowered.collectives, costs.copies);
   return lowered;
 }

@@ -6,8 +6,8 @@
 namespace orrery {
 
 Choice choice_of(const Method& method, std::string because) {
-  return {std::string(method.algorithm->name),
-          method.protocol == nullptr ? std::string() : method.protocol->name, std::move(because)};
+  return {std::string(method.algorithm->name), std::move(because),
+          method.protocol == nullptr ? std::string() : method.protocol->name};
 }
 
 Asked asked_by(const Op& op) {

@@ -45,8 +45,8 @@ using Tape = std::vector<Instruction>;
 /// The algorithm of a site, and the reason for it.
 struct Choice {
   std::string algorithm;
-  std::string protocol = {};  // by which messages are passed; empty: whole, without one
   std::string because = {};
+  std::string protocol = {};  // by which messages are passed; empty: whole, without one
 
   /// "ring", or with a protocol "ring (ll)".
   std::string method() const {

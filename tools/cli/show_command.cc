@@ -210,14 +210,14 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
                            "all steps run {} times, each time for the next {} elements of "
                            "every slice\n",
                            cut->iterations(), cut->stretch());
-  return fmt::format("{} {}\n{}\n{}\n{}\n", style.bold(command.op), choice.algorithm,
+  return fmt::format("{} {}\n{}\n{}\n{}\n", style.bold(command.op), choice.method(),
                      style.dim("because " + choice.because),
                      style.dim(fmt::format(
                          "group of devices {}; node {} of {} ({}), {} channels, {} "
                          "slots a connection; elements: input {}, output {}, scratch {}",
                          ranges_text(first->members), command.node, extent.nodes,
-                         given.vertex_text(first->vertices[command.node]), extent.channels,
-                         extent.slots, extent.size(node, Area::Input),
+                         scenario.cluster.fabric.vertex_text(first->vertices[command.node]),
+                         extent.channels, extent.slots, extent.size(node, Area::Input),
                          extent.size(node, Area::Output), extent.size(node, Area::Scratch))),
                      style.dim(times)) +
          steps_text(cut == nullptr ? *first->schedule : cut->whole(), node, style);

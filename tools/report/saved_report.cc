@@ -108,6 +108,10 @@ class SavedReportReader {
     op.id = text(fields, "id", "an id").value_or("");
     op.op = text(fields, "op", "an op").value_or("");
     op.algorithm = text_or_null(fields, "algorithm", "an algorithm or null");
+    if (const auto protocol = fields.optional("protocol"); protocol && op.algorithm)
+      op.algorithm =
+          Choice{*op.algorithm, "", read_text(*protocol, "a protocol", diagnostics_).value_or("")}
+              .method();
     op.bytes = Bytes(count(fields, "bytes"));
     op.messages = static_cast<uint64_t>(count(fields, "messages"));
     if (const auto start = fields.required("start_ps"); start && !is_null(*start))

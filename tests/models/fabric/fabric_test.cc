@@ -60,13 +60,12 @@ TEST_CASE("a fabric with other links keeps its switches, and which of them reduc
   const Fabric plain = switch_fabric(3, kLink);
   CHECK(plain.reducing_switches().empty());
   const Fabric reducing = plain.with_reduction({VertexId(3)});
-  const Fabric slower = reducing.with_links({reducing.link(LinkId(1))}, 4, {1, 2});
+  const Fabric slower = reducing.with_links({reducing.link(LinkId(1))}, 4);
   REQUIRE(slower.reducing_switches().size() == 1);
   CHECK(slower.reducing_switches()[0] == VertexId(3));
   CHECK(slower.vertex_text(VertexId(3)) == "switch \"switch\"");
   CHECK(slower.links().size() == 1);
   CHECK(slower.rate_parts() == 4);
-  CHECK(slower.data_share() == DataShare{1, 2});
 }
 
 TEST_CASE("route: the nearer way round a ring, and forward where both are equal") {

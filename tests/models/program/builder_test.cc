@@ -49,7 +49,7 @@ TEST_CASE("builder: parameters that are not given are filled in") {
   const Attributes attributes = building.finish().ops[0].attributes;
   CHECK(attributes.integer("axis") == 0);
   CHECK_FALSE(attributes.boolean("tiled"));
-  CHECK(attributes.integer("slots") == 2);
+  CHECK(attributes.integer("stream") == 0);
   CHECK(attributes.text("entry") == "eager");
   CHECK_FALSE(attributes.has("algorithm"));
 }

@@ -172,7 +172,7 @@ TEST_CASE("bad input: all errors of a file at once, in its order") {
         "f:5:31: /program/0/op: unknown op \"psun\"; did you mean \"psum\"?\n"
         "f:6:56: /program/1/tiled: unknown key \"tiled\"; expected one of \"id\", \"op\", \"of\", "
         "\"donate\", \"site\", \"axis_name\", \"axis_index_groups\", \"algorithm\", \"channels\", "
-        "\"stream\", \"slots\", \"entry\"\n"
+        "\"protocol\", \"stream\", \"slots\", \"entry\"\n"
         "f:6:72: /program/2: expected an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": "
         "\"x\"}, got 7\n"
         "f:7:1: /nane: unknown key \"nane\"; did you mean \"name\"?");

@@ -31,7 +31,8 @@ TEST_CASE("errors: the scenario as a whole") {
        "f:6:11: /memory: expected an object with \"reuse\", \"alignment\", "
        "\"reserved\", \"transport\", got \"xla\""},
       {R"("memory": {"transport": "simple"})",
-       "f:6:25: /memory/transport: expected an object with \"protocol\", \"slot\", got \"simple\""},
+       "f:6:25: /memory/transport: expected true, or an object with \"protocol\", \"slot\", got "
+       "\"simple\""},
       {R"("memory": {"transport": {"protocol": "Simple", "slot": "1 MiB"}})",
        "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got "
        "\"Simple\"; did you mean \"simple\"?"},

@@ -57,7 +57,7 @@ TEST_CASE("writer: the text is laid out as a person would write it") {
   "check_types": true,
   "arrays": {"a": {"shape": [8, 2], "dtype": "f32", "spec": ["x"], "init": 0}},
   "program": [
-    {"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
+    {"id": "r", "op": "psum", "of": "a", "axis_name": "x", "channels": 1},
     {"id": "d", "op": "dot_general", "of": ["r", "r"], "dimension_numbers": [[[0], [0]], [[], []]]}
   ],
   "outputs": ["r"],

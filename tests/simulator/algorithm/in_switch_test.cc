@@ -168,7 +168,7 @@ TEST_CASE("in switch: fits where one switch that reduces has a link to each rank
   CHECK(hub(plain.with_reduction({VertexId(5)}), ranks({1, 2})) == VertexId(5));
   CHECK_FALSE(hub(plain.with_reduction({VertexId(5)}), ranks({0, 1})));
   links[0].cut = true;
-  CHECK_FALSE(hub(both.with_links(links, 1, {}), ranks({0, 1})));
+  CHECK_FALSE(hub(both.with_links(links, 1), ranks({0, 1})));
 }
 
 TEST_CASE("in switch: says why it does not fit") {

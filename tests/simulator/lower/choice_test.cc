@@ -264,14 +264,14 @@ TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exa
 TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of the fabric") {
   Site none(OpKind::AllGather, switch_fabric(4, kLink), 8);
   CHECK(none.pick() == "ring: the only algorithm for all_gather");
-  none.asked_for = "in_switch";
+  none.asked.algorithm = "in_switch";
   CHECK(none.pick() ==
         "algorithm: expected a switch that reduces and has a link to each rank of a group and from "
         "it, got no switch that reduces (in_switch)");
-  none.asked_for = "in_swich";
+  none.asked.algorithm = "in_swich";
   CHECK(none.pick() == "algorithm: expected one of ring, got \"in_swich\"");
   Site there(OpKind::AllGather, reducing_star(4), 8);
-  there.asked_for = "in_swich";
+  there.asked.algorithm = "in_swich";
   CHECK(there.pick() ==
         "algorithm: expected one of ring, in_switch, got \"in_swich\"; did you mean "
         "\"in_switch\"?");
@@ -291,7 +291,7 @@ TEST_CASE("choice: in_switch fits only where each group is on one switch that re
   CHECK(all.pick() == "ring: the only algorithm that fits for all_gather");
   all.groups = {group({0, 1})};
   CHECK(contains(all.pick(), "in_switch"));
-  all.asked_for = "in_switch";
+  all.asked.algorithm = "in_switch";
   CHECK(all.pick() == "in_switch: asked for by the scenario");
 }
 

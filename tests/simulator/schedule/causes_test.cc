@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/stored_schedule.h"
 
@@ -30,6 +31,25 @@ std::string causes(const Schedule& schedule, StepRef ref, Half half) {
                    return true;
                  });
   return result;
+}
+
+TEST_CASE("causes: a switch node has no entry, and who sends to it waits for none") {
+  // A broadcast from rank 0 to rank 1 over switch node 2. It takes the data on channel 0, and hands
+  // them to its port, channel 1, which sends to rank 1.
+  Transport rendezvous;
+  rendezvous.entry = Entry::Rendezvous;
+  const InSwitchSchedule cast(InSwitchSchedule::Form::Broadcast, 2, 4, Combine::None, Node(0),
+                              rendezvous);
+  const auto at = [](uint32_t node, uint32_t channel) {
+    return StepRef{Node(node), Channel(channel), 0};
+  };
+  CHECK(causes(cast, at(0, 0), Half::Receive) == "enter 0");
+  CHECK(causes(cast, at(0, 0), Half::Send) == "order 0.0.0R");
+  CHECK(causes(cast, at(2, 0), Half::Receive) == "message 0.0.0S");
+  CHECK(causes(cast, at(2, 0), Half::Send) == "order 2.0.0R");
+  CHECK(causes(cast, at(2, 1), Half::Receive) == "message 2.0.0S");
+  CHECK(causes(cast, at(2, 1), Half::Send) == "order 2.1.0R, enter 1");
+  CHECK(causes(cast, at(1, 0), Half::Receive) == "enter 1, message 2.1.0S");
 }
 
 TEST_CASE("causes: every half of a ring all-reduce over three ranks") {

@@ -119,8 +119,7 @@ std::unique_ptr<const Schedule> random_in_switch(Random& random, uint32_t nodes,
                                             Node(random.below(nodes)), transport);
 }
 
-std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, RandomKind kind,
-                                                bool has_switch) {
+std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, bool has_switch) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
   transport.slots = static_cast<uint32_t>(random.below(3)) + 1;

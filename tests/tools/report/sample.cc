@@ -99,7 +99,7 @@ Report sample_report() {
          Bytes(1024),
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
   // 50 GB/s for 1.5 us: room for 75,000 bytes.
-  report.links = {{LinkId(0), Bytes(7'500)}, {LinkId(1), Bytes(7'500)}};
+  report.links = {{LinkId(0), Bytes(7'500), 7'500}, {LinkId(1), Bytes(7'500), 7'500}};
   report.checks = {{"DEADLOCK.FREE", Verdict::Holds, "", "the program ends", {}},
                    {"MEMORY.CAPACITY", Verdict::Holds, "", "every device holds what it must", {}}};
 

@@ -55,6 +55,22 @@ TEST_CASE("saved report: a written report reads back as the same run, in both en
   }
 }
 
+/// The sample, whose collectives are passed by a protocol.
+Report sample_with_protocol() {
+  Report sample = sample_report();
+  for (OpReport& op : sample.ops)
+    if (op.choice)
+      op.choice->protocol = "ll";
+  return sample;
+}
+
+TEST_CASE("saved report: the protocol of a collective is read with its algorithm") {
+  const Report sample = sample_with_protocol();
+  const RunRecord saved = read(json_text(sample, {outputs(sample), Encoding::Values}));
+  CHECK(compare(record_of(sample_with_protocol()), saved).same());
+  CHECK_FALSE(compare(record_of(sample_report()), saved).same());
+}
+
 TEST_CASE("saved report: a program that does not end, and a value that a device never had") {
   const RunRecord record =
       read(with("values", R"({"v": {"dtype": "s8", "shape": [1], "per_device": [null, [-7]]}})"));
