@@ -37,7 +37,8 @@ TEST_CASE("in switch: the result is the fold in the order of the ranks, bit for 
        {Dtype::F8E4M3FN, Dtype::F8E5M2, Dtype::BF16, Dtype::F16, Dtype::F32, Dtype::S8}) {
     for (const auto& [op, combine] :
          {std::pair("psum", Combine::Add), {"pmax", Combine::Max}, {"pmin", Combine::Min}}) {
-      CAPTURE(op);
+      const std::string called(op);
+      CAPTURE(called);
       CAPTURE(std::string(name(dtype)));
       const uint32_t ranks = 5;
       const Shape shape{23};
