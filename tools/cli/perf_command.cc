@@ -200,7 +200,9 @@ Outcome execute(const PerfCommand& command, const Terminal& terminal) {
   request.settings = settings_given(command);
   request.processes = command.processes;
   request.kinds = kinds_given(collective, command, terminal.err);
-  request.roots = roots_given(command.root, ranks_given(command));
+  const uint32_t ranks = ranks_given(command);
+  if (has_root(collective))
+    request.roots = roots_given(command.root, ranks);
   if (command.data_budget)
     request.data_budget = size_named("--data-budget", *command.data_budget);
   request.seed = command.seed;

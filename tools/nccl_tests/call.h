@@ -41,8 +41,11 @@ struct NcclProgram {
 ///  - hypercube a ppermute for each bit, one after the other, of all that was gathered so far. Each
 ///    has an array of its own, so that nothing is copied between them.
 ///
-/// Requires a call that is modelled, and a root that is a rank. Throws InputError where the program
-/// is beyond a limit of ours (streams).
+/// Requires a call that is modelled, a root that is a rank, of a gather or scatter at most
+/// kMostSends ranks, of a hypercube a power of 2.
 NcclProgram program_of(const NcclCall& call);
+
+/// Each send has a stream of its own, so that they run at the same time.
+inline constexpr uint32_t kMostSends = 1024;
 
 }  // namespace orrery

@@ -78,6 +78,11 @@ class Perf {
                   fmt::format("expected at most {} of cluster {}, got {} (-t times -g times --np)",
                               counted(cluster_.fabric.devices(), "device"), cluster_.name,
                               counted(table.ranks, "rank")));
+    const bool sends =
+        table.collective == NcclCollective::Gather || table.collective == NcclCollective::Scatter;
+    if (sends && table.ranks > kMostSends)
+      refuse_perf(request_.collective, fmt::format("expected at most {}, got {}",
+                                                   counted(kMostSends, "rank"), table.ranks));
     if (table.collective == NcclCollective::Hypercube && (table.ranks & (table.ranks - 1)) != 0)
       refuse_perf(request_.collective,
                   fmt::format("expected a power of 2, got {}", counted(table.ranks, "rank")));

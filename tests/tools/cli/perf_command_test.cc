@@ -119,6 +119,11 @@ TEST_CASE("perf: processes, all types, all operations, all roots") {
             .rows.size() == 6);
 }
 
+TEST_CASE("perf: a root is read only of what has one") {
+  CHECK(ran(perf({"all_reduce", "-g", "2", "-b", "8", "-e", "8", "-r", "7"})).outcome ==
+        Outcome::Holds);
+}
+
 TEST_CASE("perf: flags that say nothing of a simulation are told, and change nothing") {
   const std::vector<std::string> plain = perf({"alltoall", "-g", "4", "-b", "1M", "-e", "1M"});
   std::vector<std::string> more = plain;

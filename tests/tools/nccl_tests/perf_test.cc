@@ -201,6 +201,10 @@ TEST_CASE("perf: what is not modelled, and inputs that are refused") {
         "times --np)");
   CHECK(refusal_of(request_of(NcclCollective::Hypercube, 6, 8), pairs(6)) ==
         "hypercube_perf: expected a power of 2, got 6 ranks");
+  Cluster large = pairs(2);
+  large.fabric = switch_fabric(1025, {BytesPerSecond(kRate), Duration(kLatency)});
+  CHECK(refusal_of(request_of(NcclCollective::Scatter, 1025, 1 << 20), large) ==
+        "scatter_perf: expected at most 1024 ranks, got 1025");
   PerfRequest many = request_of(NcclCollective::AllReduce, 2, 8);
   many.settings.most = Bytes(int64_t{1} << 30);
   many.settings.step = 1;
