@@ -14,8 +14,8 @@ namespace orrery {
 
 inline constexpr std::string_view kInSwitchReduction = "in_switch_reduction";
 
-/// true: all switches; false: none; a list: those that it names. `fabric` is null where it has an error: then the names
-/// are not looked at.
+/// true: all switches; false: none; a list: those that it names. `fabric` is null where it has an
+/// error: then the names are not looked at.
 std::vector<VertexId> read_reducing_switches(DocumentNode node, const Fabric* fabric,
                                              FigureReader& figures, Diagnostics& diagnostics);
 
