@@ -38,8 +38,7 @@ class Faults {
       lengthen_local_ops();
     FaultEffects fault_effects;
     if (!links_.empty())
-      fault_effects.fabric.emplace(
-          healthy_.with_links(std::move(links_), rate_parts_));
+      fault_effects.fabric.emplace(healthy_.with_links(std::move(links_), rate_parts_));
     fault_effects.device_start = std::move(device_start_);
     return fault_effects;
   }

@@ -47,8 +47,8 @@ class QuietTimer {
   const Fabric& fabric() const { return paths_.fabric(); }
 
   /// The time from the launch for the ranks on `vertices`, one for each of `request.nodes`; or why
-  /// it has none: "has no route for some message". The request has no connections. Requires that the
-  /// algorithm fits. Throws Overflow.
+  /// it has none: "has no route for some message". The request has no connections. Requires that
+  /// the algorithm fits. Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Method& method, const Asked& asked, const ScheduleRequest& request,
              WorkType work, std::span<const VertexId> vertices);

@@ -64,11 +64,10 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     }
     plan.steps = std::min(plan.steps + steps[group.size()], most_steps_ + 1);
     const SharedList<VertexId>& ranks = key.grouping->vertices[g];
-    plan.vertices.push_back(
-        pick.method.algorithm->switch_of == nullptr
-            ? ranks
-            : vertices_of_nodes(*pick.method.algorithm, *of_size.schedule,
-                                {paths_.fabric(), ranks}));
+    plan.vertices.push_back(pick.method.algorithm->switch_of == nullptr
+                                ? ranks
+                                : vertices_of_nodes(*pick.method.algorithm, *of_size.schedule,
+                                                    {paths_.fabric(), ranks}));
   }
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);

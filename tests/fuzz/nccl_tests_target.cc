@@ -13,9 +13,9 @@ void fuzz_nccl_tests(std::string_view text) {
     for (const NcclTable& table : tables) {
       ORRERY_CHECK(table.ranks >= 1 && table.ranks <= kMostNcclRanks && !table.rows.empty(),
                    "a table has ranks and rows");
-      ORRERY_CHECK(!table.settings || table.ranks % (table.settings->threads *
-                                                     table.settings->gpus) == 0,
-                   "ranks are those of whole processes");
+      ORRERY_CHECK(
+          !table.settings || table.ranks % (table.settings->threads * table.settings->gpus) == 0,
+          "ranks are those of whole processes");
       for (const NcclRow& row : table.rows)
         ORRERY_CHECK(row.size >= Bytes() && (!row.root || *row.root < table.ranks),
                      "a row has a size, and a root that is a rank");
