@@ -92,10 +92,15 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
+/// Labels of figures that reports name.
+inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
+inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
+inline constexpr std::string_view kOverridden = "overridden";      // by the command line
+
 /// Where a figure of a cluster comes from.
 struct FigureSource {
   std::string figure;  // "latency", "flops/bf16", "transport/ll/launch"
-  std::string label;   // "data sheet", "measured", "calibrated", "extrapolated"
+  std::string label;   // "data sheet", "measured", or one of those above
   std::string source;
   std::string date;
   friend bool operator==(const FigureSource&, const FigureSource&) = default;

@@ -4,6 +4,8 @@
 // What a figure is of NCCL: docs/scenario.md, "Transport".
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,8 +43,21 @@ struct ProtocolFigures {
   std::optional<Bytes> largest_message() const;
 };
 
+/// The collectives of one op whose measured times a transport's figures were fitted to.
+struct CalibratedRange {
+  uint32_t least_ranks = 1;
+  uint32_t most_ranks = 1;
+  Bytes least;  // of a rank: the larger of operand and result
+  Bytes most;
+  friend bool operator==(const CalibratedRange&, const CalibratedRange&) = default;
+};
+
+/// Ops by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
 struct TransportFigures {
   std::vector<ProtocolFigures> protocols;
+  /// What a process takes to issue the op on one device. Only `orrery perf` counts it.
+  std::map<std::string, Duration, std::less<>> host_launch = {};
+  std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;
 };
 

@@ -66,6 +66,31 @@ std::span<const OpRules> all_rules() {
   return table();
 }
 
+OpKind timed_as(OpKind kind) {
+  switch (kind) {
+    case OpKind::Pmean:
+    case OpKind::Pmax:
+    case OpKind::Pmin:
+    case OpKind::Pargmax:
+    case OpKind::Pargmin:
+      return OpKind::Psum;
+    case OpKind::Pswapaxes:
+      return OpKind::AllToAll;
+    case OpKind::Pshuffle:
+      return OpKind::Ppermute;
+    default:
+      return kind;
+  }
+}
+
+std::vector<std::string_view> timed_ops() {
+  std::vector<std::string_view> names;
+  for (const OpRules& rules : table())
+    if (rules.family == Family::Collective && timed_as(rules.kind) == rules.kind)
+      names.push_back(rules.name);
+  return names;
+}
+
 std::optional<OpName> op_named(std::string_view name) {
   const bool start = name.ends_with(kStart);
   const std::string_view sync = start ? name.substr(0, name.size() - kStart.size()) : name;

@@ -180,6 +180,12 @@ const OpRules& rules(OpKind kind);
 /// All rules, in the order of OpKind.
 std::span<const OpRules> all_rules();
 
+/// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
+/// all_to_all for pswapaxes, ppermute for pshuffle. Requires a collective.
+OpKind timed_as(OpKind kind);
+/// The names of all that some collective is timed as.
+std::vector<std::string_view> timed_ops();
+
 /// Reads "psum", "psum_start", "add", "done", ...
 struct OpName {
   OpKind kind;

@@ -101,7 +101,27 @@ class ClusterWriter {
     Members protocols;
     for (const ProtocolFigures& protocol : transport.protocols)
       protocols.emplace_back(protocol.name, protocol_text(protocol));
-    return JsonText::object({{"protocols", JsonText::object(std::move(protocols))}});
+    Members members;
+    members.emplace_back("protocols", JsonText::object(std::move(protocols)));
+    Members launches;
+    for (const auto& [op, time] : transport.host_launch)
+      launches.emplace_back(op, figure("transport/host_launch/" + op, quantity_text(time)));
+    if (!launches.empty())
+      members.emplace_back("host_launch", JsonText::object(std::move(launches)));
+    Members ranges;
+    for (const auto& [op, range] : transport.calibrated)
+      ranges.emplace_back(op, range_text(range));
+    if (!ranges.empty())
+      members.emplace_back("calibrated", JsonText::object(std::move(ranges)));
+    return JsonText::object(std::move(members));
+  }
+
+  static JsonText range_text(const CalibratedRange& range) {
+    return JsonText::object(
+        {{"least_ranks", JsonText::raw(fmt::format("{}", range.least_ranks))},
+         {"most_ranks", JsonText::raw(fmt::format("{}", range.most_ranks))},
+         {"least", JsonText::text(quantity_text(range.least))},
+         {"most", JsonText::text(quantity_text(range.most))}});
   }
 
   JsonText protocol_text(const ProtocolFigures& protocol) {

@@ -1,9 +1,12 @@
 #include "models/scenario/transport_reader.h"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/program/rules.h"
 #include "models/scenario/fields.h"
@@ -86,6 +89,74 @@ std::vector<ProtocolFigures> read_protocols(DocumentNode node, FigureReader& fig
   return protocols;
 }
 
+/// Whether a member's key is an op by which tables have times.
+bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
+  const std::vector<std::string_view> ops = timed_ops();
+  if (std::find(ops.begin(), ops.end(), member.key()) != ops.end())
+    return true;
+  diagnostics.add(member.key_origin(),
+                  fmt::format("expected one of {} as key, got {}{}", fmt::join(ops, ", "),
+                              in_quotes(member.key()), did_you_mean(member.key(), ops)));
+  return false;
+}
+
+std::map<std::string, Duration, std::less<>> read_host_launch(DocumentNode node,
+                                                              FigureReader& figures,
+                                                              Diagnostics& diagnostics) {
+  std::map<std::string, Duration, std::less<>> launch;
+  if (!is_object(node, "an object with a time per op", diagnostics))
+    return launch;
+  Fields fields(node, diagnostics);
+  for (const DocumentNode member : node) {
+    if (!is_timed_op(member, diagnostics))
+      continue;
+    const std::string& op = member.key();
+    if (const auto time =
+            figures.quantity(fields, op, Dimension::Time, {}, "transport/host_launch/" + op))
+      launch.emplace(op, *time);
+  }
+  return launch;
+}
+
+std::optional<CalibratedRange> read_range(DocumentNode node, Diagnostics& diagnostics) {
+  if (!is_object(node, "an object with \"least_ranks\", \"most_ranks\", \"least\" and \"most\"",
+                 diagnostics))
+    return std::nullopt;
+  Fields fields(node, diagnostics);
+  const auto ranks = [&](std::string_view key) -> std::optional<int64_t> {
+    const std::optional<DocumentNode> number = fields.required(key);
+    constexpr IntegerRange kRanks = {1, std::numeric_limits<uint32_t>::max()};
+    return number ? read_integer(*number, "a number of ranks", kRanks, diagnostics) : std::nullopt;
+  };
+  const std::optional<int64_t> least_ranks = ranks("least_ranks");
+  const std::optional<int64_t> most_ranks = ranks("most_ranks");
+  const std::optional<int64_t> least = fields.required_quantity("least", Dimension::Size);
+  const std::optional<int64_t> most = fields.required_quantity("most", Dimension::Size);
+  fields.finish();
+  if (!least_ranks || !most_ranks || !least || !most)
+    return std::nullopt;
+  if (*least_ranks > *most_ranks || *least > *most) {
+    diagnostics.add(node.origin(), "expected the least to be at most the most");
+    return std::nullopt;
+  }
+  return CalibratedRange{static_cast<uint32_t>(*least_ranks), static_cast<uint32_t>(*most_ranks),
+                         Bytes(*least), Bytes(*most)};
+}
+
+std::map<std::string, CalibratedRange, std::less<>> read_calibrated(DocumentNode node,
+                                                                    Diagnostics& diagnostics) {
+  std::map<std::string, CalibratedRange, std::less<>> calibrated;
+  if (!is_object(node, "an object with a range per op", diagnostics))
+    return calibrated;
+  for (const DocumentNode member : node) {
+    if (!is_timed_op(member, diagnostics))
+      continue;
+    if (const auto range = read_range(member, diagnostics))
+      calibrated.emplace(member.key(), *range);
+  }
+  return calibrated;
+}
+
 }  // namespace
 
 std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& figures,
@@ -96,6 +167,10 @@ std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& 
   TransportFigures transport;
   if (const auto protocols = fields.required("protocols"))
     transport.protocols = read_protocols(*protocols, figures, diagnostics);
+  if (const auto launch = fields.optional("host_launch"))
+    transport.host_launch = read_host_launch(*launch, figures, diagnostics);
+  if (const auto calibrated = fields.optional("calibrated"))
+    transport.calibrated = read_calibrated(*calibrated, diagnostics);
   fields.finish();
   return transport;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +12,7 @@
 #include "models/base/amount_text.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
+#include "simulator/lower/extrapolation.h"
 
 namespace orrery {
 
@@ -98,6 +101,8 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
   }
   if (used.count(nullptr) > 0)
     labels.emplace_back("transport: some collectives are served by no protocol: passed whole");
+  for (std::string& text : extrapolated_labels(*transport, collectives))
+    labels.push_back(std::move(text));
   if (slots)
     labels.emplace_back(
         "transport: a message waits for slots of its own collective, not for those that others "
@@ -106,11 +111,24 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
 }
 
 std::vector<std::string> fitted_figures(const Cluster& cluster) {
+  using Fit = std::tuple<std::string, std::string, std::string>;  // label, source, date
+  std::vector<std::pair<Fit, std::vector<std::string>>> fits;
+  for (const FigureSource& figure : cluster.sources) {
+    if (figure.label != kCalibrated && figure.label != kExtrapolated && figure.label != kOverridden)
+      continue;
+    const Fit fit(figure.label, figure.source, figure.date);
+    auto found = std::find_if(fits.begin(), fits.end(),
+                              [&](const auto& other) { return other.first == fit; });
+    if (found == fits.end())
+      found = fits.insert(found, {fit, {}});
+    found->second.push_back(figure.figure);
+  }
   std::vector<std::string> labels;
-  for (const FigureSource& figure : cluster.sources)
-    if (figure.label == "calibrated" || figure.label == "extrapolated")
-      labels.push_back(
-          fmt::format("{}: {} ({}, {})", figure.figure, figure.label, figure.source, figure.date));
+  for (const auto& [fit, figures] : fits) {
+    const auto& [label, source, date] = fit;
+    labels.push_back(
+        fmt::format("{}: {} ({}, {})", fmt::join(figures, ", "), label, source, date));
+  }
   return labels;
 }
 

@@ -23,8 +23,8 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
 std::vector<std::string> transport_labels(const std::optional<TransportFigures>& transport,
                                           std::span<const Collective> collectives);
 
-/// The figures that were fitted to measurements or extended from others. Those that a maker states
-/// or a tool reports need no label.
+/// The figures that were fitted to measurements, extended from others, or overridden by the command
+/// line; those of one source together. Those that a maker states or a tool reports need no label.
 std::vector<std::string> fitted_figures(const Cluster& cluster);
 
 }  // namespace orrery

@@ -89,6 +89,18 @@ struct PerfCommand {
   Limits limits;
 };
 
+struct CalibrateCommand {
+  std::vector<std::string> tables;  // files
+  std::string base;                 // a cluster of the catalog, or a file with one
+  std::string output;
+  std::optional<std::string> collective;  // of tables that do not say it
+  std::optional<uint32_t> ranks;          // likewise
+  std::optional<std::string> date;        // of the figures' sources; the day of the run
+  bool validates = true;                  // by leaving out each number of ranks
+  int evaluations = 2000;                 // of one fit, at most
+  Limits limits;
+};
+
 enum class OpsFormat : uint8_t { Text, Markdown };
 
 struct ShowCommand {
@@ -116,7 +128,8 @@ struct Message {
 };
 
 using Command =
-    std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, ShowCommand, Message>;
+    std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, CalibrateCommand, ShowCommand,
+                 Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -126,6 +139,7 @@ Outcome execute(const RunCommand& command, const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);
+Outcome execute(const CalibrateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 

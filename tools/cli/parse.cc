@@ -273,6 +273,45 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
       "orrery.\n");
 }
 
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
+  CLI::App& parent = *app.add_subcommand(
+      "calibrate", "Fit how a cluster passes messages to times that were measured");
+  parent.require_subcommand(1);
+  CLI::App& command = *parent.add_subcommand("nccl-tests", "To tables of nccl-tests");
+  command
+      .add_option("TABLE", calibrate.tables,
+                  "Files of what its programs printed or wrote with -J, or JSON with tables")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--base", calibrate.base,
+                  "The cluster to start from: of the catalog, or a file with one")
+      ->required()
+      ->type_name("NAME|FILE");
+  command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--collective", calibrate.collective, "Of tables that do not say it")
+      ->type_name("NAME");
+  command.add_option("--ranks", calibrate.ranks, "Of tables that do not say it")
+      ->check(whole_number(1, kMostPerfNumber))
+      ->type_name("N");
+  command
+      .add_option("--date", calibrate.date,
+                  "The date of the figures, which the file tells (default: today, in UTC)")
+      ->type_name("DATE");
+  command.add_flag("!--no-validation", calibrate.validates,
+                   "Do not fit again with each number of ranks left out");
+  command
+      .add_option("--evaluations", calibrate.evaluations,
+                  "Times of all calls that one fit works out at most (default: 2000)")
+      ->check(whole_number(1, kMostPerfNumber))
+      ->type_name("N");
+  add_limits(command, calibrate.limits);
+  command.footer(
+      "Example:\n  orrery calibrate nccl-tests all_reduce_8.txt --base a100-sxm-8 -o mine.json\n");
+}
+
 void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
       "show",
@@ -399,11 +438,13 @@ Command parse_command_line(std::vector<std::string> arguments) {
   ProveCommand prove;
   PerfCommand perf;
   perf.arguments = arguments;
+  CalibrateCommand calibrate;
   ShowCommand show;
   add_run(app, run);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
+  add_calibrate(app, calibrate);
   std::string shell;
   add_show(app, show);
   add_completion(app, shell);
@@ -430,6 +471,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return prove;
   if (app.got_subcommand("perf"))
     return perf;
+  if (app.got_subcommand("calibrate"))
+    return calibrate;
   return show;
 }
 

@@ -11,11 +11,11 @@
 #include "models/base/diagnostics.h"
 #include "simulator/lower/assumptions.h"
 #include "tools/nccl_tests/call.h"
+#include "tools/nccl_tests/call_time.h"
 #include "tools/nccl_tests/draft.h"
 #include "tools/nccl_tests/writer.h"
 #include "verifier/check/names.h"
 #include "verifier/run.h"
-#include "verifier/stages.h"
 
 namespace orrery {
 namespace {
@@ -164,23 +164,13 @@ class Perf {
   }
 
   Duration time_of(const NcclCall& call, const Program& program) {
-    Diagnostics diagnostics(program_name(call.collective));
-    StageOptions options;
-    options.limits = request_.limits;
-    options.seed = request_.seed;
-    options.slack_budget = 0;
-    Stages stages(program, cluster_, std::move(options), diagnostics);
-    diagnostics.throw_if_any();
-    const std::optional<Completion>& times = stages.times();
-    diagnostics.throw_if_any();
-    if (!times)
-      refuse_perf(call.collective, fmt::format("cannot end on cluster {}", cluster_.name));
-    for (const auto& labels : {stages.lowered().labels, fitted_figures(cluster_)})
+    const CallTime made = call_time(call, program, settings_.threads * settings_.gpus, cluster_, request_.limits);
+    for (const auto& labels : {made.labels, fitted_figures(cluster_)})
       for (const std::string& label : labels)
         if (std::find(result_.assumed.begin(), result_.assumed.end(), label) ==
             result_.assumed.end())
           result_.assumed.push_back(label);
-    return times->makespan - Instant();
+    return made.time;
   }
 
   /// Of all results of one run with values.

@@ -1,0 +1,247 @@
+#include "tools/calibrate/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/document.h"
+#include "models/scenario/transport_reader.h"
+#include "tools/calibrate/start_file.h"
+
+namespace orrery {
+namespace {
+
+bool was_fitted(const FigureSource& source) {
+  return source.label == kCalibrated || source.label == kExtrapolated;
+}
+
+bool is_of_transport(const FigureSource& source) {
+  return source.figure.starts_with("transport/");
+}
+
+TransportFigures start_transport() {
+  const std::string_view text = start_files().front().json;
+  Diagnostics diagnostics("start.json");
+  const Document document(text, diagnostics);
+  FigureReader figures(diagnostics);
+  std::optional<TransportFigures> transport =
+      read_transport(*document.root(), figures, diagnostics);
+  diagnostics.throw_if_any();
+  return std::move(*transport);
+}
+
+Fabric without_latency(const Fabric& fabric) {
+  std::vector<Link> links(fabric.links().begin(), fabric.links().end());
+  for (Link& link : links)
+    link.latency = Duration();
+  return fabric.with_links(std::move(links), fabric.rate_parts());
+}
+
+/// The op as which a call is timed.
+std::string_view op_of(const MeasuredCall& call) {
+  for (const Op& op : call.program->ops)
+    if (op.site)
+      return rules(timed_as(op.kind)).name;
+  fail_check("op_of", "a program with a collective", __FILE__, __LINE__);
+}
+
+/// Per op, the least time of one GPU of a process that has several.
+std::map<std::string, Duration, std::less<>> least_host_launch(
+    std::span<const MeasuredCall> calls) {
+  std::map<std::string, Duration, std::less<>> least;
+  for (const MeasuredCall& call : calls) {
+    if (call.gpus_of_process < 2)
+      continue;
+    for (const Duration time : call.times) {
+      const Duration each(time.count() / int64_t{call.gpus_of_process});
+      const auto [found, first] = least.try_emplace(std::string(op_of(call)), each);
+      if (!first)
+        found->second = std::min(found->second, each);
+    }
+  }
+  return least;
+}
+
+std::string listed(const std::set<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3 (a.txt)".
+std::string source_text(std::span<const NcclTable> tables, std::span<const MeasuredCall> calls) {
+  std::set<std::string> collectives, versions, sources;
+  std::set<uint32_t> ranks;
+  for (const MeasuredCall& call : calls) {
+    const NcclTable& table = tables[call.table];
+    collectives.insert(std::string(name(table.collective)));
+    ranks.insert(table.ranks);
+    sources.insert(table.source.empty() ? table.file : table.source);
+    if (table.nccl_version)
+      versions.insert(*table.nccl_version);
+  }
+  return fmt::format("nccl-tests {} on {} ranks, NCCL {} ({})", listed(collectives),
+                     fmt::join(ranks, ", "),
+                     versions.empty() ? "of unknown version" : listed(versions), listed(sources));
+}
+
+std::map<std::string, CalibratedRange, std::less<>> ranges_of(
+    std::span<const MeasuredCall> calls) {
+  std::map<std::string, CalibratedRange, std::less<>> ranges;
+  for (const MeasuredCall& call : calls) {
+    const uint32_t ranks = call.call.ranks;
+    const auto [found, first] = ranges.try_emplace(
+        std::string(op_of(call)), CalibratedRange{ranks, ranks, call.size, call.size});
+    CalibratedRange& range = found->second;
+    range.least_ranks = std::min(range.least_ranks, ranks);
+    range.most_ranks = std::max(range.most_ranks, ranks);
+    range.least = std::min(range.least, call.size);
+    range.most = std::max(range.most, call.size);
+  }
+  return ranges;
+}
+
+/// Leaves away the protocols that no call is carried out by; their names.
+std::vector<std::string> drop_unused(Cluster& cluster, std::span<const CallTime> modelled) {
+  std::set<std::string> used;
+  for (const CallTime& time : modelled)
+    for (const Choice& choice : time.choices)
+      used.insert(choice.protocol);
+  std::vector<std::string> unused;
+  std::erase_if(cluster.transport->protocols, [&](const ProtocolFigures& protocol) {
+    if (used.contains(protocol.name))
+      return false;
+    unused.push_back(protocol.name);
+    return true;
+  });
+  return unused;
+}
+
+class Calibrator {
+ public:
+  Calibrator(const Cluster& base, std::span<const NcclTable> tables,
+             std::span<const MeasuredCall> calls, const CalibrationOptions& options)
+      : tables_(tables),
+        calls_(calls),
+        options_(options),
+        start_(calibration_start(base, calls)) {}
+
+  Calibration run() {
+    const Fit fit = fit_to(calls_);
+    Calibration made{fit.cluster, {}, {}, {}, {}, fit.evaluations};
+    made.residuals = residuals_of(calls_, fit.cluster);
+    made.unused = drop_unused(made.cluster, modelled_times(calls_, fit.cluster, options_.limits));
+    leave_out_ranks(made);
+    label(fit, made);
+    return made;
+  }
+
+ private:
+  Fit fit_to(std::span<const MeasuredCall> calls) const {
+    const std::vector<MeasuredCall> some = thinned(calls, options_.rows_of_table);
+    return fit(start_, some, {options_.evaluations, options_.limits});
+  }
+
+  std::vector<Residual> residuals_of(std::span<const MeasuredCall> calls,
+                                     const Cluster& cluster) const {
+    return residuals(calls, modelled_times(calls, cluster, options_.limits));
+  }
+
+  void leave_out_ranks(Calibration& made) {
+    std::map<uint32_t, std::vector<MeasuredCall>> by_ranks;
+    for (const MeasuredCall& call : calls_)
+      by_ranks[call.call.ranks].push_back(call);
+    if (!options_.leave_out_ranks || by_ranks.size() < 2)
+      return;
+    for (const auto& [ranks, left_out] : by_ranks) {
+      std::vector<MeasuredCall> others;
+      for (const MeasuredCall& call : calls_)
+        if (call.call.ranks != ranks)
+          others.push_back(call);
+      const Fit fit = fit_to(others);
+      made.evaluations += fit.evaluations;
+      std::vector<Residual> errors = residuals_of(left_out, fit.cluster);
+      // Each refers to the call of the whole list, which outlives the copies.
+      size_t at = 0;
+      for (const MeasuredCall& call : calls_)
+        if (call.call.ranks == ranks)
+          for (size_t t = 0; t < call.times.size(); ++t)
+            errors[at++].call = &call;
+      made.left_out.push_back({ranks, std::move(errors)});
+    }
+  }
+
+  void label(const Fit& fit, Calibration& made) const {
+    std::string source = fmt::format("{}; mean error {}", source_text(tables_, calls_),
+                                     percent(summary(made.residuals).mean));
+    if (!made.left_out.empty()) {
+      std::vector<Residual> all;
+      for (const LeftOutRanks& fold : made.left_out)
+        all.insert(all.end(), fold.residuals.begin(), fold.residuals.end());
+      source += fmt::format(", {} on numbers of ranks left out", percent(summary(all).mean));
+    }
+    std::vector<FigureSource>& sources = made.cluster.sources;
+    for (size_t f = 0; f < fit.free.size(); ++f) {
+      const FreeFigure& figure = fit.free[f];
+      const bool unused =
+          std::any_of(made.unused.begin(), made.unused.end(), [&](const std::string& protocol) {
+            return figure.name.starts_with("transport/" + protocol + "/");
+          });
+      if (unused)
+        continue;
+      made.figures.push_back(
+          {figure.name, figure.text(figure.start), figure.text(fit.fitted[f])});
+      std::erase_if(sources, [&](const FigureSource& of) { return of.figure == figure.name; });
+      sources.push_back({figure.name, std::string(kCalibrated), source, options_.date});
+    }
+    std::sort(sources.begin(), sources.end(),
+              [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
+    made.cluster.transport->calibrated = ranges_of(calls_);
+  }
+
+  const std::span<const NcclTable> tables_;
+  const std::span<const MeasuredCall> calls_;
+  const CalibrationOptions& options_;
+  const Cluster start_;
+};
+
+}  // namespace
+
+Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls) {
+  Cluster start = base;
+  const auto fitted = [&](std::string_view figure) {
+    return std::any_of(base.sources.begin(), base.sources.end(), [&](const FigureSource& source) {
+      return source.figure == figure && was_fitted(source);
+    });
+  };
+  if (fitted("latency"))
+    start.fabric = without_latency(start.fabric);
+  if (fitted("launch"))
+    start.device.launch.reset();
+  const bool transport_was_fitted =
+      std::any_of(base.sources.begin(), base.sources.end(), [](const FigureSource& source) {
+        return is_of_transport(source) && was_fitted(source);
+      });
+  if (!start.transport || transport_was_fitted) {
+    start.transport = start_transport();
+    std::erase_if(start.sources, is_of_transport);
+  }
+  std::erase_if(start.sources, was_fitted);
+  start.transport->calibrated.clear();
+  start.transport->host_launch = least_host_launch(calls);
+  constexpr int64_t kCopyRate = 1'000'000'000'000;
+  if (!start.device.copy_rate)
+    start.device.copy_rate = BytesPerSecond(kCopyRate);
+  return start;
+}
+
+Calibration calibrate(const Cluster& base, std::span<const NcclTable> tables,
+                      std::span<const MeasuredCall> calls, const CalibrationOptions& options) {
+  return Calibrator(base, tables, calls, options).run();
+}
+
+}  // namespace orrery

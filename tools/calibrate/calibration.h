@@ -1,0 +1,60 @@
+#pragma once
+
+// A cluster whose transport is fitted to tables of nccl-tests, and how well it fits.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
+#include "tools/calibrate/fit.h"
+#include "tools/calibrate/measured_call.h"
+#include "tools/calibrate/residuals.h"
+#include "tools/nccl_tests/table.h"
+
+namespace orrery {
+
+struct CalibrationOptions {
+  int evaluations = 2000;      // of one fit, at most
+  size_t rows_of_table = 24;   // that are fitted to; errors are of all
+  bool leave_out_ranks = true; // validates, where there are several numbers of ranks
+  std::string date;            // of the figures' sources
+  Limits limits;
+};
+
+/// A figure before and after.
+struct FittedFigure {
+  std::string name;
+  std::string start;
+  std::string fitted;
+};
+
+/// The errors of the calls of one number of ranks, by a fit to all others.
+struct LeftOutRanks {
+  uint32_t ranks = 0;
+  std::vector<Residual> residuals;
+};
+
+struct Calibration {
+  Cluster cluster;  // fitted figures are labelled, and the transport says what it is calibrated for
+  std::vector<FittedFigure> figures;
+  std::vector<std::string> unused;  // protocols that no call is fastest with; not in the cluster
+  std::vector<Residual> residuals;
+  std::vector<LeftOutRanks> left_out;  // by ranks
+  int evaluations = 0;
+};
+
+/// What calibration starts from. Figures of the base that were fitted are fitted anew: the latency
+/// of links becomes 0 and the device's launch is left away, since those of the protocols stand for
+/// them; a transport with such figures, or none, becomes NCCL's (start.json). host_launch is the
+/// least time per GPU of an op, where a process has several.
+Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls);
+
+/// Requires calls, which must outlive the result. `tables` are those they are from.
+Calibration calibrate(const Cluster& base, std::span<const NcclTable> tables,
+                      std::span<const MeasuredCall> calls, const CalibrationOptions& options);
+
+}  // namespace orrery

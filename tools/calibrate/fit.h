@@ -1,0 +1,36 @@
+#pragma once
+
+// Fits figures of a cluster to measured times.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
+#include "tools/calibrate/free_figure.h"
+#include "tools/calibrate/measured_call.h"
+
+namespace orrery {
+
+struct FitOptions {
+  int evaluations = 3000;  // at most, of the whole set of calls
+  Limits limits;
+};
+
+struct Fit {
+  Cluster cluster;                // with the fitted figures, rounded to three digits
+  std::vector<FreeFigure> free;   // those that a time of a call depends on; others keep their start
+  std::vector<int64_t> fitted;    // of each of them
+  int evaluations = 0;
+};
+
+/// Minimises the mean of |log(modelled / measured)| over the calls, so that twice and half the time
+/// count the same, and one odd row little. Begins at `start`; each figure stays within a factor of
+/// 100 of it. Deterministic.
+Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOptions& options);
+
+/// At most `most` calls of each table, evenly over its rows, first and last included.
+std::vector<MeasuredCall> thinned(std::span<const MeasuredCall> calls, size_t most);
+
+}  // namespace orrery

@@ -1,0 +1,134 @@
+#include "tools/calibrate/measured_call.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+
+namespace orrery {
+namespace {
+
+std::string called(const NcclTable& table) {
+  return fmt::format("{}:{}: {} of {}", table.file, table.line, name(table.collective),
+                     counted(table.ranks, "rank"));
+}
+
+std::vector<Duration> times_of(const NcclRow& row) {
+  std::vector<Duration> times;
+  for (const std::optional<NcclFigures>& figures : {row.out_of_place, row.in_place})
+    if (figures && figures->time > Duration())
+      times.push_back(figures->time);
+  return times;
+}
+
+/// Why a whole table is left out.
+std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
+  if (table.hosts.value_or(1) != 1)
+    return fmt::format("on {} hosts", *table.hosts);
+  if (table.ranks > devices)
+    return fmt::format("the cluster has {}", counted(devices, "device"));
+  if (table.ranks == 1)
+    return "nothing is exchanged";
+  const bool sends =
+      table.collective == NcclCollective::Gather || table.collective == NcclCollective::Scatter;
+  if (sends && table.ranks > kMostSends)
+    return fmt::format("expected at most {}", counted(kMostSends, "rank"));
+  return std::nullopt;
+}
+
+/// Empty where the row is no call of ours, with the reason in `why`.
+std::optional<MeasuredCall> measured_call(const NcclTable& table, const NcclRow& row,
+                                          std::string& why) {
+  const std::optional<Dtype> dtype = row.type.empty() ? Dtype::F32 : nccl_type_named(row.type);
+  const std::optional<NcclRedop> redop =
+      row.redop.empty() || row.redop == "none" ? NcclRedop::Sum : nccl_redop_named(row.redop);
+  if (!dtype || !redop) {
+    why = fmt::format("no type or operation of ours: {} {}", row.type, row.redop);
+    return std::nullopt;
+  }
+  if (const auto reason = not_modelled(table.collective, *dtype, *redop)) {
+    why = *reason;
+    return std::nullopt;
+  }
+  const Bytes element = itemsize(*dtype);
+  MeasuredCall measured;
+  measured.call = {table.collective,
+                   table.ranks,
+                   nccl_counts(table.collective, row.size.count() / element.count(), element,
+                               table.ranks),
+                   *dtype,
+                   *redop,
+                   row.root.value_or(0)};
+  measured.size = row.size;
+  measured.gpus_of_process = table.settings ? table.settings->threads * table.settings->gpus : 1;
+  measured.times = times_of(row);
+  if (measured.call.counts.parameter == 0 || measured.times.empty()) {
+    why = "no elements, or no time";
+    return std::nullopt;
+  }
+  measured.program = std::make_shared<const Program>(program_of(measured.call).program);
+  return measured;
+}
+
+}  // namespace
+
+MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices) {
+  MeasuredCalls measured;
+  for (size_t t = 0; t < tables.size(); ++t) {
+    const NcclTable& table = tables[t];
+    if (const auto why = unfit(table, devices)) {
+      measured.left_out.push_back(fmt::format("{}: left out: {}", called(table), *why));
+      continue;
+    }
+    int64_t rows = 0;
+    std::string why;
+    for (const NcclRow& row : table.rows) {
+      if (std::optional<MeasuredCall> call = measured_call(table, row, why)) {
+        call->table = t;
+        measured.calls.push_back(std::move(*call));
+      } else {
+        ++rows;
+      }
+    }
+    if (rows > 0)
+      measured.left_out.push_back(
+          fmt::format("{}: left out {}: {}", called(table), counted(rows, "row"), why));
+  }
+  return measured;
+}
+
+std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const Cluster& cluster,
+                                     const Limits& limits) {
+  std::vector<CallTime> times(calls.size());
+  std::atomic<size_t> next = 0;
+  std::mutex failed;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (size_t c = next++; c < calls.size(); c = next++)
+        times[c] = call_time(calls[c].call, *calls[c].program, calls[c].gpus_of_process, cluster,
+                             limits);
+    } catch (...) {
+      const std::lock_guard lock(failed);
+      failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t < std::thread::hardware_concurrency() && t < calls.size(); ++t)
+    threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads)
+    thread.join();
+  if (failure)
+    std::rethrow_exception(failure);
+  return times;
+}
+
+}  // namespace orrery

@@ -1,0 +1,42 @@
+#pragma once
+
+// The rows of tables of nccl-tests as calls that can be timed on a cluster.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
+#include "tools/nccl_tests/call.h"
+#include "tools/nccl_tests/call_time.h"
+#include "tools/nccl_tests/table.h"
+
+namespace orrery {
+
+struct MeasuredCall {
+  NcclCall call;
+  std::shared_ptr<const Program> program;  // program_of(call)
+  Bytes size;                              // the row's
+  uint32_t gpus_of_process = 1;
+  std::vector<Duration> times;  // out of place, in place: at least one, all more than 0
+  size_t table = 0;             // of the list that it is from
+};
+
+struct MeasuredCalls {
+  std::vector<MeasuredCall> calls;
+  std::vector<std::string> left_out;  // tables and rows that are none, each with its reason
+};
+
+/// The rows that our model can time on a cluster of so many devices. Tables of several hosts are
+/// left out, and rows without elements or times. Calls without a type are of floats.
+MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices);
+
+/// The time of each call on the cluster. Threads share the calls.
+std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const Cluster& cluster,
+                                     const Limits& limits);
+
+}  // namespace orrery

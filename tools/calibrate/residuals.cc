@@ -1,0 +1,72 @@
+#include "tools/calibrate/residuals.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+std::span<const SizeBand> size_bands() {
+  constexpr int64_t kKiB = 1 << 10;
+  constexpr int64_t kMiB = 1 << 20;
+  static constexpr std::array kBands = {
+      SizeBand{"below 64 KiB", 0, 64 * kKiB},
+      SizeBand{"64 KiB to 1 MiB", 64 * kKiB, kMiB},
+      SizeBand{"1 to 64 MiB", kMiB, 64 * kMiB},
+      SizeBand{"64 MiB and more", 64 * kMiB, std::numeric_limits<int64_t>::max()},
+  };
+  return kBands;
+}
+
+const SizeBand& band_of(Bytes size) {
+  for (const SizeBand& band : size_bands())
+    if (size.count() >= band.least && size.count() < band.end)
+      return band;
+  return size_bands().back();
+}
+
+double Residual::error() const {
+  return static_cast<double>(modelled.count()) / static_cast<double>(measured.count()) - 1;
+}
+
+std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
+                                std::span<const CallTime> modelled) {
+  ORRERY_CHECK(calls.size() == modelled.size(), "a modelled time per call");
+  std::vector<Residual> all;
+  for (size_t c = 0; c < calls.size(); ++c)
+    for (const Duration measured : calls[c].times)
+      all.push_back({&calls[c], measured, modelled[c].time});
+  return all;
+}
+
+ErrorSummary summary(std::span<const Residual> residuals) {
+  ErrorSummary sum;
+  for (const Residual& residual : residuals) {
+    const double error = residual.error();
+    sum.mean += std::abs(error);
+    sum.bias += error;
+    if (std::abs(error) > std::abs(sum.worst))
+      sum.worst = error;
+  }
+  sum.times = residuals.size();
+  if (sum.times > 0) {
+    sum.mean /= static_cast<double>(sum.times);
+    sum.bias /= static_cast<double>(sum.times);
+  }
+  return sum;
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+std::string signed_percent(double fraction) {
+  return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+}  // namespace orrery

@@ -1,0 +1,49 @@
+#pragma once
+
+// How far modelled times are from measured ones, by collective, ranks and size band.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/calibrate/measured_call.h"
+
+namespace orrery {
+
+/// A band of sizes, the row's in bytes: [least, end).
+struct SizeBand {
+  const char* name;  // "1 MiB to 64 MiB"
+  int64_t least;
+  int64_t end;
+};
+std::span<const SizeBand> size_bands();
+const SizeBand& band_of(Bytes size);
+
+/// One measured time beside the modelled one.
+struct Residual {
+  const MeasuredCall* call = nullptr;
+  Duration measured;
+  Duration modelled;
+  /// modelled / measured - 1: 0.1 is 10 % too slow.
+  double error() const;
+};
+/// One for each measured time, in the order of the calls. `modelled` has one time per call.
+std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
+                                std::span<const CallTime> modelled);
+
+/// Of some residuals. Fractions, not per cent.
+struct ErrorSummary {
+  size_t times = 0;
+  double mean = 0;   // of |error|
+  double bias = 0;   // of error
+  double worst = 0;  // the error that is furthest from 0
+};
+ErrorSummary summary(std::span<const Residual> residuals);
+
+/// "5.1 %"; with a sign: "+5.1 %".
+std::string percent(double fraction);
+std::string signed_percent(double fraction);
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+#pragma once
+
+// How long a call of nccl-tests takes on a cluster, by our model.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "models/scenario/bounds.h"
+#include "simulator/schedule/lowered.h"
+#include "tools/nccl_tests/call.h"
+
+namespace orrery {
+
+struct CallTime {
+  Duration time;
+  std::vector<std::string> labels;  // what it assumes: "reduce_rate: infinite (not given)"
+  std::vector<Choice> choices;      // how its collectives are carried out, by site
+};
+
+/// nccl-tests' mean over many calls in a row: the larger of two times. One is that of the
+/// collective, from its issue to its end on the last rank. The other is that of the host: a process
+/// issues each call on its GPUs one after the other, also from several threads (host_launch of the
+/// transport).
+///
+/// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
+CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,
+                   const Cluster& cluster, const Limits& limits);
+
+}  // namespace orrery
