@@ -351,7 +351,7 @@ TEST_CASE("choice: without slots, a broadcast goes along a chain only where it i
 TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, which is exact") {
   // 8 pieces of 10.48576 us: 8 + 126 of them, and 127 latencies of 2 us. At once the source sends
   // 127 times 83.88608 us.
-  for (const size_t source : {0, 31, 32, 63, 64, 100, 127}) {
+  for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
     CAPTURE(source);
     Site site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
     site.transport = slots({"simple"});
