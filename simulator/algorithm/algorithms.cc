@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/in_switch.h"
@@ -142,6 +143,11 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
+OwnedSchedule make_chain(const ScheduleRequest& request) {
+  return std::make_unique<ChainSchedule>(request.nodes, request.elements, request.source,
+                                         request.transport);
+}
+
 /// The pairs of a permutation.
 std::vector<SourceDestination> pairs_of(const Op& op) {
   if (over_no_axes(op.attributes))
@@ -201,6 +207,13 @@ std::span<const Algorithm> algorithms() {
        {OpKind::Pbroadcast},
        fits_direct,
        make_broadcast},
+      {"ring",
+       "each rank sends to the next, from the source on, piece by piece",
+       {OpKind::Pbroadcast},
+       fits,
+       make_chain,
+       nullptr,
+       Considered::WithSlots},
       {"in_switch",
        "the switch folds what the ranks send, and sends them copies",
        {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,

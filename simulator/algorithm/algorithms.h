@@ -45,6 +45,15 @@ struct PlacedGroup {
   uint32_t channels = 1;            // Transport::channels
 };
 
+/// When an algorithm is timed with the others of its op. One that the scenario names is always
+/// used.
+enum class Considered : uint8_t {
+  Always,
+  /// Only with a protocol that cuts messages to slots: it is made to send on one piece while the
+  /// next arrives. Where the scenario does not say how messages are cut, it would be slow.
+  WithSlots,
+};
+
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
@@ -54,6 +63,7 @@ struct Algorithm {
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Where its switch nodes are, for a group that it fits. Null: it has none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
+  Considered considered = Considered::Always;
 
   /// Whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/in_switch.h"
@@ -30,6 +31,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*all_to_all);
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
+  if (const auto* chain = dynamic_cast<const ChainSchedule*>(&schedule))
+    return use(*chain);
   if (const auto* in_switch = dynamic_cast<const InSwitchSchedule*>(&schedule))
     return use(*in_switch);
   return use(schedule);

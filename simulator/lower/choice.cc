@@ -56,18 +56,28 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
   return unknown("protocol", *site.asked.protocol, names);
 }
 
+/// Whether the choice considers it, where the op names no algorithm.
+bool is_considered(const Method& method) {
+  const bool has_slots = method.protocol != nullptr && method.protocol->slot;
+  return has_slots || method.algorithm->considered == Considered::Always;
+}
+
 /// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
 /// serves any of them, messages are passed whole, unless the op asks for a protocol.
 Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
                    const std::optional<TransportFigures>& transport) {
   Methods methods;
+  const auto add = [&](const Method& method) {
+    if (site.asked.algorithm || is_considered(method))
+      methods.push_back(method);
+  };
   for (const Algorithm* algorithm : algorithms)
     for (const ProtocolFigures* protocol : protocols_for(*algorithm, transport))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
-        methods.push_back({algorithm, protocol});
+        add({algorithm, protocol});
   if (methods.empty() && !site.asked.protocol)
     for (const Algorithm* algorithm : algorithms)
-      methods.push_back({algorithm, nullptr});
+      add({algorithm, nullptr});
   return methods;
 }
 

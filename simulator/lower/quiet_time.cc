@@ -53,18 +53,28 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
+/// Of fewer nodes. If the source is not one of them, the last one is the source.
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
   request.nodes = nodes;
   request.elements = elements;
+  request.source = std::min(request.source, Node(nodes - 1));
   return request;
 }
 
-/// Linear extrapolation: the times at two numbers of steps give the time at a third, rounded up.
-Duration extend(Duration half, Duration size, Int128 steps_half, Int128 steps_size, Int128 steps) {
-  if (size <= half || steps_size <= steps_half)
+/// What the time of a group grows with.
+struct Measure {
+  Int128 half;
+  Int128 size;
+  Int128 whole;
+};
+
+/// Linear extrapolation: the times at two measures give the time at a third, rounded up. Requires
+/// that the measures grow.
+Duration extend(Duration half, Duration size, const Measure& by) {
+  if (size <= half)
     return size;
-  const Int128 more = Int128{(size - half).count()} * (steps - steps_size);
-  return size + Duration(checked_narrow(ceil_divide(more, steps_size - steps_half)));
+  const Int128 more = Int128{(size - half).count()} * (by.whole - by.size);
+  return size + Duration(checked_narrow(ceil_divide(more, by.size - by.half)));
 }
 
 }  // namespace
@@ -72,7 +82,8 @@ Duration extend(Duration half, Duration size, Int128 steps_half, Int128 steps_si
 QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
-  if (request.nodes > kMostTimedRanks)
+  const bool is_permutation = !request.pairs.empty();
+  if (request.nodes > kMostTimedRanks && !is_permutation)
     return extended(method, asked, request, work, vertices);
   const auto outcome =
       timed(method, maker_.with_connections(method, asked, request, work), work, vertices);
@@ -143,8 +154,10 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Asked& aske
     takes[i] = std::get<Duration>(outcome);
     steps[i] = steps_with(smaller);
   }
-  const Int128 whole = steps_with(maker_.with_connections(method, asked, request, work));
-  return QuietTime{extend(takes[0], takes[1], steps[0], steps[1], whole), std::pair(half, size)};
+  Measure by{steps[0], steps[1], steps_with(maker_.with_connections(method, asked, request, work))};
+  if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain
+    by = {half, size, request.nodes};
+  return QuietTime{extend(takes[0], takes[1], by), std::pair(half, size)};
 }
 
 }  // namespace orrery

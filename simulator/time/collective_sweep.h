@@ -375,8 +375,6 @@ class CollectiveSweep {
     if (!path.links.empty())
       way.rate = path.peak(messages_.channel_rate);
     way.costs.fill(cost(way, ref.node, 0));
-    if (path.links.empty())
-      return;
     if (capacity_ == nullptr)
       return;
     auto& shared = shared_links_[channel_of(ref)];

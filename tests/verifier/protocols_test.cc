@@ -127,6 +127,24 @@ TEST_CASE("protocols: a further channel is used only for messages of channel_byt
   CHECK(channels(3000) == 3);
 }
 
+TEST_CASE("protocols: a broadcast along a chain sends on one piece while the next arrives") {
+  const auto broadcast = [](const std::string& figures) {
+    OneOp one;
+    one.op = R"("op": "pbroadcast", "source": 3, "algorithm": "ring")";
+    one.protocols = "\"p\": " + figures;
+    return took(one.run());
+  };
+  CHECK(broadcast("{}") == Duration(2 * kUs + 3 * (4 + 1) * kUs));
+  // Four pieces: 4 + 2 of 1 us, and three latencies.
+  CHECK(broadcast(R"({"slot": "1000 B"})") == Duration((2 + 6 + 3) * kUs));
+  // By the last rank, the last piece is copied out of its slot.
+  CHECK(broadcast(R"({"slot": "1000 B", "slots": 4, "store_rate": "2 GB/s"})") ==
+        Duration((2 + 6 + 3) * kUs + kUs / 2));
+  CHECK(broadcast(R"({"slot": "1000 B", "overhead": "0.5 us"})") == Duration((2 + 9 + 3) * kUs));
+  CHECK(broadcast(R"({"slot": "1000 B", "slots": 4, "latency": "0.5 us"})") ==
+        Duration((2 + 6) * kUs + 3 * (kUs + kUs / 2)));
+}
+
 TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the op says") {
   OneOp one;
   one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";
@@ -210,7 +228,9 @@ OneOp random_op(Random& random) {
       R"("op": "all_gather")",
       R"("op": "psum_scatter", "tiled": true)",
       R"("op": "all_to_all", "split_axis": 0, "concat_axis": 0, "tiled": true)",
-      R"("op": "ppermute", "perm": [[0, 1], [1, 2], [3, 0]])"};
+      R"("op": "ppermute", "perm": [[0, 1], [1, 2], [3, 0]])",
+      R"("op": "pbroadcast", "source": 2, "algorithm": "ring")",
+      R"("op": "pbroadcast", "source": 1)"};
   OneOp one;
   one.op = ops[random.below(std::size(ops))];
   one.elements = 4 * random.between(1, 500);

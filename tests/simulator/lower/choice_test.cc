@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/scenario/quantity_text.h"
+#include "tests/simulator/slot_protocol.h"
 
 namespace orrery {
 namespace {
@@ -293,6 +294,83 @@ TEST_CASE("choice: in_switch fits only where each group is on one switch that re
   CHECK(contains(all.pick(), "in_switch"));
   all.asked.algorithm = "in_switch";
   CHECK(all.pick() == "in_switch: asked for by the scenario");
+}
+
+/// A transport of protocols that cut to 512 KiB.
+TransportFigures slots(std::initializer_list<std::string> names) {
+  TransportFigures transport;
+  for (const std::string& name : names)
+    transport.protocols.push_back(test::slot_protocol(Bytes(1 << 19), name));
+  return transport;
+}
+
+TEST_CASE("choice: a broadcast along a chain is considered where messages are cut to slots") {
+  // 4 MiB over 8 ranks, 2 us apart, in 8 pieces of 524,288 B, 10.48576 us: 8 + 6 of them and 7
+  // latencies along the chain. At once, 7 x 83.88608 us on the source's link, and a latency.
+  Site large(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
+  large.transport = slots({"simple"});
+  CHECK(large.pick() ==
+        "ring (simple): ring (simple) 160.80064 us < direct (simple) 589.20256 us (model)");
+  // 32 B, 640 ps. The chain pays every latency.
+  Site small(OpKind::Pbroadcast, switch_fabric(8, kLink), 8);
+  small.transport = slots({"simple"});
+  CHECK(small.pick() ==
+        "direct (simple): direct (simple) 2.00448 us < ring (simple) 14.00448 us (model)");
+  // By a protocol without slots it is not considered.
+  large.transport->protocols.emplace_back().name = "whole";
+  const std::string text = large.pick();
+  CHECK(contains(text, "ring (simple) 160.80064 us < direct (simple) 589.20256 us"));
+  large.asked.protocol = "whole";
+  CHECK(large.pick() == "direct (whole): the only algorithm for pbroadcast");
+}
+
+TEST_CASE("choice: without slots, a broadcast goes along a chain only where it is asked for") {
+  Site site(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
+  CHECK(site.pick() == "direct: the only algorithm for pbroadcast");
+  site.asked.algorithm = "ring";
+  CHECK(site.pick() == "ring: asked for by the scenario");
+  site.asked.algorithm = "rings";
+  CHECK(site.pick() ==
+        "algorithm: expected one of direct, ring, got \"rings\"; did you mean \"ring\"?");
+  // A protocol that serves rings alone, without slots: messages are passed whole.
+  ProtocolFigures& whole = site.transport.emplace().protocols.emplace_back();
+  whole.name = "whole";
+  whole.algorithms = {"ring"};
+  site.asked.algorithm.reset();
+  CHECK(site.pick() == "direct: the only algorithm for pbroadcast");
+  site.asked.protocol = "whole";
+  CHECK(site.pick() == "protocol: expected one that serves pbroadcast, got \"whole\"");
+  site.asked.algorithm = "ring";
+  CHECK(site.pick() == "ring (whole): asked for by the scenario");
+  // With slots it is the only one that is served.
+  site.asked = {};
+  whole.slot = Bytes(1 << 19);
+  CHECK(site.pick() == "ring (whole): the only algorithm for pbroadcast");
+}
+
+TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, which is exact") {
+  // 8 pieces of 10.48576 us: 8 + 126 of them, and 127 latencies of 2 us. At once the source sends
+  // 127 times 83.88608 us.
+  for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
+    CAPTURE(source);
+    Site site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
+    site.transport = slots({"simple"});
+    site.request.source = Node(source);
+    const std::string text = site.pick();
+    INFO(text);
+    CHECK(contains(text, "ring (simple) 1.65909184 ms < direct (simple) 10655"));
+    CHECK(contains(text, "(model, extended from 32 and 64 ranks)"));
+  }
+}
+
+TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {
+  // 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us + 10.48576 us,
+  // 8 times.
+  Site site(OpKind::Ppermute, switch_fabric(128, kLink), 1 << 20);
+  for (uint32_t rank = 0; rank < 128; ++rank)
+    site.request.pairs.push_back({Node(rank), Node((rank + 64) % 128)});
+  site.transport = slots({"one", "two"});
+  CHECK(site.pick() == "direct (one): direct (one) 99.88608 us = direct (two) 99.88608 us (model)");
 }
 
 TEST_CASE("choice: a group of one copies") {

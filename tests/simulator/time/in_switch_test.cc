@@ -212,5 +212,38 @@ TEST_CASE("in switch: copies of two broadcasts share the link down") {
   CHECK(completion.spans[1][3].end == Instant(2'000'000));
 }
 
+TEST_CASE("in switch: a message inside the switch uses none of the links of the one before it") {
+  // Rank 0 sends 1,000 B to switch node 2, which sends them to rank 1 and then to switch node 3,
+  // which sends them to rank 1 too: one after the other over one link, which both may ask for.
+  const auto moves = [](std::optional<uint32_t> from, std::optional<uint32_t> to, Area area) {
+    Step step;
+    if (from)
+      step.from = Node(*from);
+    if (to)
+      step.to = Node(*to);
+    (from ? step.target : step.source) = Slice{area, 0, 1'000};
+    return step;
+  };
+  StoredSteps steps(4, std::vector<std::vector<Step>>(1));
+  steps[0][0] = {moves({}, 2, Area::Input)};
+  steps[1][0] = {moves(2, {}, Area::Output), moves(3, {}, Area::Output)};
+  steps[2][0] = {moves(0, {}, Area::Scratch), moves({}, 1, Area::Scratch),
+                 moves({}, 3, Area::Scratch)};
+  steps[3][0] = {moves(2, {}, Area::Scratch), moves({}, 1, Area::Scratch)};
+  Extent extent;
+  extent.switch_nodes = 2;
+  extent.input = 1'000;
+  extent.output = 1'000;
+  extent.switch_scratch = 1'000;
+  auto messages = match_by_channel(steps);
+  const Fabric fabric = switch_fabric(2, kLink);
+  const Sketch sketch =
+      sketch_of(2, std::make_unique<StoredSchedule>(extent, std::move(steps), std::move(messages)));
+  const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
+  CHECK(completion.by == TimedBy::Sweep);
+  CHECK(completion.makespan ==
+        Instant() + transfer_time(Bytes(1'000), kLink.bandwidth) * 3 + kLink.latency * 2);
+}
+
 }  // namespace
 }  // namespace orrery::test

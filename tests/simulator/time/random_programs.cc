@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/base/random.h"
+#include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/in_switch.h"
@@ -119,6 +120,15 @@ std::unique_ptr<const Schedule> random_in_switch(Random& random, uint32_t nodes,
                                             Node(random.below(nodes)), transport);
 }
 
+/// Whole, or cut to up to 9 pieces.
+std::unique_ptr<const Schedule> random_chain(Random& random, uint32_t nodes, int64_t count,
+                                             Transport transport) {
+  auto chain = std::make_unique<ChainSchedule>(nodes, count, Node(random.below(nodes)), transport);
+  if (random.below(3) == 0)
+    return chain;
+  return cut(std::move(chain), random.between(count / 9 + 1, count + 1));
+}
+
 std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, bool has_switch) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
@@ -126,7 +136,7 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
   transport.entry = random.below(3) == 0 ? Entry::Rendezvous : Entry::Eager;
   const int64_t count = random.below(8) == 0 ? 0 : random.between(1, 60'000);
   std::unique_ptr<const Schedule> schedule;
-  switch (random.below(has_switch ? 8 : 6)) {
+  switch (random.below(has_switch ? 9 : 7)) {
     case 0:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
                                                 Combine::None, transport);
@@ -145,8 +155,11 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
     case 4:
       schedule = std::make_unique<PairwiseSchedule>(nodes, count / nodes, transport);
       break;
-    case 6:
+    case 5:
+      schedule = random_chain(random, nodes, count, transport);
+      break;
     case 7:
+    case 8:
       schedule = random_in_switch(random, nodes, count, transport);
       break;
     default:

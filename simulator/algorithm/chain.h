@@ -1,0 +1,98 @@
+#pragma once
+
+// Broadcast along a chain, NCCL's ring broadcast (src/device/broadcast.h): the ranks stand in a
+// chain, from the source on in rank order and round the group. Each rank receives the message of
+// the rank before it, stores it and sends it on to the next.
+//
+// Cut to slots, a rank sends on one piece while it receives the next. Let a message over a link of
+// its own take t, besides the latency of the link. With enough slots for the latency, a broadcast
+// then ends after
+//  - uncut: (n-1) (t + latency)
+//  - cut to m pieces of equal size: (m + n-2) t/m + (n-1) latency
+
+#include <cstdint>
+#include <optional>
+
+#include "models/base/check.h"
+#include "models/base/inline.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// `count` elements in and out. Each channel is a chain of its own for its part of them, and a node
+/// has one step on it: the source copies and sends, the last rank only receives. With one node the
+/// input is copied to the output.
+class ChainSchedule final : public Schedule {
+ public:
+  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
+
+  /// Requires that `source` is one of the nodes.
+  ChainSchedule(uint32_t nodes, int64_t count, Node source, Transport transport)
+      : nodes_(nodes), source_(source), parts_(count, transport.channels) {
+    ORRERY_CHECK(source.index() < nodes && transport.channels > 0 && transport.slots > 0,
+                 "a chain begins at a node");
+    extent_.nodes = nodes;
+    extent_.channels = transport.channels;
+    extent_.slots = transport.slots;
+    extent_.window = 1;
+    extent_.lookback = 1;
+    extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
+    extent_.entry = transport.entry;
+    extent_.fused = kFused;
+    extent_.input = count;
+    extent_.output = count;
+    extent_.copies = true;          // the source
+    extent_.works_in_place = true;  // only the source reads its input, and it stores the same there
+  }
+
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node /*node*/, Channel /*channel*/) const override { return 1; }
+
+  ORRERY_ALWAYS_INLINE Step step(StepRef ref) const override {
+    const int64_t first = parts_.first(ref.channel.index());
+    const int64_t count = parts_.count(ref.channel.index());
+    Step step;
+    if (ref.node == source_)
+      step.source = Slice{Area::Input, first, count};
+    else
+      step.from = previous(ref.node);
+    if (sends(ref.node))
+      step.to = next(ref.node);
+    step.target = Slice{Area::Output, first, count};
+    return step;
+  }
+
+  ORRERY_ALWAYS_INLINE StepRef peer(StepRef ref, Half half) const override {
+    return {half == Half::Send ? next(ref.node) : previous(ref.node), ref.channel, 0};
+  }
+
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    if (sends(node))
+      visit(Sent{next(node), 1, parts_.count(channel.index())});
+  }
+
+  int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
+
+  bool one_message_a_connection() const override { return true; }
+  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
+
+ private:
+  Node next(Node node) const {
+    return node.index() + 1 == nodes_ ? Node(0) : Node(node.index() + 1);
+  }
+  Node previous(Node node) const {
+    return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
+  }
+  /// All but the last of the chain do.
+  bool sends(Node node) const { return next(node) != source_; }
+
+  uint32_t nodes_;
+  Node source_;
+  Split parts_;  // per channel
+  Extent extent_;
+};
+
+}  // namespace orrery
