@@ -18,10 +18,10 @@
 namespace orrery {
 
 struct CalibrationOptions {
-  int evaluations = 2000;      // of one fit, at most
-  size_t rows_of_table = 24;   // that are fitted to; errors are of all
-  bool leave_out_ranks = true; // validates, where there are several numbers of ranks
-  std::string date;            // of the figures' sources
+  int evaluations = 500;        // of one fit, at most
+  size_t rows_of_table = 12;    // that are fitted to; errors are of all
+  bool leave_out_ranks = true;  // validates, where there are several numbers of ranks
+  std::string date;             // of the figures' sources
   Limits limits;
 };
 

@@ -54,27 +54,6 @@ class Objective {
     return std::max<int64_t>(1, std::llround(static_cast<double>(free_[f].start) * std::exp(log)));
   }
 
-  /// Figures without any influence keep their start.
-  void drop_idle() {
-    const std::vector<double> start(free_.size(), 0.0);
-    const std::vector<CallTime> at_start = times(start);
-    std::vector<FreeFigure> felt;
-    for (size_t f = 0; f < free_.size(); ++f) {
-      bool changes = false;
-      for (const double factor : {0.1, 10.0}) {
-        std::vector<double> logs = start;
-        logs[f] = std::log(factor);
-        const std::vector<CallTime> changed = times(logs);
-        for (size_t c = 0; c < calls_.size() && !changes; ++c)
-          changes = changed[c].time != at_start[c].time;
-      }
-      if (changes)
-        felt.push_back(free_[f]);
-    }
-    times(start);
-    free_ = std::move(felt);
-  }
-
   const Cluster& cluster() const { return cluster_; }
 
  private:
@@ -84,6 +63,29 @@ class Objective {
   std::vector<FreeFigure> free_;
   int evaluations_ = 0;
 };
+
+/// The figures that some time depends on, by a tenth and ten times their start. The others would
+/// only wander.
+std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall> calls,
+                             const Limits& limits) {
+  Objective objective(start, calls, limits, free_figures(start));
+  const std::vector<FreeFigure>& all = objective.free();
+  const std::vector<CallTime> at_start = objective.times(std::vector<double>(all.size(), 0.0));
+  std::vector<FreeFigure> felt;
+  for (size_t f = 0; f < all.size(); ++f) {
+    bool changes = false;
+    for (const double factor : {0.1, 10.0}) {
+      std::vector<double> logs(all.size(), 0.0);
+      logs[f] = std::log(factor);
+      const std::vector<CallTime> changed = objective.times(logs);
+      for (size_t c = 0; c < calls.size() && !changes; ++c)
+        changes = changed[c].time != at_start[c].time;
+    }
+    if (changes)
+      felt.push_back(all[f]);
+  }
+  return felt;
+}
 
 /// What NLopt calls. No exception may pass through C: it is kept, and the search stopped.
 struct Search {
@@ -103,16 +105,19 @@ double evaluate(unsigned count, const double* logs, double* /*gradient*/, void* 
   }
 }
 
-void minimise(nlopt_algorithm algorithm, Objective& objective, std::vector<double>& logs,
-              double tolerance, double step, int evaluations) {
+/// The subspace search of Rowan (NLopt's Sbplx): it needs no derivatives, which do not exist where
+/// another method becomes the fastest or another channel is used.
+void minimise(Objective& objective, std::vector<double>& logs, int evaluations) {
+  constexpr double kTolerance = 1e-5;  // of the mean error
+  constexpr double kFirstStep = 0.5;   // of a logarithm
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
-      nlopt_create(algorithm, static_cast<unsigned>(logs.size())), &nlopt_destroy);
+      nlopt_create(NLOPT_LN_SBPLX, static_cast<unsigned>(logs.size())), &nlopt_destroy);
   Search search{&objective, optimiser.get(), {}};
   const double widest = std::log(kWidestFactor);
   nlopt_set_lower_bounds1(optimiser.get(), -widest);
   nlopt_set_upper_bounds1(optimiser.get(), widest);
-  nlopt_set_initial_step1(optimiser.get(), step);
-  nlopt_set_ftol_abs(optimiser.get(), tolerance);
+  nlopt_set_initial_step1(optimiser.get(), kFirstStep);
+  nlopt_set_ftol_abs(optimiser.get(), kTolerance);
   nlopt_set_maxeval(optimiser.get(), evaluations);
   nlopt_set_min_objective(optimiser.get(), evaluate, &search);
   double least = 0;
@@ -125,16 +130,12 @@ void minimise(nlopt_algorithm algorithm, Objective& objective, std::vector<doubl
 
 Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOptions& options) {
   ORRERY_CHECK(!calls.empty(), "calls to fit to");
-  Objective objective(start, calls, options.limits, free_figures(start));
-  objective.drop_idle();
+  constexpr size_t kRowsThatFeel = 5;
+  Objective objective(start, calls, options.limits,
+                      felt(start, thinned(calls, kRowsThatFeel), options.limits));
   std::vector<double> logs(objective.free().size(), 0.0);
-  if (!logs.empty()) {
-    nlopt_algorithm alg = NLOPT_LN_SBPLX;
-    if (getenv("ALG")) { std::string a=getenv("ALG"); alg = a=="bobyqa"?NLOPT_LN_BOBYQA:a=="cobyla"?NLOPT_LN_COBYLA:a=="nm"?NLOPT_LN_NELDERMEAD:a=="praxis"?NLOPT_LN_PRAXIS:NLOPT_LN_SBPLX; }
-    double st = getenv("STEP")?atof(getenv("STEP")):0.5;
-    minimise(alg, objective, logs, 1e-5, st, options.evaluations);
-    fprintf(stderr,"final %g after %d\n", objective.error(logs), objective.evaluations());
-  }
+  if (!logs.empty())
+    minimise(objective, logs, options.evaluations);
   Fit made{objective.cluster(), objective.free(), {}, objective.evaluations()};
   for (size_t f = 0; f < logs.size(); ++f) {
     made.fitted.push_back(three_digits(static_cast<double>(objective.value(f, logs[f]))));

@@ -14,14 +14,14 @@
 namespace orrery {
 
 struct FitOptions {
-  int evaluations = 3000;  // at most, of the whole set of calls
+  int evaluations = 500;  // at most, of the whole set of calls
   Limits limits;
 };
 
 struct Fit {
-  Cluster cluster;                // with the fitted figures, rounded to three digits
-  std::vector<FreeFigure> free;   // those that a time of a call depends on; others keep their start
-  std::vector<int64_t> fitted;    // of each of them
+  Cluster cluster;               // with the fitted figures, rounded to three digits
+  std::vector<FreeFigure> free;  // those that a time of a call depends on; others keep their start
+  std::vector<int64_t> fitted;   // of each of them
   int evaluations = 0;
 };
 

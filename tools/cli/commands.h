@@ -40,6 +40,7 @@ struct RunCommand {
   Encoding encoding = Encoding::Values;
   TextOptions text;  // what a text report shows
   OnUndecided undecided = OnUndecided::Fail;
+  std::vector<std::string> figures;  // of the cluster, each NAME=VALUE
   RunOptions options;
 };
 
@@ -65,8 +66,9 @@ struct ProveCommand {
 
 /// What nccl-tests' programs are given; sizes, operations, types and roots as written.
 struct PerfCommand {
-  std::string collective;  // "all_reduce", or with "_perf"
-  std::string cluster;     // of the catalog, or a file
+  std::string collective;            // "all_reduce", or with "_perf"
+  std::string cluster;               // of the catalog, or a file
+  std::vector<std::string> figures;  // of the cluster, each NAME=VALUE
   uint32_t processes = 1;
   uint32_t threads = 1;
   uint32_t gpus = 1;
@@ -97,7 +99,15 @@ struct CalibrateCommand {
   std::optional<uint32_t> ranks;          // likewise
   std::optional<std::string> date;        // of the figures' sources; the day of the run
   bool validates = true;                  // by leaving out each number of ranks
-  int evaluations = 2000;                 // of one fit, at most
+  int evaluations = 500;                  // of one fit, at most
+  Limits limits;
+};
+
+struct ValidateCommand {
+  std::vector<std::string> paths;      // files and folders of tables
+  std::optional<std::string> cluster;  // of all of them, in place of what they say
+  std::optional<std::string> output;   // a file for the mean errors as JSON
+  std::optional<std::string> against;  // such a file, from before
   Limits limits;
 };
 
@@ -127,9 +137,8 @@ struct Message {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, CalibrateCommand, ShowCommand,
-                 Message>;
+using Command = std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, CalibrateCommand,
+                             ValidateCommand, ShowCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -140,6 +149,7 @@ Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);
 Outcome execute(const CalibrateCommand& command, const Terminal& terminal);
+Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 

@@ -73,6 +73,16 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
       "");
 }
 
+void add_figures(CLI::App& command, std::vector<std::string>& figures) {
+  command
+      .add_option("--cluster-figure", figures,
+                  "A figure of the cluster in place of its own: latency=\"2 us\", "
+                  "transport/ll/launch=\"5 us\"")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("NAME=VALUE");
+}
+
 void add_limits(CLI::App& command, Limits& limits) {
   std::string about = "Sets a limit of what is read and run, instead of";
   for (const LimitInfo& limit : all_limits())
@@ -133,10 +143,12 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "without theirs")
       ->needs("--trace")
       ->type_name("N");
+  add_figures(command, run.figures);
   add_limits(command, run.options.limits);
   command.footer(
       "Examples:\n"
       "  orrery run scenarios/quickstart.json\n"
+      "  orrery run scenarios/quickstart.json --cluster-figure latency=\"2 us\"\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios/quickstart.json --trace trace.json\n"
       "  orrery run scenarios/quickstart.json --explain r\n"
@@ -238,6 +250,7 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
   command.add_option("--cluster", perf.cluster, "A cluster of the catalog, or a file with one")
       ->required()
       ->type_name("NAME|FILE");
+  add_figures(command, perf.figures);
   command.add_option("--np", perf.processes, "Processes, as mpirun starts them (default: 1)")
       ->check(whole_number(1, kMostPerfNumber))
       ->type_name("N");
@@ -304,12 +317,36 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
                    "Do not fit again with each number of ranks left out");
   command
       .add_option("--evaluations", calibrate.evaluations,
-                  "Times of all calls that one fit works out at most (default: 2000)")
+                  "Times of all calls that one fit works out at most (default: 500)")
       ->check(whole_number(1, kMostPerfNumber))
       ->type_name("N");
   add_limits(command, calibrate.limits);
   command.footer(
       "Example:\n  orrery calibrate nccl-tests all_reduce_8.txt --base a100-sxm-8 -o mine.json\n");
+}
+
+void add_validate(CLI::App& app, ValidateCommand& validate) {
+  CLI::App& command = *app.add_subcommand(
+      "validate", "How far modelled times are from measured tables, as Markdown");
+  command
+      .add_option("PATH", validate.paths,
+                  "Files with tables of nccl-tests, and folders of such files")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--cluster", validate.cluster,
+                  "The cluster they are from: of the catalog, or a file with one")
+      ->type_name("NAME|FILE");
+  command.add_option("--json", validate.output, "Write the mean errors to this file")
+      ->type_name("FILE");
+  command
+      .add_option("--against", validate.against,
+                  "Fail where a mean error is more than a tenth above that of this file")
+      ->type_name("FILE");
+  add_limits(command, validate.limits);
+  command.footer(
+      "Examples:\n  orrery validate all_reduce_8.txt --cluster mine.json\n"
+      "  orrery validate tools/calibrate/measured --against docs/accuracy.json\n");
 }
 
 void add_show(CLI::App& app, ShowCommand& show) {
@@ -439,12 +476,14 @@ Command parse_command_line(std::vector<std::string> arguments) {
   PerfCommand perf;
   perf.arguments = arguments;
   CalibrateCommand calibrate;
+  ValidateCommand validate;
   ShowCommand show;
   add_run(app, run);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
   add_calibrate(app, calibrate);
+  add_validate(app, validate);
   std::string shell;
   add_show(app, show);
   add_completion(app, shell);
@@ -473,6 +512,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return perf;
   if (app.got_subcommand("calibrate"))
     return calibrate;
+  if (app.got_subcommand("validate"))
+    return validate;
   return show;
 }
 

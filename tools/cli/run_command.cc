@@ -11,6 +11,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/reader.h"
+#include "tools/cli/cluster_figure.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/explain.h"
@@ -136,6 +137,11 @@ class Runner {
       const bool all = command_.explain || command_.trace || options_.data == Data::On;
       Scenario scenario =
           load_scenario(file, options_.limits, all ? LongLoops::WrittenOut : LongLoops::LeftOut);
+      if (!command_.figures.empty()) {
+        scenario.cluster =
+            with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
+        scenario.catalog_cluster = false;
+      }
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);

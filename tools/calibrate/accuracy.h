@@ -1,0 +1,58 @@
+#pragma once
+
+// How far the model is from measured tables: the rows of docs/accuracy.md.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/scenario/bounds.h"
+#include "tools/calibrate/residuals.h"
+#include "tools/nccl_tests/table.h"
+
+namespace orrery {
+
+/// The tables of one file, and the cluster that stands for the machine they are from.
+struct MeasuredFile {
+  std::string name;  // "a100-nvswitch.json"
+  std::string use;   // "calibrated on", "held out"; empty: not known
+  Cluster cluster;
+  std::vector<NcclTable> tables;
+};
+
+/// The errors of one collective, number of ranks and size band of a file.
+struct AccuracyRow {
+  std::string file;
+  std::string cluster;
+  std::string use;
+  NcclCollective collective = NcclCollective::AllReduce;
+  uint32_t ranks = 0;
+  const SizeBand* band = nullptr;
+  ErrorSummary errors;
+};
+
+struct Accuracy {
+  std::vector<AccuracyRow> rows;      // in the order of files, then by collective, ranks and band
+  std::vector<std::string> left_out;  // what is not timed, with the reason
+};
+
+Accuracy accuracy(std::span<const MeasuredFile> files, const Limits& limits);
+
+/// Over all times of the rows, weighted by their number.
+ErrorSummary total(std::span<const AccuracyRow> rows);
+
+/// A table of all rows, and before it one line for each file. Markdown.
+std::string accuracy_markdown(const Accuracy& accuracy);
+
+/// The mean errors as JSON: what accuracy_grown reads.
+std::string accuracy_json(const Accuracy& accuracy);
+
+/// A sentence for each row whose mean error has grown by more than a tenth since `before`, the text
+/// of accuracy_json, and for each row that is missing in either. `name` is that of its file, for
+/// errors. Throws InputError where it is no such text.
+std::vector<std::string> accuracy_grown(const Accuracy& accuracy, const std::string& before,
+                                        const std::string& name, const Limits& limits);
+
+}  // namespace orrery

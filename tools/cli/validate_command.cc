@@ -1,0 +1,102 @@
+// orrery validate: how far the model is from measured tables.
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/scenario/document.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/text_file.h"
+#include "tools/calibrate/accuracy.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/nccl_tests/reader.h"
+
+namespace orrery {
+namespace {
+
+/// The files as given, and for each folder all files in it, sorted.
+std::vector<std::string> table_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path))
+      if (entry.is_regular_file())
+        inside.push_back(entry.path().string());
+    if (inside.empty())
+      refuse(path, "no file lies in this folder");
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+/// What JSON with tables says of them besides: {"cluster": "a100-sxm-8", "use": "held out"}.
+struct Notes {
+  std::optional<std::string> cluster;
+  std::string use;
+};
+
+Notes notes_of(const std::string& text, const std::string& file, const Limits& limits) {
+  Notes notes;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{')
+    return notes;
+  Diagnostics diagnostics(file);
+  const Document document(text, diagnostics, limits, ControlCharacters::Accepted);
+  const std::optional<DocumentNode> root = document.root();
+  if (!root)
+    return notes;  // the reader of the tables says why
+  if (const auto cluster = root->find("cluster"))
+    notes.cluster = read_text(*cluster, "the name of a cluster", diagnostics);
+  if (const auto use = root->find("use"))
+    notes.use = read_text(*use, "\"calibrated on\" or \"held out\"", diagnostics).value_or("");
+  diagnostics.throw_if_any();
+  return notes;
+}
+
+MeasuredFile measured_file(const std::string& file, const ValidateCommand& command) {
+  const std::string text = load_text(file, command.limits);
+  const Notes notes = notes_of(text, file, command.limits);
+  const std::optional<std::string> cluster = command.cluster ? command.cluster : notes.cluster;
+  if (!cluster)
+    refuse(file, "expected a \"cluster\" in it, or --cluster");
+  NcclReadOptions options;
+  options.limits = command.limits;
+  return {std::filesystem::path(file).filename().string(), notes.use,
+          cluster_given(*cluster, command.limits), read_nccl_tables(text, file, options)};
+}
+
+}  // namespace
+
+Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
+  std::vector<MeasuredFile> files;
+  for (const std::string& file : table_files(command.paths))
+    files.push_back(measured_file(file, command));
+  const Accuracy made = accuracy(files, command.limits);
+  terminal.out << accuracy_markdown(made);
+  if (command.output) {
+    keep_inputs("--json", *command.output, command.paths);
+    write_file(*command.output, accuracy_json(made));
+  }
+  if (!command.against)
+    return Outcome::Holds;
+  const std::vector<std::string> grown = accuracy_grown(
+      made, load_text(*command.against, command.limits), *command.against, command.limits);
+  for (const std::string& sentence : grown)
+    terminal.err << "orrery: " << sentence << "\n";
+  return grown.empty() ? Outcome::Holds : Outcome::Fails;
+}
+
+}  // namespace orrery
