@@ -20,12 +20,15 @@ namespace orrery {
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
+  std::vector<std::string> ops = {};    // those that it serves, of timed_ops(); empty: all
   DataShare share;                      // of the bytes on a link, data
   std::optional<Bytes> slot;            // with its flags; absent: messages are not cut
   std::optional<int64_t> slots;         // of a connection, where an op does not say it
   std::optional<int64_t> channels;      // at most, where an op does not say it
   /// A further channel is used only where each then has messages of at least so many bytes of data.
   std::optional<Bytes> channel_bytes;
+  /// A channel's message is cut into so many, but into none below channel_bytes for that.
+  std::optional<int64_t> pieces = {};
   std::optional<Duration> launch;          // of a collective, besides the device's
   std::optional<Duration> channel_launch;  // the same, for each channel
   std::optional<Duration> peer_launch;     // the same, for each rank that a rank sends to

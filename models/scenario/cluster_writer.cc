@@ -138,12 +138,15 @@ class ClusterWriter {
       if (amount)
         add_text(key, JsonText::text(quantity_text(*amount)));
     };
-    if (!protocol.algorithms.empty()) {
-      std::vector<JsonText> names;
-      for (const std::string& algorithm : protocol.algorithms)
-        names.push_back(JsonText::text(algorithm));
-      members.emplace_back("algorithms", JsonText::list(std::move(names)));
-    }
+    const auto add_names = [&](const char* key, const std::vector<std::string>& names) {
+      std::vector<JsonText> texts;
+      for (const std::string& name : names)
+        texts.push_back(JsonText::text(name));
+      if (!texts.empty())
+        members.emplace_back(key, JsonText::list(std::move(texts)));
+    };
+    add_names("algorithms", protocol.algorithms);
+    add_names("ops", protocol.ops);
     const std::optional<Protocol> known = protocol_of_key(protocol.name);
     if (protocol.share != (known ? data_share(*known) : DataShare()))
       add_text("efficiency",
@@ -152,6 +155,7 @@ class ClusterWriter {
     add_integer("slots", protocol.slots);
     add_integer("channels", protocol.channels);
     add_quantity("channel_bytes", protocol.channel_bytes);
+    add_integer("pieces", protocol.pieces);
     add_quantity("launch", protocol.launch);
     add_quantity("channel_launch", protocol.channel_launch);
     add_quantity("peer_launch", protocol.peer_launch);

@@ -15,6 +15,28 @@
 namespace orrery {
 namespace {
 
+/// Whether a text is an op by which tables have times. Adds an error where it is none.
+bool is_timed_op(std::string_view text, const Origin& origin, std::string_view as,
+                 Diagnostics& diagnostics) {
+  const std::vector<std::string_view> ops = timed_ops();
+  if (std::find(ops.begin(), ops.end(), text) != ops.end())
+    return true;
+  diagnostics.add(origin, fmt::format("expected one of {}{}, got {}{}", fmt::join(ops, ", "), as,
+                                      in_quotes(text), did_you_mean(text, ops)));
+  return false;
+}
+bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
+  return is_timed_op(member.key(), member.key_origin(), " as key", diagnostics);
+}
+
+std::vector<std::string> read_ops(DocumentNode node, Diagnostics& diagnostics) {
+  std::vector<std::string> ops =
+      read_names(node, "an op", diagnostics).value_or(std::vector<std::string>());
+  for (const std::string& op : ops)
+    is_timed_op(op, node.origin(), "", diagnostics);
+  return ops;
+}
+
 class ProtocolReader {
  public:
   ProtocolReader(std::string name, DocumentNode node, FigureReader& figures,
@@ -31,6 +53,8 @@ class ProtocolReader {
                                  .value_or(std::vector<std::string>());
       protocol_.algorithms_origin = algorithms->origin();
     }
+    if (const auto ops = fields_.optional("ops"))
+      protocol_.ops = read_ops(*ops, diagnostics_);
     if (const auto share = figures_.share(fields_, "efficiency", called("efficiency")))
       protocol_.share = *share;
     quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()}, protocol_.slot);
@@ -41,6 +65,8 @@ class ProtocolReader {
     protocol_.channels = figures_.integer(fields_, "channels", "a number of channels",
                                           {1, kMostChannels}, called("channels"));
     quantity("channel_bytes", Dimension::Size, {.least = 1}, protocol_.channel_bytes);
+    protocol_.pieces = figures_.integer(fields_, "pieces", "a number of pieces", {1, kMostSlots},
+                                        called("pieces"));
     quantity("launch", Dimension::Time, {}, protocol_.launch);
     quantity("channel_launch", Dimension::Time, {}, protocol_.channel_launch);
     quantity("peer_launch", Dimension::Time, {}, protocol_.peer_launch);
@@ -87,17 +113,6 @@ std::vector<ProtocolFigures> read_protocols(DocumentNode node, FigureReader& fig
       protocols.push_back(
           ProtocolReader(std::string(member.key()), member, figures, diagnostics).read());
   return protocols;
-}
-
-/// Whether a member's key is an op by which tables have times.
-bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
-  const std::vector<std::string_view> ops = timed_ops();
-  if (std::find(ops.begin(), ops.end(), member.key()) != ops.end())
-    return true;
-  diagnostics.add(member.key_origin(),
-                  fmt::format("expected one of {} as key, got {}{}", fmt::join(ops, ", "),
-                              in_quotes(member.key()), did_you_mean(member.key(), ops)));
-  return false;
 }
 
 std::map<std::string, Duration, std::less<>> read_host_launch(DocumentNode node,

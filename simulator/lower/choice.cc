@@ -58,8 +58,8 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
 
 /// Whether the choice considers it, where the op names no algorithm.
 bool is_considered(const Method& method) {
-  const bool has_slots = method.protocol != nullptr && method.protocol->slot;
-  return has_slots || method.algorithm->considered == Considered::Always;
+  const bool cuts = method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
+  return cuts || method.algorithm->considered == Considered::Always;
 }
 
 /// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
@@ -72,7 +72,7 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
       methods.push_back(method);
   };
   for (const Algorithm* algorithm : algorithms)
-    for (const ProtocolFigures* protocol : protocols_for(*algorithm, transport))
+    for (const ProtocolFigures* protocol : protocols_for(*algorithm, site.request.kind, transport))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
         add({algorithm, protocol});
   if (methods.empty() && !site.asked.protocol)
@@ -109,6 +109,12 @@ struct Timed {
   QuietTime time;
 };
 
+/// A method that has not been timed, and a time that it is not below.
+struct Untimed {
+  Method method;
+  Duration at_least;
+};
+
 /// The time of the slowest group, or why it has none.
 QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
@@ -125,6 +131,34 @@ QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
       longest = *time;
   }
   return longest;
+}
+
+/// Of the slowest group.
+Duration least_time(const Method& method, const SiteFigures& site,
+                    std::span<const size_t> timed_groups, const QuietTimer& timer) {
+  Duration least;
+  for (const size_t g : timed_groups) {
+    const SharedList<VertexId>& vertices = site.grouping.vertices[g];
+    ScheduleRequest request = site.request;
+    request.nodes = static_cast<uint32_t>(vertices.size());
+    least = std::max(least, timer.at_least(method, site.asked, request, site.work, vertices));
+  }
+  return least;
+}
+
+/// In the order in which they are timed. With protocols the one that may be the fastest comes
+/// first: to cut all that is sent to the slots of a slow one takes long.
+std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
+                              std::span<const size_t> timed_groups, const QuietTimer& timer) {
+  std::vector<Untimed> order;
+  for (const Method& method : fitting)
+    order.push_back({method, method.protocol == nullptr
+                                 ? Duration()
+                                 : least_time(method, site, timed_groups, timer)});
+  std::stable_sort(order.begin(), order.end(), [](const Untimed& a, const Untimed& b) {
+    return a.at_least < b.at_least;
+  });
+  return order;
 }
 
 Pick by_time(std::vector<Timed> timed, size_t shapes) {
@@ -151,6 +185,13 @@ std::string only_reason(const SiteFigures& site, const Methods& methods) {
                      rules(site.request.kind).name);
 }
 
+size_t place_of(const Method& method, const Methods& methods) {
+  const auto same = [&](const Method& other) {
+    return other.algorithm == method.algorithm && other.protocol == method.protocol;
+  };
+  return static_cast<size_t>(std::find_if(methods.begin(), methods.end(), same) - methods.begin());
+}
+
 Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer) {
   const std::vector<size_t>& shapes = site.grouping.shapes;
   if (shapes.empty())
@@ -158,17 +199,30 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
   std::vector<Timed> timed;
   std::string why_not;
-  for (const Method& method : fitting) {
+  std::optional<Duration> least;
+  for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
+    if (least && at_least > *least) {
+      why_not = fmt::format("{} {} < {} at least {} (model)",
+                            choice_of(timed.front().method).method(), quantity_text(*least),
+                            choice_of(method).method(), quantity_text(at_least));
+      break;  // the others are not below that either
+    }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);
-    if (const auto* time = std::get_if<QuietTime>(&outcome))
+    if (const auto* time = std::get_if<QuietTime>(&outcome)) {
       timed.push_back({method, *time});
-    else
+      least = least ? std::min(*least, time->takes) : time->takes;
+    } else {
       why_not = fmt::format("{} {}", choice_of(method).method(), std::get<std::string>(outcome));
+    }
   }
   if (timed.empty())
     return {fitting.front(), "the first that fits"};
   if (timed.size() == 1)
     return {timed.front().method, why_not};
+  // Of equal times the first method of the table counts.
+  std::sort(timed.begin(), timed.end(), [&](const Timed& a, const Timed& b) {
+    return place_of(a.method, fitting) < place_of(b.method, fitting);
+  });
   return by_time(std::move(timed), shapes.size());
 }
 

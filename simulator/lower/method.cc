@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/program/rules.h"
+
 namespace orrery {
 
 Choice choice_of(const Method& method, std::string because) {
@@ -27,14 +29,16 @@ Asked asked_by(const Op& op) {
 }
 
 std::vector<const ProtocolFigures*> protocols_for(
-    const Algorithm& algorithm, const std::optional<TransportFigures>& transport) {
+    const Algorithm& algorithm, OpKind kind, const std::optional<TransportFigures>& transport) {
+  const auto among = [](const std::vector<std::string>& names, std::string_view name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
   std::vector<const ProtocolFigures*> serving;
   if (transport)
-    for (const ProtocolFigures& protocol : transport->protocols) {
-      const std::vector<std::string>& served = protocol.algorithms;
-      if (served.empty() || std::find(served.begin(), served.end(), algorithm.name) != served.end())
+    for (const ProtocolFigures& protocol : transport->protocols)
+      if (among(protocol.algorithms, algorithm.name) &&
+          among(protocol.ops, rules(timed_as(kind)).name))
         serving.push_back(&protocol);
-    }
   return serving;
 }
 

@@ -33,8 +33,8 @@ struct Asked {
 };
 Asked asked_by(const Op& op);
 
-/// The protocols that serve the algorithm, in the order of the transport.
-std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm,
+/// The protocols that serve the algorithm for this op, in the order of the transport.
+std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, OpKind kind,
                                                   const std::optional<TransportFigures>& transport);
 
 }  // namespace orrery

@@ -92,6 +92,39 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
   return std::get<std::string>(outcome);
 }
 
+Duration QuietTimer::at_least(const Method& method, const Asked& asked,
+                              const ScheduleRequest& request, WorkType work,
+                              std::span<const VertexId> vertices) const {
+  if (request.nodes > kMostTimedRanks)
+    return {};
+  const std::unique_ptr<const Schedule> whole =
+      method.algorithm->make(maker_.with_connections(method, asked, request, work));
+  const CollectiveFigures figures = maker_.figures(method, *whole);
+  std::vector<Int128> rates(paths_.fabric().devices());
+  for (const Link& link : paths_.fabric().links())
+    if (!link.cut && link.from.index() < rates.size())
+      rates[link.from.index()] += link.bandwidth.count();
+  const int64_t parts = paths_.fabric().rate_parts();
+  const auto time = [](Int128 bytes, Int128 rate) {
+    return rate == 0 ? Duration() : Duration(checked_narrow(bytes * kPicosecondsPerSecond / rate));
+  };
+  Duration longest;
+  for (uint32_t rank = 0; rank < whole->extent().ranks(); ++rank) {
+    Int128 sent = 0;
+    for (uint32_t c = 0; c < whole->extent().channels; ++c) {
+      Int128 of_channel = 0;
+      whole->for_each_receiver(Node(rank), Channel(c), [&](const Sent& each) {
+        of_channel += on_wire(itemsize(work) * each.elements, figures.messages.share).count();
+      });
+      if (figures.messages.channel_rate)
+        longest = std::max(longest, time(of_channel, figures.messages.channel_rate->count()));
+      sent += of_channel;
+    }
+    longest = std::max(longest, time(sent * parts, rates[vertices[rank].index()]));
+  }
+  return figures.launch + longest;
+}
+
 std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {

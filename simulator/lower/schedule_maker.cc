@@ -44,6 +44,27 @@ uint32_t channels_of(const ProtocolFigures& protocol, const Schedule& of_one_cha
 
 }  // namespace
 
+std::optional<int64_t> MessageCut::largest_message(const Schedule& whole) const {
+  if (pieces == 1)
+    return slot;
+  const int64_t whole_message = std::max<int64_t>(1, whole.largest_message());
+  const int64_t piece = std::max(least, ceil_divide(whole_message, pieces));
+  return slot ? std::min(*slot, piece) : piece;
+}
+
+MessageCut message_cut(const Method& method, WorkType work) {
+  MessageCut cut;
+  if (method.protocol == nullptr)
+    return cut;
+  const int64_t element = itemsize(work).count();
+  if (const std::optional<Bytes> most = method.protocol->largest_message())
+    cut.slot = most->count() / element;
+  cut.pieces = method.protocol->pieces.value_or(1);
+  if (method.protocol->channel_bytes)
+    cut.least = std::max<int64_t>(1, method.protocol->channel_bytes->count() / element);
+  return cut;
+}
+
 ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Asked& asked,
                                                 ScheduleRequest request, WorkType work) const {
   const ProtocolFigures* const protocol = method.protocol;
@@ -60,14 +81,8 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Aske
   return request;
 }
 
-std::optional<int64_t> ScheduleMaker::largest_message(const Method& method, WorkType work) {
-  if (method.protocol == nullptr || !method.protocol->slot)
-    return std::nullopt;
-  return method.protocol->largest_message()->count() / itemsize(work).count();
-}
-
 int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, WorkType work) {
-  const std::optional<int64_t> most = largest_message(method, work);
+  const std::optional<int64_t> most = message_cut(method, work).largest_message(whole);
   return most ? SlicedSchedule::iterations_for(whole, *most) : 1;
 }
 
@@ -83,8 +98,10 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
   if (iterations == 1 || made.steps > most_steps_)
     return made;
   made.too_long = times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
-  if (!made.too_long)
-    made.schedule = cut(std::move(made.schedule), *largest_message(method, work));
+  if (!made.too_long) {
+    const int64_t most = *message_cut(method, work).largest_message(*made.schedule);
+    made.schedule = cut(std::move(made.schedule), most);
+  }
   return made;
 }
 

@@ -3,6 +3,7 @@
 // Makes the schedules of sites by their methods: how many channels and slots they have, how their
 // messages are cut to slots, and which figures they take time by.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,18 @@ struct MadeSchedule {
   bool too_long = false;
 };
 
+/// How the messages of a collective are cut, in elements.
+struct MessageCut {
+  std::optional<int64_t> slot;  // at most so many a message
+  int64_t pieces = 1;           // the largest message of all is cut into at least so many
+  int64_t least = 1;            // but into none of fewer elements for that
+  friend auto operator<=>(const MessageCut&, const MessageCut&) = default;
+
+  /// The most elements of a message of `whole`; empty where messages are not cut.
+  std::optional<int64_t> largest_message(const Schedule& whole) const;
+};
+MessageCut message_cut(const Method& method, WorkType work);
+
 class ScheduleMaker {
  public:
   ScheduleMaker(const DeviceFigures& device, const Limits& limits)
@@ -38,11 +51,8 @@ class ScheduleMaker {
   /// Of a request with its connections.
   MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work) const;
 
-  /// How often the steps of `whole` run, so that each message fits a slot.
+  /// How often the steps of `whole` run, so that its messages are cut.
   static int64_t iterations(const Method& method, const Schedule& whole, WorkType work);
-
-  /// The most elements of one message.
-  static std::optional<int64_t> largest_message(const Method& method, WorkType work);
 
   CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 

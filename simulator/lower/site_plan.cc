@@ -88,7 +88,7 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
                                                         const ScheduleRequest& request,
                                                         WorkType work) {
   SharedSchedule& shared =
-      by_request_[{method.algorithm, request, ScheduleMaker::largest_message(method, work)}];
+      by_request_[{method.algorithm, request, message_cut(method, work)}];
   if (shared.schedule == nullptr) {
     MadeSchedule made = maker_.make(method, request, work);
     schedules_.push_back(std::move(made.schedule));

@@ -107,9 +107,8 @@ class SitePlans {
   QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  /// By algorithm, request and the largest message. Looked up only.
-  std::map<std::tuple<const Algorithm*, ScheduleRequest, std::optional<int64_t>>, SharedSchedule>
-      by_request_;
+  /// By algorithm, request and how messages are cut. Looked up only.
+  std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut>, SharedSchedule> by_request_;
   std::map<Key, Outcome> plans_;  // looked up only
 };
 

@@ -73,7 +73,8 @@ std::string listed(const std::set<std::string>& texts) {
 }
 
 /// "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3 (a.txt)".
-std::string source_text(std::span<const NcclTable> tables, std::span<const MeasuredCall> calls) {
+std::string source_text(std::span<const NcclTable> tables, std::span<const MeasuredCall> calls,
+                        const std::optional<std::string>& given) {
   std::set<std::string> collectives, versions, sources;
   std::set<uint32_t> ranks;
   for (const MeasuredCall& call : calls) {
@@ -86,7 +87,8 @@ std::string source_text(std::span<const NcclTable> tables, std::span<const Measu
   }
   return fmt::format("nccl-tests {} on {} ranks, NCCL {} ({})", listed(collectives),
                      fmt::join(ranks, ", "),
-                     versions.empty() ? "of unknown version" : listed(versions), listed(sources));
+                     versions.empty() ? "of unknown version" : listed(versions),
+                     given ? *given : listed(sources));
 }
 
 std::map<std::string, CalibratedRange, std::less<>> ranges_of(
@@ -176,7 +178,7 @@ class Calibrator {
   }
 
   void label(const Fit& fit, Calibration& made) const {
-    std::string source = fmt::format("{}; mean error {}", source_text(tables_, calls_),
+    std::string source = fmt::format("{}; mean error {}", source_text(tables_, calls_, options_.source),
                                      percent(summary(made.residuals).mean));
     if (!made.left_out.empty()) {
       std::vector<Residual> all;
@@ -233,9 +235,6 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
   std::erase_if(start.sources, was_fitted);
   start.transport->calibrated.clear();
   start.transport->host_launch = least_host_launch(calls);
-  constexpr int64_t kCopyRate = 1'000'000'000'000;
-  if (!start.device.copy_rate)
-    start.device.copy_rate = BytesPerSecond(kCopyRate);
   return start;
 }
 

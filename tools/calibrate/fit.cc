@@ -7,9 +7,12 @@
 #include <memory>
 #include <utility>
 
+#ifndef ORRERY_WITHOUT_NLOPT
 #include <nlopt.h>
+#endif
 
 #include "models/base/check.h"
+#include "models/base/diagnostics.h"
 
 namespace orrery {
 namespace {
@@ -87,6 +90,15 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
   return felt;
 }
 
+#ifdef ORRERY_WITHOUT_NLOPT
+
+[[noreturn]] void minimise(Objective&, std::vector<double>&, int) {
+  throw InputError("calibrate",
+                   {{{}, "this executable was built without NLopt, as static ones are"}});
+}
+
+#else
+
 /// What NLopt calls. No exception may pass through C: it is kept, and the search stopped.
 struct Search {
   Objective* objective;
@@ -125,6 +137,8 @@ void minimise(Objective& objective, std::vector<double>& logs, int evaluations) 
   if (search.failure)
     std::rethrow_exception(search.failure);
 }
+
+#endif
 
 }  // namespace
 

@@ -61,6 +61,7 @@ Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
   options.leave_out_ranks = command.validates;
   options.evaluations = command.evaluations;
   options.date = command.date.value_or(today());
+  options.source = command.source;
   options.limits = command.limits;
   const Calibration made = calibrate(base, tables, measured.calls, options);
   write_file(command.output, cluster_text(made.cluster).lines());

@@ -24,8 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kOption = "--cluster-figure";
 
 /// The keys of a protocol that are figures, but for its efficiency, which is a share.
-constexpr std::array<std::string_view, 13> kOfProtocol = {
-    "slot",           "slots",       "channels",  "channel_bytes", "launch",
+constexpr std::array<std::string_view, 14> kOfProtocol = {
+    "pieces", "slot",           "slots",       "channels",  "channel_bytes", "launch",
     "channel_launch", "peer_launch", "overhead",  "latency",       "channel_rate",
     "reduce_rate",    "store_rate",  "efficiency"};
 constexpr std::array<std::string_view, 7> kOfCluster = {

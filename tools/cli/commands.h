@@ -98,6 +98,7 @@ struct CalibrateCommand {
   std::optional<std::string> collective;  // of tables that do not say it
   std::optional<uint32_t> ranks;          // likewise
   std::optional<std::string> date;        // of the figures' sources; the day of the run
+  std::optional<std::string> source;      // likewise; the names of the tables' files
   bool validates = true;                  // by leaving out each number of ranks
   int evaluations = 500;                  // of one fit, at most
   Limits limits;

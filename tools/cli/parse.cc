@@ -313,6 +313,10 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
       .add_option("--date", calibrate.date,
                   "The date of the figures, which the file tells (default: today, in UTC)")
       ->type_name("DATE");
+  command
+      .add_option("--source", calibrate.source,
+                  "What the file says that the times are from (default: the tables' files)")
+      ->type_name("TEXT");
   command.add_flag("!--no-validation", calibrate.validates,
                    "Do not fit again with each number of ranks left out");
   command

@@ -1,0 +1,105 @@
+#include "tools/calibrate/accuracy.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/base/diagnostics.h"
+
+namespace orrery::test {
+namespace {
+
+AccuracyRow row_of(const std::string& file, double mean) {
+  return {file, "a cluster", "held out", NcclCollective::AllReduce, 8, &size_bands()[2],
+          {4, mean, -mean, mean}};
+}
+
+Accuracy of(std::vector<AccuracyRow> rows) {
+  return {std::move(rows), {}};
+}
+
+std::vector<std::string> grown(const Accuracy& now, const std::string& before) {
+  return accuracy_grown(now, before, "before.json", Limits());
+}
+
+TEST_CASE("accuracy: an error may grow by a tenth, and not by more") {
+  const std::string before = accuracy_json(of({row_of("t.json", 0.05)}));  // 500 of 10,000
+  CHECK(grown(of({row_of("t.json", 0.05)}), before) == std::vector<std::string>{});
+  CHECK(grown(of({row_of("t.json", 0.055)}), before) == std::vector<std::string>{});
+  CHECK(grown(of({row_of("t.json", 0.0551)}), before) ==
+        std::vector<std::string>{"t.json, all_reduce of 8 ranks, 1 to 64 MiB: the mean error was "
+                                 "5.00 % and is 5.51 %"});
+}
+
+TEST_CASE("accuracy: a row that is new or gone is told") {
+  const std::string before = accuracy_json(of({row_of("a.json", 0.05)}));
+  CHECK(grown(of({row_of("b.json", 0.05)}), before) ==
+        std::vector<std::string>{
+            "b.json, all_reduce of 8 ranks, 1 to 64 MiB: not in before.json",
+            "a.json, all_reduce of 8 ranks, 1 to 64 MiB: in before.json, but no times are of it"});
+}
+
+TEST_CASE("accuracy: what is no file of mean errors is refused") {
+  const auto refused = [](const std::string& text) -> std::string {
+    try {
+      grown(of({}), text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused("[]").find("expected an object with mean errors, got a list") != std::string::npos);
+  CHECK(refused("{}").find("missing key \"mean_error_per_10000\"") != std::string::npos);
+  CHECK(refused(R"({"mean_error_per_10000": {"a": -1}})")
+            .find("expected a mean error in parts of 10,000 of at least 0, got -1") !=
+        std::string::npos);
+}
+
+TEST_CASE("accuracy: totals are weighted by the number of times") {
+  AccuracyRow many = row_of("t.json", 0.5);
+  many.errors = {3, 0.5, 0.25, 0.75};
+  AccuracyRow one = row_of("t.json", 0.0);
+  one.errors = {1, 0.0, -0.25, -1.0};
+  const ErrorSummary sum = total(std::vector{many, one});
+  CHECK(sum.times == 4);
+  CHECK(sum.mean == 0.375);
+  CHECK(sum.bias == 0.125);
+  CHECK(sum.worst == -1.0);
+}
+
+TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
+  const auto table = [](uint32_t ranks, std::vector<std::pair<int64_t, int64_t>> sizes) {
+    NcclTable made;
+    made.ranks = ranks;
+    made.file = "t.json";
+    for (const auto& [bytes, time] : sizes) {
+      NcclRow row;
+      row.size = Bytes(bytes);
+      row.out_of_place = NcclFigures{Duration(time), {}, {}, {}};
+      made.rows.push_back(row);
+    }
+    return made;
+  };
+  // Without latency, a ring of two takes 2 x 512 ns for 1 KiB at 1 GB/s.
+  const Cluster cluster{"two", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration()}), {}};
+  const MeasuredFile file{
+      "t.json", "held out", cluster,
+      {table(2, {{1024, 1'024'000}, {2048, 4'096'000}, {1 << 20, 1}}), table(3, {{1024, 1}})}};
+  const Accuracy made = accuracy(std::vector{file}, Limits());
+  REQUIRE(made.rows.size() == 2);
+  CHECK(made.rows[0].ranks == 2);
+  CHECK(std::string(made.rows[0].band->name) == "below 64 KiB");
+  CHECK(made.rows[0].errors.times == 2);
+  CHECK(made.rows[0].errors.mean == 0.25);  // 0 and one half
+  CHECK(made.rows[0].errors.bias == -0.25);
+  CHECK(std::string(made.rows[1].band->name) == "1 to 64 MiB");
+  REQUIRE(made.left_out.size() == 1);
+  const std::string text = accuracy_markdown(made);
+  CHECK(text.find("| t.json | all_reduce | 2 | below 64 KiB | 2 | 25.0 % | -25.0 % | -50.0 % |") !=
+        std::string::npos);
+  CHECK(text.find(made.left_out.front()) != std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,244 @@
+// Calibration on times that a known cluster of ours has: it must find the cluster again.
+
+#include "tools/calibrate/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_writer.h"
+#include "models/scenario/document.h"
+#include "tools/nccl_tests/perf.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kUs = 1'000'000;
+constexpr int64_t kGBps = 1'000'000'000;
+
+/// Four devices behind a switch, with one protocol for rings.
+Cluster ring_machine(int64_t launch, int64_t latency, int64_t channel_rate) {
+  ProtocolFigures protocol;
+  protocol.name = "mine";
+  protocol.algorithms = {"ring"};
+  protocol.slot = Bytes(256 * 1024);
+  protocol.slots = 4;
+  protocol.channels = 2;
+  protocol.launch = Duration(launch);
+  protocol.latency = Duration(latency);
+  protocol.channel_rate = BytesPerSecond(channel_rate);
+  Cluster cluster{"machine", switch_fabric(4, {BytesPerSecond(100 * kGBps), Duration()}), {}};
+  cluster.transport = TransportFigures{{protocol}};
+  return cluster;
+}
+
+/// The times of the cluster from 1 KiB to 16 MiB.
+NcclTable table_of(const Cluster& cluster, uint32_t ranks, uint32_t gpus_of_process = 1) {
+  PerfRequest request;
+  request.collective = NcclCollective::AllReduce;
+  request.settings.gpus = gpus_of_process;
+  request.processes = ranks / gpus_of_process;
+  request.settings.least = Bytes(1024);
+  request.settings.most = Bytes(16 << 20);
+  request.settings.step = 4;
+  request.settings.step_is_factor = true;
+  request.settings.checks = 0;
+  request.kinds = {{{"float", Dtype::F32}, {"sum", NcclRedop::Sum}}};
+  NcclTable table = perf_table(request, cluster).table;
+  table.file = "made.txt";
+  return table;
+}
+
+CalibrationOptions quickly() {
+  CalibrationOptions options;
+  options.evaluations = 300;
+  options.date = "2026-01-31";
+  return options;
+}
+
+struct Made {
+  std::vector<NcclTable> tables;
+  MeasuredCalls measured;
+  Calibration calibration;
+};
+
+Made calibrated(const Cluster& base, std::vector<NcclTable> tables,
+                const CalibrationOptions& options) {
+  Made made{std::move(tables), {}, {}};
+  made.measured = measured_calls(made.tables, base.fabric.devices());
+  made.calibration = calibrate(base, made.tables, made.measured.calls, options);
+  return made;
+}
+
+TEST_CASE("calibration: figures that made the times are found again") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  const Cluster base = ring_machine(12 * kUs, 3 * kUs, 8 * kGBps);
+  const Made made = calibrated(base, {table_of(machine, 2), table_of(machine, 4)}, quickly());
+  const Calibration& found = made.calibration;
+  // The fit ends where steps change the mean error by less than 0.001 %, and rounds to three
+  // digits: 0.5 %.
+  CHECK(summary(found.residuals).mean < 0.01);
+  // Eight sizes, out of place and in place.
+  REQUIRE(found.left_out.size() == 2);
+  for (const LeftOutRanks& fold : found.left_out) {
+    CHECK(fold.residuals.size() == 2 * 8);
+    for (const Residual& residual : fold.residuals)
+      CHECK(residual.call->call.ranks == fold.ranks);
+  }
+  // With 2 ranks a call has 2 steps in a row, with 4 it has 6: both are told apart.
+  const ProtocolFigures& protocol = found.cluster.transport->protocols.front();
+  const auto near = [](double value, double exact) { return std::abs(value / exact - 1) < 0.1; };
+  CHECK(near(static_cast<double>(protocol.launch->count()), 5 * kUs));
+  CHECK(near(static_cast<double>(protocol.latency->count()), kUs));
+  CHECK(near(static_cast<double>(protocol.channel_rate->count()), 20 * kGBps));
+}
+
+TEST_CASE("calibration: what was fitted says so, in the file too") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  options.source = "our own machine";
+  const Made made = calibrated(machine, {table_of(machine, 4)}, options);
+  const Cluster& cluster = made.calibration.cluster;
+  const auto source = std::find_if(
+      cluster.sources.begin(), cluster.sources.end(),
+      [](const FigureSource& each) { return each.figure == "transport/mine/launch"; });
+  REQUIRE(source != cluster.sources.end());
+  CHECK(source->label == kCalibrated);
+  CHECK(source->date == "2026-01-31");
+  CHECK(source->source.starts_with(
+      "nccl-tests all_reduce on 4 ranks, NCCL of unknown version (our own machine); mean error "));
+  // Slots are no time and no rate.
+  CHECK(std::none_of(cluster.sources.begin(), cluster.sources.end(), [](const FigureSource& each) {
+    return each.figure == "transport/mine/slots";
+  }));
+  CHECK(cluster.transport->calibrated.size() == 1);
+  CHECK(cluster.transport->calibrated.at("psum") ==
+        CalibratedRange{4, 4, Bytes(1024), Bytes(16 << 20)});
+  CHECK(made.calibration.left_out.empty());
+
+  const std::string text = cluster_text(cluster).lines();
+  Diagnostics diagnostics("made");
+  const Document document(text, diagnostics);
+  const std::optional<ClusterReading> read =
+      read_cluster(*document.root(), Limits(), diagnostics);
+  diagnostics.throw_if_any();
+  CHECK(read->cluster.transport == cluster.transport);
+  CHECK(read->cluster.sources == cluster.sources);
+}
+
+TEST_CASE("calibration: a protocol that no call is fastest with is left away") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  Cluster base = machine;
+  base.transport->protocols.push_back(base.transport->protocols.front());
+  base.transport->protocols.back().name = "slow";
+  base.transport->protocols.back().launch = Duration(10'000 * kUs);
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  options.evaluations = 20;
+  const Made made = calibrated(base, {table_of(machine, 4)}, options);
+  CHECK(made.calibration.unused == std::vector<std::string>{"slow"});
+  CHECK(made.calibration.cluster.transport->protocols.size() == 1);
+  for (const FittedFigure& figure : made.calibration.figures)
+    CHECK_FALSE(figure.name.starts_with("transport/slow/"));
+}
+
+TEST_CASE("calibration: the same tables give the same figures") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  const Cluster base = ring_machine(12 * kUs, 3 * kUs, 8 * kGBps);
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  options.evaluations = 40;
+  const auto text = [&] {
+    return cluster_text(calibrated(base, {table_of(machine, 4)}, options).calibration.cluster)
+        .lines();
+  };
+  CHECK(text() == text());
+}
+
+FigureSource fitted(const std::string& figure) {
+  return {figure, std::string(kCalibrated), "a table", "2026"};
+}
+
+TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
+  Cluster base = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  base.fabric = switch_fabric(4, {BytesPerSecond(100 * kGBps), Duration(kUs)});
+  base.device.launch = Duration(3 * kUs);
+  const Cluster kept = calibration_start(base, {});
+  CHECK(kept.fabric.links().front().latency == Duration(kUs));
+  CHECK(kept.device.launch == Duration(3 * kUs));
+  CHECK(kept.transport->protocols.front().name == "mine");
+
+  base.sources = {fitted("latency"), fitted("launch"), fitted("transport/mine/launch"),
+                  {"bandwidth", "data sheet", "a sheet", "2026"}};
+  const Cluster anew = calibration_start(base, {});
+  CHECK(anew.fabric.links().front().latency == Duration());
+  CHECK(anew.fabric.links().front().bandwidth == BytesPerSecond(100 * kGBps));
+  CHECK_FALSE(anew.device.launch.has_value());
+  std::vector<std::string> names;
+  for (const ProtocolFigures& protocol : anew.transport->protocols)
+    names.push_back(protocol.name);
+  CHECK(names == std::vector<std::string>{"ll", "simple", "p2p", "nvls"});  // start.json
+  REQUIRE(anew.sources.size() == 1);
+  CHECK(anew.sources.front().figure == "bandwidth");
+}
+
+TEST_CASE("calibration: the host's time is that of the fastest call, by GPUs of a process") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  const auto launch_of = [&](uint32_t gpus_of_process) {
+    const std::vector<NcclTable> tables = {table_of(machine, 4, gpus_of_process)};
+    const MeasuredCalls measured = measured_calls(tables, 4);
+    return calibration_start(machine, measured.calls).transport->host_launch;
+  };
+  CHECK(launch_of(1).empty());
+  const Duration fastest = table_of(machine, 4).rows.front().out_of_place->time;
+  REQUIRE(launch_of(2).size() == 1);
+  CHECK(launch_of(2).at("psum") == Duration(fastest.count() / 2));
+}
+
+TEST_CASE("calibration: a data sheet's figures of a protocol are kept") {
+  Cluster cluster = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const FreeFigure& figure : free_figures(cluster))
+      all.push_back(figure.name);
+    return all;
+  };
+  CHECK(names() == std::vector<std::string>{"bandwidth", "transport/mine/launch",
+                                            "transport/mine/latency",
+                                            "transport/mine/channel_rate"});
+  cluster.sources = {{"bandwidth", "data sheet", "a sheet", "2026"},
+                     {"transport/mine/latency", "data sheet", "a sheet", "2026"}};
+  CHECK(names() == std::vector<std::string>{"bandwidth", "transport/mine/launch",
+                                            "transport/mine/channel_rate"});
+}
+
+TEST_CASE("calibration: figures are rounded to three digits") {
+  CHECK(three_digits(1234.4) == 1230);
+  CHECK(three_digits(1235.0) == 1240);
+  CHECK(three_digits(999'600) == 1'000'000);
+  CHECK(three_digits(123.4) == 123);
+  CHECK(three_digits(4.6) == 5);
+  CHECK(three_digits(0.2) == 1);  // figures are positive
+}
+
+TEST_CASE("calibration: thinned tables keep their ends") {
+  std::vector<MeasuredCall> calls;
+  for (int64_t r = 0; r < 7; ++r) {
+    calls.emplace_back();
+    calls.back().size = Bytes(r);
+  }
+  calls.emplace_back();
+  calls.back().table = 1;
+  std::vector<int64_t> sizes;
+  for (const MeasuredCall& call : thinned(calls, 3))
+    sizes.push_back(call.size.count());
+  CHECK(sizes == std::vector<int64_t>{0, 3, 6, 0});
+}
+
+}  // namespace
+}  // namespace orrery::test
