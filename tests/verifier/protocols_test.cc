@@ -145,6 +145,33 @@ TEST_CASE("protocols: a broadcast along a chain sends on one piece while the nex
         Duration((2 + 6) * kUs + 3 * (kUs + kUs / 2)));
 }
 
+TEST_CASE("protocols: a message is cut into pieces, of channel_bytes at least and a slot at most") {
+  const auto broadcast = [](const std::string& figures) {
+    OneOp one;
+    one.op = R"("op": "pbroadcast", "source": 0, "algorithm": "ring")";
+    one.protocols = R"("p": {"slots": 8, )" + figures + "}";
+    return took(one.run());
+  };
+  // 4,000 B over three hops of 1 us a link. m pieces of t: (m + 2) t + 3 us, after 2 us of launch.
+  CHECK(broadcast(R"("pieces": 1)") == Duration((2 + 3 * 4 + 3) * kUs));
+  CHECK(broadcast(R"("pieces": 4)") == Duration((2 + (4 + 2) * 1 + 3) * kUs));
+  CHECK(broadcast(R"("pieces": 4, "channel_bytes": "2000 B")") ==
+        Duration((2 + (2 + 2) * 2 + 3) * kUs));
+  CHECK(broadcast(R"("pieces": 4, "slot": "500 B")") == Duration((2 + 3) * kUs + (8 + 2) * kUs / 2));
+}
+
+TEST_CASE("protocols: a protocol serves the ops that it names") {
+  OneOp one;
+  one.protocols = R"("mine": {"ops": ["pbroadcast"], "launch": "3 us"}, "all": {"launch": "9 us"})";
+  // An all-gather of 4,000 B: three steps of 5 us, after 2 us and the protocol's launch.
+  CHECK(took(one.run()) == Duration((2 + 9 + 15) * kUs));
+  one.op = R"("op": "pbroadcast", "source": 0, "algorithm": "ring")";
+  CHECK(took(one.run()) == Duration((2 + 3 + 15) * kUs));
+  one.op = R"("op": "all_gather", "protocol": "mine")";
+  CHECK(one.error().find("protocol: expected one that serves all_gather, got \"mine\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the op says") {
   OneOp one;
   one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";

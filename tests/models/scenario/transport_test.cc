@@ -25,8 +25,8 @@ Small with_protocol(const std::string& figures) {
 
 TEST_CASE("transport: every figure of a protocol is read") {
   const Small s = with_transport(R"({"protocols": {
-"mine": {"algorithms": "ring", "efficiency": "2/3", "slot": "96 B", "slots": 5, "channels": 7,
-"channel_bytes": "11 B", "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
+"mine": {"algorithms": "ring", "ops": "psum", "efficiency": "2/3", "slot": "96 B", "slots": 5,
+"channels": 7, "channel_bytes": "11 B", "pieces": 9, "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
 "overhead": "4 us", "latency": "5 us", "channel_rate": "6 B/s", "reduce_rate": "7 B/s",
 "store_rate": "8 B/s"},
 "ll128": {}, "ll": {"efficiency": "1"}}})");
@@ -37,11 +37,13 @@ TEST_CASE("transport: every figure of a protocol is read") {
   ProtocolFigures mine;
   mine.name = "mine";
   mine.algorithms = {"ring"};
+  mine.ops = {"psum"};
   mine.share = {2, 3};
   mine.slot = Bytes(96);
   mine.slots = 5;
   mine.channels = 7;
   mine.channel_bytes = Bytes(11);
+  mine.pieces = 9;
   mine.launch = Duration(1'000'000);
   mine.channel_launch = Duration(2'000'000);
   mine.peer_launch = Duration(3'000'000);
@@ -59,7 +61,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
 
 TEST_CASE("transport: it is written and read back, with the sources of its figures") {
   const Small s = with_transport(R"({"protocols": {
-"ll": {"algorithms": ["ring", "direct"], "efficiency": "1", "slot": "96 B",
+"ll": {"algorithms": ["ring", "direct"], "ops": ["psum", "all_gather"], "pieces": 3, "efficiency": "1", "slot": "96 B",
 "slots": {"value": 5, "label": "calibrated", "source": "a table", "date": "2026-01-01"},
 "channel_rate": {"value": "6 GB/s", "label": "data sheet", "source": "a sheet", "date": "2026"}},
 "simple": {"launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us", "overhead": "4 us",
@@ -130,6 +132,9 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"channel_rate": "0 B/s"})", "channel_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"store_rate": "0 B/s"})", "store_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"latency": "1 GB"})", "latency: expected a time such as"},
+      {R"({"ops": "pmax"})", "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
+                             "pbroadcast, got \"pmax\""},
+      {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
       {R"({"slots": {"value": 2}})", "missing key \"label\""},
       {R"({"slotz": 2})", "unknown key \"slotz\""},

@@ -389,5 +389,76 @@ TEST_CASE("algorithms: names are unique within a kind, and every kind has one") 
   }
 }
 
+TEST_CASE("choice: what cannot be the fastest by its rates is not timed") {
+  Site site(OpKind::Psum, 4, 1024);
+  ProtocolFigures fast = slot_protocol(Bytes(1 << 20), "fast");
+  fast.algorithms = {"ring"};
+  ProtocolFigures slow = fast;
+  slow.name = "slow";
+  slow.channel_rate = BytesPerSecond(1'000'000);
+  site.transport = TransportFigures{{slow, fast}};
+  // A channel of the ring sends 6 chunks of 1,024 B: 6.144 ms at 1 MB/s.
+  CHECK(site.pick() == "ring (fast): ring (fast) " +
+                           quantity_text(ring_time(4, 1024, kLink.latency)) +
+                           " < ring (slow) at least 6.144 ms (model)");
+}
+
+TEST_CASE("choice: of methods that take the same time the first counts, in whatever order timed") {
+  Site site(OpKind::Psum, 4, 1024);
+  ProtocolFigures first = slot_protocol(Bytes(1 << 20), "first");
+  first.algorithms = {"ring"};
+  first.latency = Duration(1'000'000);  // 6 steps
+  ProtocolFigures second = first;
+  second.name = "second";
+  second.latency.reset();
+  second.launch = Duration(6'000'000);  // its bound is higher, so it is timed later
+  site.transport = TransportFigures{{second, first}};
+  CHECK(contains(site.pick(), "ring (second): ring (second) "));
+  site.transport = TransportFigures{{first, second}};
+  CHECK(contains(site.pick(), "ring (first): ring (first) "));
+}
+
+TEST_CASE("choice: no time is below the least that its rates allow") {
+  ProtocolFigures protocol = slot_protocol(Bytes(512), "any");
+  protocol.share = {1, 2};
+  protocol.slots = 2;
+  protocol.channels = 3;
+  protocol.launch = Duration(700'000);
+  for (const OpKind kind : {OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter, OpKind::AllToAll,
+                            OpKind::Pbroadcast}) {
+    for (const Algorithm* const algorithm : algorithms_for(kind)) {
+      for (const int64_t rate : {int64_t{0}, int64_t{3'000'000'000}}) {
+        if (rate > 0)
+          protocol.channel_rate = BytesPerSecond(rate);
+        else
+          protocol.channel_rate.reset();
+        for (const bool through_switch : {false, true}) {
+          Site site(kind, through_switch ? switch_fabric(4, kLink) : ring_fabric(4, kLink), 3000);
+          site.fabric = through_switch ? site.fabric.with_reduction({VertexId(4)}) : site.fabric;
+          site.request.nodes = 4;
+          const std::vector<VertexId> vertices = {VertexId(0), VertexId(1), VertexId(2),
+                                                  VertexId(3)};
+          if (!algorithm->fits({site.fabric, vertices, 3}).holds)
+            continue;
+          CAPTURE(algorithm->name);
+          Paths paths(site.fabric);
+          const Reach reach(site.fabric);
+          const ScheduleMaker maker(site.device, Limits());
+          QuietTimer timer(paths, reach, maker, Limits());
+          const Method method{algorithm, &protocol};
+          const Duration least =
+              timer.at_least(method, site.asked, site.request, {Dtype::F32}, vertices);
+          const auto outcome =
+              timer.of(method, site.asked, site.request, {Dtype::F32}, vertices);
+          REQUIRE(std::holds_alternative<QuietTime>(outcome));
+          CHECK(std::get<QuietTime>(outcome).takes >= least);
+          // All send something, so it says more than the launch.
+          CHECK(least > Duration(700'000));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace orrery
