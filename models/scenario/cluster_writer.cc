@@ -117,11 +117,10 @@ class ClusterWriter {
   }
 
   static JsonText range_text(const CalibratedRange& range) {
-    return JsonText::object(
-        {{"least_ranks", JsonText::raw(fmt::format("{}", range.least_ranks))},
-         {"most_ranks", JsonText::raw(fmt::format("{}", range.most_ranks))},
-         {"least", JsonText::text(quantity_text(range.least))},
-         {"most", JsonText::text(quantity_text(range.most))}});
+    return JsonText::object({{"least_ranks", JsonText::raw(fmt::format("{}", range.least_ranks))},
+                             {"most_ranks", JsonText::raw(fmt::format("{}", range.most_ranks))},
+                             {"least", JsonText::text(quantity_text(range.least))},
+                             {"most", JsonText::text(quantity_text(range.most))}});
   }
 
   JsonText protocol_text(const ProtocolFigures& protocol) {
@@ -148,7 +147,8 @@ class ClusterWriter {
     add_names("algorithms", protocol.algorithms);
     add_names("ops", protocol.ops);
     const std::optional<Protocol> known = protocol_of_key(protocol.name);
-    if (protocol.share != (known ? data_share(*known) : DataShare()))
+    if (protocol.share != (known ? data_share(*known) : DataShare()) ||
+        has_source(fmt::format("transport/{}/efficiency", protocol.name)))
       add_text("efficiency",
                JsonText::text(fmt::format("{}/{}", protocol.share.data, protocol.share.wire)));
     add_quantity("slot", protocol.slot);

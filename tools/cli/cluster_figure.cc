@@ -8,26 +8,26 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "models/array/dtype.h"
+#include "models/base/diagnostics.h"
+#include "models/base/utf8.h"
 #include "models/program/did_you_mean.h"
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/cluster_writer.h"
-#include "models/scenario/document.h"
+#include "models/program/rules.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/figure_setting.h"
 #include "tools/cli/inputs.h"
 
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kOption = "--cluster-figure";
 
-/// The keys of a protocol that are figures, but for its efficiency, which is a share.
+/// The keys of a protocol that are figures.
 constexpr std::array<std::string_view, 14> kOfProtocol = {
-    "pieces", "slot",           "slots",       "channels",  "channel_bytes", "launch",
-    "channel_launch", "peer_launch", "overhead",  "latency",       "channel_rate",
-    "reduce_rate",    "store_rate",  "efficiency"};
+    "pieces",       "slot",           "slots",       "channels",  "channel_bytes",
+    "launch",       "channel_launch", "peer_launch", "overhead",  "latency",
+    "channel_rate", "reduce_rate",    "store_rate",  "efficiency"};
 constexpr std::array<std::string_view, 7> kOfCluster = {
     "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};
 
@@ -51,23 +51,34 @@ void require_name(const std::string& called, std::string_view name, const Names&
                      did_you_mean(name, {names.begin(), names.end()})));
 }
 
+/// The name by which files are written, of a dtype that may have others.
+std::string flops_key(const std::string& called, const std::string& dtype) {
+  const std::optional<Dtype> known = dtype_named(dtype);
+  if (!known)
+    refuse(kOption, fmt::format("{}: expected a dtype such as \"bf16\", got \"{}\"{}", called,
+                                dtype, dtype_hint(dtype)));
+  return std::string(name(*known));
+}
+
 /// Where a figure is in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
-  if (parts.size() == 1) {
-    require_name(name, parts[0], kOfCluster);
+  if (parts.size() == 1 &&
+      std::find(kOfCluster.begin(), kOfCluster.end(), name) != kOfCluster.end())
     return parts;
-  }
   if (parts.size() == 2 && parts[0] == "flops")
-    return parts;
+    return {parts[0], flops_key(name, parts[1])};
   if (parts.size() != 3 || parts[0] != "transport")
     refuse(kOption, fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE or "
-                                "transport/host_launch/OP, got \"{}\"",
-                                fmt::join(kOfCluster, ", "), name));
+                                "transport/host_launch/OP, got \"{}\"{}",
+                                fmt::join(kOfCluster, ", "), name,
+                                did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
   if (!cluster.transport)
     refuse(kOption, fmt::format("{}: the cluster has no transport", name));
-  if (parts[1] == "host_launch")
+  if (parts[1] == "host_launch") {
+    require_name(name, parts[2], timed_ops());
     return parts;
+  }
   std::vector<std::string_view> protocols;
   for (const ProtocolFigures& protocol : cluster.transport->protocols)
     protocols.push_back(protocol.name);
@@ -77,40 +88,21 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
   return parts;
 }
 
-Json value_of(const std::string& text) {
-  const bool number = !text.empty() && std::all_of(text.begin(), text.end(),
-                                                   [](char c) { return c >= '0' && c <= '9'; });
-  return number && text.size() < 10 ? Json(std::stoi(text)) : Json(text);
-}
-
-Cluster read_again(const std::string& text, const std::string& setting, const Limits& limits) {
-  Diagnostics diagnostics(fmt::format("{} {}", kOption, setting));
-  const Document document(text, diagnostics, limits);
-  std::optional<ClusterReading> read;
-  if (const std::optional<DocumentNode> root = document.root())
-    read = read_cluster(*root, limits, diagnostics);
-  diagnostics.throw_if_any();
-  return std::move(read->cluster);
-}
-
-Cluster with_figure(const Cluster& cluster, const std::string& setting, const Limits& limits) {
+Cluster with_setting(const Cluster& cluster, const std::string& setting, const Limits& limits) {
+  if (not_utf8_at(setting) || has_control_character(setting))
+    refuse(kOption, "expected NAME=VALUE in printable UTF-8");
   const size_t equals = setting.find('=');
   if (equals == std::string::npos)
     refuse(kOption, fmt::format("expected NAME=VALUE, got \"{}\"", setting));
   const std::string name = setting.substr(0, equals);
-  Json json = Json::parse(cluster_text(cluster).lines());
-  if ((name == "bandwidth" || name == "latency") && json["topology"] == "links")
-    refuse(kOption, fmt::format("{}: each link of {} has its own", name, cluster.name));
-  Json* figure = &json;
-  for (const std::string& key : place_of(name, cluster))
-    figure = &(*figure)[key];
-  *figure = {{"value", value_of(setting.substr(equals + 1))},
-             {"label", kOverridden},
-             {"source", kOption},
-             {"date", "this run"}};
-  Cluster made = read_again(json.dump(), setting, limits);
-  made.name = cluster.name;
-  return made;
+  Diagnostics diagnostics{std::string(kOption)};
+  std::optional<Cluster> made = with_figure(cluster,
+                                            {place_of(name, cluster),
+                                             setting.substr(equals + 1),
+                                             {name, std::string(kOverridden), kOption, "this run"}},
+                                            limits, diagnostics);
+  diagnostics.throw_if_any();
+  return std::move(*made);
 }
 
 }  // namespace
@@ -118,7 +110,7 @@ Cluster with_figure(const Cluster& cluster, const std::string& setting, const Li
 Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
                      const Limits& limits) {
   for (const std::string& setting : settings)
-    cluster = with_figure(cluster, setting, limits);
+    cluster = with_setting(cluster, setting, limits);
   return cluster;
 }
 

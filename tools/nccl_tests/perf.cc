@@ -164,7 +164,8 @@ class Perf {
   }
 
   Duration time_of(const NcclCall& call, const Program& program) {
-    const CallTime made = call_time(call, program, settings_.threads * settings_.gpus, cluster_, request_.limits);
+    const CallTime made =
+        call_time(call, program, settings_.threads * settings_.gpus, cluster_, request_.limits);
     for (const auto& labels : {made.labels, fitted_figures(cluster_)})
       for (const std::string& label : labels)
         if (std::find(result_.assumed.begin(), result_.assumed.end(), label) ==

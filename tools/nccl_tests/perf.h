@@ -42,8 +42,7 @@ struct PerfTable {
 };
 
 /// Each row has the same figures out of place and in place, which our model does not tell apart.
-/// Times are from the begin of the call to its end on the last rank, launch included. A call
-/// without elements takes no time, since NCCL discards it.
+/// Times are those of call_time(). A call without elements takes none, since NCCL discards it.
 ///
 /// `#wrong` is 0 where every result equals its definition; 1, for one or more, where one does not;
 /// N/A where the settings ask for no check, values are above the budget or undecided, and in place

@@ -1,8 +1,12 @@
 #include "models/program/rules.h"
 
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/models/program/lists.h"
 
@@ -32,6 +36,24 @@ TEST_CASE("rules: unknown names are refused") {
   CHECK_FALSE(op_named("pmedian").has_value());
   CHECK_FALSE(op_named("_start").has_value());
   CHECK_FALSE(op_named("psum_start_start").has_value());
+}
+
+TEST_CASE("rules: reductions to all ranks are timed as psum, and exchanges as those they are") {
+  std::string timed;
+  for (const OpRules& entry : all_rules())
+    if (entry.family == Family::Collective)
+      timed += fmt::format("{} as {}, ", entry.name, rules(timed_as(entry.kind)).name);
+  CHECK(timed ==
+        "psum as psum, pmean as psum, pmax as psum, pmin as psum, pargmax as psum, "
+        "pargmin as psum, all_gather as all_gather, psum_scatter as psum_scatter, "
+        "all_to_all as all_to_all, pswapaxes as all_to_all, ppermute as ppermute, "
+        "pshuffle as ppermute, pbroadcast as pbroadcast, ");
+}
+
+TEST_CASE("rules: the ops by which tables have times") {
+  const std::vector<std::string_view> ops = {"psum",       "all_gather", "psum_scatter",
+                                             "all_to_all", "ppermute",   "pbroadcast"};
+  CHECK(timed_ops() == ops);
 }
 
 TEST_CASE("rules: every collective has the parameters of all collectives") {

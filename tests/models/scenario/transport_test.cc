@@ -1,5 +1,7 @@
 // The transport of a cluster: how it is read and written, and what is refused.
 
+#include <functional>
+#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -77,6 +79,52 @@ TEST_CASE("transport: it is written and read back, with the sources of its figur
   CHECK(write_scenario(again) == text);
 }
 
+TEST_CASE(
+    "transport: an efficiency that the protocol has anyway is written where it has a source") {
+  const Small s = with_transport(R"({"protocols": {"ll": {
+"efficiency": {"value": "1/2", "label": "calibrated", "source": "s", "date": "d"}}}})");
+  const Scenario scenario = read_scenario("f", s.text());
+  REQUIRE(scenario.cluster.sources.size() == 1);
+  CHECK(read_scenario("f", write_scenario(scenario)).cluster.sources == scenario.cluster.sources);
+}
+
+const char* const kLaunches = R"({"protocols": {"ll": {}},
+"host_launch": {"psum": "3 us", "ppermute":
+{"value": "4 us", "label": "calibrated", "source": "a table", "date": "2026-01-01"}},
+"calibrated": {"psum": {"least_ranks": 2, "most_ranks": 8, "least": "96 B", "most": "384 MiB"},
+"all_gather": {"least_ranks": 3, "most_ranks": 3, "least": "5 B", "most": "5 B"}}})";
+
+TEST_CASE("transport: launches of the host and calibrated ranges are read") {
+  const Scenario scenario = read_scenario("f", with_transport(kLaunches).text());
+  REQUIRE(scenario.cluster.transport.has_value());
+  const TransportFigures& transport = *scenario.cluster.transport;
+  const std::map<std::string, Duration, std::less<>> launches = {{"ppermute", Duration(4'000'000)},
+                                                                 {"psum", Duration(3'000'000)}};
+  CHECK(transport.host_launch == launches);
+  const std::map<std::string, CalibratedRange, std::less<>> calibrated = {
+      {"all_gather", {3, 3, Bytes(5), Bytes(5)}},
+      {"psum", {2, 8, Bytes(96), Bytes(int64_t{384} << 20U)}}};
+  CHECK(transport.calibrated == calibrated);
+  REQUIRE(scenario.cluster.sources.size() == 1);
+  CHECK(scenario.cluster.sources[0].figure == "transport/host_launch/ppermute");
+}
+
+TEST_CASE("transport: launches of the host and calibrated ranges are written and read back") {
+  const Scenario scenario = read_scenario("f", with_transport(kLaunches).text());
+  const std::string text = write_scenario(scenario);
+  const Scenario again = read_scenario("f", text);
+  CHECK(again.cluster.transport == scenario.cluster.transport);
+  CHECK(again.cluster.sources == scenario.cluster.sources);
+  CHECK(write_scenario(again) == text);
+}
+
+TEST_CASE("transport: without launches of the host and ranges their keys are not written") {
+  const Scenario scenario = read_scenario("f", with_protocol("{}").text());
+  const std::string text = write_scenario(scenario);
+  CHECK(text.find("host_launch") == std::string::npos);
+  CHECK(text.find("calibrated") == std::string::npos);
+}
+
 TEST_CASE("transport: memory counts that of the cluster, or one that it gives") {
   Small s = with_protocol(R"({"slot": "1 KiB"})");
   s.more = R"("memory": {"transport": true})";
@@ -145,6 +193,89 @@ TEST_CASE("transport: figures of a protocol that are refused") {
     CAPTURE(got);
     CHECK(got.find("/cluster/transport/protocols/mine") != std::string::npos);
     CHECK(got.find(row.expected) != std::string::npos);
+  }
+}
+
+/// The refusal of a value under a key of a transport, which begins in line 3 at column 14. Without
+/// the pointer of that key.
+std::string refusal_under(const std::string& key, const std::string& value) {
+  const std::string got =
+      refusal(with_transport(R"({"protocols": {"a": {}}, ")" + key + "\": " + value + "}").text());
+  const std::string begin = "f:3:";
+  const std::string pointer = ": /cluster/transport/" + key;
+  const size_t at = got.find(pointer);
+  CHECK(got.starts_with(begin));
+  REQUIRE(at != std::string::npos);
+  return got.substr(begin.size(), at - begin.size()) + " " + got.substr(at + pointer.size());
+}
+
+TEST_CASE("transport: launches of the host that are refused") {
+  // The key begins at column 39, its value at 54, its first key at 55 and that one's value at 63.
+  const std::string ops =
+      "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, pbroadcast as key, ";
+  struct Row {
+    const char* value;
+    std::string expected;
+  };
+  const Row rows[] = {
+      {"1", "54 : expected an object with a time per op, got 1"},
+      {R"({"pmax": "1 us"})", "55 /pmax: " + ops + "got \"pmax\""},
+      {R"({"psums": "1 us"})", "55 /psums: " + ops + "got \"psums\"; did you mean \"psum\"?"},
+      {R"({"add": "1 us"})", "55 /add: " + ops + "got \"add\""},
+      {R"({"psum": 1})", R"(63 /psum: expected a time such as "1 us", got 1)"},
+      {R"({"psum": "1 GB"})", R"(63 /psum: expected a time such as "1 us", got "1 GB")"},
+      {R"({"psum": "-1 us"})", R"(63 /psum: expected a time such as "1 us", got "-1 us")"},
+      {R"({"psum": {"value": "1 us", "label": "l", "source": "s"}})",
+       R"(63 /psum: missing key "date")"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.value);
+    CHECK(refusal_under("host_launch", row.value) == row.expected);
+  }
+}
+
+TEST_CASE("transport: calibrated ranges that are refused") {
+  // The key's value begins at column 53, its first key at 54, and that one's value at 62.
+  CHECK(refusal_under("calibrated", "1") == "53 : expected an object with a range per op, got 1");
+  CHECK(refusal_under("calibrated", R"({"pmean": {}})") ==
+        "54 /pmean: expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
+        "pbroadcast as key, got \"pmean\"");
+  CHECK(
+      refusal_under("calibrated", R"({"psum": 1})") ==
+      R"(62 /psum: expected an object with "least_ranks", "most_ranks", "least" and "most", got 1)");
+  struct Row {
+    const char* range;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {R"("most_ranks": 1, "least": "1 B", "most": "1 B")",
+       R"(62 /psum: missing key "least_ranks")"},
+      {R"("least_ranks": 1, "least": "1 B", "most": "1 B")",
+       R"(62 /psum: missing key "most_ranks")"},
+      {R"("least_ranks": 1, "most_ranks": 1, "most": "1 B")", R"(62 /psum: missing key "least")"},
+      {R"("least_ranks": 1, "most_ranks": 1, "least": "1 B")", R"(62 /psum: missing key "most")"},
+      {R"("least_ranks": 0, "most_ranks": 1, "least": "1 B", "most": "1 B")",
+       "78 /psum/least_ranks: expected a number of ranks from 1 to 4294967295, got 0"},
+      {R"("least_ranks": 1, "most_ranks": 4294967296, "least": "1 B", "most": "1 B")",
+       "95 /psum/most_ranks: expected a number of ranks from 1 to 4294967295, got 4294967296"},
+      {R"("least_ranks": 1, "most_ranks": 1.5, "least": "1 B", "most": "1 B")",
+       "95 /psum/most_ranks: expected a number of ranks from 1 to 4294967295, got 1.5"},
+      {R"("least_ranks": 3, "most_ranks": 2, "least": "1 B", "most": "1 B")",
+       "62 /psum: expected the least to be at most the most"},
+      {R"("least_ranks": 1, "most_ranks": 1, "least": "2 B", "most": "1 B")",
+       "62 /psum: expected the least to be at most the most"},
+      {R"("least_ranks": 1, "most_ranks": 1, "least": "1 us", "most": "1 B")",
+       R"(107 /psum/least: expected a size such as "80 GiB", got "1 us")"},
+      {R"("least_ranks": 1, "most_ranks": 1, "least": "1 B", "most": 1)",
+       R"(122 /psum/most: expected a size such as "80 GiB", got 1)"},
+      {R"("least_ranks": 1, "most_ranks": 1, "least": "1 B", "most": "1 B", "mean": "1 B")",
+       R"(129 /psum/mean: unknown key "mean"; expected one of "least_ranks", "most_ranks", "least", )"
+       R"("most")"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.range);
+    CHECK(refusal_under("calibrated", std::string("{\"psum\": {") + row.range + "}}") ==
+          row.expected);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "tools/nccl_tests/perf.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -72,6 +75,104 @@ TEST_CASE("perf: a launch, a latency, and the bytes at the rate of a link") {
   CHECK(time(NcclCollective::Hypercube) == Duration(2 * (kLaunch + kLatency) + 3 * part));
   // Two exchanges of everything.
   CHECK(time(NcclCollective::AllReduce) == Duration(kLaunch + 2 * (kLatency + message)));
+}
+
+/// The launches of the host, of one op or of each.
+using Launches = std::map<std::string, Duration, std::less<>>;
+
+/// The time of a call of 4096 B on four ranks, whose transport adds nothing but the host's
+/// launches.
+Duration launched(const PerfRequest& request, Launches launches) {
+  Cluster cluster = pairs(4);
+  cluster.transport.emplace().protocols.emplace_back().name = "whole";
+  cluster.transport->host_launch = std::move(launches);
+  const PerfTable table = perf_table(request, cluster);
+  REQUIRE(table.table.rows.size() == 1);
+  return table.table.rows.front().out_of_place->time;
+}
+Duration launched(NcclCollective collective, Launches launches) {
+  return launched(request_of(collective, 4, 4096), std::move(launches));
+}
+
+TEST_CASE("perf: the time is that of the device or of the host, whichever is longer") {
+  // As above. One process issues the call on its four GPUs one after the other.
+  const int64_t device = kLaunch + 2 * (kLatency + 4096 * 20);
+  REQUIRE(device % 4 == 0);
+  const auto time = [](int64_t launch) {
+    return launched(NcclCollective::AllReduce, {{"psum", Duration(launch)}});
+  };
+  CHECK(time(device / 4 - 1) == Duration(device));
+  CHECK(time(device / 4) == Duration(device));
+  CHECK(time(device / 4 + 1) == Duration(device + 4));
+}
+
+TEST_CASE("perf: a process issues the call on its own GPUs, those of all its threads") {
+  const auto time = [](uint32_t processes, uint32_t threads, uint32_t gpus) {
+    PerfRequest request = request_of(NcclCollective::AllReduce, gpus, 4096);
+    request.processes = processes;
+    request.settings.threads = threads;
+    return launched(request, {{"psum", Duration(10 * kLaunch)}});
+  };
+  CHECK(time(1, 1, 4) == Duration(4 * 10 * kLaunch));
+  CHECK(time(1, 2, 2) == Duration(4 * 10 * kLaunch));
+  CHECK(time(2, 1, 2) == Duration(2 * 10 * kLaunch));
+  CHECK(time(2, 2, 1) == Duration(2 * 10 * kLaunch));
+  CHECK(time(4, 1, 1) == Duration(10 * kLaunch));
+}
+
+TEST_CASE("perf: each collective takes the host's launch of its op, once for a group of sends") {
+  // Of another length for each op, and each longer than any time of the devices.
+  const Launches launches = {
+      {"psum", Duration(10 * kLaunch)},         {"all_gather", Duration(20 * kLaunch)},
+      {"psum_scatter", Duration(30 * kLaunch)}, {"all_to_all", Duration(40 * kLaunch)},
+      {"ppermute", Duration(50 * kLaunch)},     {"pbroadcast", Duration(60 * kLaunch)}};
+  const auto time = [&](NcclCollective collective) { return launched(collective, launches); };
+  // For each of four GPUs.
+  const auto issued = [](int64_t times) { return Duration(4 * times * kLaunch); };
+  CHECK(time(NcclCollective::AllReduce) == issued(10));
+  CHECK(time(NcclCollective::AllGather) == issued(20));
+  CHECK(time(NcclCollective::ReduceScatter) == issued(30));
+  CHECK(time(NcclCollective::Alltoall) == issued(40));
+  CHECK(time(NcclCollective::SendRecv) == issued(50));
+  CHECK(time(NcclCollective::Broadcast) == issued(60));
+  // All sends of a call are one group.
+  CHECK(time(NcclCollective::Gather) == issued(50));
+  CHECK(time(NcclCollective::Scatter) == issued(50));
+  // Two exchanges, each launched by itself.
+  CHECK(time(NcclCollective::Hypercube) == issued(2 * 50));
+}
+
+TEST_CASE("perf: any operation of an all_reduce takes the host's launch of psum") {
+  PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
+  request.kinds = {{{"float", Dtype::F32}, {"max", NcclRedop::Max}}};
+  CHECK(launched(request, {{"psum", Duration(10 * kLaunch)}}) == Duration(4 * 10 * kLaunch));
+}
+
+TEST_CASE("perf: the host's launch of another op counts nothing") {
+  const Duration device = launched(NcclCollective::AllGather, {});
+  CHECK(device == row_of(NcclCollective::AllGather, 4, 4096).out_of_place->time);
+  CHECK(launched(NcclCollective::AllGather, {{"psum", Duration(10 * kLaunch)}}) == device);
+}
+
+TEST_CASE("perf: a call without elements is not issued") {
+  // 3 elements over 4 ranks are none each.
+  CHECK(launched(request_of(NcclCollective::AllGather, 4, 12),
+                 {{"all_gather", Duration(10 * kLaunch)}}) == Duration(0));
+}
+
+TEST_CASE("perf: figures that were fitted or set are told with what times assume") {
+  Cluster cluster = pairs(4);
+  cluster.sources = {{"latency", "calibrated", "a table", "2026"},
+                     {"launch", "data sheet", "a sheet", "2026"}};
+  PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
+  request.settings.most = Bytes(8192);
+  request.settings.step = 4096;
+  const PerfTable table = perf_table(request, cluster);
+  CHECK(std::count(table.assumed.begin(), table.assumed.end(),
+                   "latency: calibrated (a table, 2026)") == 1);
+  CHECK(std::none_of(table.assumed.begin(), table.assumed.end(), [](const std::string& label) {
+    return label.find("data sheet") != std::string::npos;
+  }));
 }
 
 TEST_CASE("perf: columns of a row, its bandwidths as a report has them") {

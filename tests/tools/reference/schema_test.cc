@@ -205,6 +205,9 @@ TEST_CASE("scenario schema: amounts under their keys with a unit, values as repo
   good["cluster"].erase("bandwidth");
   good["cluster"]["bandwidth_GBps"] = 50;
   good["cluster"]["flops"] = {{"f32_TFLOPps", 1}};
+  const Json range = {{"least_ranks", 2}, {"most_ranks", 2}, {"least_bytes", 1}, {"most_KiB", 1}};
+  good["cluster"]["transport"] = {{"protocols", {{"ll", Json::object()}}},
+                                  {"calibrated", {{"psum", range}}}};
   good["expect"][0]["values"]["total"] = {
       {"dtype", "s32"},
       {"shape", {2}},

@@ -1,0 +1,82 @@
+#include "models/scenario/figure_setting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_writer.h"
+#include "models/scenario/document.h"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// As a file has it: those that count something are numbers.
+Json value_of(const std::string& figure, const std::string& text) {
+  const bool counts = figure == "slots" || figure == "channels" || figure == "pieces";
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
+  return counts && digits && text.size() < 10 ? Json(std::stoi(text)) : Json(text);
+}
+
+/// The cluster of a text in which one value is new, so that it is the one that is wrong.
+std::optional<Cluster> read_again(const std::string& text, const std::string& figure,
+                                  const Limits& limits, Diagnostics& diagnostics) {
+  try {
+    Diagnostics of_text{""};
+    const Document document(text, of_text, limits);
+    std::optional<ClusterReading> read;
+    if (const std::optional<DocumentNode> root = document.root())
+      read = read_cluster(*root, limits, of_text);
+    of_text.throw_if_any();
+    return std::move(read->cluster);
+  } catch (const InputError& error) {
+    diagnostics.add(fmt::format("{}: {}", figure, error.diagnostics().front().message));
+    return std::nullopt;
+  }
+}
+
+/// Where figures are in the user's file. The one that was set is not in it.
+void keep_origins(const Cluster& from, const std::vector<std::string>& set, Cluster& to) {
+  if (!from.transport)
+    return;
+  for (size_t p = 0; p < from.transport->protocols.size(); ++p) {
+    const ProtocolFigures& before = from.transport->protocols[p];
+    ProtocolFigures& now = to.transport->protocols[p];
+    const std::vector<std::string> slot = {"transport", "protocols", now.name, "slot"};
+    now.algorithms_origin = before.algorithms_origin;
+    now.slot_origin = set == slot ? Origin() : before.slot_origin;
+  }
+}
+
+}  // namespace
+
+std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& setting,
+                                   const Limits& limits, Diagnostics& diagnostics) {
+  Json json = Json::parse(cluster_text(cluster).lines());
+  const bool of_links = setting.place.front() == "bandwidth" || setting.place.front() == "latency";
+  if (of_links && json["topology"] == "links") {
+    diagnostics.add(fmt::format("{}: each link of the cluster has its own", setting.source.figure));
+    return std::nullopt;
+  }
+  Json* figure = &json;
+  for (const std::string& key : setting.place)
+    figure = &(*figure)[key];
+  *figure = {{"value", value_of(setting.place.back(), setting.value)},
+             {"label", setting.source.label},
+             {"source", setting.source.source},
+             {"date", setting.source.date}};
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::optional<Cluster> made = read_again(text, setting.source.figure, limits, diagnostics);
+  if (made) {
+    made->name = cluster.name;
+    keep_origins(cluster, setting.place, *made);
+  }
+  return made;
+}
+
+}  // namespace orrery
