@@ -126,8 +126,7 @@ std::vector<std::string> fitted_figures(const Cluster& cluster) {
   std::vector<std::string> labels;
   for (const auto& [fit, figures] : fits) {
     const auto& [label, source, date] = fit;
-    labels.push_back(
-        fmt::format("{}: {} ({}, {})", fmt::join(figures, ", "), label, source, date));
+    labels.push_back(fmt::format("{}: {} ({}, {})", fmt::join(figures, ", "), label, source, date));
   }
   return labels;
 }

@@ -58,7 +58,8 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
 
 /// Whether the choice considers it, where the op names no algorithm.
 bool is_considered(const Method& method) {
-  const bool cuts = method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
+  const bool cuts =
+      method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
   return cuts || method.algorithm->considered == Considered::Always;
 }
 
@@ -155,9 +156,8 @@ std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
     order.push_back({method, method.protocol == nullptr
                                  ? Duration()
                                  : least_time(method, site, timed_groups, timer)});
-  std::stable_sort(order.begin(), order.end(), [](const Untimed& a, const Untimed& b) {
-    return a.at_least < b.at_least;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Untimed& a, const Untimed& b) { return a.at_least < b.at_least; });
   return order;
 }
 
@@ -202,9 +202,9 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
     if (least && at_least > *least) {
-      why_not = fmt::format("{} {} < {} at least {} (model)",
-                            choice_of(timed.front().method).method(), quantity_text(*least),
-                            choice_of(method).method(), quantity_text(at_least));
+      why_not =
+          fmt::format("{} {} < {} at least {} (model)", choice_of(timed.front().method).method(),
+                      quantity_text(*least), choice_of(method).method(), quantity_text(at_least));
       break;  // the others are not below that either
     }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);

@@ -56,8 +56,7 @@ std::vector<std::string> extrapolated_labels(const TransportFigures& transport,
     if (ranks < 2 || size == Bytes() ||
         (range != transport.calibrated.end() && contains(range->second, ranks, size)))
       continue;
-    const auto [found, first] =
-        outside.try_emplace(op, CalibratedRange{ranks, ranks, size, size});
+    const auto [found, first] = outside.try_emplace(op, CalibratedRange{ranks, ranks, size, size});
     if (!first)
       extend(found->second, ranks, size);
   }

@@ -87,8 +87,7 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
 const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
                                                         const ScheduleRequest& request,
                                                         WorkType work) {
-  SharedSchedule& shared =
-      by_request_[{method.algorithm, request, message_cut(method, work)}];
+  SharedSchedule& shared = by_request_[{method.algorithm, request, message_cut(method, work)}];
   if (shared.schedule == nullptr) {
     MadeSchedule made = maker_.make(method, request, work);
     schedules_.push_back(std::move(made.schedule));

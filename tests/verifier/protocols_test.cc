@@ -157,7 +157,8 @@ TEST_CASE("protocols: a message is cut into pieces, of channel_bytes at least an
   CHECK(broadcast(R"("pieces": 4)") == Duration((2 + (4 + 2) * 1 + 3) * kUs));
   CHECK(broadcast(R"("pieces": 4, "channel_bytes": "2000 B")") ==
         Duration((2 + (2 + 2) * 2 + 3) * kUs));
-  CHECK(broadcast(R"("pieces": 4, "slot": "500 B")") == Duration((2 + 3) * kUs + (8 + 2) * kUs / 2));
+  CHECK(broadcast(R"("pieces": 4, "slot": "500 B")") ==
+        Duration((2 + 3) * kUs + (8 + 2) * kUs / 2));
 }
 
 TEST_CASE("protocols: a protocol serves the ops that it names") {

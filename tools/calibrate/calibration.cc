@@ -85,14 +85,12 @@ std::string source_text(std::span<const NcclTable> tables, std::span<const Measu
     if (table.nccl_version)
       versions.insert(*table.nccl_version);
   }
-  return fmt::format("nccl-tests {} on {} ranks, NCCL {} ({})", listed(collectives),
-                     fmt::join(ranks, ", "),
-                     versions.empty() ? "of unknown version" : listed(versions),
-                     given ? *given : listed(sources));
+  return fmt::format(
+      "nccl-tests {} on {} ranks, NCCL {} ({})", listed(collectives), fmt::join(ranks, ", "),
+      versions.empty() ? "of unknown version" : listed(versions), given ? *given : listed(sources));
 }
 
-std::map<std::string, CalibratedRange, std::less<>> ranges_of(
-    std::span<const MeasuredCall> calls) {
+std::map<std::string, CalibratedRange, std::less<>> ranges_of(std::span<const MeasuredCall> calls) {
   std::map<std::string, CalibratedRange, std::less<>> ranges;
   for (const MeasuredCall& call : calls) {
     const uint32_t ranks = call.call.ranks;
@@ -127,10 +125,7 @@ class Calibrator {
  public:
   Calibrator(const Cluster& base, std::span<const NcclTable> tables,
              std::span<const MeasuredCall> calls, const CalibrationOptions& options)
-      : tables_(tables),
-        calls_(calls),
-        options_(options),
-        start_(calibration_start(base, calls)) {}
+      : tables_(tables), calls_(calls), options_(options), start_(calibration_start(base, calls)) {}
 
   Calibration run() {
     const Fit fit = fit_to(calls_);
@@ -178,8 +173,9 @@ class Calibrator {
   }
 
   void label(const Fit& fit, Calibration& made) const {
-    std::string source = fmt::format("{}; mean error {}", source_text(tables_, calls_, options_.source),
-                                     percent(summary(made.residuals).mean));
+    std::string source =
+        fmt::format("{}; mean error {}", source_text(tables_, calls_, options_.source),
+                    percent(summary(made.residuals).mean));
     if (!made.left_out.empty()) {
       std::vector<Residual> all;
       for (const LeftOutRanks& fold : made.left_out)
@@ -195,8 +191,7 @@ class Calibrator {
           });
       if (unused)
         continue;
-      made.figures.push_back(
-          {figure.name, figure.text(figure.start), figure.text(fit.fitted[f])});
+      made.figures.push_back({figure.name, figure.text(figure.start), figure.text(fit.fitted[f])});
       std::erase_if(sources, [&](const FigureSource& of) { return of.figure == figure.name; });
       sources.push_back({figure.name, std::string(kCalibrated), source, options_.date});
     }
@@ -224,10 +219,9 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
     start.fabric = without_latency(start.fabric);
   if (fitted("launch"))
     start.device.launch.reset();
-  const bool transport_was_fitted =
-      std::any_of(base.sources.begin(), base.sources.end(), [](const FigureSource& source) {
-        return is_of_transport(source) && was_fitted(source);
-      });
+  const bool transport_was_fitted = std::any_of(
+      base.sources.begin(), base.sources.end(),
+      [](const FigureSource& source) { return is_of_transport(source) && was_fitted(source); });
   if (!start.transport || transport_was_fitted) {
     start.transport = start_transport();
     std::erase_if(start.sources, is_of_transport);

@@ -18,10 +18,10 @@
 namespace orrery {
 
 struct CalibrationOptions {
-  int evaluations = 500;        // of one fit, at most
-  size_t rows_of_table = 12;    // that are fitted to; errors are of all
-  bool leave_out_ranks = true;  // validates, where there are several numbers of ranks
-  std::string date;             // of the figures' sources
+  int evaluations = 500;              // of one fit, at most
+  size_t rows_of_table = 12;          // that are fitted to; errors are of all
+  bool leave_out_ranks = true;        // validates, where there are several numbers of ranks
+  std::string date;                   // of the figures' sources
   std::optional<std::string> source;  // in place of the names of the tables' files
   Limits limits;
 };

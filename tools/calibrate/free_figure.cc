@@ -17,7 +17,8 @@ class Finder {
 
   std::vector<FreeFigure> find() {
     bandwidth();
-    optional("copy_rate", [](Cluster& of) -> auto& { return of.device.copy_rate; });
+    optional(
+        "copy_rate", [](Cluster & of) -> auto& { return of.device.copy_rate; });
     if (!cluster_.transport)
       return std::move(figures_);
     const TransportFigures& transport = *cluster_.transport;
@@ -50,8 +51,9 @@ class Finder {
 
   void protocol(size_t p) {
     const auto member = [&](std::string_view key, auto figure) {
-      optional("transport/" + cluster_.transport->protocols[p].name + "/" + std::string(key),
-               [p, figure](Cluster& of) -> auto& { return of.transport->protocols[p].*figure; });
+      optional(
+          "transport/" + cluster_.transport->protocols[p].name + "/" + std::string(key),
+          [ p, figure ](Cluster & of) -> auto& { return of.transport->protocols[p].*figure; });
     };
     member("channel_bytes", &ProtocolFigures::channel_bytes);
     member("launch", &ProtocolFigures::launch);
@@ -68,7 +70,8 @@ class Finder {
   template <class Of>
   void optional(std::string name, Of of) {
     if (of(cluster_))
-      add(std::move(name), *of(cluster_), [of](Cluster& in) -> auto& { return *of(in); });
+      add(
+          std::move(name), *of(cluster_), [of](Cluster & in) -> auto& { return *of(in); });
   }
 
   template <class Amount, class Of>

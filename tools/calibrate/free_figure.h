@@ -19,9 +19,9 @@ struct FreeFigure {
   std::function<std::string(int64_t)> text;  // "0.9 us"
 };
 
-/// The bandwidth of the links, if all have the same: data sheets state more than payload gets. Every
-/// time and rate, and channel_bytes, of the transport, and the device's copy_rate, where they are
-/// given; of these, those whose source says "data sheet" or "measured" are kept.
+/// The bandwidth of the links, if all have the same: data sheets state more than payload gets.
+/// Every time and rate, and channel_bytes, of the transport, and the device's copy_rate, where they
+/// are given; of these, those whose source says "data sheet" or "measured" are kept.
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
 
 /// Rounded to three digits.

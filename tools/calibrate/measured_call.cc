@@ -59,13 +59,13 @@ std::optional<MeasuredCall> measured_call(const NcclTable& table, const NcclRow&
   }
   const Bytes element = itemsize(*dtype);
   MeasuredCall measured;
-  measured.call = {table.collective,
-                   table.ranks,
-                   nccl_counts(table.collective, row.size.count() / element.count(), element,
-                               table.ranks),
-                   *dtype,
-                   *redop,
-                   row.root.value_or(0)};
+  measured.call = {
+      table.collective,
+      table.ranks,
+      nccl_counts(table.collective, row.size.count() / element.count(), element, table.ranks),
+      *dtype,
+      *redop,
+      row.root.value_or(0)};
   measured.size = row.size;
   measured.gpus_of_process = table.settings ? table.settings->threads * table.settings->gpus : 1;
   measured.times = times_of(row);
@@ -113,8 +113,8 @@ std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const 
   const auto work = [&] {
     try {
       for (size_t c = next++; c < calls.size(); c = next++)
-        times[c] = call_time(calls[c].call, *calls[c].program, calls[c].gpus_of_process, cluster,
-                             limits);
+        times[c] =
+            call_time(calls[c].call, *calls[c].program, calls[c].gpus_of_process, cluster, limits);
     } catch (...) {
       const std::lock_guard lock(failed);
       failure = std::current_exception();

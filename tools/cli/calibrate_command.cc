@@ -33,8 +33,8 @@ std::vector<NcclTable> tables_given(const CalibrateCommand& command) {
   if (command.collective) {
     options.collective = nccl_collective_named(*command.collective);
     if (!options.collective)
-      refuse("--collective", fmt::format("expected a collective of nccl-tests, got \"{}\"",
-                                         *command.collective));
+      refuse("--collective",
+             fmt::format("expected a collective of nccl-tests, got \"{}\"", *command.collective));
   }
   options.ranks = command.ranks;
   options.limits = command.limits;

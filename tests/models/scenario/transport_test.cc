@@ -180,8 +180,9 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"channel_rate": "0 B/s"})", "channel_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"store_rate": "0 B/s"})", "store_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"latency": "1 GB"})", "latency: expected a time such as"},
-      {R"({"ops": "pmax"})", "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
-                             "pbroadcast, got \"pmax\""},
+      {R"({"ops": "pmax"})",
+       "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
+       "pbroadcast, got \"pmax\""},
       {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
       {R"({"slots": {"value": 2}})", "missing key \"label\""},

@@ -448,8 +448,7 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
           const Method method{algorithm, &protocol};
           const Duration least =
               timer.at_least(method, site.asked, site.request, {Dtype::F32}, vertices);
-          const auto outcome =
-              timer.of(method, site.asked, site.request, {Dtype::F32}, vertices);
+          const auto outcome = timer.of(method, site.asked, site.request, {Dtype::F32}, vertices);
           REQUIRE(std::holds_alternative<QuietTime>(outcome));
           CHECK(std::get<QuietTime>(outcome).takes >= least);
           // All send something, so it says more than the launch.

@@ -11,7 +11,12 @@ namespace orrery::test {
 namespace {
 
 AccuracyRow row_of(const std::string& file, double mean) {
-  return {file, "a cluster", "held out", NcclCollective::AllReduce, 8, &size_bands()[2],
+  return {file,
+          "a cluster",
+          "held out",
+          NcclCollective::AllReduce,
+          8,
+          &size_bands()[2],
           {4, mean, -mean, mean}};
 }
 
@@ -84,7 +89,9 @@ TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
   // Without latency, a ring of two takes 2 x 512 ns for 1 KiB at 1 GB/s.
   const Cluster cluster{"two", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration()}), {}};
   const MeasuredFile file{
-      "t.json", "held out", cluster,
+      "t.json",
+      "held out",
+      cluster,
       {table(2, {{1024, 1'024'000}, {2048, 4'096'000}, {1 << 20, 1}}), table(3, {{1024, 1}})}};
   const Accuracy made = accuracy(std::vector{file}, Limits());
   REQUIRE(made.rows.size() == 2);

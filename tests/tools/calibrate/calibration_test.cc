@@ -104,9 +104,9 @@ TEST_CASE("calibration: what was fitted says so, in the file too") {
   options.source = "our own machine";
   const Made made = calibrated(machine, {table_of(machine, 4)}, options);
   const Cluster& cluster = made.calibration.cluster;
-  const auto source = std::find_if(
-      cluster.sources.begin(), cluster.sources.end(),
-      [](const FigureSource& each) { return each.figure == "transport/mine/launch"; });
+  const auto source =
+      std::find_if(cluster.sources.begin(), cluster.sources.end(),
+                   [](const FigureSource& each) { return each.figure == "transport/mine/launch"; });
   REQUIRE(source != cluster.sources.end());
   CHECK(source->label == kCalibrated);
   CHECK(source->date == "2026-01-31");
@@ -124,8 +124,7 @@ TEST_CASE("calibration: what was fitted says so, in the file too") {
   const std::string text = cluster_text(cluster).lines();
   Diagnostics diagnostics("made");
   const Document document(text, diagnostics);
-  const std::optional<ClusterReading> read =
-      read_cluster(*document.root(), Limits(), diagnostics);
+  const std::optional<ClusterReading> read = read_cluster(*document.root(), Limits(), diagnostics);
   diagnostics.throw_if_any();
   CHECK(read->cluster.transport == cluster.transport);
   CHECK(read->cluster.sources == cluster.sources);
@@ -173,7 +172,9 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
   CHECK(kept.device.launch == Duration(3 * kUs));
   CHECK(kept.transport->protocols.front().name == "mine");
 
-  base.sources = {fitted("latency"), fitted("launch"), fitted("transport/mine/launch"),
+  base.sources = {fitted("latency"),
+                  fitted("launch"),
+                  fitted("transport/mine/launch"),
                   {"bandwidth", "data sheet", "a sheet", "2026"}};
   const Cluster anew = calibration_start(base, {});
   CHECK(anew.fabric.links().front().latency == Duration());

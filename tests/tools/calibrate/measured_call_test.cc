@@ -61,16 +61,17 @@ TEST_CASE("measured calls: a placement without a time is not counted") {
 TEST_CASE("measured calls: tables that are left out") {
   NcclTable hosts = table_of({row(1024, 1, 1)});
   hosts.hosts = 2;
-  CHECK(left_out(hosts) == std::vector<std::string>{
-                               "t.txt:7: all_reduce of 4 ranks: left out: on 2 hosts"});
+  CHECK(left_out(hosts) ==
+        std::vector<std::string>{"t.txt:7: all_reduce of 4 ranks: left out: on 2 hosts"});
   NcclTable many = table_of({row(1024, 1, 1)});
   many.ranks = 5;
-  CHECK(left_out(many) == std::vector<std::string>{
-                              "t.txt:7: all_reduce of 5 ranks: left out: the cluster has 4 devices"});
+  CHECK(left_out(many) ==
+        std::vector<std::string>{
+            "t.txt:7: all_reduce of 5 ranks: left out: the cluster has 4 devices"});
   NcclTable alone = table_of({row(1024, 1, 1)});
   alone.ranks = 1;
-  CHECK(left_out(alone) == std::vector<std::string>{
-                               "t.txt:7: all_reduce of 1 rank: left out: nothing is exchanged"});
+  CHECK(left_out(alone) ==
+        std::vector<std::string>{"t.txt:7: all_reduce of 1 rank: left out: nothing is exchanged"});
 }
 
 TEST_CASE("measured calls: rows that are left out") {
