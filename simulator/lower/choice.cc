@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/quantity_text.h"
@@ -161,6 +162,13 @@ std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
   return order;
 }
 
+/// Exact where that is short: "160.80064 us"; else rounded: "12.73 us", of 12,726,394 ps.
+std::string reason_text(Duration time) {
+  constexpr Duration kMicrosecond(1'000'000);
+  const std::string exact = quantity_text(time);
+  return time >= kMicrosecond && exact.ends_with(" ps") ? time_text(time, true) : exact;
+}
+
 Pick by_time(std::vector<Timed> timed, size_t shapes) {
   std::stable_sort(timed.begin(), timed.end(),
                    [](const Timed& a, const Timed& b) { return a.time.takes < b.time.takes; });
@@ -173,8 +181,8 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
   if (shapes > kMostTimedShapes)
     model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
   return {first, fmt::format("{} {} {} {} {} ({})", choice_of(first).method(),
-                             quantity_text(least.takes), least.takes < next.takes ? "<" : "=",
-                             choice_of(second).method(), quantity_text(next.takes), model)};
+                             reason_text(least.takes), least.takes < next.takes ? "<" : "=",
+                             choice_of(second).method(), reason_text(next.takes), model)};
 }
 
 /// Why the only method that fits is taken.
@@ -192,6 +200,9 @@ size_t place_of(const Method& method, const Methods& methods) {
   return static_cast<size_t>(std::find_if(methods.begin(), methods.end(), same) - methods.begin());
 }
 
+/// A method that takes so many times as long as another at least is not timed.
+constexpr int64_t kTooSlow = 2;
+
 Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer) {
   const std::vector<size_t>& shapes = site.grouping.shapes;
   if (shapes.empty())
@@ -201,10 +212,10 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   std::string why_not;
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
-    if (least && at_least > *least) {
+    if (least && at_least > *least * kTooSlow) {
       why_not =
           fmt::format("{} {} < {} at least {} (model)", choice_of(timed.front().method).method(),
-                      quantity_text(*least), choice_of(method).method(), quantity_text(at_least));
+                      reason_text(*least), choice_of(method).method(), reason_text(at_least));
       break;  // the others are not below that either
     }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);

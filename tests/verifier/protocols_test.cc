@@ -169,8 +169,7 @@ TEST_CASE("protocols: a protocol serves the ops that it names") {
   one.op = R"("op": "pbroadcast", "source": 0, "algorithm": "ring")";
   CHECK(took(one.run()) == Duration((2 + 3 + 15) * kUs));
   one.op = R"("op": "all_gather", "protocol": "mine")";
-  CHECK(one.error().find("protocol: expected one that serves all_gather, got \"mine\"") !=
-        std::string::npos);
+  CHECK(one.error().find("expected one that serves all_gather, got \"mine\"") != std::string::npos);
 }
 
 TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the op says") {

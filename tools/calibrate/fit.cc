@@ -126,8 +126,13 @@ void minimise(Objective& objective, std::vector<double>& logs, int evaluations) 
       nlopt_create(NLOPT_LN_SBPLX, static_cast<unsigned>(logs.size())), &nlopt_destroy);
   Search search{&objective, optimiser.get(), {}};
   const double widest = std::log(kWidestFactor);
+  std::vector<double> highest;
+  for (const FreeFigure& figure : objective.free())
+    highest.push_back(figure.most ? std::log(static_cast<double>(*figure.most) /
+                                             static_cast<double>(figure.start))
+                                  : widest);
   nlopt_set_lower_bounds1(optimiser.get(), -widest);
-  nlopt_set_upper_bounds1(optimiser.get(), widest);
+  nlopt_set_upper_bounds(optimiser.get(), highest.data());
   nlopt_set_initial_step1(optimiser.get(), kFirstStep);
   nlopt_set_ftol_abs(optimiser.get(), kTolerance);
   nlopt_set_maxeval(optimiser.get(), evaluations);

@@ -39,7 +39,7 @@ class Finder {
         }))
       return;
     figures_.push_back(
-        {"bandwidth", links.front().bandwidth.count(),
+        {"bandwidth", links.front().bandwidth.count(), links.front().bandwidth.count(),
          [](Cluster& in, int64_t count) {
            std::vector<Link> faster(in.fabric.links().begin(), in.fabric.links().end());
            for (Link& link : faster)
@@ -83,7 +83,7 @@ class Finder {
         });
     if (fixed || amount.count() <= 0)
       return;
-    figures_.push_back({std::move(name), amount.count(),
+    figures_.push_back({std::move(name), amount.count(), std::nullopt,
                         [of](Cluster& in, int64_t count) { of(in) = Amount(count); },
                         [](int64_t count) { return quantity_text(Amount(count)); }});
   }

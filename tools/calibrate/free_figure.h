@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,15 @@ namespace orrery {
 struct FreeFigure {
   std::string name;  // "transport/ll/latency", as in Cluster::sources
   int64_t start = 1;
+  std::optional<int64_t> most = {};  // beyond which it is not fitted
   std::function<void(Cluster&, int64_t)> set;
   std::function<std::string(int64_t)> text;  // "0.9 us"
 };
 
-/// The bandwidth of the links, if all have the same: data sheets state more than payload gets.
-/// Every time and rate, and channel_bytes, of the transport, and the device's copy_rate, where they
-/// are given; of these, those whose source says "data sheet" or "measured" are kept.
+/// The bandwidth of the links, if all have the same, up to that: data sheets state more than
+/// payload gets. Every time and rate, and channel_bytes, of the transport, and the device's
+/// copy_rate, where they are given; of these, those whose source says "data sheet" or "measured"
+/// are kept.
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
 
 /// Rounded to three digits.

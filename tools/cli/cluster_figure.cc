@@ -25,8 +25,8 @@ constexpr const char* kOption = "--cluster-figure";
 
 /// The keys of a protocol that are figures.
 constexpr std::array<std::string_view, 14> kOfProtocol = {
-    "pieces",       "slot",           "slots",       "channels",  "channel_bytes",
-    "launch",       "channel_launch", "peer_launch", "overhead",  "latency",
+    "slot",         "slots",          "channels",    "channel_bytes", "pieces",
+    "launch",       "channel_launch", "peer_launch", "overhead",      "latency",
     "channel_rate", "reduce_rate",    "store_rate",  "efficiency"};
 constexpr std::array<std::string_view, 7> kOfCluster = {
     "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};

@@ -68,10 +68,9 @@ struct Made {
 
 Made calibrated(const Cluster& base, std::vector<NcclTable> tables,
                 const CalibrationOptions& options) {
-  Made made{std::move(tables), {}, {}};
-  made.measured = measured_calls(made.tables, base.fabric.devices());
-  made.calibration = calibrate(base, made.tables, made.measured.calls, options);
-  return made;
+  MeasuredCalls measured = measured_calls(tables, base.fabric.devices());
+  Calibration calibration = calibrate(base, tables, measured.calls, options);
+  return {std::move(tables), std::move(measured), std::move(calibration)};
 }
 
 TEST_CASE("calibration: figures that made the times are found again") {
@@ -183,7 +182,8 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
   std::vector<std::string> names;
   for (const ProtocolFigures& protocol : anew.transport->protocols)
     names.push_back(protocol.name);
-  CHECK(names == std::vector<std::string>{"ll", "simple", "p2p", "nvls"});  // start.json
+  CHECK(names ==
+        std::vector<std::string>{"ll", "simple", "broadcast", "p2p", "nvls"});  // start.json
   REQUIRE(anew.sources.size() == 1);
   CHECK(anew.sources.front().figure == "bandwidth");
 }

@@ -91,7 +91,7 @@ TEST_CASE("measured calls: rows that are left out") {
 }
 
 TEST_CASE("measured calls: each is timed as its cluster has it") {
-  // Two ranks exchange halves in two steps of a ring: 1 us a link and 512 B at 1 GB/s each.
+  // Two ranks exchange all they have at once: 1 us a link, and 1 KiB at 1 GB/s.
   NcclTable table = table_of({row(1024, 1, 1)});
   table.ranks = 2;
   table.settings.reset();
@@ -100,7 +100,7 @@ TEST_CASE("measured calls: each is timed as its cluster has it") {
       "two", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(1'000'000)}), {}};
   const std::vector<CallTime> times = modelled_times(made.calls, cluster, Limits());
   REQUIRE(times.size() == 1);
-  CHECK(times.front().time == Duration(2 * (1'000'000 + 512'000)));
+  CHECK(times.front().time == Duration(1'000'000 + 1'024'000));
 }
 
 }  // namespace

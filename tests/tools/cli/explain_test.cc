@@ -170,17 +170,17 @@ TEST_CASE("show critical-path: what makes up the makespan, and the slack of the 
   CHECK(shown.outcome == Outcome::Holds);
   CHECK(shown.out == R"(psum_scatter then all_gather is psum
 
-CRITICAL PATH  35.57 µs by sweep
+CRITICAL PATH  44.7 µs by sweep
       from        to     takes   share  device  id  op
-       0 s  23.12 µs  23.12 µs  65.0 %       6  c   compute
-  23.12 µs  28.24 µs  5.115 µs  14.4 %       6  g   all_gather by ring
-  28.24 µs  35.57 µs  7.329 µs  20.6 %       4  r   psum by ring
+       0 s  20.22 µs  20.22 µs  45.2 %       6  c   compute
+  20.22 µs  31.06 µs  10.84 µs  24.3 %       6  g   all_gather by ring (ll)
+  31.06 µs   44.7 µs  13.64 µs  30.5 %       4  r   psum by ring (ll)
 
 OFF THE PATH  how much longer an op could last
      slack  id  op
-  18.01 µs  s   psum_scatter_start
+  10.56 µs  s   psum_scatter_start
 
-communication exposed for 12.44 µs on device 0, 35.0 % of the makespan
+communication exposed for 24.48 µs on device 0, 54.8 % of the makespan
 )");
   const std::string hangs = in_tree("scenarios/two-programs-hang.json");
   CHECK(ran({"show", "critical-path", hangs})
