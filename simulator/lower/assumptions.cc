@@ -27,8 +27,13 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
                rules(collective.kind).form.combine != Combine::None;
       });
   std::vector<std::string> labels;
+  const bool launched_by_protocol =
+      std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
+        return collective.protocol != nullptr && collective.protocol->launch;
+      });
   if (!device.launch)
-    labels.emplace_back("launch: 0 (not given)");
+    labels.emplace_back(launched_by_protocol ? "launch: 0 besides the protocols' (not given)"
+                                             : "launch: 0 (not given)");
   if (!device.reduce_rate && reduces)
     labels.emplace_back("reduce_rate: infinite (not given)");
   if (!device.copy_rate && copies)
@@ -110,6 +115,27 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
   return labels;
 }
 
+namespace {
+
+/// "bandwidth, transport/ll (5 figures)": several of one protocol are counted.
+std::string listed(const std::vector<std::string>& figures) {
+  const auto group_of = [](const std::string& figure) {
+    return figure.starts_with("transport/") ? figure.substr(0, figure.rfind('/')) : figure;
+  };
+  std::vector<std::string> texts;
+  for (size_t first = 0, end = 0; first < figures.size(); first = end) {
+    const std::string group = group_of(figures[first]);
+    while (end < figures.size() && group_of(figures[end]) == group)
+      ++end;
+    const auto count = static_cast<int64_t>(end - first);
+    texts.push_back(count == 1 ? figures[first]
+                               : fmt::format("{} ({})", group, counted(count, "figure")));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
 std::vector<std::string> fitted_figures(const Cluster& cluster) {
   using Fit = std::tuple<std::string, std::string, std::string>;  // label, source, date
   std::vector<std::pair<Fit, std::vector<std::string>>> fits;
@@ -126,7 +152,7 @@ std::vector<std::string> fitted_figures(const Cluster& cluster) {
   std::vector<std::string> labels;
   for (const auto& [fit, figures] : fits) {
     const auto& [label, source, date] = fit;
-    labels.push_back(fmt::format("{}: {} ({}, {})", fmt::join(figures, ", "), label, source, date));
+    labels.push_back(fmt::format("{}: {} ({}, {})", listed(figures), label, source, date));
   }
   return labels;
 }

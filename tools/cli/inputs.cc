@@ -57,7 +57,9 @@ void keep_inputs(std::string_view option, const std::string& path,
   }
 }
 
-std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
+std::vector<std::string> files_given(const std::vector<std::string>& paths,
+                                     FunctionRef<bool(const std::string&)> wanted,
+                                     std::string_view none) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -69,14 +71,19 @@ std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
     for (const std::filesystem::directory_entry& entry :
          std::filesystem::recursive_directory_iterator(
              path, std::filesystem::directory_options::skip_permission_denied))
-      if (entry.is_regular_file() && is_scenario(entry.path().string()))
+      if (entry.is_regular_file() && wanted(entry.path().string()))
         below.push_back(entry.path().string());
     if (below.empty())
-      refuse(path, "no scenario (*.json) lies below this folder");
+      refuse(path, std::string(none));
     std::sort(below.begin(), below.end());
     files.insert(files.end(), below.begin(), below.end());
   }
   return files;
+}
+
+std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
+  const auto wanted = [](const std::string& path) { return is_scenario(path); };
+  return files_given(paths, wanted, "no scenario (*.json) lies below this folder");
 }
 
 Cluster cluster_named(const std::string& name) {

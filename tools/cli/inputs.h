@@ -28,7 +28,13 @@ void write_file(const std::string& path, std::string_view text);
 void keep_inputs(std::string_view option, const std::string& path,
                  const std::vector<std::string>& inputs);
 
-/// The files as given, and for each folder all *.json below it but schemas (*.schema.json), sorted.
+/// The files as given, and for each folder all below it that are wanted, sorted. Refuses a folder
+/// without one, for the reason `none`.
+std::vector<std::string> files_given(const std::vector<std::string>& paths,
+                                     FunctionRef<bool(const std::string&)> wanted,
+                                     std::string_view none);
+
+/// Scenarios: of folders all *.json but schemas (*.schema.json).
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
 
 /// A cluster of the catalog.

@@ -1,6 +1,5 @@
 // orrery validate: how far the model is from measured tables.
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -20,27 +19,6 @@
 
 namespace orrery {
 namespace {
-
-/// The files as given, and for each folder all files in it, sorted.
-std::vector<std::string> table_files(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path))
-      if (entry.is_regular_file())
-        inside.push_back(entry.path().string());
-    if (inside.empty())
-      refuse(path, "no file lies in this folder");
-    std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
 
 /// What JSON with tables says of them besides: {"cluster": "a100-sxm-8", "use": "held out"}.
 struct Notes {
@@ -82,7 +60,8 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
 
 Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
   std::vector<MeasuredFile> files;
-  for (const std::string& file : table_files(command.paths))
+  const auto any = [](const std::string&) { return true; };
+  for (const std::string& file : files_given(command.paths, any, "no file lies below this folder"))
     files.push_back(measured_file(file, command));
   const Accuracy made = accuracy(files, command.limits);
   terminal.out << accuracy_markdown(made);

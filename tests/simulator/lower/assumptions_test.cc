@@ -45,6 +45,14 @@ TEST_CASE("fitted figures: calibrated, extrapolated and overridden ones, and no 
         Labels{"b: calibrated (s, d)", "d: extrapolated (s, d)", "f: overridden (s, d)"});
 }
 
+TEST_CASE("fitted figures: several of one protocol are counted, one alone is named") {
+  CHECK(labels_of({{"latency", "calibrated", "s", "d"},
+                   {"transport/ll/latency", "calibrated", "s", "d"},
+                   {"transport/ll/launch", "calibrated", "s", "d"},
+                   {"transport/simple/launch", "calibrated", "s", "d"}}) ==
+        Labels{"latency, transport/ll (2 figures), transport/simple/launch: calibrated (s, d)"});
+}
+
 TEST_CASE("fitted figures: none without sources") {
   CHECK(labels_of({}) == Labels{});
 }
