@@ -92,15 +92,17 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// Labels of figures that reports name.
+/// Labels of figures. Reports name those that are calibrated, extrapolated or overridden.
 inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
 inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
+inline constexpr std::string_view kDataSheet = "data sheet";       // what the vendor states
+inline constexpr std::string_view kMeasured = "measured";          // read off a machine
 inline constexpr std::string_view kOverridden = "overridden";      // by the command line
 
 /// Where a figure of a cluster comes from.
 struct FigureSource {
   std::string figure;  // "latency", "flops/bf16", "transport/ll/launch"
-  std::string label;   // "data sheet", "measured", or one of those above
+  std::string label;   // one of those above, or any other text
   std::string source;
   std::string date;
   friend bool operator==(const FigureSource&, const FigureSource&) = default;

@@ -1,6 +1,7 @@
 #include "simulator/lower/quiet_time.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -104,9 +105,11 @@ Duration QuietTimer::at_least(const Method& method, const Asked& asked,
   for (const Link& link : paths_.fabric().links())
     if (!link.cut && link.from.index() < rates.size())
       rates[link.from.index()] += link.bandwidth.count();
+  constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
-    return rate == 0 ? Duration() : Duration(checked_narrow(bytes * kPicosecondsPerSecond / rate));
+    const Int128 exact = rate == 0 ? 0 : bytes * kPicosecondsPerSecond / rate;
+    return Duration(static_cast<int64_t>(std::min<Int128>(exact, kLongest)));
   };
   Duration longest;
   for (uint32_t rank = 0; rank < whole->extent().ranks(); ++rank) {
@@ -122,7 +125,7 @@ Duration QuietTimer::at_least(const Method& method, const Asked& asked,
     }
     longest = std::max(longest, time(sent * parts, rates[vertices[rank].index()]));
   }
-  return figures.launch + longest;
+  return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 
 std::variant<Duration, std::string> QuietTimer::timed(const Method& method,

@@ -57,7 +57,7 @@ class QuietTimer {
 
   /// A time that of() is not below for a group of at most kMostTimedRanks, found without a walk:
   /// what a rank sends needs at least so long over all links out of its vertex, and what a channel
-  /// sends at its rate.
+  /// sends at its rate. A time beyond 64 bits is the longest.
   Duration at_least(const Method& method, const Asked& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 

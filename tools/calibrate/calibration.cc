@@ -1,7 +1,6 @@
 #include "tools/calibrate/calibration.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,10 +11,14 @@
 #include "models/program/rules.h"
 #include "models/scenario/document.h"
 #include "models/scenario/transport_reader.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/method.h"
 #include "tools/calibrate/start_file.h"
 
 namespace orrery {
 namespace {
+
+constexpr std::string_view kHostLaunch = "transport/host_launch/";
 
 bool was_fitted(const FigureSource& source) {
   return source.label == kCalibrated || source.label == kExtrapolated;
@@ -34,6 +37,35 @@ TransportFigures start_transport() {
       read_transport(*document.root(), figures, diagnostics);
   diagnostics.throw_if_any();
   return std::move(*transport);
+}
+
+bool is_fitted_of_transport(const FigureSource& source) {
+  return is_of_transport(source) && was_fitted(source);
+}
+
+/// Whether the base has no source for the figure, or one that says that it was fitted.
+bool fitted_or_absent(const std::string& figure, const Cluster& base) {
+  const auto found =
+      std::find_if(base.sources.begin(), base.sources.end(),
+                   [&](const FigureSource& source) { return source.figure == figure; });
+  return found == base.sources.end() || was_fitted(*found);
+}
+
+/// Protocols with fitted figures become NCCL's; others stay, and with them what serves other ops.
+void begin_anew(TransportFigures& transport, const std::vector<FigureSource>& sources) {
+  std::erase_if(transport.protocols, [&](const ProtocolFigures& protocol) {
+    return std::any_of(sources.begin(), sources.end(), [&](const FigureSource& source) {
+      return was_fitted(source) && source.figure.starts_with("transport/" + protocol.name + "/");
+    });
+  });
+  for (const FigureSource& source : sources)
+    if (was_fitted(source) && source.figure.starts_with(kHostLaunch))
+      transport.host_launch.erase(source.figure.substr(kHostLaunch.size()));
+  TransportFigures start = start_transport();
+  for (ProtocolFigures& protocol : start.protocols)
+    if (std::none_of(transport.protocols.begin(), transport.protocols.end(),
+                     [&](const ProtocolFigures& other) { return other.name == protocol.name; }))
+      transport.protocols.push_back(std::move(protocol));
 }
 
 Fabric without_latency(const Fabric& fabric) {
@@ -68,8 +100,11 @@ std::map<std::string, Duration, std::less<>> least_host_launch(
   return least;
 }
 
+/// All of them, or how many, where they are long.
 std::string listed(const std::set<std::string>& texts) {
-  return fmt::format("{}", fmt::join(texts, ", "));
+  constexpr size_t kLongest = 300;
+  std::string all = fmt::format("{}", fmt::join(texts, ", "));
+  return all.size() <= kLongest ? all : fmt::format("{} tables", texts.size());
 }
 
 /// "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3 (a.txt)".
@@ -105,19 +140,50 @@ std::map<std::string, CalibratedRange, std::less<>> ranges_of(std::span<const Me
   return ranges;
 }
 
-/// Leaves away the protocols that no call is carried out by; their names.
-std::vector<std::string> drop_unused(Cluster& cluster, std::span<const CallTime> modelled) {
+/// Whether the protocol may carry out an op that was measured.
+bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> calls,
+              const std::optional<TransportFigures>& transport) {
+  std::set<OpKind> kinds;
+  for (const MeasuredCall& call : calls)
+    for (const Op& op : call.program->ops)
+      if (op.site)
+        kinds.insert(op.kind);
+  for (const OpKind kind : kinds)
+    for (const Algorithm* const algorithm : algorithms_for(kind))
+      for (const ProtocolFigures* const serving : protocols_for(*algorithm, kind, transport))
+        if (serving->name == protocol.name)
+          return true;
+  return false;
+}
+
+bool is_kept(const FigureSource& source, const ProtocolFigures& protocol) {
+  return (source.label == kDataSheet || source.label == kMeasured) &&
+         source.figure.starts_with("transport/" + protocol.name + "/");
+}
+
+/// Leaves away the protocols that compete for a measured op, of which no figure is kept, and that
+/// no call is carried out by; their names. One at least stays.
+std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredCall> calls,
+                                     std::span<const CallTime> modelled) {
   std::set<std::string> used;
   for (const CallTime& time : modelled)
     for (const Choice& choice : time.choices)
       used.insert(choice.protocol);
+  const std::optional<TransportFigures> all = cluster.transport;
   std::vector<std::string> unused;
-  std::erase_if(cluster.transport->protocols, [&](const ProtocolFigures& protocol) {
-    if (used.contains(protocol.name))
-      return false;
-    unused.push_back(protocol.name);
-    return true;
-  });
+  std::vector<ProtocolFigures> stay;
+  for (const ProtocolFigures& protocol : all->protocols) {
+    const bool kept =
+        std::any_of(cluster.sources.begin(), cluster.sources.end(),
+                    [&](const FigureSource& source) { return is_kept(source, protocol); });
+    if (used.contains(protocol.name) || kept || !competes(protocol, calls, all))
+      stay.push_back(protocol);
+    else
+      unused.push_back(protocol.name);
+  }
+  if (stay.empty())
+    return {};
+  cluster.transport->protocols = std::move(stay);
   return unused;
 }
 
@@ -125,13 +191,15 @@ class Calibrator {
  public:
   Calibrator(const Cluster& base, std::span<const NcclTable> tables,
              std::span<const MeasuredCall> calls, const CalibrationOptions& options)
-      : tables_(tables), calls_(calls), options_(options), start_(calibration_start(base, calls)) {}
+      : tables_(tables), calls_(calls), options_(options), base_(base) {}
 
   Calibration run() {
     const Fit fit = fit_to(calls_);
-    Calibration made{fit.cluster, {}, {}, {}, {}, fit.evaluations};
-    made.residuals = residuals_of(calls_, fit.cluster);
-    made.unused = drop_unused(made.cluster, modelled_times(calls_, fit.cluster, options_.limits));
+    Calibration made{fit.cluster, {}, {}, {}, {}};
+    made.cluster.name += " calibrated";
+    const std::vector<CallTime> modelled = modelled_times(calls_, fit.cluster, options_.limits);
+    made.residuals = residuals(calls_, modelled);
+    made.unused = drop_unused(made.cluster, calls_, modelled);
     leave_out_ranks(made);
     label(fit, made);
     return made;
@@ -140,7 +208,7 @@ class Calibrator {
  private:
   Fit fit_to(std::span<const MeasuredCall> calls) const {
     const std::vector<MeasuredCall> some = thinned(calls, options_.rows_of_table);
-    return fit(start_, some, {options_.evaluations, options_.limits});
+    return fit(calibration_start(base_, calls), some, {options_.evaluations, options_.limits});
   }
 
   std::vector<Residual> residuals_of(std::span<const MeasuredCall> calls,
@@ -160,7 +228,6 @@ class Calibrator {
         if (call.call.ranks != ranks)
           others.push_back(call);
       const Fit fit = fit_to(others);
-      made.evaluations += fit.evaluations;
       std::vector<Residual> errors = residuals_of(left_out, fit.cluster);
       // Each refers to the call of the whole list, which outlives the copies.
       size_t at = 0;
@@ -203,7 +270,7 @@ class Calibrator {
   const std::span<const NcclTable> tables_;
   const std::span<const MeasuredCall> calls_;
   const CalibrationOptions& options_;
-  const Cluster start_;
+  const Cluster& base_;
 };
 
 }  // namespace
@@ -219,16 +286,16 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
     start.fabric = without_latency(start.fabric);
   if (fitted("launch"))
     start.device.launch.reset();
-  const bool transport_was_fitted = std::any_of(
-      base.sources.begin(), base.sources.end(),
-      [](const FigureSource& source) { return is_of_transport(source) && was_fitted(source); });
-  if (!start.transport || transport_was_fitted) {
+  if (!start.transport)
     start.transport = start_transport();
-    std::erase_if(start.sources, is_of_transport);
-  }
+  else if (std::any_of(base.sources.begin(), base.sources.end(), is_fitted_of_transport))
+    begin_anew(*start.transport, base.sources);
   std::erase_if(start.sources, was_fitted);
   start.transport->calibrated.clear();
-  start.transport->host_launch = least_host_launch(calls);
+  for (const auto& [op, time] : least_host_launch(calls)) {
+    if (fitted_or_absent(std::string(kHostLaunch) + op, base))
+      start.transport->host_launch.insert_or_assign(op, time);
+  }
   return start;
 }
 

@@ -42,16 +42,16 @@ struct LeftOutRanks {
 struct Calibration {
   Cluster cluster;  // fitted figures are labelled, and the transport says what it is calibrated for
   std::vector<FittedFigure> figures;
-  std::vector<std::string> unused;  // protocols that no call is fastest with; not in the cluster
+  std::vector<std::string>
+      unused;  // protocols of measured ops that none is fastest with; left away
   std::vector<Residual> residuals;
   std::vector<LeftOutRanks> left_out;  // by ranks
-  int evaluations = 0;
 };
 
 /// What calibration starts from. Figures of the base that were fitted are fitted anew: the latency
 /// of links becomes 0 and the device's launch is left away, since those of the protocols stand for
-/// them; a transport with such figures, or none, becomes NCCL's (start.json). host_launch is the
-/// least time per GPU of an op, where a process has several.
+/// them; protocols with such figures, and a transport that is missing, become NCCL's (start.json).
+/// host_launch of a measured op is the least time per GPU, where a process has several.
 Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls);
 
 /// Requires calls, which must outlive the result. `tables` are those they are from.

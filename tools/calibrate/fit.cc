@@ -29,12 +29,10 @@ class Objective {
       : cluster_(start), calls_(calls), limits_(limits), free_(std::move(free)) {}
 
   const std::vector<FreeFigure>& free() const { return free_; }
-  int evaluations() const { return evaluations_; }
 
   std::vector<CallTime> times(std::span<const double> logs) {
     for (size_t f = 0; f < free_.size(); ++f)
       free_[f].set(cluster_, value(f, logs[f]));
-    ++evaluations_;
     return modelled_times(calls_, cluster_, limits_);
   }
 
@@ -64,7 +62,6 @@ class Objective {
   const std::span<const MeasuredCall> calls_;
   const Limits& limits_;
   std::vector<FreeFigure> free_;
-  int evaluations_ = 0;
 };
 
 /// The figures that some time depends on, by a tenth and ten times their start. The others would
@@ -138,9 +135,10 @@ void minimise(Objective& objective, std::vector<double>& logs, int evaluations) 
   nlopt_set_maxeval(optimiser.get(), evaluations);
   nlopt_set_min_objective(optimiser.get(), evaluate, &search);
   double least = 0;
-  nlopt_optimize(optimiser.get(), logs.data(), &least);
+  const nlopt_result result = nlopt_optimize(optimiser.get(), logs.data(), &least);
   if (search.failure)
     std::rethrow_exception(search.failure);
+  ORRERY_CHECK(result > 0 || result == NLOPT_ROUNDOFF_LIMITED, "a search that ends");
 }
 
 #endif
@@ -155,9 +153,11 @@ Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOpti
   std::vector<double> logs(objective.free().size(), 0.0);
   if (!logs.empty())
     minimise(objective, logs, options.evaluations);
-  Fit made{objective.cluster(), objective.free(), {}, objective.evaluations()};
+  Fit made{objective.cluster(), objective.free(), {}};
   for (size_t f = 0; f < logs.size(); ++f) {
-    made.fitted.push_back(three_digits(static_cast<double>(objective.value(f, logs[f]))));
+    const int64_t value = objective.value(f, logs[f]);
+    const bool moved = value != made.free[f].start;
+    made.fitted.push_back(moved ? three_digits(static_cast<double>(value)) : value);
     made.free[f].set(made.cluster, made.fitted.back());
   }
   return made;

@@ -22,7 +22,6 @@ struct Fit {
   Cluster cluster;               // with the fitted figures, rounded to three digits
   std::vector<FreeFigure> free;  // those that a time of a call depends on; others keep their start
   std::vector<int64_t> fitted;   // of each of them
-  int evaluations = 0;
 };
 
 /// Minimises the mean of |log(modelled / measured)| over the calls, so that twice and half the time

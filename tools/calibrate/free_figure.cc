@@ -38,8 +38,13 @@ class Finder {
           return link.bandwidth != links.front().bandwidth;
         }))
       return;
+    const int64_t given = links.front().bandwidth.count();
+    const bool stated = std::any_of(
+        cluster_.sources.begin(), cluster_.sources.end(), [](const FigureSource& source) {
+          return source.figure == "bandwidth" && source.label == kDataSheet;
+        });
     figures_.push_back(
-        {"bandwidth", links.front().bandwidth.count(), links.front().bandwidth.count(),
+        {"bandwidth", given, stated ? std::optional(given) : std::nullopt,
          [](Cluster& in, int64_t count) {
            std::vector<Link> faster(in.fabric.links().begin(), in.fabric.links().end());
            for (Link& link : faster)
@@ -78,8 +83,7 @@ class Finder {
   void add(std::string name, Amount amount, Of of) {
     const bool fixed = std::any_of(
         cluster_.sources.begin(), cluster_.sources.end(), [&](const FigureSource& source) {
-          return source.figure == name &&
-                 (source.label == "data sheet" || source.label == "measured");
+          return source.figure == name && (source.label == kDataSheet || source.label == kMeasured);
         });
     if (fixed || amount.count() <= 0)
       return;

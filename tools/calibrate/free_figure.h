@@ -21,10 +21,10 @@ struct FreeFigure {
   std::function<std::string(int64_t)> text;  // "0.9 us"
 };
 
-/// The bandwidth of the links, if all have the same, up to that: data sheets state more than
-/// payload gets. Every time and rate, and channel_bytes, of the transport, and the device's
-/// copy_rate, where they are given; of these, those whose source says "data sheet" or "measured"
-/// are kept.
+/// The bandwidth of the links, if all have the same; it stays within what a data sheet states,
+/// since payload gets less. Every time and rate, and channel_bytes, of the transport, and the
+/// device's copy_rate, where they are given; of these, those whose source says "data sheet" or
+/// "measured" are kept.
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
 
 /// Rounded to three digits.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -109,25 +111,32 @@ std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const 
   std::vector<CallTime> times(calls.size());
   std::atomic<size_t> next = 0;
   std::mutex failed;
-  std::exception_ptr failure;
-  const auto work = [&] {
+  std::map<size_t, std::exception_ptr> failures;  // by call: the first counts, whichever came first
+  const auto time = [&](size_t c) {
     try {
-      for (size_t c = next++; c < calls.size(); c = next++)
-        times[c] =
-            call_time(calls[c].call, *calls[c].program, calls[c].gpus_of_process, cluster, limits);
+      times[c] =
+          call_time(calls[c].call, *calls[c].program, calls[c].gpus_of_process, cluster, limits);
     } catch (...) {
       const std::lock_guard lock(failed);
-      failure = std::current_exception();
+      failures.emplace(c, std::current_exception());
     }
   };
+  const auto work = [&] {
+    for (size_t c = next++; c < calls.size(); c = next++)
+      time(c);
+  };
   std::vector<std::thread> threads;
-  for (unsigned t = 1; t < std::thread::hardware_concurrency() && t < calls.size(); ++t)
-    threads.emplace_back(work);
+  try {
+    for (unsigned t = 1; t < std::thread::hardware_concurrency() && t < calls.size(); ++t)
+      threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // As many as the system has.
+  }
   work();
   for (std::thread& thread : threads)
     thread.join();
-  if (failure)
-    std::rethrow_exception(failure);
+  if (!failures.empty())
+    std::rethrow_exception(failures.begin()->second);
   return times;
 }
 

@@ -14,7 +14,7 @@ namespace orrery {
 
 /// A band of sizes, the row's in bytes: [least, end).
 struct SizeBand {
-  const char* name;  // "1 MiB to 64 MiB"
+  const char* name;  // "1 to 64 MiB"
   int64_t least;
   int64_t end;
 };

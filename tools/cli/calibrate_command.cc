@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/utf8.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/text_file.h"
 #include "tools/calibrate/calibration.h"
@@ -26,6 +29,23 @@ std::string today() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+/// A text that the written file can hold.
+void require_label(std::string_view option, const std::string& text) {
+  constexpr size_t kLongest = 500;
+  if (text.empty() || text.size() > kLongest || not_utf8_at(text) || has_control_character(text))
+    refuse(option, fmt::format("expected 1 to {} bytes of printable UTF-8", kLongest));
+}
+
+/// Before a fit that takes minutes.
+void require_writable(const std::string& path) {
+  const bool exists = std::filesystem::exists(path);
+  const bool opens = std::ofstream(path, std::ios::app).good();
+  if (!opens)
+    refuse(path, "cannot be written");
+  if (!exists)
+    std::filesystem::remove(path);
 }
 
 std::vector<NcclTable> tables_given(const CalibrateCommand& command) {
@@ -48,7 +68,14 @@ std::vector<NcclTable> tables_given(const CalibrateCommand& command) {
 }  // namespace
 
 Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
-  keep_inputs("-o", command.output, command.tables);
+  std::vector<std::string> inputs = command.tables;
+  inputs.push_back(command.base);
+  keep_inputs("-o", command.output, inputs);
+  for (const auto& [option, text] :
+       {std::pair("--source", command.source), std::pair("--date", command.date)})
+    if (text)
+      require_label(option, *text);
+  require_writable(command.output);
   const Cluster base = cluster_given(command.base, command.limits);
   const std::vector<NcclTable> tables = tables_given(command);
   const MeasuredCalls measured = measured_calls(tables, base.fabric.devices());

@@ -53,7 +53,7 @@ void keep_inputs(std::string_view option, const std::string& path,
   for (const std::string& input : inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(path, input, error))
-      refuse(option, fmt::format("would overwrite the scenario {}", input));
+      refuse(option, fmt::format("would overwrite the input {}", input));
   }
 }
 

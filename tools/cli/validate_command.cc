@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +40,7 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
   if (const auto cluster = root->find("cluster"))
     notes.cluster = read_text(*cluster, "the name of a cluster", diagnostics);
   if (const auto use = root->find("use"))
-    notes.use = read_text(*use, "\"calibrated on\" or \"held out\"", diagnostics).value_or("");
+    notes.use = read_word(*use, {"calibrated on", "held out"}, diagnostics).value_or("");
   diagnostics.throw_if_any();
   return notes;
 }
@@ -52,27 +53,46 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
     refuse(file, "expected a \"cluster\" in it, or --cluster");
   NcclReadOptions options;
   options.limits = command.limits;
-  return {std::filesystem::path(file).filename().string(), notes.use,
-          cluster_given(*cluster, command.limits), read_nccl_tables(text, file, options)};
+  const std::string called = std::filesystem::path(file).filename().string();
+  std::vector<NcclTable> tables = read_nccl_tables(text, file, options);
+  for (NcclTable& table : tables)
+    table.file = called;
+  return {called, notes.use, cluster_given(*cluster, command.limits), std::move(tables)};
 }
 
 }  // namespace
 
 Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
-  std::vector<MeasuredFile> files;
   const auto any = [](const std::string&) { return true; };
-  for (const std::string& file : files_given(command.paths, any, "no file lies below this folder"))
-    files.push_back(measured_file(file, command));
-  const Accuracy made = accuracy(files, command.limits);
-  terminal.out << accuracy_markdown(made);
+  const std::vector<std::string> paths =
+      files_given(command.paths, any, "no file lies below this folder");
   if (command.output) {
-    keep_inputs("--json", *command.output, command.paths);
-    write_file(*command.output, accuracy_json(made));
+    std::vector<std::string> inputs = paths;
+    for (const std::optional<std::string>& input : {command.cluster, command.against})
+      if (input)
+        inputs.push_back(*input);
+    keep_inputs("--json", *command.output, inputs);
   }
-  if (!command.against)
+  std::optional<std::string> before;
+  if (command.against)
+    before = load_text(*command.against, command.limits);
+  std::vector<MeasuredFile> files;
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    files.push_back(measured_file(path, command));
+    if (!names.insert(files.back().name).second)
+      refuse(path, "expected files of different names");
+  }
+  const Accuracy made = accuracy(files, command.limits);
+  if (made.rows.empty())
+    refuse("PATH", "expected tables with times that can be modelled, of one host, got none");
+  terminal.out << accuracy_markdown(made);
+  if (command.output)
+    write_file(*command.output, accuracy_json(made));
+  if (!before)
     return Outcome::Holds;
-  const std::vector<std::string> grown = accuracy_grown(
-      made, load_text(*command.against, command.limits), *command.against, command.limits);
+  const std::vector<std::string> grown =
+      accuracy_grown(made, *before, *command.against, command.limits);
   for (const std::string& sentence : grown)
     terminal.err << "orrery: " << sentence << "\n";
   return grown.empty() ? Outcome::Holds : Outcome::Fails;

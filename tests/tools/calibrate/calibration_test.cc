@@ -188,6 +188,44 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
   CHECK(anew.sources.front().figure == "bandwidth");
 }
 
+TEST_CASE("calibration: what serves other ops stays, and so does what was measured") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  Cluster base = machine;
+  base.transport->protocols.push_back(base.transport->protocols.front());
+  base.transport->protocols.back().name = "exchange";
+  base.transport->protocols.back().algorithms = {"direct"};  // no algorithm of a psum
+  base.transport->protocols.push_back(base.transport->protocols.front());
+  base.transport->protocols.back().name = "slow";
+  base.transport->protocols.back().launch = Duration(10'000 * kUs);
+  base.transport->host_launch = {{"psum", Duration(9 * kUs)}, {"all_to_all", Duration(7 * kUs)}};
+  base.sources = {{"transport/host_launch/psum", "measured", "strace", "2026"},
+                  {"transport/slow/launch", "measured", "strace", "2026"}};
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  options.evaluations = 5;
+  const Made made = calibrated(base, {table_of(machine, 4, 4)}, options);
+  const TransportFigures& transport = *made.calibration.cluster.transport;
+  CHECK(made.calibration.unused.empty());
+  CHECK(transport.protocols.size() == 3);
+  CHECK(transport.protocols.back().launch == Duration(10'000 * kUs));
+  CHECK(transport.host_launch == base.transport->host_launch);
+}
+
+TEST_CASE("calibration: numbers of ranks that are left out do not set the host's time") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  // Only the table of 4 ranks has several GPUs in a process, whose calls take 1 s each there.
+  std::vector<NcclTable> tables = {table_of(machine, 2), table_of(machine, 4, 4)};
+  for (NcclRow& row : tables.back().rows)
+    row.out_of_place->time = row.in_place->time = Duration(1'000'000 * kUs);
+  CalibrationOptions options = quickly();
+  options.evaluations = 5;
+  const Made made = calibrated(machine, tables, options);
+  REQUIRE(made.calibration.left_out.size() == 2);
+  CHECK(made.calibration.left_out.back().ranks == 4);
+  for (const Residual& residual : made.calibration.left_out.back().residuals)
+    CHECK(residual.error() < -0.9);  // nothing that it saw takes a second
+}
+
 TEST_CASE("calibration: the host's time is that of the fastest call, by GPUs of a process") {
   const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
   const auto launch_of = [&](uint32_t gpus_of_process) {

@@ -733,7 +733,7 @@ TEST_CASE("bad input: the command line") {
        "--explain: small.json has no op or value \"rr\""},
       {"a report written over its scenario",
        {"run", "small.json", "-o", "small.json"},
-       "--output: would overwrite the scenario small.json"},
+       "--output: would overwrite the input small.json"},
       {"a report where there is no folder",
        {"run", "small.json", "-o", "none/report.txt"},
        "none/report.txt: cannot be written: No such file or directory"},

@@ -201,8 +201,8 @@ TEST_CASE("trace: one scenario, a file that can be written, and none that is rea
   };
   const std::string nowhere = folder.path() + "/no/such";
   refused({"run", scenario, scenario, "--trace", trace}, "expected one scenario, got 2");
-  refused({"run", scenario, "--trace", scenario}, "would overwrite the scenario " + scenario);
-  refused({"run", scenario, "-o", scenario}, "would overwrite the scenario " + scenario);
+  refused({"run", scenario, "--trace", scenario}, "would overwrite the input " + scenario);
+  refused({"run", scenario, "-o", scenario}, "would overwrite the input " + scenario);
   refused({"run", scenario, "-o", trace, "--trace", trace}, "is the file of --output");
   refused({"run", scenario, "--trace", nowhere}, "cannot be written: No such file or directory");
   refused({"run", scenario, "--trace", "/dev/full"}, "cannot be written: No space left on device");
