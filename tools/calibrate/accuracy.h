@@ -49,9 +49,9 @@ std::string accuracy_markdown(const Accuracy& accuracy);
 /// The mean errors as JSON: what accuracy_grown reads.
 std::string accuracy_json(const Accuracy& accuracy);
 
-/// A sentence for each row whose mean error, in parts of 10,000, has grown by more than a tenth
-/// since `before`, the text of accuracy_json, and for each row that is missing in either. `name` is
-/// that of its file, for errors. Throws InputError where it is no such text.
+/// A sentence for each row whose mean error has grown by more than a tenth, and for each row that
+/// is missing now or before. Errors are compared in whole parts of 10,000. `before` is a text of
+/// accuracy_json, `name` its file. Throws InputError where it is no such text.
 std::vector<std::string> accuracy_grown(const Accuracy& accuracy, const std::string& before,
                                         const std::string& name, const Limits& limits);
 

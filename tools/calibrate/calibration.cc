@@ -24,10 +24,6 @@ bool was_fitted(const FigureSource& source) {
   return source.label == kCalibrated || source.label == kExtrapolated;
 }
 
-bool is_of_transport(const FigureSource& source) {
-  return source.figure.starts_with("transport/");
-}
-
 TransportFigures start_transport() {
   const std::string_view text = start_files().front().json;
   Diagnostics diagnostics("start.json");
@@ -40,7 +36,7 @@ TransportFigures start_transport() {
 }
 
 bool is_fitted_of_transport(const FigureSource& source) {
-  return is_of_transport(source) && was_fitted(source);
+  return source.figure.starts_with("transport/") && was_fitted(source);
 }
 
 /// Whether the base has no source for the figure, or one that says that it was fitted.
@@ -187,6 +183,14 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
   return unused;
 }
 
+/// Whether the base has the protocol of this name as the fit begins with it.
+bool is_of_base(const ProtocolFigures& protocol, const Cluster& base) {
+  if (!base.transport)
+    return false;
+  const std::vector<ProtocolFigures>& all = base.transport->protocols;
+  return std::find(all.begin(), all.end(), protocol) != all.end();
+}
+
 class Calibrator {
  public:
   Calibrator(const Cluster& base, std::span<const NcclTable> tables,
@@ -262,9 +266,29 @@ class Calibrator {
       std::erase_if(sources, [&](const FigureSource& of) { return of.figure == figure.name; });
       sources.push_back({figure.name, std::string(kCalibrated), source, options_.date});
     }
+    label_unfitted(made.cluster);
     std::sort(sources.begin(), sources.end(),
               [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
     made.cluster.transport->calibrated = ranges_of(calls_);
+  }
+
+  /// Figures of start.json that no time of the tables depends on.
+  void label_unfitted(Cluster& cluster) const {
+    const Cluster start = calibration_start(base_, calls_);
+    for (const FreeFigure& figure : free_figures(cluster)) {
+      const auto named = [&](const FigureSource& of) { return of.figure == figure.name; };
+      const auto owner =
+          std::find_if(start.transport->protocols.begin(), start.transport->protocols.end(),
+                       [&](const ProtocolFigures& protocol) {
+                         return figure.name.starts_with("transport/" + protocol.name + "/");
+                       });
+      const bool from_start =
+          owner != start.transport->protocols.end() && !is_of_base(*owner, base_);
+      if (from_start && std::none_of(cluster.sources.begin(), cluster.sources.end(), named))
+        cluster.sources.push_back({figure.name, std::string(kExtrapolated),
+                                   "what a fit begins with: tools/calibrate/start.json",
+                                   options_.date});
+    }
   }
 
   const std::span<const NcclTable> tables_;

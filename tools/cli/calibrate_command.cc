@@ -40,12 +40,13 @@ void require_label(std::string_view option, const std::string& text) {
 
 /// Before a fit that takes minutes.
 void require_writable(const std::string& path) {
-  const bool exists = std::filesystem::exists(path);
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
   const bool opens = std::ofstream(path, std::ios::app).good();
   if (!opens)
     refuse(path, "cannot be written");
   if (!exists)
-    std::filesystem::remove(path);
+    std::filesystem::remove(path, error);
 }
 
 std::vector<NcclTable> tables_given(const CalibrateCommand& command) {

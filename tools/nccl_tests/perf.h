@@ -51,9 +51,9 @@ struct PerfTable {
 /// The largest size is, as nccl-tests limits it, a third of the memory of a device (a half without
 /// a check) less a part that it leaves free. It is in the settings as it was asked for.
 ///
-/// Throws InputError where the cluster has fewer devices than ranks, these are too many for a
-/// gather or scatter or no power of 2 for a hypercube, a call cannot be lowered, or there are too
-/// many rows.
+/// Throws InputError where the cluster has fewer devices than ranks, a call cannot be lowered, or
+/// there are too many rows. Likewise for too many ranks of a gather or scatter, and for ranks of a
+/// hypercube that are no power of 2.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

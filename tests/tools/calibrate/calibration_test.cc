@@ -211,6 +211,27 @@ TEST_CASE("calibration: what serves other ops stays, and so does what was measur
   CHECK(transport.host_launch == base.transport->host_launch);
 }
 
+TEST_CASE("calibration: what a fit began with and could not fit is labelled extrapolated") {
+  const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  Cluster base = machine;
+  base.transport.reset();
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  options.evaluations = 5;
+  const Made made = calibrated(base, {table_of(machine, 4)}, options);
+  const auto label_of = [&](const std::string& figure) -> std::string {
+    for (const FigureSource& source : made.calibration.cluster.sources)
+      if (source.figure == figure)
+        return source.label;
+    return "";
+  };
+  CHECK(label_of("transport/ll/launch") == kCalibrated);
+  // No exchange was measured.
+  CHECK(label_of("transport/p2p/launch") == kExtrapolated);
+  CHECK(label_of("transport/p2p/channel_bytes") == kExtrapolated);
+  CHECK(label_of("transport/p2p/slots") == "");  // no figure that is fitted
+}
+
 TEST_CASE("calibration: numbers of ranks that are left out do not set the host's time") {
   const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
   // Only the table of 4 ranks has several GPUs in a process, whose calls take 1 s each there.
