@@ -37,6 +37,8 @@ struct ProtocolFigures {
   std::optional<BytesPerSecond> channel_rate;  // the most of a channel, flags included
   std::optional<BytesPerSecond> reduce_rate;   // in place of the device's
   std::optional<BytesPerSecond> store_rate;    // of a received message that is not sent on
+  /// Of what a rank copies of its own operand, in place of the device's.
+  std::optional<BytesPerSecond> copy_rate = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal
   Origin algorithms_origin = {};
 

@@ -164,6 +164,7 @@ class ClusterWriter {
     add_quantity("channel_rate", protocol.channel_rate);
     add_quantity("reduce_rate", protocol.reduce_rate);
     add_quantity("store_rate", protocol.store_rate);
+    add_quantity("copy_rate", protocol.copy_rate);
     return JsonText::object(std::move(members));
   }
 

@@ -29,9 +29,17 @@ bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
   return is_timed_op(member.key(), member.key_origin(), " as key", diagnostics);
 }
 
+/// Names, at least one: without the key, none is left out.
+std::vector<std::string> read_some_names(DocumentNode node, std::string_view what,
+                                         Diagnostics& diagnostics) {
+  const auto names = read_names(node, what, diagnostics);
+  if (names && names->empty())
+    diagnostics.add(node.origin(), fmt::format("expected {} at least, got an empty list", what));
+  return names.value_or(std::vector<std::string>());
+}
+
 std::vector<std::string> read_ops(DocumentNode node, Diagnostics& diagnostics) {
-  std::vector<std::string> ops =
-      read_names(node, "an op", diagnostics).value_or(std::vector<std::string>());
+  std::vector<std::string> ops = read_some_names(node, "an op", diagnostics);
   for (const std::string& op : ops)
     is_timed_op(op, node.origin(), "", diagnostics);
   return ops;
@@ -49,8 +57,7 @@ class ProtocolReader {
     if (const auto known = protocol_of_key(protocol_.name))
       protocol_.share = data_share(*known);
     if (const auto algorithms = fields_.optional("algorithms")) {
-      protocol_.algorithms = read_names(*algorithms, "an algorithm", diagnostics_)
-                                 .value_or(std::vector<std::string>());
+      protocol_.algorithms = read_some_names(*algorithms, "an algorithm", diagnostics_);
       protocol_.algorithms_origin = algorithms->origin();
     }
     if (const auto ops = fields_.optional("ops"))
@@ -75,6 +82,7 @@ class ProtocolReader {
     quantity("channel_rate", Dimension::Rate, kRates, protocol_.channel_rate);
     quantity("reduce_rate", Dimension::Rate, {.least = 1}, protocol_.reduce_rate);
     quantity("store_rate", Dimension::Rate, {.least = 1}, protocol_.store_rate);
+    quantity("copy_rate", Dimension::Rate, {.least = 1}, protocol_.copy_rate);
     fields_.finish();
     return std::move(protocol_);
   }
@@ -101,6 +109,17 @@ class ProtocolReader {
 
 constexpr std::string_view kProtocol = "an object with the figures of a protocol";
 
+/// Figures are called transport/PROTOCOL/.. and transport/host_launch/..: these must differ.
+bool is_protocol_name(DocumentNode member, Diagnostics& diagnostics) {
+  const std::string& name = member.key();
+  if (!name.empty() && name != "host_launch" && name.find('/') == std::string::npos)
+    return true;
+  diagnostics.add(member.key_origin(),
+                  fmt::format("expected a name without \"/\" that is not \"host_launch\", got {}",
+                              in_quotes(name)));
+  return false;
+}
+
 std::vector<ProtocolFigures> read_protocols(DocumentNode node, FigureReader& figures,
                                             Diagnostics& diagnostics) {
   std::vector<ProtocolFigures> protocols;
@@ -109,7 +128,7 @@ std::vector<ProtocolFigures> read_protocols(DocumentNode node, FigureReader& fig
   if (node.size() == 0)
     expected(node, "at least one protocol", diagnostics);
   for (const DocumentNode member : node)
-    if (is_object(member, kProtocol, diagnostics))
+    if (is_protocol_name(member, diagnostics) && is_object(member, kProtocol, diagnostics))
       protocols.push_back(
           ProtocolReader(std::string(member.key()), member, figures, diagnostics).read());
   return protocols;

@@ -14,7 +14,7 @@
 namespace orrery {
 
 /// The figures of collectives that the cluster lacks: "launch: 0 (not given)". `copies`: one of
-/// them copies inside a device.
+/// them copies inside a device at the device's rate.
 std::vector<std::string> missing_figures(const DeviceFigures& device,
                                          std::span<const Collective> collectives, bool copies);
 

@@ -59,9 +59,10 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.vertices = vertices_of(group);
 
   Lowered lowered = lowered_alone(program, std::move(collective));
+  const bool schedule_copies = schedule->extent().copies;
   lowered.schedules.push_back(std::move(schedule));
   lowered.choices = {{std::move(algorithm), "it was given"}};
-  lowered.labels = missing_figures(device, lowered.collectives, costs.copies);
+  lowered.labels = missing_figures(device, lowered.collectives, costs.copies || schedule_copies);
   return lowered;
 }
 

@@ -118,6 +118,8 @@ CollectiveFigures ScheduleMaker::figures(const Method& method, const Schedule& s
   if (protocol->reduce_rate)
     figures.rates.reduce = protocol->reduce_rate;
   figures.rates.store = protocol->store_rate;
+  if (protocol->copy_rate)
+    figures.rates.copy = protocol->copy_rate;
   figures.messages = {protocol->share, protocol->overhead.value_or(Duration()),
                       protocol->latency.value_or(Duration()), protocol->channel_rate};
   return figures;

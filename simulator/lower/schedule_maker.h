@@ -56,6 +56,9 @@ class ScheduleMaker {
 
   CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 
+  /// Of what members copy before and after their steps.
+  DataRates device_rates() const { return data_rates(device_); }
+
  private:
   const DeviceFigures device_;
   uint64_t most_steps_;

@@ -79,8 +79,9 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   GroupPlan group;
   group.schedule = &schedule;
   group.figures = maker_.figures(plan.method, schedule);
-  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, group.figures.rates);
-  plan.copies |= group.costs.copies;
+  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, maker_.device_rates());
+  plan.copies |=
+      group.costs.copies || (schedule.extent().copies && !group.figures.rates.copy.has_value());
   return group;
 }
 

@@ -46,7 +46,7 @@ struct SitePlan {
   View input;
   View output;
   std::map<size_t, GroupPlan> by_size;  // by group size
-  bool copies = false;                  // inside a device, which depends on the cluster's copy rate
+  bool copies = false;                  // inside a device, and without a rate but the device's
   uint64_t steps = 0;                   // of all groups; or some number above Limits::steps
   std::optional<Unrouted> unrouted;     // the first pair without a route, within the limit
 

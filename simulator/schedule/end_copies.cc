@@ -23,15 +23,15 @@ Bytes bytes_unpacked(WorkType work, const Extent& extent) {
 }
 
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
-                         const DataRates& rates) {
+                         const DataRates& of_device) {
   const EndCopies copies = end_copies(kind, tensors);
   const Bytes item = itemsize(tensors.work);
   const Bytes packed = copies.packs() ? bytes_packed(tensors.work, extent) : Bytes();
   const Bytes unpacked = copies.unpacks() ? bytes_unpacked(tensors.work, extent) : Bytes();
   MemberCosts costs;
-  costs.pack = copy_duration(packed, rates);
-  costs.leave = copy_duration(unpacked, rates);
-  costs.copies = extent.copies || packed > Bytes() || unpacked > Bytes();
+  costs.pack = copy_duration(packed, of_device);
+  costs.leave = copy_duration(unpacked, of_device);
+  costs.copies = packed > Bytes() || unpacked > Bytes();
   costs.scratch = item * extent.scratch;
   if (!extent.in_place)
     costs.scratch += packed;

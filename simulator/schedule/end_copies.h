@@ -44,13 +44,13 @@ struct MemberCosts {
   Bytes scratch;        // besides its operand and its result
   Duration pack;        // of the operand, before the first step
   Duration leave;       // to the result, after the last
-  bool copies = false;  // whether a copy rate changes its times
+  bool copies = false;  // when it packs or leaves
 };
 
 /// The scratch is that of the schedule, and each area that cannot lie in the operand's or the
 /// result's memory: the operand stays unchanged, and what is reordered or changes its size needs a
 /// second place. In an in-place schedule the operand's area is the result's.
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
-                         const DataRates& rates);
+                         const DataRates& of_device);
 
 }  // namespace orrery

@@ -26,6 +26,7 @@ constexpr int64_t kUs = 1'000'000;
 struct OneOp {
   std::string op = R"("op": "all_gather")";
   int64_t elements = 1000;
+  std::string shape = "";  // of the whole array; empty: all elements in one dimension
   std::string protocols;
   std::string memory = "{}";
   std::string topology = "ring";
@@ -36,7 +37,7 @@ struct OneOp {
 "latency": "1 us", "launch": "2 us", "transport": {{"protocols": {{{}}}}}}}, "mesh": {{"x": 4}},
 "arrays": {{"a": {{"shape": [{}], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
 "program": [{{"id": "r", "of": "a", "axis_name": "x", {}}}], "outputs": ["r"], "memory": {}}})",
-        topology, protocols, elements * 4, op, memory);
+        topology, protocols, shape.empty() ? std::to_string(elements * 4) : shape, op, memory);
   }
   Report run() const { return orrery::run(read_scenario("f", text()), RunOptions()); }
   std::string error() const {
@@ -108,6 +109,26 @@ TEST_CASE("protocols: only the last step of a ring copies what it receives out o
   CHECK(took(scatter.run()) == Duration((2 + 3 * 2) * kUs));
   scatter.protocols = R"("p": {"reduce_rate": "2 GB/s"})";
   CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * (2 * kUs + kUs / 2)));
+}
+
+TEST_CASE("protocols: a channel copies a rank's own part, before it sends it in a ring") {
+  CHECK(gather(R"({"copy_rate": "2 GB/s"})") == Duration((2 + 2 + 15) * kUs));
+  // Each of two channels copies its half, at the same time.
+  CHECK(gather(R"({"copy_rate": "2 GB/s", "channels": 2})") == Duration((2 + 1 + 15) * kUs));
+  // What is unpacked after the last step takes the device's rate, which is not given.
+  OneOp columns;
+  columns.op = R"("op": "all_gather", "axis": 1, "tiled": true)";
+  columns.shape = "4000, 1";
+  columns.protocols = R"("p": {"copy_rate": "2 GB/s"})";
+  const Report report = columns.run();
+  CHECK(took(report) == Duration((2 + 2 + 15) * kUs));
+  CHECK(std::count(report.lowered.labels.begin(), report.lowered.labels.end(),
+                   "copy_rate: infinite (not given)") == 1);
+  OneOp rows;
+  rows.protocols = columns.protocols;
+  const Report plain = rows.run();
+  CHECK(std::count(plain.lowered.labels.begin(), plain.lowered.labels.end(),
+                   "copy_rate: infinite (not given)") == 0);
 }
 
 TEST_CASE("protocols: a further channel is used only for messages of channel_bytes") {

@@ -49,6 +49,14 @@ void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy
     accuracy.left_out.push_back(std::move(reason));
 }
 
+/// In a cell of a Markdown table.
+std::string in_cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text)
+    escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
 std::string cells(const ErrorSummary& errors) {
   return fmt::format("{} | {} | {} | {}", errors.times, percent(errors.mean),
                      signed_percent(errors.bias), signed_percent(errors.worst));
@@ -87,15 +95,15 @@ std::string accuracy_markdown(const Accuracy& accuracy) {
     const AccuracyRow& row = accuracy.rows[first];
     while (end < accuracy.rows.size() && accuracy.rows[end].file == row.file)
       ++end;
-    text += fmt::format("| {} | {} | {} | {} |\n", row.file, row.cluster, row.use,
+    text += fmt::format("| {} | {} | {} | {} |\n", in_cell(row.file), in_cell(row.cluster), row.use,
                         cells(total(std::span(accuracy.rows).subspan(first, end - first))));
   }
   text +=
       "\n| file | collective | ranks | size | times | mean | bias | worst |\n"
       "|---|---|--:|---|--:|--:|--:|--:|\n";
   for (const AccuracyRow& row : accuracy.rows)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", row.file, name(row.collective), row.ranks,
-                        row.band->name, cells(row.errors));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), name(row.collective),
+                        row.ranks, row.band->name, cells(row.errors));
   if (!accuracy.left_out.empty())
     text += "\nNot timed:\n\n";
   for (const std::string& reason : accuracy.left_out)

@@ -86,8 +86,8 @@ std::map<std::string, Duration, std::less<>> least_host_launch(
   for (const MeasuredCall& call : calls) {
     if (call.gpus_of_process < 2)
       continue;
-    for (const Duration time : call.times) {
-      const Duration each(time.count() / int64_t{call.gpus_of_process});
+    for (const MeasuredTime& measured : call.times) {
+      const Duration each(measured.time.count() / int64_t{call.gpus_of_process});
       const auto [found, first] = least.try_emplace(std::string(op_of(call)), each);
       if (!first)
         found->second = std::min(found->second, each);
@@ -262,7 +262,8 @@ class Calibrator {
           });
       if (unused)
         continue;
-      made.figures.push_back({figure.name, figure.text(figure.start), figure.text(fit.fitted[f])});
+      made.figures.push_back(
+          {figure.name, figure.text(figure.start), figure.text(fit.fitted[f]), fit.at_bound[f]});
       std::erase_if(sources, [&](const FigureSource& of) { return of.figure == figure.name; });
       sources.push_back({figure.name, std::string(kCalibrated), source, options_.date});
     }

@@ -31,6 +31,7 @@ struct FittedFigure {
   std::string name;
   std::string start;
   std::string fitted;
+  bool at_bound = false;  // of the search
 };
 
 /// The errors of the calls of one number of ranks, by a fit to all others.

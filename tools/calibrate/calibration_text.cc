@@ -36,10 +36,10 @@ void add_errors(std::vector<std::string>& cells, const std::vector<Residual>& re
 }
 
 std::string figures_text(const Calibration& calibration, const Style& style) {
-  Table table({Align::Left, Align::Right, Align::Right});
-  table.row({"figure", "start", "fitted"});
+  Table table({Align::Left, Align::Right, Align::Right, Align::Left});
+  table.row({"figure", "start", "fitted", ""});
   for (const FittedFigure& figure : calibration.figures)
-    table.row({figure.name, figure.start, figure.fitted});
+    table.row({figure.name, figure.start, figure.fitted, figure.at_bound ? "at its bound" : ""});
   return table.text(style, 2);
 }
 
@@ -49,9 +49,13 @@ std::string errors_text(const Calibration& calibration, const Style& style) {
   add(calibration.residuals, fitted);
   for (const LeftOutRanks& fold : calibration.left_out)
     add(fold.residuals, left_out);
-  Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
-               Align::Right, Align::Right, Align::Right});
-  table.row({"collective", "size", "times", "mean", "bias", "worst", "mean", "bias", "worst"});
+  std::vector<std::string> heads = {"collective", "size", "times", "mean", "bias", "worst"};
+  if (!calibration.left_out.empty())
+    heads.insert(heads.end(), {"mean", "bias", "worst"});
+  std::vector<Align> aligns(heads.size(), Align::Right);
+  aligns[0] = aligns[1] = Align::Left;
+  Table table(std::move(aligns));
+  table.row(std::move(heads));
   for (const auto& [group, residuals] : fitted) {
     const auto& [collective, band] = group;
     std::vector<std::string> cells = {std::string(name(collective)), band->name,

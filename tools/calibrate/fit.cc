@@ -13,15 +13,19 @@
 
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
+#include "tools/calibrate/residuals.h"
 
 namespace orrery {
 namespace {
 
 constexpr double kWidestFactor = 100;
-/// Below it an error counts by its square: the objective is smooth at its minimum.
-constexpr double kSmooth = 0.01;
+/// |error|, but near 0 by its square: the objective is smooth at its minimum.
+double smooth(double error) {
+  constexpr double kNear = 0.01;
+  return std::sqrt(error * error + kNear * kNear);
+}
 
-/// The mean error of the calls, by the logarithms of the free figures' factors on their start.
+/// The errors of the calls, by the logarithms of the free figures' factors on their start.
 class Objective {
  public:
   Objective(const Cluster& start, std::span<const MeasuredCall> calls, const Limits& limits,
@@ -30,25 +34,49 @@ class Objective {
 
   const std::vector<FreeFigure>& free() const { return free_; }
 
+  /// The least and the most logarithm of the figure's factor.
+  static double least_log() { return -std::log(kWidestFactor); }
+  double most_log(size_t f) const {
+    const FreeFigure& figure = free_[f];
+    return figure.most
+               ? std::log(static_cast<double>(*figure.most) / static_cast<double>(figure.start))
+               : std::log(kWidestFactor);
+  }
+
   std::vector<CallTime> times(std::span<const double> logs) {
     for (size_t f = 0; f < free_.size(); ++f)
       free_[f].set(cluster_, value(f, logs[f]));
     return modelled_times(calls_, cluster_, limits_);
   }
 
+  /// The mean error, and for each collective and size band half of how far its errors lie on one
+  /// side: those add up in a program of many collectives, the others cancel.
   double error(std::span<const double> logs) {
+    constexpr double kWeightOfBias = 0.5;
     const std::vector<CallTime> modelled = times(logs);
+    struct Sum {
+      double errors = 0;
+      double count = 0;
+    };
+    std::map<std::pair<NcclCollective, const SizeBand*>, Sum> bands;
     double sum = 0;
-    size_t count = 0;
     for (size_t c = 0; c < calls_.size(); ++c) {
-      for (const Duration measured : calls_[c].times) {
-        const double error = std::log(static_cast<double>(modelled[c].time.count()) /
-                                      static_cast<double>(measured.count()));
-        sum += std::sqrt(error * error + kSmooth * kSmooth);
-        ++count;
+      Sum& of_band = bands[{calls_[c].call.collective, &band_of(calls_[c].size)}];
+      for (const MeasuredTime& measured : calls_[c].times) {
+        const double error =
+            std::log(static_cast<double>(modelled_as(measured, modelled[c]).count()) /
+                     static_cast<double>(measured.time.count()));
+        sum += smooth(error);
+        of_band.errors += error;
+        ++of_band.count;
       }
     }
-    return sum / static_cast<double>(count);
+    double count = 0;
+    for (const auto& [band, of_band] : bands) {
+      sum += kWeightOfBias * of_band.count * smooth(of_band.errors / of_band.count);
+      count += of_band.count;
+    }
+    return sum / count;
   }
 
   int64_t value(size_t f, double log) const {
@@ -79,7 +107,7 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
       logs[f] = std::log(factor);
       const std::vector<CallTime> changed = objective.times(logs);
       for (size_t c = 0; c < calls.size() && !changes; ++c)
-        changes = changed[c].time != at_start[c].time;
+        changes = changed[c].out_of_place != at_start[c].out_of_place;
     }
     if (changes)
       felt.push_back(all[f]);
@@ -122,13 +150,10 @@ void minimise(Objective& objective, std::vector<double>& logs, int evaluations) 
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
       nlopt_create(NLOPT_LN_SBPLX, static_cast<unsigned>(logs.size())), &nlopt_destroy);
   Search search{&objective, optimiser.get(), {}};
-  const double widest = std::log(kWidestFactor);
   std::vector<double> highest;
-  for (const FreeFigure& figure : objective.free())
-    highest.push_back(figure.most ? std::log(static_cast<double>(*figure.most) /
-                                             static_cast<double>(figure.start))
-                                  : widest);
-  nlopt_set_lower_bounds1(optimiser.get(), -widest);
+  for (size_t f = 0; f < logs.size(); ++f)
+    highest.push_back(objective.most_log(f));
+  nlopt_set_lower_bounds1(optimiser.get(), Objective::least_log());
   nlopt_set_upper_bounds(optimiser.get(), highest.data());
   nlopt_set_initial_step1(optimiser.get(), kFirstStep);
   nlopt_set_ftol_abs(optimiser.get(), kTolerance);
@@ -153,8 +178,9 @@ Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOpti
   std::vector<double> logs(objective.free().size(), 0.0);
   if (!logs.empty())
     minimise(objective, logs, options.evaluations);
-  Fit made{objective.cluster(), objective.free(), {}};
+  Fit made{objective.cluster(), objective.free(), {}, {}};
   for (size_t f = 0; f < logs.size(); ++f) {
+    made.at_bound.push_back(logs[f] <= Objective::least_log() || logs[f] >= objective.most_log(f));
     const int64_t value = objective.value(f, logs[f]);
     const bool moved = value != made.free[f].start;
     made.fitted.push_back(moved ? three_digits(static_cast<double>(value)) : value);

@@ -69,6 +69,7 @@ class Finder {
     member("channel_rate", &ProtocolFigures::channel_rate);
     member("reduce_rate", &ProtocolFigures::reduce_rate);
     member("store_rate", &ProtocolFigures::store_rate);
+    member("copy_rate", &ProtocolFigures::copy_rate);
   }
 
   /// A figure that `of` finds in a cluster as an optional one.

@@ -22,11 +22,12 @@ std::string called(const NcclTable& table) {
                      counted(table.ranks, "rank"));
 }
 
-std::vector<Duration> times_of(const NcclRow& row) {
-  std::vector<Duration> times;
-  for (const std::optional<NcclFigures>& figures : {row.out_of_place, row.in_place})
-    if (figures && figures->time > Duration())
-      times.push_back(figures->time);
+std::vector<MeasuredTime> times_of(const NcclRow& row) {
+  std::vector<MeasuredTime> times;
+  if (row.out_of_place && row.out_of_place->time > Duration())
+    times.push_back({row.out_of_place->time, false});
+  if (row.in_place && row.in_place->time > Duration())
+    times.push_back({row.in_place->time, true});
   return times;
 }
 
@@ -104,6 +105,10 @@ MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices
           fmt::format("{}: left out {}: {}", called(table), counted(rows, "row"), why));
   }
   return measured;
+}
+
+Duration modelled_as(const MeasuredTime& measured, const CallTime& modelled) {
+  return measured.in_place ? modelled.in_place : modelled.out_of_place;
 }
 
 std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const Cluster& cluster,

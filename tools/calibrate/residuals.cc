@@ -39,8 +39,8 @@ std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
   ORRERY_CHECK(calls.size() == modelled.size(), "a modelled time per call");
   std::vector<Residual> all;
   for (size_t c = 0; c < calls.size(); ++c)
-    for (const Duration measured : calls[c].times)
-      all.push_back({&calls[c], measured, modelled[c].time});
+    for (const MeasuredTime& measured : calls[c].times)
+      all.push_back({&calls[c], measured.time, modelled_as(measured, modelled[c])});
   return all;
 }
 

@@ -29,7 +29,7 @@ struct Residual {
   /// modelled / measured - 1: 0.1 is 10 % too slow.
   double error() const;
 };
-/// One for each measured time, in the order of the calls. `modelled` has one time per call.
+/// One for each measured time, in the order of the calls. `modelled` has one entry per call.
 std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
                                 std::span<const CallTime> modelled);
 

@@ -77,7 +77,7 @@ Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
     if (text)
       require_label(option, *text);
   require_writable(command.output);
-  const Cluster base = cluster_given(command.base, command.limits);
+  const Cluster base = cluster_given("--base", command.base, command.limits);
   const std::vector<NcclTable> tables = tables_given(command);
   const MeasuredCalls measured = measured_calls(tables, base.fabric.devices());
   for (const std::string& reason : measured.left_out)

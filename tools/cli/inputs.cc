@@ -86,24 +86,25 @@ std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
   return files_given(paths, wanted, "no scenario (*.json) lies below this folder");
 }
 
-Cluster cluster_named(const std::string& name) {
+Cluster cluster_named(std::string_view option, const std::string& name) {
   if (std::optional<Cluster> cluster = catalog_cluster(name))
     return std::move(*cluster);
   std::vector<std::string_view> names;
   for (const CatalogEntry& entry : catalog())
     names.push_back(entry.name);
   const std::string_view near = near_miss(name, names);
-  refuse("--cluster",
-         near.empty() ? fmt::format("the catalog has no \"{}\"; `orrery show catalog` "
-                                    "lists what it has",
-                                    name)
-                      : fmt::format("the catalog has no \"{}\"; did you mean \"{}\"?", name, near));
+  refuse(option, near.empty()
+                     ? fmt::format("the catalog has no \"{}\"; `orrery show catalog` "
+                                   "lists what it has",
+                                   name)
+                     : fmt::format("the catalog has no \"{}\"; did you mean \"{}\"?", name, near));
 }
 
-Cluster cluster_given(const std::string& name_or_file, const Limits& limits) {
+Cluster cluster_given(std::string_view option, const std::string& name_or_file,
+                      const Limits& limits) {
   std::error_code error;
   if (catalog_cluster(name_or_file) || !std::filesystem::exists(name_or_file, error))
-    return cluster_named(name_or_file);
+    return cluster_named(option, name_or_file);
   const std::string text = load_text(name_or_file, limits);
   Diagnostics diagnostics(name_or_file);
   const Document document(text, diagnostics, limits);

@@ -37,11 +37,12 @@ std::vector<std::string> files_given(const std::vector<std::string>& paths,
 /// Scenarios: of folders all *.json but schemas (*.schema.json).
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
 
-/// A cluster of the catalog.
-Cluster cluster_named(const std::string& name);
+/// A cluster of the catalog, as `option` names it.
+Cluster cluster_named(std::string_view option, const std::string& name);
 
 /// A cluster of the catalog, or of a file with a cluster in the form of the catalog's.
-Cluster cluster_given(const std::string& name_or_file, const Limits& limits);
+Cluster cluster_given(std::string_view option, const std::string& name_or_file,
+                      const Limits& limits);
 
 /// What `option` was given: "4 MiB", or a whole number of bytes; > 0.
 Bytes size_named(std::string_view option, std::string_view text);

@@ -1,22 +1,17 @@
-// The options of every command. CLI11 is slow to compile, so only this file includes it.
+// The options of the commands, and which command was asked for.
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "models/base/overloaded.h"
-#include "models/program/did_you_mean.h"
 #include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/inputs.h"
-#include "tools/cli/perf_flags.h"
+#include "tools/cli/options.h"
 #include "tools/cli/version.h"
 
 namespace orrery {
@@ -30,75 +25,6 @@ const char* const kAbout =
 const char* const kExitCodes =
     "Exit codes: 0 all holds, 1 a verdict fails or is undecided, 2 the input is wrong, 3 a bug in "
     "orrery.\n";
-
-/// A word and the value it stands for.
-template <class T>
-using Words = std::vector<std::pair<std::string, T>>;
-
-/// An option that takes one of `words`.
-template <class T>
-CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
-                        const char* about) {
-  std::string names;
-  for (const auto& word : words)
-    names += names.empty() ? word.first : "|" + word.first;
-  return command
-      .add_option_function<std::string>(
-          option,
-          [&target, words, option, names](const std::string& given) {
-            for (const auto& word : words) {
-              if (word.first == given) {
-                target = word.second;
-                return;
-              }
-            }
-            throw CLI::ValidationError(option, "expected " + names + ", got " + given);
-          },
-          about)
-      ->type_name(names);
-}
-
-/// Refuses what is no whole number from `least` to `most`.
-CLI::Validator whole_number(int64_t least, int64_t most) {
-  return CLI::Validator(
-      [least, most](const std::string& given) {
-        int64_t value = 0;
-        const char* const end = given.data() + given.size();
-        const auto [read, error] = std::from_chars(given.data(), end, value);
-        return error == std::errc() && read == end && value >= least && value <= most
-                   ? std::string()
-                   : fmt::format("expected a whole number from {} to {}, got {}", least, most,
-                                 given);
-      },
-      "");
-}
-
-void add_figures(CLI::App& command, std::vector<std::string>& figures) {
-  command
-      .add_option("--cluster-figure", figures,
-                  "A figure of the cluster in place of its own: latency=\"2 us\", "
-                  "transport/ll/launch=\"5 us\"")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("NAME=VALUE");
-}
-
-void add_limits(CLI::App& command, Limits& limits) {
-  std::string about = "Sets a limit of what is read and run, instead of";
-  for (const LimitInfo& limit : all_limits())
-    about += fmt::format("{} {}={}", &limit == &all_limits().front() ? "" : ",", limit.name,
-                         limit_text(limit, Limits()));
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--limit",
-          [&limits](const std::vector<std::string>& settings) {
-            for (const std::string& setting : settings)
-              set_limit(limits, setting);
-          },
-          about)
-      ->allow_extra_args(false)
-      ->type_name("NAME=VALUE");
-}
 
 void add_run(CLI::App& app, RunCommand& run) {
   CLI::App& command = *app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
@@ -220,137 +146,6 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n"
       "  orrery prove custom.xml --definition outputs.json --runtime msccl\n" +
       std::string(kExitCodes));
-}
-
-void add_perf_flag(CLI::App& command, const PerfFlag& flag, PerfCommand& perf) {
-  const std::string names = flag.names;
-  CLI::Option* const option =
-      std::visit(Overloaded{[&](Unread) {
-                              return command.add_option_function<std::string>(
-                                  names, [&perf, names](const std::string&) {
-                                    perf.unread.push_back(names.substr(0, names.find(',')));
-                                  });
-                            },
-                            [&](auto member) { return command.add_option(names, perf.*member); }},
-                 flag.target);
-  option->description(flag.about)->type_name(flag.takes);
-  if (!std::holds_alternative<Unread>(flag.target) &&
-      !std::holds_alternative<std::string PerfCommand::*>(flag.target))
-    option->check(whole_number(flag.least, kMostPerfNumber));
-}
-
-void add_perf(CLI::App& app, PerfCommand& perf) {
-  CLI::App& command = *app.add_subcommand(
-      "perf", "What a program of nccl-tests would print on a cluster: its flags, its table");
-  command
-      .add_option("COLLECTIVE", perf.collective,
-                  "all_gather, all_reduce, alltoall, broadcast, gather, hypercube, reduce_scatter, "
-                  "scatter or sendrecv, also with _perf")
-      ->required();
-  command.add_option("--cluster", perf.cluster, "A cluster of the catalog, or a file with one")
-      ->required()
-      ->type_name("NAME|FILE");
-  add_figures(command, perf.figures);
-  command.add_option("--np", perf.processes, "Processes, as mpirun starts them (default: 1)")
-      ->check(whole_number(1, kMostPerfNumber))
-      ->type_name("N");
-  for (const PerfFlag& flag : perf_flags())
-    add_perf_flag(command, flag, perf);
-  command
-      .add_option("-J,--output_file", perf.output,
-                  "Write JSON to this file, *.json; where there is one, to *.json.0 and so on")
-      ->type_name("FILE");
-  command
-      .add_option("--data-budget", perf.data_budget,
-                  "Values are checked where all of a call take at most so much (default: 256 MiB)")
-      ->type_name("BYTES");
-  command.add_option("--seed", perf.seed, "Of the values")->type_name("N");
-  add_limits(command, perf.limits);
-  command.allow_extras();  // so that the nearest flag can be named
-  command.callback([&command] {
-    if (command.remaining().empty())
-      return;
-    const std::string wrong = command.remaining().front();
-    std::vector<std::string_view> names;
-    for (const PerfFlag& flag : perf_flags())
-      names.push_back(std::string_view(flag.names).substr(3));
-    throw CLI::ValidationError(
-        wrong, "expected a flag of nccl-tests or of orrery perf" + did_you_mean(wrong, names));
-  });
-  command.footer(
-      "Examples:\n"
-      "  orrery perf all_reduce -b 8 -e 8G -f 2 -g 8 --cluster a100-sxm-8\n"
-      "  orrery perf alltoall_perf -b 1M -e 64M -f 4 -g 8 -d bfloat16 --cluster h100-sxm-8\n"
-      "  orrery perf all_gather -g 4 -J all_gather.json --cluster my-cluster.json\n"
-      "Exit codes: 0 nothing is wrong, 1 some #wrong is not 0, 2 the input is wrong, 3 a bug in "
-      "orrery.\n");
-}
-
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
-  CLI::App& parent = *app.add_subcommand(
-      "calibrate", "Fit how a cluster passes messages to times that were measured");
-  parent.require_subcommand(1);
-  CLI::App& command = *parent.add_subcommand("nccl-tests", "To tables of nccl-tests");
-  command
-      .add_option("TABLE", calibrate.tables,
-                  "Files of what its programs printed or wrote with -J, or JSON with tables")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option("--base", calibrate.base,
-                  "The cluster to start from: of the catalog, or a file with one")
-      ->required()
-      ->type_name("NAME|FILE");
-  command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--collective", calibrate.collective, "Of tables that do not say it")
-      ->type_name("NAME");
-  command.add_option("--ranks", calibrate.ranks, "Of tables that do not say it")
-      ->check(whole_number(1, kMostPerfNumber))
-      ->type_name("N");
-  command
-      .add_option("--date", calibrate.date,
-                  "The date of the figures, which the file tells (default: today, in UTC)")
-      ->type_name("DATE");
-  command
-      .add_option("--source", calibrate.source,
-                  "What the file says that the times are from (default: the tables' files)")
-      ->type_name("TEXT");
-  command.add_flag("!--no-validation", calibrate.validates,
-                   "Do not fit again with each number of ranks left out");
-  command
-      .add_option("--evaluations", calibrate.evaluations,
-                  "Times of all calls that one fit works out at most (default: 500)")
-      ->check(whole_number(1, kMostPerfNumber))
-      ->type_name("N");
-  add_limits(command, calibrate.limits);
-  command.footer(
-      "Example:\n  orrery calibrate nccl-tests all_reduce_8.txt --base a100-sxm-8 -o mine.json\n");
-}
-
-void add_validate(CLI::App& app, ValidateCommand& validate) {
-  CLI::App& command = *app.add_subcommand(
-      "validate", "How far modelled times are from measured tables, as Markdown");
-  command
-      .add_option("PATH", validate.paths,
-                  "Files with tables of nccl-tests, and folders of such files")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option("--cluster", validate.cluster,
-                  "The cluster they are from: of the catalog, or a file with one")
-      ->type_name("NAME|FILE");
-  command.add_option("--json", validate.output, "Write the mean errors to this file")
-      ->type_name("FILE");
-  command
-      .add_option("--against", validate.against,
-                  "Fail where a mean error is more than a tenth above that of this file")
-      ->type_name("FILE");
-  add_limits(command, validate.limits);
-  command.footer(
-      "Examples:\n  orrery validate all_reduce_8.txt --cluster mine.json\n"
-      "  orrery validate tools/calibrate/measured --against docs/accuracy.json\n");
 }
 
 void add_show(CLI::App& app, ShowCommand& show) {

@@ -208,8 +208,8 @@ Outcome execute(const PerfCommand& command, const Terminal& terminal) {
     request.data_budget = size_named("--data-budget", *command.data_budget);
   request.seed = command.seed;
   request.limits = command.limits;
-  const Cluster cluster =
-      with_figures(cluster_given(command.cluster, command.limits), command.figures, command.limits);
+  const Cluster cluster = with_figures(cluster_given("--cluster", command.cluster, command.limits),
+                                       command.figures, command.limits);
   if (!command.unread.empty())
     terminal.err << fmt::format("orrery: not read, since a simulation has no such thing: {}\n",
                                 fmt::join(command.unread, ", "));

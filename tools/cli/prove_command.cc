@@ -76,7 +76,7 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
     request.size = size_named("--size", *command.size);
   std::optional<Cluster> cluster;
   if (command.cluster) {
-    cluster = cluster_named(*command.cluster);
+    cluster = cluster_named("--cluster", *command.cluster);
     request.cluster = &*cluster;
   }
   std::optional<ChunkDefinition> definition;

@@ -36,7 +36,7 @@ std::string show_catalog(const ShowCommand& command, const Style& style) {
     list += fmt::format("{}\n", entry.name);
   }
   if (!command.entry.empty())
-    cluster_named(command.entry);  // names the nearest word
+    cluster_named("NAME", command.entry);  // names the nearest word
   return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
 }
 

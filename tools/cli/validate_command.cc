@@ -57,7 +57,9 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
   std::vector<NcclTable> tables = read_nccl_tables(text, file, options);
   for (NcclTable& table : tables)
     table.file = called;
-  return {called, notes.use, cluster_given(*cluster, command.limits), std::move(tables)};
+  return {called, notes.use,
+          cluster_given(command.cluster ? "--cluster" : file, *cluster, command.limits),
+          std::move(tables)};
 }
 
 }  // namespace

@@ -16,7 +16,8 @@
 namespace orrery {
 
 struct CallTime {
-  Duration time;
+  Duration out_of_place;
+  Duration in_place;
   std::vector<std::string> labels;  // what it assumes: "reduce_rate: infinite (not given)"
   std::vector<Choice> choices;      // how its collectives are carried out, by site
 };
@@ -25,6 +26,9 @@ struct CallTime {
 /// collective, from its issue to its end on the last rank. The other is that of the host: a process
 /// issues each call on its GPUs one after the other, also from several threads (host_launch of the
 /// transport).
+///
+/// In place, a rank's own part of the result (of an all_gather, an alltoall) is there already:
+/// nothing is copied inside a device.
 ///
 /// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
 CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,

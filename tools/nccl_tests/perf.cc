@@ -124,23 +124,35 @@ class Perf {
     row.redop = redop_text(kind.redop);
     if (has_root(call.collective))
       row.root = root;
-    NcclFigures figures;
     if (call.counts.parameter == 0) {
-      figures.algbw = figures.busbw = BytesPerSecond(0);
+      row.out_of_place = figures_of(call, row.size, Duration());
       if (settings_.checks > 0)
-        figures.wrong = 0;
+        row.out_of_place->wrong = 0;
+      row.in_place = row.out_of_place;
     } else {
-      run_call(call, figures);
-      const NcclBandwidths bandwidths =
-          nccl_bandwidths(call.collective, row.size, ranks, figures.time);
-      figures.algbw = bandwidths.algbw;
-      figures.busbw = bandwidths.busbw;
+      NcclProgram made = program_of(call);
+      const CallTime times = time_of(call, made.program);
+      row.out_of_place = figures_of(call, row.size, times.out_of_place);
+      row.in_place = figures_of(call, row.size, times.in_place);
+      if (settings_.checks > 0)
+        row.out_of_place->wrong = row.in_place->wrong = wrong_of(std::move(made));
     }
-    row.out_of_place = figures;
     if (!checked_in_place(call.collective))
-      figures.wrong.reset();
-    row.in_place = figures;
+      row.in_place->wrong.reset();
     result_.table.rows.push_back(std::move(row));
+  }
+
+  /// Without a time, no bandwidths.
+  static NcclFigures figures_of(const NcclCall& call, Bytes size, Duration time) {
+    NcclFigures figures;
+    figures.time = time;
+    figures.algbw = figures.busbw = BytesPerSecond(0);
+    if (time == Duration())
+      return figures;
+    const NcclBandwidths bandwidths = nccl_bandwidths(call.collective, size, call.ranks, time);
+    figures.algbw = bandwidths.algbw;
+    figures.busbw = bandwidths.busbw;
+    return figures;
   }
 
   std::string redop_text(const NcclRedopName& redop) const {
@@ -156,22 +168,15 @@ class Perf {
     return "";
   }
 
-  void run_call(const NcclCall& call, NcclFigures& figures) {
-    NcclProgram made = program_of(call);
-    figures.time = time_of(call, made.program);
-    if (settings_.checks > 0)
-      figures.wrong = wrong_of(std::move(made));
-  }
-
-  Duration time_of(const NcclCall& call, const Program& program) {
-    const CallTime made =
+  CallTime time_of(const NcclCall& call, const Program& program) {
+    CallTime made =
         call_time(call, program, settings_.threads * settings_.gpus, cluster_, request_.limits);
     for (const auto& labels : {made.labels, fitted_figures(cluster_)})
       for (const std::string& label : labels)
         if (std::find(result_.assumed.begin(), result_.assumed.end(), label) ==
             result_.assumed.end())
           result_.assumed.push_back(label);
-    return made.time;
+    return made;
   }
 
   /// Of all results of one run with values.

@@ -41,7 +41,6 @@ struct PerfTable {
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
 };
 
-/// Each row has the same figures out of place and in place, which our model does not tell apart.
 /// Times are those of call_time(). A call without elements takes none, since NCCL discards it.
 ///
 /// `#wrong` is 0 where every result equals its definition; 1, for one or more, where one does not;

@@ -30,7 +30,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
 "mine": {"algorithms": "ring", "ops": "psum", "efficiency": "2/3", "slot": "96 B", "slots": 5,
 "channels": 7, "channel_bytes": "11 B", "pieces": 9, "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
 "overhead": "4 us", "latency": "5 us", "channel_rate": "6 B/s", "reduce_rate": "7 B/s",
-"store_rate": "8 B/s"},
+"store_rate": "8 B/s", "copy_rate": "10 B/s"},
 "ll128": {}, "ll": {"efficiency": "1"}}})");
   const Scenario scenario = read_scenario("f", s.text());
   REQUIRE(scenario.cluster.transport.has_value());
@@ -54,6 +54,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
   mine.channel_rate = BytesPerSecond(6);
   mine.reduce_rate = BytesPerSecond(7);
   mine.store_rate = BytesPerSecond(8);
+  mine.copy_rate = BytesPerSecond(10);
   CHECK(protocols[0] == mine);
   CHECK(mine.largest_message() == Bytes(64));
   // Those that are named as one of NCCL's have its flags, unless they say otherwise.
@@ -68,7 +69,7 @@ TEST_CASE("transport: it is written and read back, with the sources of its figur
 "channel_rate": {"value": "6 GB/s", "label": "data sheet", "source": "a sheet", "date": "2026"}},
 "simple": {"launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us", "overhead": "4 us",
 "latency": "5 us", "reduce_rate": "7 B/s", "store_rate": "8 B/s", "channels": 3,
-"channel_bytes": "9 B",
+"channel_bytes": "9 B", "copy_rate": "10 B/s",
 "efficiency": {"value": "7/8", "label": "l", "source": "s", "date": "d"}}}})");
   const Scenario scenario = read_scenario("f", s.text());
   const std::string text = write_scenario(scenario);
@@ -156,6 +157,16 @@ TEST_CASE("transport: what is refused") {
             .find("/cluster/transport/protocol: unknown key") != std::string::npos);
 }
 
+TEST_CASE("transport: names of protocols that figures could not be told by") {
+  for (const std::string name : {"", "host_launch", "a/b"}) {
+    const std::string got =
+        refusal(with_transport("{\"protocols\": {\"" + name + "\": {}}}").text());
+    CAPTURE(got);
+    CHECK(got.find("expected a name without \"/\" that is not \"host_launch\", got \"" + name +
+                   "\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("transport: figures of a protocol that are refused") {
   struct Row {
     const char* figures;
@@ -183,6 +194,9 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"ops": "pmax"})",
        "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
        "pbroadcast, got \"pmax\""},
+      {R"({"ops": []})", "ops: expected an op at least, got an empty list"},
+      {R"({"algorithms": []})", "algorithms: expected an algorithm at least, got an empty list"},
+      {R"({"copy_rate": "0 B/s"})", "copy_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
       {R"({"slots": {"value": 2}})", "missing key \"label\""},

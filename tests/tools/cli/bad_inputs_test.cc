@@ -793,7 +793,7 @@ TEST_CASE("bad input: the command line") {
        "--node: expected 0 to 3, got 4"},
       {"a cluster to show that there is not",
        {"show", "catalog", "h100"},
-       "--cluster: the catalog has no \"h100\"; `orrery show catalog` lists what it has"},
+       "NAME: the catalog has no \"h100\"; `orrery show catalog` lists what it has"},
   };
   refuse_all(wrong);
 }

@@ -220,16 +220,16 @@ TEST_CASE("cluster figure: a dtype by any of its names is one figure") {
 TEST_CASE("cluster figure: every figure of a transport") {
   Cluster cluster = ring_with({});
   cluster.transport.emplace().protocols.emplace_back().name = "mine";
-  const Cluster made =
-      with_figures(cluster,
-                   {"transport/mine/efficiency=2/3", "transport/mine/slot=96 B",
-                    "transport/mine/slots=5", "transport/mine/channels=7",
-                    "transport/mine/channel_bytes=11 B", "transport/mine/launch=1 us",
-                    "transport/mine/channel_launch=2 us", "transport/mine/peer_launch=3 us",
-                    "transport/mine/overhead=4 us", "transport/mine/latency=5 us",
-                    "transport/mine/channel_rate=6 B/s", "transport/mine/reduce_rate=7 B/s",
-                    "transport/mine/store_rate=8 B/s", "transport/host_launch/psum=9 us"},
-                   {});
+  const Cluster made = with_figures(
+      cluster,
+      {"transport/mine/efficiency=2/3", "transport/mine/slot=96 B", "transport/mine/slots=5",
+       "transport/mine/channels=7", "transport/mine/channel_bytes=11 B",
+       "transport/mine/launch=1 us", "transport/mine/channel_launch=2 us",
+       "transport/mine/peer_launch=3 us", "transport/mine/overhead=4 us",
+       "transport/mine/latency=5 us", "transport/mine/channel_rate=6 B/s",
+       "transport/mine/reduce_rate=7 B/s", "transport/mine/store_rate=8 B/s",
+       "transport/mine/copy_rate=10 B/s", "transport/host_launch/psum=9 us"},
+      {});
   TransportFigures expected;
   ProtocolFigures& mine = expected.protocols.emplace_back();
   mine.name = "mine";
@@ -246,6 +246,7 @@ TEST_CASE("cluster figure: every figure of a transport") {
   mine.channel_rate = BytesPerSecond(6);
   mine.reduce_rate = BytesPerSecond(7);
   mine.store_rate = BytesPerSecond(8);
+  mine.copy_rate = BytesPerSecond(10);
   expected.host_launch = {{"psum", Duration(9 * kUs)}};
   CHECK(made.transport == expected);
 }
@@ -318,7 +319,8 @@ TEST_CASE("cluster figure: of a transport, what is refused") {
   CHECK(refused("transport//x=1", kTransport) == "transport//x: expected one of mine, got \"\"");
   const std::string figures =
       "expected one of slot, slots, channels, channel_bytes, pieces, launch, channel_launch, "
-      "peer_launch, overhead, latency, channel_rate, reduce_rate, store_rate, efficiency, got ";
+      "peer_launch, overhead, latency, channel_rate, reduce_rate, store_rate, copy_rate, "
+      "efficiency, got ";
   CHECK(refused("transport/mine/latencyy=1 us", kTransport) ==
         "transport/mine/latencyy: " + figures + "\"latencyy\"; did you mean \"latency\"?");
   CHECK(refused("transport/mine/algorithms=ring", kTransport) ==

@@ -160,6 +160,26 @@ TEST_CASE("perf: a call without elements is not issued") {
                  {{"all_gather", Duration(10 * kLaunch)}}) == Duration(0));
 }
 
+TEST_CASE("perf: in place, nothing of a rank's own part is copied") {
+  Cluster cluster = pairs(4);
+  cluster.device.copy_rate = BytesPerSecond(1'000'000'000);
+  const auto times = [&](NcclCollective collective) {
+    const NcclRow row = perf_table(request_of(collective, 4, 4096), cluster).table.rows.front();
+    return std::pair(row.out_of_place->time, row.in_place->time);
+  };
+  // The own 1024 B, at 1 ns a byte before they are sent.
+  const int64_t part = 1024 * 20;
+  const Duration gather = Duration(kLaunch + 3 * (kLatency + part));
+  CHECK(times(NcclCollective::AllGather) == std::pair(gather + Duration(1'024'000), gather));
+  // An alltoall copies beside its messages, for longer than they take.
+  const auto all_to_all = times(NcclCollective::Alltoall);
+  CHECK(all_to_all.second == Duration(kLaunch + kLatency + part));
+  CHECK(all_to_all.first == Duration(kLaunch + 1'024'000));
+  // An all_reduce copies nothing.
+  const auto all_reduce = times(NcclCollective::AllReduce);
+  CHECK(all_reduce.first == all_reduce.second);
+}
+
 TEST_CASE("perf: figures that were fitted or set are told with what times assume") {
   Cluster cluster = pairs(4);
   cluster.sources = {{"latency", "calibrated", "a table", "2026"},

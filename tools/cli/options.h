@@ -1,0 +1,56 @@
+#pragma once
+
+// What the options of several commands are made of. CLI11 is slow to compile: only the files that
+// declare options include this.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/commands.h"
+
+namespace orrery {
+
+/// A word and the value it stands for.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
+
+/// An option that takes one of `words`.
+template <class T>
+CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
+                        const char* about) {
+  std::string names;
+  for (const auto& word : words)
+    names += names.empty() ? word.first : "|" + word.first;
+  return command
+      .add_option_function<std::string>(
+          option,
+          [&target, words, option, names](const std::string& given) {
+            for (const auto& word : words) {
+              if (word.first == given) {
+                target = word.second;
+                return;
+              }
+            }
+            throw CLI::ValidationError(option, "expected " + names + ", got " + given);
+          },
+          about)
+      ->type_name(names);
+}
+
+/// Refuses what is no whole number from `least` to `most`.
+CLI::Validator whole_number(int64_t least, int64_t most);
+
+/// --cluster-figure and --limit.
+void add_figures(CLI::App& command, std::vector<std::string>& figures);
+void add_limits(CLI::App& command, Limits& limits);
+
+/// The commands about tables of nccl-tests.
+void add_perf(CLI::App& app, PerfCommand& perf);
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate);
+void add_validate(CLI::App& app, ValidateCommand& validate);
+
+}  // namespace orrery
