@@ -106,6 +106,9 @@ TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
   CHECK(text.find("| t.json | all_reduce | 2 | below 64 KiB | 2 | 25.0 % | -25.0 % | -50.0 % |") !=
         std::string::npos);
   CHECK(text.find(made.left_out.front()) != std::string::npos);
+  Accuracy barred = made;
+  barred.rows[0].file = "a|b.json";
+  CHECK(accuracy_markdown(barred).find("| a\\|b.json | all_reduce | 2 |") != std::string::npos);
 }
 
 }  // namespace

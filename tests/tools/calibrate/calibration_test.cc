@@ -12,6 +12,7 @@
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/document.h"
+#include "tools/calibrate/calibration_text.h"
 #include "tools/nccl_tests/perf.h"
 
 namespace orrery::test {
@@ -127,6 +128,28 @@ TEST_CASE("calibration: what was fitted says so, in the file too") {
   diagnostics.throw_if_any();
   CHECK(read->cluster.transport == cluster.transport);
   CHECK(read->cluster.sources == cluster.sources);
+}
+
+TEST_CASE("calibration: a figure at the bound of the search says so") {
+  // The links of the machine carry 5 GB/s, those of the data sheet 4: as near as the fit may go.
+  const auto with_links = [](int64_t rate) {
+    Cluster cluster = ring_machine(5 * kUs, kUs, 20 * kGBps);
+    cluster.fabric = switch_fabric(4, {BytesPerSecond(rate * kGBps), Duration()});
+    return cluster;
+  };
+  Cluster base = with_links(4);
+  base.sources = {{"bandwidth", "data sheet", "a sheet", "2026"}};
+  CalibrationOptions options = quickly();
+  options.leave_out_ranks = false;
+  const Made made = calibrated(base, {table_of(with_links(5), 4)}, options);
+  REQUIRE(made.calibration.figures.size() == 3);  // no channel is the narrowest
+  for (const FittedFigure& figure : made.calibration.figures)
+    CHECK(figure.at_bound == (figure.name == "bandwidth"));
+  const std::string text = calibration_text(made.calibration, Style());
+  CHECK(text.find("at its bound") != std::string::npos);
+  // Without ranks that are left out there are no columns for them.
+  const std::string heads = text.substr(text.find("  collective"), 80);
+  CHECK(heads.find("worst") == heads.rfind("worst"));
 }
 
 TEST_CASE("calibration: a protocol that no call is fastest with is left away") {
