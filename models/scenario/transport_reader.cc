@@ -34,7 +34,8 @@ std::vector<std::string> read_some_names(DocumentNode node, std::string_view wha
                                          Diagnostics& diagnostics) {
   const auto names = read_names(node, what, diagnostics);
   if (names && names->empty())
-    diagnostics.add(node.origin(), fmt::format("expected {} at least, got an empty list", what));
+    diagnostics.add(node.origin(),
+                    fmt::format("expected {} or several, or no such key, got an empty list", what));
   return names.value_or(std::vector<std::string>());
 }
 
@@ -114,9 +115,11 @@ bool is_protocol_name(DocumentNode member, Diagnostics& diagnostics) {
   const std::string& name = member.key();
   if (!name.empty() && name != "host_launch" && name.find('/') == std::string::npos)
     return true;
-  diagnostics.add(member.key_origin(),
-                  fmt::format("expected a name without \"/\" that is not \"host_launch\", got {}",
-                              in_quotes(name)));
+  diagnostics.add(
+      member.key_origin(),
+      fmt::format("expected a name of one or more characters, without \"/\", other than "
+                  "\"host_launch\", got {}",
+                  in_quotes(name)));
   return false;
 }
 

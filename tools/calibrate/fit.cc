@@ -107,7 +107,8 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
       logs[f] = std::log(factor);
       const std::vector<CallTime> changed = objective.times(logs);
       for (size_t c = 0; c < calls.size() && !changes; ++c)
-        changes = changed[c].out_of_place != at_start[c].out_of_place;
+        changes = changed[c].out_of_place != at_start[c].out_of_place ||
+                  changed[c].in_place != at_start[c].in_place;
     }
     if (changes)
       felt.push_back(all[f]);

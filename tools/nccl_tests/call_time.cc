@@ -95,7 +95,7 @@ CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_o
   throw InputError(program_name(call.collective),
                    {{{},
                      fmt::format("{} of {} on cluster {}: a time is too long: {}",
-                                 size_text(itemsize(call.dtype) * call.counts.send),
+                                 size_text(nccl_row_size(call.counts, itemsize(call.dtype))),
                                  counted(call.ranks, "rank"), cluster.name, overflow.what())}});
 }
 

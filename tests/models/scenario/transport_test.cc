@@ -162,8 +162,9 @@ TEST_CASE("transport: names of protocols that figures could not be told by") {
     const std::string got =
         refusal(with_transport("{\"protocols\": {\"" + name + "\": {}}}").text());
     CAPTURE(got);
-    CHECK(got.find("expected a name without \"/\" that is not \"host_launch\", got \"" + name +
-                   "\"") != std::string::npos);
+    CHECK(got.find("expected a name of one or more characters, without \"/\", other than "
+                   "\"host_launch\", got \"" +
+                   name + "\"") != std::string::npos);
   }
 }
 
@@ -194,8 +195,9 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"ops": "pmax"})",
        "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "
        "pbroadcast, got \"pmax\""},
-      {R"({"ops": []})", "ops: expected an op at least, got an empty list"},
-      {R"({"algorithms": []})", "algorithms: expected an algorithm at least, got an empty list"},
+      {R"({"ops": []})", "ops: expected an op or several, or no such key, got an empty list"},
+      {R"({"algorithms": []})",
+       "algorithms: expected an algorithm or several, or no such key, got an empty list"},
       {R"({"copy_rate": "0 B/s"})", "copy_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
