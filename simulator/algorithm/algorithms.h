@@ -64,6 +64,9 @@ struct Algorithm {
   /// Where its switch nodes are, for a group that it fits. Null: it has none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
+  /// Whether each rank sends to each of its peers by itself, so that a transport's channels take
+  /// whole parts of a message (Transport::whole_part).
+  bool exchanges = false;
 
   /// Whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

@@ -34,7 +34,33 @@ struct Transport {
   uint32_t channels = 1;  // every part of the data is split over them; they run concurrently
   uint32_t slots = 2;     // as Extent::slots
   Entry entry = Entry::Eager;
+  /// Of an exchange: elements that a channel takes of a message before the next takes any. Where
+  /// all channels are needed anyway, and with 0, they share it evenly.
+  int64_t whole_part = 0;
   friend auto operator<=>(const Transport&, const Transport&) = default;
+};
+
+/// A message of an exchange, divided over the channels of its transport.
+class ChannelParts {
+ public:
+  ChannelParts(int64_t count, const Transport& transport)
+      : count_(count), even_(count, transport.channels), whole_(transport.whole_part) {
+    if (whole_ <= even_.largest())
+      whole_ = 0;
+  }
+
+  int64_t first(int64_t channel) const {
+    return whole_ == 0 ? even_.first(channel) : std::min(count_, channel * whole_);
+  }
+  int64_t count(int64_t channel) const {
+    return whole_ == 0 ? even_.count(channel) : std::min(whole_, count_ - first(channel));
+  }
+  int64_t largest() const { return whole_ == 0 ? even_.largest() : std::min(whole_, count_); }
+
+ private:
+  int64_t count_;
+  Split even_;
+  int64_t whole_;  // 0: evenly
 };
 
 }  // namespace orrery

@@ -36,7 +36,7 @@ class DirectSchedule final : public Schedule {
   /// In `rounds[round][node]`, what one node sends, its `to` takes in the same round. `areas` gives
   /// input, output and zero_output; the rest of the extent is filled in.
   DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
-      : rounds_(std::move(rounds)), channels_(transport.channels), extent_(areas) {
+      : rounds_(std::move(rounds)), transport_(transport), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
                  "there is a round");
     extent_.nodes = static_cast<uint32_t>(rounds_.front().size());
@@ -55,7 +55,7 @@ class DirectSchedule final : public Schedule {
         extent_.copies |= copies(Node(n), exchange);
         if (exchange.to && !copies(Node(n), exchange))
           largest_message_ =
-              std::max(largest_message_, Split(exchange.source.count, channels_).largest());
+              std::max(largest_message_, ChannelParts(exchange.source.count, transport_).largest());
         // A node that only receives does so in the row in which the message is sent.
         if (exchange.from && !exchange.to)
           extent_.lockstep = false;
@@ -128,7 +128,7 @@ class DirectSchedule final : public Schedule {
     return false;
   }
 
-  uint32_t round(Channel channel) const { return channel.index() / channels_; }
+  uint32_t round(Channel channel) const { return channel.index() / transport_.channels; }
 
   const Exchange& exchange_of(Node node, Channel channel) const {
     return rounds_[round(channel)][node.index()];
@@ -136,13 +136,13 @@ class DirectSchedule final : public Schedule {
 
   /// The channel's part of a slice of its round.
   Slice part(const Slice& whole, Channel channel) const {
-    const Split split(whole.count, channels_);
-    const uint32_t part = channel.index() % channels_;
+    const ChannelParts split(whole.count, transport_);
+    const uint32_t part = channel.index() % transport_.channels;
     return {whole.area, whole.first + split.first(part), split.count(part)};
   }
 
   std::vector<std::vector<Exchange>> rounds_;
-  uint32_t channels_;  // of each round
+  Transport transport_;  // its channels are of each round
   int64_t largest_message_ = 0;
   Extent extent_;
 };

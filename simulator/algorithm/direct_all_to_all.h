@@ -20,10 +20,7 @@ class DirectAllToAllSchedule final : public Schedule {
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
   DirectAllToAllSchedule(uint32_t nodes, int64_t part, Transport transport)
-      : nodes_(nodes),
-        part_(part),
-        channels_(transport.channels),
-        pieces_(part, transport.channels) {
+      : nodes_(nodes), part_(part), channels_(transport.channels), pieces_(part, transport) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
     extent_.nodes = nodes;
     extent_.channels = nodes * transport.channels;
@@ -94,8 +91,8 @@ class DirectAllToAllSchedule final : public Schedule {
 
   uint32_t nodes_;
   int64_t part_;
-  uint32_t channels_;  // of each distance
-  Split pieces_;       // of a part
+  uint32_t channels_;    // of each distance
+  ChannelParts pieces_;  // of a part
   Extent extent_;
 };
 

@@ -20,7 +20,7 @@ class PairwiseSchedule final : public Schedule {
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
   PairwiseSchedule(uint32_t nodes, int64_t part, Transport transport)
-      : nodes_(nodes), part_(part), pieces_(part, transport.channels) {
+      : nodes_(nodes), part_(part), pieces_(part, transport) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
     extent_.nodes = nodes;
     extent_.channels = transport.channels;
@@ -87,7 +87,7 @@ class PairwiseSchedule final : public Schedule {
 
   uint32_t nodes_;
   int64_t part_;
-  Split pieces_;  // of a part, per channel
+  ChannelParts pieces_;  // of a part, per channel
   Extent extent_;
 };
 

@@ -31,15 +31,23 @@ int64_t most_peers(const Schedule& schedule) {
   return static_cast<int64_t>(most);
 }
 
-/// As many as give each message at least the protocol's channel_bytes; at least one.
-uint32_t channels_of(const ProtocolFigures& protocol, const Schedule& of_one_channel,
-                     WorkType work) {
+/// As many as give each message at least the protocol's channel_bytes; of an exchange all but one
+/// of them. At least one.
+void set_channels(const Method& method, WorkType work, ScheduleRequest& request) {
+  const ProtocolFigures& protocol = *method.protocol;
   int64_t channels = protocol.channels.value_or(1);
   if (protocol.channel_bytes) {
-    const Bytes message = itemsize(work) * of_one_channel.largest_message();
-    channels = std::min(channels, message.count() / protocol.channel_bytes->count());
+    const int64_t element = itemsize(work).count();
+    const int64_t message = method.algorithm->make(request)->largest_message();
+    if (method.algorithm->exchanges) {
+      const int64_t part = std::max<int64_t>(1, protocol.channel_bytes->count() / element);
+      channels = std::min(channels, ceil_divide(message, part));
+      request.transport.whole_part = part;
+    } else {
+      channels = std::min(channels, message * element / protocol.channel_bytes->count());
+    }
   }
-  return static_cast<uint32_t>(std::max<int64_t>(1, channels));
+  request.transport.channels = static_cast<uint32_t>(std::max<int64_t>(1, channels));
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Aske
   if (asked.channels)
     request.transport.channels = *asked.channels;
   else if (protocol != nullptr)
-    request.transport.channels = channels_of(*protocol, *method.algorithm->make(request), work);
+    set_channels(method, work, request);
   return request;
 }
 

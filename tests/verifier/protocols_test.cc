@@ -148,6 +148,31 @@ TEST_CASE("protocols: a further channel is used only for messages of channel_byt
   CHECK(channels(3000) == 3);
 }
 
+TEST_CASE("protocols: channels of an exchange take whole parts, until all are used") {
+  // To each of three ranks on a link of its own. A channel sends 0.25 GB/s, 1,000 B in 4 us.
+  const auto exchange = [](int64_t bytes) {
+    OneOp one;
+    one.op = R"("op": "ppermute", "perm": [[0, 1], [1, 2], [2, 3], [3, 0]])";
+    one.elements = bytes / 4;
+    one.topology = "fully_connected";
+    one.protocols =
+        R"("p": {"channels": 3, "channel_bytes": "400 B", "channel_rate": "0.25 GB/s"})";
+    return took(one.run());
+  };
+  const auto sends = [](int64_t bytes) { return Duration((2 + 1) * kUs + bytes * kUs / 250); };
+  CHECK(exchange(400) == sends(400));
+  CHECK(exchange(404) == sends(400));   // 400 and 4
+  CHECK(exchange(1200) == sends(400));  // three times 400
+  CHECK(exchange(1500) == sends(500));  // three times 500
+  // A larger message never takes less.
+  Duration before;
+  for (int64_t bytes = 4; bytes <= 2000; bytes += 4) {
+    const Duration takes = exchange(bytes);
+    CHECK(takes >= before);
+    before = takes;
+  }
+}
+
 TEST_CASE("protocols: a broadcast along a chain sends on one piece while the next arrives") {
   const auto broadcast = [](const std::string& figures) {
     OneOp one;
