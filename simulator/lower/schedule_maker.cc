@@ -31,8 +31,8 @@ int64_t most_peers(const Schedule& schedule) {
   return static_cast<int64_t>(most);
 }
 
-/// As many as give each message at least the protocol's channel_bytes; of an exchange all but one
-/// of them. At least one.
+/// As many channels as leave each a message of at least the protocol's channel_bytes. In an
+/// exchange each takes so many bytes, and the last one the rest.
 void set_channels(const Method& method, WorkType work, ScheduleRequest& request) {
   const ProtocolFigures& protocol = *method.protocol;
   int64_t channels = protocol.channels.value_or(1);

@@ -27,8 +27,8 @@ struct CallTime {
 /// issues each call on its GPUs one after the other, also from several threads (host_launch of the
 /// transport).
 ///
-/// In place, a rank's own part of the result (of an all_gather, an alltoall) is there already:
-/// nothing is copied inside a device.
+/// In place, what a rank has of its own result (its part of an all_gather, all of a broadcast's
+/// root) is there already: nothing is copied inside a device.
 ///
 /// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
 CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,
