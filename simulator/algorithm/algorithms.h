@@ -54,6 +54,20 @@ enum class Considered : uint8_t {
   WithSlots,
 };
 
+/// How many channels a protocol's channel_bytes gives, and what each takes of a message. A protocol
+/// has its own limit besides.
+enum class ChannelUse : uint8_t {
+  /// So many that each has a message of at least channel_bytes. They share messages evenly.
+  EvenShares,
+  /// The same, but each has at least channel_bytes for each rank of the group. A chain's message
+  /// is all of the data, where a ring's is a rank's part of it, and libraries count by parts in
+  /// both (NCCL 2.30.7 src/graph/tuning.cc, the thread threshold of its ring).
+  EvenSharesForEachRank,
+  /// Each rank sends to each of its peers by itself: a channel takes channel_bytes of a message
+  /// before the next takes any (Transport::whole_part).
+  WholeParts,
+};
+
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
@@ -64,9 +78,7 @@ struct Algorithm {
   /// Where its switch nodes are, for a group that it fits. Null: it has none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
-  /// Whether each rank sends to each of its peers by itself, so that a transport's channels take
-  /// whole parts of a message (Transport::whole_part).
-  bool exchanges = false;
+  ChannelUse channel_use = ChannelUse::EvenShares;
 
   /// Whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

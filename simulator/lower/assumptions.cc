@@ -74,7 +74,7 @@ void label(const ProtocolFigures& protocol, std::vector<std::string>& labels) {
     add(fmt::format("messages are cut to the {} of data in a slot of {}",
                     size_text(*protocol.largest_message()), size_text(*protocol.slot)));
   if (!all_data)
-    add(fmt::format("{}/{} of what links carry is data, the rest is flags", share.data,
+    add(fmt::format("{}/{} of what links carry is data, the rest is flags or unused", share.data,
                     share.wire));
   if (const std::vector<std::string> lacks = lacking(protocol); !lacks.empty())
     add(fmt::format("no {} given: these take no time", fmt::join(lacks, ", ")));

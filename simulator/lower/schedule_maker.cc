@@ -31,20 +31,25 @@ int64_t most_peers(const Schedule& schedule) {
   return static_cast<int64_t>(most);
 }
 
-/// As many channels as leave each a message of at least the protocol's channel_bytes. In an
-/// exchange each takes so many bytes, and the last one the rest.
+/// Sets how many channels there are by the protocol's channel_bytes, and what each takes.
 void set_channels(const Method& method, WorkType work, ScheduleRequest& request) {
   const ProtocolFigures& protocol = *method.protocol;
   int64_t channels = protocol.channels.value_or(1);
   if (protocol.channel_bytes) {
     const int64_t element = itemsize(work).count();
+    const int64_t least = protocol.channel_bytes->count();
     const int64_t message = method.algorithm->make(request)->largest_message();
-    if (method.algorithm->exchanges) {
-      const int64_t part = std::max<int64_t>(1, protocol.channel_bytes->count() / element);
-      channels = std::min(channels, ceil_divide(message, part));
-      request.transport.whole_part = part;
-    } else {
-      channels = std::min(channels, message * element / protocol.channel_bytes->count());
+    switch (method.algorithm->channel_use) {
+      case ChannelUse::EvenShares:
+        channels = std::min(channels, message * element / least);
+        break;
+      case ChannelUse::EvenSharesForEachRank:
+        channels = std::min(channels, message * element / request.nodes / least);
+        break;
+      case ChannelUse::WholeParts:
+        request.transport.whole_part = std::max<int64_t>(1, least / element);
+        channels = std::min(channels, ceil_divide(message, request.transport.whole_part));
+        break;
     }
   }
   request.transport.channels = static_cast<uint32_t>(std::max<int64_t>(1, channels));

@@ -148,6 +148,23 @@ TEST_CASE("protocols: a further channel is used only for messages of channel_byt
   CHECK(channels(3000) == 3);
 }
 
+TEST_CASE("protocols: a further channel of a chain has channel_bytes for each rank") {
+  const auto channels = [](int64_t elements) {
+    OneOp one;
+    one.op = R"("op": "pbroadcast", "source": 0, "algorithm": "ring")";
+    one.elements = elements;
+    one.protocols = R"("p": {"channels": 3, "channel_bytes": "400 B"})";
+    const Report report = one.run();
+    return report.lowered.collectives[0].schedule->extent().channels;
+  };
+  // Of four ranks: two channels from 2 x 4 x 400 B.
+  CHECK(channels(1) == 1);
+  CHECK(channels(799) == 1);
+  CHECK(channels(800) == 2);
+  CHECK(channels(1199) == 2);
+  CHECK(channels(1200) == 3);
+}
+
 TEST_CASE("protocols: channels of an exchange take whole parts, until all are used") {
   // To each of three ranks on a link of its own. A channel sends 0.25 GB/s, 1,000 B in 4 us.
   const auto exchange = [](int64_t bytes) {

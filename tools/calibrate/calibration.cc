@@ -1,6 +1,7 @@
 #include "tools/calibrate/calibration.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -24,7 +25,13 @@ bool was_fitted(const FigureSource& source) {
   return source.label == kCalibrated || source.label == kExtrapolated;
 }
 
-TransportFigures start_transport() {
+/// NCCL's transport, and the sources of its figures.
+struct StartTransport {
+  TransportFigures figures;
+  std::vector<FigureSource> sources;
+};
+
+StartTransport start_transport() {
   const std::string_view text = start_files().front().json;
   Diagnostics diagnostics("start.json");
   const Document document(text, diagnostics);
@@ -32,7 +39,12 @@ TransportFigures start_transport() {
   std::optional<TransportFigures> transport =
       read_transport(*document.root(), figures, diagnostics);
   diagnostics.throw_if_any();
-  return std::move(*transport);
+  return {std::move(*transport), std::move(figures).sources()};
+}
+
+/// Whether the figure is one of the protocol's.
+bool is_of(const std::string& figure, const std::string& protocol) {
+  return figure.starts_with("transport/" + protocol + "/");
 }
 
 bool is_fitted_of_transport(const FigureSource& source) {
@@ -48,20 +60,28 @@ bool fitted_or_absent(const std::string& figure, const Cluster& base) {
 }
 
 /// Protocols with fitted figures become NCCL's; others stay, and with them what serves other ops.
-void begin_anew(TransportFigures& transport, const std::vector<FigureSource>& sources) {
+/// `sources` are those of the base. Those of NCCL's protocols are added to the cluster.
+void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
+  TransportFigures& transport = *cluster.transport;
   std::erase_if(transport.protocols, [&](const ProtocolFigures& protocol) {
     return std::any_of(sources.begin(), sources.end(), [&](const FigureSource& source) {
-      return was_fitted(source) && source.figure.starts_with("transport/" + protocol.name + "/");
+      return was_fitted(source) && is_of(source.figure, protocol.name);
     });
   });
   for (const FigureSource& source : sources)
     if (was_fitted(source) && source.figure.starts_with(kHostLaunch))
       transport.host_launch.erase(source.figure.substr(kHostLaunch.size()));
-  TransportFigures start = start_transport();
-  for (ProtocolFigures& protocol : start.protocols)
-    if (std::none_of(transport.protocols.begin(), transport.protocols.end(),
-                     [&](const ProtocolFigures& other) { return other.name == protocol.name; }))
-      transport.protocols.push_back(std::move(protocol));
+  StartTransport start = start_transport();
+  for (ProtocolFigures& protocol : start.figures.protocols) {
+    if (std::any_of(transport.protocols.begin(), transport.protocols.end(),
+                    [&](const ProtocolFigures& other) { return other.name == protocol.name; }))
+      continue;
+    const auto is_its = [&](const FigureSource& of) { return is_of(of.figure, protocol.name); };
+    std::erase_if(cluster.sources, is_its);
+    std::copy_if(start.sources.begin(), start.sources.end(), std::back_inserter(cluster.sources),
+                 is_its);
+    transport.protocols.push_back(std::move(protocol));
+  }
 }
 
 Fabric without_latency(const Fabric& fabric) {
@@ -154,7 +174,7 @@ bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> cal
 
 bool is_kept(const FigureSource& source, const ProtocolFigures& protocol) {
   return (source.label == kDataSheet || source.label == kMeasured) &&
-         source.figure.starts_with("transport/" + protocol.name + "/");
+         is_of(source.figure, protocol.name);
 }
 
 /// Leaves away the protocols that compete for a measured op, of which no figure is kept, and that
@@ -179,6 +199,11 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
   }
   if (stay.empty())
     return {};
+  std::erase_if(cluster.sources, [&](const FigureSource& source) {
+    return std::any_of(unused.begin(), unused.end(), [&](const std::string& protocol) {
+      return is_of(source.figure, protocol);
+    });
+  });
   cluster.transport->protocols = std::move(stay);
   return unused;
 }
@@ -258,14 +283,16 @@ class Calibrator {
       const FreeFigure& figure = fit.free[f];
       const bool unused =
           std::any_of(made.unused.begin(), made.unused.end(), [&](const std::string& protocol) {
-            return figure.name.starts_with("transport/" + protocol + "/");
+            return is_of(figure.name, protocol);
           });
       if (unused)
         continue;
       made.figures.push_back(
           {figure.name, figure.text(figure.start), figure.text(fit.fitted[f]), fit.at_bound[f]});
       std::erase_if(sources, [&](const FigureSource& of) { return of.figure == figure.name; });
-      sources.push_back({figure.name, std::string(kCalibrated), source, options_.date});
+      sources.push_back({figure.name, std::string(kCalibrated),
+                         fit.at_bound[f] ? source + "; at the bound of the search" : source,
+                         options_.date});
     }
     label_unfitted(made.cluster);
     std::sort(sources.begin(), sources.end(),
@@ -281,7 +308,7 @@ class Calibrator {
       const auto owner =
           std::find_if(start.transport->protocols.begin(), start.transport->protocols.end(),
                        [&](const ProtocolFigures& protocol) {
-                         return figure.name.starts_with("transport/" + protocol.name + "/");
+                         return is_of(figure.name, protocol.name);
                        });
       const bool from_start =
           owner != start.transport->protocols.end() && !is_of_base(*owner, base_);
@@ -311,11 +338,13 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
     start.fabric = without_latency(start.fabric);
   if (fitted("launch"))
     start.device.launch.reset();
-  if (!start.transport)
-    start.transport = start_transport();
-  else if (std::any_of(base.sources.begin(), base.sources.end(), is_fitted_of_transport))
-    begin_anew(*start.transport, base.sources);
   std::erase_if(start.sources, was_fitted);
+  if (!start.transport ||
+      std::any_of(base.sources.begin(), base.sources.end(), is_fitted_of_transport)) {
+    if (!start.transport)
+      start.transport.emplace();
+    begin_anew(start, base.sources);
+  }
   start.transport->calibrated.clear();
   for (const auto& [op, time] : least_host_launch(calls)) {
     if (fitted_or_absent(std::string(kHostLaunch) + op, base))

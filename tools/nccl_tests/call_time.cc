@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +55,19 @@ bool any_copies(const Lowered& lowered) {
       [](const Collective& collective) { return collective.schedule->extent().copies; });
 }
 
+/// The program with its collectives carried out as chosen before, by site.
+Program carried_out(Program program, std::span<const Choice> choices) {
+  for (Op& op : program.ops) {
+    if (!op.site)
+      continue;
+    const Choice& choice = choices[op.site->index()];
+    op.attributes.set("algorithm", choice.algorithm);
+    if (!choice.protocol.empty())
+      op.attributes.set("protocol", choice.protocol);
+  }
+  return program;
+}
+
 /// Of the collectives of one call.
 struct DeviceTime {
   Duration time;
@@ -84,10 +98,11 @@ CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_o
                    const Cluster& cluster, const Limits& limits) try {
   const std::string called = program_name(call.collective);
   DeviceTime made = device_time(called, program, cluster, limits);
-  const Duration in_place =
-      made.copies && has_copy_rate(cluster)
-          ? device_time(called, program, without_copy_rates(cluster), limits).time
-          : made.time;
+  const Duration in_place = made.copies && has_copy_rate(cluster)
+                                ? device_time(called, carried_out(program, made.choices),
+                                              without_copy_rates(cluster), limits)
+                                      .time
+                                : made.time;
   const Duration issued = issue_time(program, cluster) * int64_t{gpus_of_process};
   return {std::max(made.time, issued), std::max(in_place, issued), std::move(made.labels),
           std::move(made.choices)};

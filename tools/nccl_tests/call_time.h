@@ -28,7 +28,8 @@ struct CallTime {
 /// transport).
 ///
 /// In place, what a rank has of its own result (its part of an all_gather, all of a broadcast's
-/// root) is there already: nothing is copied inside a device.
+/// root) is there already: nothing is copied inside a device. A library chooses how to carry out a
+/// collective by its size, so both times are of the same choice: that of out of place.
 ///
 /// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
 CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,

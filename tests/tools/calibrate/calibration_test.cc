@@ -145,6 +145,9 @@ TEST_CASE("calibration: a figure at the bound of the search says so") {
   REQUIRE(made.calibration.figures.size() == 3);  // no channel is the narrowest
   for (const FittedFigure& figure : made.calibration.figures)
     CHECK(figure.at_bound == (figure.name == "bandwidth"));
+  for (const FigureSource& source : made.calibration.cluster.sources)
+    CHECK(source.source.ends_with("; at the bound of the search") ==
+          (source.figure == "bandwidth"));
   const std::string text = calibration_text(made.calibration, Style());
   CHECK(text.find("at its bound") != std::string::npos);
   // Without ranks that are left out there are no columns for them.
@@ -158,6 +161,7 @@ TEST_CASE("calibration: a protocol that no call is fastest with is left away") {
   base.transport->protocols.push_back(base.transport->protocols.front());
   base.transport->protocols.back().name = "slow";
   base.transport->protocols.back().launch = Duration(10'000 * kUs);
+  base.sources = {{"transport/slow/slots", "assumed", "by hand", "2026"}};
   CalibrationOptions options = quickly();
   options.leave_out_ranks = false;
   options.evaluations = 20;
@@ -166,6 +170,8 @@ TEST_CASE("calibration: a protocol that no call is fastest with is left away") {
   CHECK(made.calibration.cluster.transport->protocols.size() == 1);
   for (const FittedFigure& figure : made.calibration.figures)
     CHECK_FALSE(figure.name.starts_with("transport/slow/"));
+  for (const FigureSource& source : made.calibration.cluster.sources)
+    CHECK_FALSE(source.figure.starts_with("transport/slow/"));
 }
 
 TEST_CASE("calibration: the same tables give the same figures") {
@@ -194,9 +200,13 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
   CHECK(kept.device.launch == Duration(3 * kUs));
   CHECK(kept.transport->protocols.front().name == "mine");
 
+  base.transport->protocols.push_back(base.transport->protocols.front());
+  base.transport->protocols.back().name = "p2p";  // as one of start.json
   base.sources = {fitted("latency"),
                   fitted("launch"),
                   fitted("transport/mine/launch"),
+                  fitted("transport/p2p/launch"),
+                  {"transport/p2p/efficiency", "measured", "a scope", "2026"},
                   {"bandwidth", "data sheet", "a sheet", "2026"}};
   const Cluster anew = calibration_start(base, {});
   CHECK(anew.fabric.links().front().latency == Duration());
@@ -207,8 +217,11 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
     names.push_back(protocol.name);
   CHECK(names ==
         std::vector<std::string>{"ll", "simple", "broadcast", "p2p", "nvls"});  // start.json
-  REQUIRE(anew.sources.size() == 1);
+  // The sources of the base's own p2p went with it.
+  REQUIRE(anew.sources.size() == 2);
   CHECK(anew.sources.front().figure == "bandwidth");
+  CHECK(anew.sources.back().figure == "transport/p2p/efficiency");
+  CHECK(anew.sources.back().label == kExtrapolated);
 }
 
 TEST_CASE("calibration: what serves other ops stays, and so does what was measured") {
