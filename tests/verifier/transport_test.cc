@@ -103,7 +103,8 @@ TEST_CASE("transport: the buffers are reserved memory, labelled") {
   const Ran ll = run_op(kGather, transport("ll128", "32 KiB"));
   CHECK(has_label(ll,
                   "transport: ll128: messages are cut to the 30 KiB of data in a slot of 32 KiB"));
-  CHECK(has_label(ll, "transport: ll128: 15/16 of what links carry is data, the rest is flags or unused"));
+  CHECK(has_label(
+      ll, "transport: ll128: 15/16 of what links carry is data, the rest is flags or unused"));
   CHECK(has_label(ll,
                   "transport: ll128: no launch, overhead, latency, channel_rate, store_rate given: "
                   "these take no time"));

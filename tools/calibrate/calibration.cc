@@ -200,9 +200,8 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
   if (stay.empty())
     return {};
   std::erase_if(cluster.sources, [&](const FigureSource& source) {
-    return std::any_of(unused.begin(), unused.end(), [&](const std::string& protocol) {
-      return is_of(source.figure, protocol);
-    });
+    return std::any_of(unused.begin(), unused.end(),
+                       [&](const std::string& protocol) { return is_of(source.figure, protocol); });
   });
   cluster.transport->protocols = std::move(stay);
   return unused;
@@ -282,9 +281,8 @@ class Calibrator {
     for (size_t f = 0; f < fit.free.size(); ++f) {
       const FreeFigure& figure = fit.free[f];
       const bool unused =
-          std::any_of(made.unused.begin(), made.unused.end(), [&](const std::string& protocol) {
-            return is_of(figure.name, protocol);
-          });
+          std::any_of(made.unused.begin(), made.unused.end(),
+                      [&](const std::string& protocol) { return is_of(figure.name, protocol); });
       if (unused)
         continue;
       made.figures.push_back(
@@ -305,11 +303,9 @@ class Calibrator {
     const Cluster start = calibration_start(base_, calls_);
     for (const FreeFigure& figure : free_figures(cluster)) {
       const auto named = [&](const FigureSource& of) { return of.figure == figure.name; };
-      const auto owner =
-          std::find_if(start.transport->protocols.begin(), start.transport->protocols.end(),
-                       [&](const ProtocolFigures& protocol) {
-                         return is_of(figure.name, protocol.name);
-                       });
+      const auto owner = std::find_if(
+          start.transport->protocols.begin(), start.transport->protocols.end(),
+          [&](const ProtocolFigures& protocol) { return is_of(figure.name, protocol.name); });
       const bool from_start =
           owner != start.transport->protocols.end() && !is_of_base(*owner, base_);
       if (from_start && std::none_of(cluster.sources.begin(), cluster.sources.end(), named))
