@@ -9,6 +9,7 @@
 #include <set>
 
 #include "models/array/kernels.h"
+#include "models/array/text.h"
 #include "models/program/rules.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
@@ -19,8 +20,8 @@ namespace {
 
 constexpr int kSignificant = 53;  // bits of a double
 
-/// What all elements of a value on all devices are whole multiples of, a power of two, and the
-/// largest magnitude.
+/// What all elements of a value on all devices, or the parts of complex ones, are whole multiples
+/// of, a power of two, and the largest magnitude.
 struct Digits {
   double unit = std::numeric_limits<double>::infinity();  // of zeros alone
   double largest = 0;
@@ -34,6 +35,11 @@ double unit_of(double x) {
   return std::ldexp(1.0, exponent - kSignificant + std::countr_zero(digits));
 }
 
+/// The elements of a tensor, or the parts of complex ones, as doubles.
+Tensor numbers(const Tensor& tensor) {
+  return convert(is_complex(tensor.dtype()) ? parts(tensor) : tensor, Dtype::F64);
+}
+
 /// Empty where an element is not finite.
 std::optional<Digits> digits_of(const Program& program, const DeviceValues& computed,
                                 ValueId value) {
@@ -42,7 +48,7 @@ std::optional<Digits> digits_of(const Program& program, const DeviceValues& comp
     const std::optional<Tensor>& tensor = computed.at(value, LogicalId(d));
     if (!tensor)
       continue;
-    const Tensor wide = convert(*tensor, Dtype::F64);
+    const Tensor wide = numbers(*tensor);
     for (const double element : wide.as<double>()) {
       if (!std::isfinite(element))
         return std::nullopt;
@@ -69,14 +75,14 @@ Dtype accumulator(const Program& program, const Op& op) {
   }
 }
 
-/// How many floats an op sums for one element; 1 for ops that do not sum.
+/// How many floats or complex numbers an op sums for one element; 1 for ops that do not sum.
 int64_t summed(const Program& program, const Op& op) {
   const std::optional<Elementwise>& computed = rules(op.kind).elementwise;
   const bool adds = computed == Elementwise(Binary::Add) || computed == Elementwise(Binary::Sub);
-  return adds && is_float(program.value(op.results.front()).type.dtype) ? 2 : terms(program, op);
+  return adds && is_inexact(program.value(op.results.front()).type.dtype) ? 2 : terms(program, op);
 }
 
-/// Requires an op that sums floats.
+/// Requires an op that sums floats or complex numbers.
 bool sums_exactly(const Program& program, const DeviceValues& computed, const Op& op) {
   Digits term;
   for (size_t k = 0; k < op.operands.size(); ++k) {
@@ -90,8 +96,12 @@ bool sums_exactly(const Program& program, const DeviceValues& computed, const Op
     else
       term = {std::min(term.unit, operand->unit), std::max(term.largest, operand->largest)};
   }
-  const FloatFormat format = float_format(accumulator(program, op));
-  const double largest_sum = static_cast<double>(summed(program, op)) * term.largest;
+  const Dtype summed_in = accumulator(program, op);
+  const FloatFormat format = float_format(summed_in);
+  // Each part of a complex product is a sum of two.
+  const bool adds_two = op.kind == OpKind::DotGeneral && is_complex(summed_in);
+  const double largest_sum =
+      (adds_two ? 2 : 1) * static_cast<double>(summed(program, op)) * term.largest;
   return std::isinf(term.unit) || (term.unit >= 2 * format.half_smallest &&
                                    largest_sum / term.unit * format.unit_roundoff <= 1);
 }

@@ -31,6 +31,8 @@ bool same(const Tensor& a, const Tensor& b, Nans nans) {
 
 /// The row-major index of the first element that differs. Requires that there is one.
 int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
+  if (is_complex(a.dtype()))
+    return first_different(parts(a), parts(b), nans) / 2;
   const auto same = [&](int64_t element) {
     return element_bits(a, element) == element_bits(b, element) ||
            (nans == Nans::Alike && element_text(a, element) == "NaN" &&
@@ -44,6 +46,11 @@ int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
 
 /// An element; of NaNs, which are many, with its bits.
 std::string text_of(const Tensor& tensor, int64_t element, Nans nans) {
+  if (is_complex(tensor.dtype())) {
+    const Tensor both = parts(tensor);
+    return fmt::format("[{},{}]", text_of(both, 2 * element, nans),
+                       text_of(both, 2 * element + 1, nans));
+  }
   const std::string text = element_text(tensor, element);
   return text == "NaN" && nans == Nans::ByBits
              ? fmt::format("NaN (bits {:#x})", element_bits(tensor, element))
@@ -302,7 +309,7 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     const Verdict verdict = near.wrong ? Verdict::Fails : Verdict::Undecided;
     Check check = differs(kKind, of, device, element, {shown(first), element_text(a, element)},
                           {shown(other), element_text(b, element)},
-                          is_float(a.dtype()) || bound > 0
+                          is_inexact(a.dtype()) || bound > 0
                               ? "; their roundings allow " + allowed_text(verdict, bound)
                               : "; they are not rounded");
     if (near.wrong)

@@ -16,7 +16,10 @@
 // even; what is too large becomes infinite, or NaN in f8e4m3fn, which has no infinity (as in
 // ml_dtypes and XLA). Float to integer truncates toward zero, saturates, and makes 0 of NaN.
 // Integer to integer wraps. To pred: whether it is not zero (NaN is not). To the same type: the
-// same bits.
+// same bits. - A complex number is two floats, and NaN where one of them is. Sums are of its parts.
+// (a + bi)(c + di) is (ac - bd) + (ad + bc)i, every product and every sum rounded. There is no
+// order. It converts to a real type by its real part, as in JAX, and a real number to it with an
+// imaginary part of +0. The quotient is in transcendental.h.
 
 #include <stdint.h>
 
@@ -59,6 +62,15 @@ struct F32 {
 struct F64 {
   double value;
 };
+
+template <class Float>
+struct Complex {
+  using Part = Float;
+  Part re;
+  Part im;
+};
+using C64 = Complex<F32>;
+using C128 = Complex<F64>;
 
 template <class A, class B>
 inline constexpr bool kSame = false;
@@ -115,9 +127,17 @@ struct Layout<F8E5M2> {
 template <class E>
 inline constexpr bool kIsFloat = Layout<E>::kIsNarrow || kSame<E, F32> || kSame<E, F64>;
 
+template <class E>
+inline constexpr bool kIsComplex = false;
+template <class Float>
+inline constexpr bool kIsComplex<Complex<Float>> = true;
+
 /// The types that add, subtract and multiply: every dtype's but pred's.
 template <class E>
-inline constexpr bool kIsNumber = kIsInteger<E> || kIsFloat<E>;
+inline constexpr bool kIsNumber = kIsInteger<E> || kIsFloat<E> || kIsComplex<E>;
+/// The types that have a maximum and a minimum, and of which one is less than another.
+template <class E>
+inline constexpr bool kIsOrdered = !kIsComplex<E>;
 
 ORRERY_HOST_DEVICE constexpr uint32_t bits_of(float x) {
   return __builtin_bit_cast(uint32_t, x);
@@ -241,6 +261,13 @@ template <class To, class From>
 ORRERY_HOST_DEVICE constexpr To convert(From x) {
   if constexpr (kSame<To, From>) {
     return x;
+  } else if constexpr (kIsComplex<To> && kIsComplex<From>) {
+    using Part = typename To::Part;
+    return {convert<Part>(x.re), convert<Part>(x.im)};
+  } else if constexpr (kIsComplex<To>) {
+    return {convert<typename To::Part>(x), {0}};
+  } else if constexpr (kIsComplex<From>) {
+    return convert<To>(x.re);
   } else if constexpr (kSame<To, Pred> && kIsFloat<From>) {
     return {static_cast<uint8_t>(widen(x) != 0 ? 1 : 0)};
   } else if constexpr (kSame<To, Pred>) {
@@ -262,7 +289,9 @@ ORRERY_HOST_DEVICE constexpr To convert(From x) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool is_nan(E x) {
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return is_nan(x.re) || is_nan(x.im);
+  else if constexpr (kIsFloat<E>)
     return widen(x) != widen(x);
   else
     return false;
@@ -288,7 +317,7 @@ struct Word<8> {
   using Type = uint64_t;
 };
 
-/// The element's own bits.
+/// The bits of an element that is not complex.
 ORRERY_HOST_DEVICE constexpr uint8_t bits_of(Pred x) {
   return x.value;
 }
@@ -315,10 +344,21 @@ ORRERY_HOST_DEVICE constexpr uint64_t bits_of(F64 x) {
   return bits_of(x.value);
 }
 
-/// Equal bits, or both NaN.
+template <class E>
+ORRERY_HOST_DEVICE constexpr bool same_bits(E x, E y) {
+  if constexpr (kIsComplex<E>)
+    return same_bits(x.re, y.re) && same_bits(x.im, y.im);
+  else
+    return bits_of(x) == bits_of(y);
+}
+
+/// Equal bits, or both NaN; of complex numbers part by part.
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool same_value(E x, E y) {
-  return bits_of(x) == bits_of(y) || (is_nan(x) && is_nan(y));
+  if constexpr (kIsComplex<E>)
+    return same_value(x.re, y.re) && same_value(x.im, y.im);
+  else
+    return bits_of(x) == bits_of(y) || (is_nan(x) && is_nan(y));
 }
 
 /// Integers compute in 32 or 64 unsigned bits, which wrap; the result keeps the low ones.
@@ -328,7 +368,9 @@ using Wrapping = typename Word<sizeof(E) < 8 ? 4 : 8>::Type;
 template <class E>
 ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
   static_assert(kIsNumber<E>);
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return {add(x.re, y.re), add(x.im, y.im)};
+  else if constexpr (kIsFloat<E>)
     return round<E>(widen(x) + widen(y));
   else
     return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) +
@@ -338,7 +380,9 @@ ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E subtract(E x, E y) {
   static_assert(kIsNumber<E>);
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return {subtract(x.re, y.re), subtract(x.im, y.im)};
+  else if constexpr (kIsFloat<E>)
     return round<E>(widen(x) - widen(y));
   else
     return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) -
@@ -348,7 +392,10 @@ ORRERY_HOST_DEVICE constexpr E subtract(E x, E y) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
   static_assert(kIsNumber<E>);
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return {subtract(multiply(x.re, y.re), multiply(x.im, y.im)),
+            add(multiply(x.re, y.im), multiply(x.im, y.re))};
+  else if constexpr (kIsFloat<E>)
     return round<E>(widen(x) * widen(y));
   else
     return {static_cast<decltype(E::value)>(static_cast<Wrapping<E>>(x.value) *
@@ -358,7 +405,9 @@ ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E negate(E x) {
   static_assert(kIsNumber<E>);
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return {negate(x.re), negate(x.im)};
+  else if constexpr (kIsFloat<E>)
     return round<E>(-widen(x));
   else
     return {static_cast<decltype(E::value)>(0 - static_cast<Wrapping<E>>(x.value))};
@@ -366,7 +415,7 @@ ORRERY_HOST_DEVICE constexpr E negate(E x) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
-  static_assert(kIsNumber<E>);
+  static_assert(kIsInteger<E> || kIsFloat<E>);
   if constexpr (kIsFloat<E>) {
     return round<E>(widen(x) / widen(y));
   } else {
@@ -400,6 +449,7 @@ ORRERY_HOST_DEVICE constexpr double smaller(double x, double y) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr E maximum(E x, E y) {
+  static_assert(kIsOrdered<E>);
   if constexpr (kIsFloat<E>)
     return round<E>(larger(widen(x), widen(y)));
   else
@@ -408,6 +458,7 @@ ORRERY_HOST_DEVICE constexpr E maximum(E x, E y) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr E minimum(E x, E y) {
+  static_assert(kIsOrdered<E>);
   if constexpr (kIsFloat<E>)
     return round<E>(smaller(widen(x), widen(y)));
   else
@@ -416,7 +467,9 @@ ORRERY_HOST_DEVICE constexpr E minimum(E x, E y) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool equal(E x, E y) {
-  if constexpr (kIsFloat<E>)
+  if constexpr (kIsComplex<E>)
+    return equal(x.re, y.re) && equal(x.im, y.im);
+  else if constexpr (kIsFloat<E>)
     return widen(x) == widen(y);
   else
     return x.value == y.value;
@@ -424,6 +477,7 @@ ORRERY_HOST_DEVICE constexpr bool equal(E x, E y) {
 
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool less(E x, E y) {
+  static_assert(kIsOrdered<E>);
   if constexpr (kIsFloat<E>)
     return widen(x) < widen(y);
   else

@@ -51,6 +51,10 @@ decltype(auto) dispatch(Dtype dtype, Use&& use) {
       return use(ElementTag<arith::F8E4M3FN>{});
     case Dtype::F8E5M2:
       return use(ElementTag<arith::F8E5M2>{});
+    case Dtype::C64:
+      return use(ElementTag<arith::C64>{});
+    case Dtype::C128:
+      return use(ElementTag<arith::C128>{});
   }
   fail_check("dtype is an enumerator", "a dtype is one of the enumeration", __FILE__, __LINE__);
 }

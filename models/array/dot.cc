@@ -76,6 +76,21 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
   }
 }
 
+/// Likewise for complex numbers.
+template <class Part>
+void multiply_panels(arith::Complex<Part>* result, const arith::Complex<Part>* lhs,
+                     const arith::Complex<Part>* rhs, int64_t rows, int64_t depth,
+                     int64_t columns) {
+  for (int64_t row = 0; row < rows; ++row) {
+    arith::Complex<Part>* const sums = result + row * columns;
+    for (int64_t k = 0; k < depth; ++k) {
+      const arith::Complex<Part> factor = lhs[row * depth + k];
+      for (int64_t column = 0; column < columns; ++column)
+        sums[column] = arith::add(sums[column], arith::multiply(factor, rhs[k * columns + column]));
+    }
+  }
+}
+
 /// The dimensions of `shape` that are neither in `contracting` nor in `batch`, ascending. Checks
 /// these.
 std::vector<int64_t> free_dimensions(const Shape& shape, std::span<const int64_t> contracting,
@@ -126,6 +141,10 @@ void multiply_batches(Tensor& sums, const Tensor& lhs, const Tensor& rhs, int64_
 
 Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred) {
   const Dtype all[] = {lhs, rhs, preferred};
+  if (std::any_of(std::begin(all), std::end(all), is_complex)) {
+    const bool is_wide = std::find(std::begin(all), std::end(all), Dtype::C128) != std::end(all);
+    return is_wide ? Dtype::C128 : Dtype::C64;
+  }
   if (std::find(std::begin(all), std::end(all), Dtype::F64) != std::end(all))
     return Dtype::F64;
   if (std::any_of(std::begin(all), std::end(all), is_float))
@@ -167,8 +186,11 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
         for (E& sum : sums.as<E>())
           sum = arith::round<E>(sum.value);
       }
+    } else if constexpr (arith::kIsComplex<E>) {
+      multiply_batches<E>(sums, left, right, batch.elements(), rows.elements(),
+                          contracting.elements(), columns.elements());
     } else {
-      ORRERY_CHECK(false, "sums are of u32, u64, f32 or f64");
+      ORRERY_CHECK(false, "sums are of u32, u64, f32, f64, c64 or c128");
     }
   });
   return convert(sums, preferred);

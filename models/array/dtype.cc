@@ -6,7 +6,7 @@ namespace orrery {
 
 namespace {
 
-enum class Class : uint8_t { Boolean, Signed, Unsigned, Float };
+enum class Class : uint8_t { Boolean, Signed, Unsigned, Float, Complex };
 
 struct Facts {
   std::string_view hlo;
@@ -16,7 +16,7 @@ struct Facts {
 };
 
 // One entry per dtype, in the order of the enumeration.
-constexpr std::array<Facts, 15> kFacts = {{
+constexpr std::array<Facts, 17> kFacts = {{
     {"pred", "bool", 1, Class::Boolean},
     {"s8", "int8", 1, Class::Signed},
     {"s16", "int16", 2, Class::Signed},
@@ -32,6 +32,8 @@ constexpr std::array<Facts, 15> kFacts = {{
     {"f64", "float64", 8, Class::Float},
     {"f8e4m3fn", "float8_e4m3fn", 1, Class::Float},
     {"f8e5m2", "float8_e5m2", 1, Class::Float},
+    {"c64", "complex64", 8, Class::Complex},
+    {"c128", "complex128", 16, Class::Complex},
 }};
 
 constexpr std::array<Dtype, kFacts.size()> kAll = [] {
@@ -63,10 +65,6 @@ std::optional<Dtype> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
-bool names_complex(std::string_view text) {
-  return text == "c64" || text == "c128" || text == "complex64" || text == "complex128";
-}
-
 Bytes itemsize(Dtype dtype) {
   return Bytes(facts(dtype).bytes);
 }
@@ -79,8 +77,29 @@ bool is_integer(Dtype dtype) {
   return facts(dtype).sort == Class::Signed || facts(dtype).sort == Class::Unsigned;
 }
 
+bool is_complex(Dtype dtype) {
+  return facts(dtype).sort == Class::Complex;
+}
+
 bool is_signed(Dtype dtype) {
-  return facts(dtype).sort == Class::Signed || facts(dtype).sort == Class::Float;
+  return facts(dtype).sort == Class::Signed || is_inexact(dtype);
+}
+
+bool is_inexact(Dtype dtype) {
+  return is_float(dtype) || is_complex(dtype);
+}
+
+Dtype part_dtype(Dtype dtype) {
+  if (!is_complex(dtype))
+    return dtype;
+  return dtype == Dtype::C64 ? Dtype::F32 : Dtype::F64;
+}
+
+std::optional<Dtype> complex_of(Dtype part) {
+  for (const Dtype dtype : kAll)
+    if (is_complex(dtype) && part_dtype(dtype) == part)
+      return dtype;
+  return std::nullopt;
 }
 
 }  // namespace orrery

@@ -27,6 +27,8 @@ enum class Dtype : uint8_t {
   F64,
   F8E4M3FN,
   F8E5M2,
+  C64,
+  C128,
 };
 
 /// Every dtype, in the order of the enumeration.
@@ -39,13 +41,19 @@ std::string_view name(Dtype dtype);
 /// "float8_e5m2", ...); empty where `text` is neither.
 std::optional<Dtype> dtype_named(std::string_view text);
 
-/// Whether `text` names a complex type of HLO or NumPy, none of which is a dtype here.
-bool names_complex(std::string_view text);
-
 Bytes itemsize(Dtype dtype);
 
+// Each dtype is a float, an integer, complex, or pred.
 bool is_float(Dtype dtype);
-bool is_integer(Dtype dtype);  // pred is neither a float nor an integer
-bool is_signed(Dtype dtype);   // floats and signed integers
+bool is_integer(Dtype dtype);
+bool is_complex(Dtype dtype);
+
+bool is_signed(Dtype dtype);   // floats, complex dtypes and signed integers
+bool is_inexact(Dtype dtype);  // floats and complex dtypes: what is computed of them is rounded
+
+/// The dtype of the real and of the imaginary part; of a dtype that is not complex, itself.
+Dtype part_dtype(Dtype dtype);
+/// The complex dtype with parts of this dtype; empty where there is none.
+std::optional<Dtype> complex_of(Dtype part);
 
 }  // namespace orrery

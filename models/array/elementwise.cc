@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "models/array/complex_functions.h"
 #include "models/array/dispatch.h"
+#include "models/array/kernels.h"
 #include "models/array/transcendental.h"
 #include "models/base/check.h"
 
@@ -14,10 +16,10 @@ namespace {
 
 // Each iteration reads and writes only index i, so iterations are independent, as `simd` asserts.
 
-template <class E, class Op>
+template <class To, class From, class Op>
 void map_each(Tensor& result, const Tensor& operand, Op op) {
-  E* const target = result.as<E>().data();
-  const E* const source = operand.as<E>().data();
+  To* const target = result.as<To>().data();
+  const From* const source = operand.as<From>().data();
 #pragma omp simd
   for (int64_t i = 0; i < result.elements(); ++i)
     target[i] = op(source[i]);
@@ -61,24 +63,36 @@ const Shape& common_shape(std::span<const Tensor* const> operands) {
 }
 
 template <class E>
-void map_float(Unary op, Tensor& result, const Tensor& operand) {
+void map_inexact(Unary op, Tensor& result, const Tensor& operand) {
   switch (op) {
     case Unary::Neg:
-      return map_each<E>(result, operand, [](E x) { return arith::negate(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::negate(x); });
     case Unary::Exp:
-      return map_each<E>(result, operand, [](E x) { return arith::exp(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::exp(x); });
     case Unary::Log:
-      return map_each<E>(result, operand, [](E x) { return arith::log(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::log(x); });
     case Unary::Sqrt:
-      return map_each<E>(result, operand, [](E x) { return arith::sqrt(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::sqrt(x); });
     case Unary::Rsqrt:
-      return map_each<E>(result, operand, [](E x) { return arith::rsqrt(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::rsqrt(x); });
     case Unary::Logistic:
-      return map_each<E>(result, operand, [](E x) { return arith::logistic(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::logistic(x); });
     case Unary::Sin:
-      return map_each<E>(result, operand, [](E x) { return arith::sin(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::sin(x); });
     case Unary::Cos:
-      return map_each<E>(result, operand, [](E x) { return arith::cos(x); });
+      return map_each<E, E>(result, operand, [](E x) { return arith::cos(x); });
+  }
+}
+
+template <class E>
+void map_extremum(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
+  if constexpr (arith::kIsOrdered<E>) {
+    if (op == Binary::Max)
+      map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::maximum(x, y); });
+    else
+      map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::minimum(x, y); });
+  } else {
+    ORRERY_CHECK(false, "complex numbers have no maximum");
   }
 }
 
@@ -95,10 +109,19 @@ void map_number(Binary op, Tensor& result, const Tensor& left, const Tensor& rig
     case Binary::Div:
       return map([](E x, E y) { return arith::divide(x, y); });
     case Binary::Max:
-      return map([](E x, E y) { return arith::maximum(x, y); });
     case Binary::Min:
-      return map([](E x, E y) { return arith::minimum(x, y); });
+      return map_extremum<E>(op, result, left, right);
   }
+}
+
+template <class Use>
+void with_complex(Dtype dtype, Use use) {
+  dispatch(dtype, [&](auto tag) {
+    if constexpr (arith::kIsComplex<typename decltype(tag)::type>)
+      use(tag);
+    else
+      ORRERY_CHECK(false, "the dtype is complex");
+  });
 }
 
 }  // namespace
@@ -107,11 +130,11 @@ Tensor elementwise(Unary op, const Tensor& operand) {
   Tensor result(operand.dtype(), operand.shape());
   dispatch(operand.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsFloat<E>) {
-      map_float<E>(op, result, operand);
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      map_inexact<E>(op, result, operand);
     } else if constexpr (arith::kIsInteger<E>) {
       ORRERY_CHECK(op == Unary::Neg, "of integers there is neg only");
-      map_each<E>(result, operand, [](E x) { return arith::negate(x); });
+      map_each<E, E>(result, operand, [](E x) { return arith::negate(x); });
     } else {
       ORRERY_CHECK(false, "pred has no op of one operand");
     }
@@ -127,10 +150,7 @@ Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
       map_number<E>(op, result, left, right);
     } else {
       ORRERY_CHECK(op == Binary::Max || op == Binary::Min, "pred is no number");
-      if (op == Binary::Max)
-        map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::maximum(x, y); });
-      else
-        map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::minimum(x, y); });
+      map_extremum<E>(op, result, left, right);
     }
   });
   return result;
@@ -145,20 +165,62 @@ Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right) {
         return arith::Pred{static_cast<uint8_t>(holds(x, y) ? 1 : 0)};
       });
     };
-    switch (op) {
-      case Comparison::Eq:
-        return map([](E x, E y) { return arith::equal(x, y); });
-      case Comparison::Ne:
-        return map([](E x, E y) { return !arith::equal(x, y); });
-      case Comparison::Lt:
-        return map([](E x, E y) { return arith::less(x, y); });
-      case Comparison::Le:
-        return map([](E x, E y) { return arith::less(x, y) || arith::equal(x, y); });
-      case Comparison::Gt:
-        return map([](E x, E y) { return arith::less(y, x); });
-      case Comparison::Ge:
-        return map([](E x, E y) { return arith::less(y, x) || arith::equal(x, y); });
+    if (op == Comparison::Eq)
+      return map([](E x, E y) { return arith::equal(x, y); });
+    if (op == Comparison::Ne)
+      return map([](E x, E y) { return !arith::equal(x, y); });
+    if constexpr (arith::kIsOrdered<E>) {
+      switch (op) {
+        case Comparison::Eq:
+        case Comparison::Ne:
+          break;  // need no order
+        case Comparison::Lt:
+          return map([](E x, E y) { return arith::less(x, y); });
+        case Comparison::Le:
+          return map([](E x, E y) { return arith::less(x, y) || arith::equal(x, y); });
+        case Comparison::Gt:
+          return map([](E x, E y) { return arith::less(y, x); });
+        case Comparison::Ge:
+          return map([](E x, E y) { return arith::less(y, x) || arith::equal(x, y); });
+      }
     }
+    ORRERY_CHECK(false, "complex numbers have no order");
+  });
+  return result;
+}
+
+Tensor real(const Tensor& operand) {
+  return convert(operand, part_dtype(operand.dtype()));
+}
+
+Tensor imag(const Tensor& operand) {
+  Tensor result(part_dtype(operand.dtype()), operand.shape());
+  with_complex(operand.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    map_each<typename E::Part, E>(result, operand, [](E x) { return x.im; });
+  });
+  return result;
+}
+
+Tensor complex(const Tensor& real, const Tensor& imag) {
+  const std::optional<Dtype> dtype = complex_of(real.dtype());
+  ORRERY_CHECK(dtype.has_value(), "parts are of f32 or f64");
+  Tensor result(*dtype, common_shape(std::array{&real, &imag}));
+  with_complex(*dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    using Part = typename E::Part;
+    map_pairs<E, Part>(result, real, imag, [](Part x, Part y) { return E{x, y}; });
+  });
+  return result;
+}
+
+Tensor conj(const Tensor& operand) {
+  if (const std::optional<Dtype> dtype = complex_of(operand.dtype()))
+    return convert(operand, *dtype);
+  Tensor result(operand.dtype(), operand.shape());
+  with_complex(operand.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    map_each<E, E>(result, operand, [](E x) { return arith::conjugate(x); });
   });
   return result;
 }

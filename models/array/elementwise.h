@@ -1,7 +1,7 @@
 #pragma once
 
-// Local ops that work element by element. Their element functions are in arith.h and
-// transcendental.h. Callers have checked the operands; a failed check here is a bug.
+// Local ops that work element by element. Their element functions are in arith.h, transcendental.h
+// and complex_functions.h. Callers have checked the operands; a failed check here is a bug.
 
 #include <cstdint>
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace orrery {
 
-/// Neg of numbers, the others of floats.
+/// Neg of numbers, the others of floats and complex dtypes.
 enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
-/// Of numbers; Max and Min also of pred, as `or` and `and`.
+/// Of numbers. Max and Min also of pred, as `or` and `and`, but not of complex dtypes.
 enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
-/// Of any dtype; the result is pred. false < true.
+/// Of any dtype; the result is pred. false < true. Complex dtypes have Eq and Ne only.
 enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 Tensor elementwise(Unary op, const Tensor& operand);
@@ -23,6 +23,14 @@ Tensor elementwise(Unary op, const Tensor& operand);
 // Operands of one dtype and one shape; a scalar goes with any.
 Tensor elementwise(Binary op, const Tensor& left, const Tensor& right);
 Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right);
+
+// The parts of a complex number, as floats.
+Tensor real(const Tensor& operand);
+Tensor imag(const Tensor& operand);
+/// The complex number of two parts: f32 or f64, of one shape; a scalar goes with any.
+Tensor complex(const Tensor& real, const Tensor& imag);
+/// The complex conjugate, also of f32 and f64, whose imaginary part is +0.
+Tensor conj(const Tensor& operand);
 
 using Elementwise = std::variant<Unary, Binary, Comparison>;
 /// As many operands as the op has.

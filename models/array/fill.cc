@@ -27,6 +27,8 @@ Tensor filled(Dtype dtype, Shape shape, Next next) {
 }  // namespace
 
 bool has_number(Dtype dtype, double value) {
+  if (is_complex(dtype))
+    return has_number(part_dtype(dtype), value);
   if (is_float(dtype)) {
     const double rounded = convert(full(dtype, Shape(), value), Dtype::F64).as<double>()[0];
     return std::isnan(value)   ? std::isnan(rounded)

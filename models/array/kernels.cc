@@ -45,11 +45,19 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
           ORRERY_CHECK(false, "pred does not add");
       });
     case Combine::Max:
-      return dispatch(
-          dtype, [&](auto tag) { map(tag, [](auto x, auto y) { return arith::maximum(x, y); }); });
+      return dispatch(dtype, [&](auto tag) {
+        if constexpr (arith::kIsOrdered<typename decltype(tag)::type>)
+          map(tag, [](auto x, auto y) { return arith::maximum(x, y); });
+        else
+          ORRERY_CHECK(false, "complex numbers have no maximum");
+      });
     case Combine::Min:
-      return dispatch(
-          dtype, [&](auto tag) { map(tag, [](auto x, auto y) { return arith::minimum(x, y); }); });
+      return dispatch(dtype, [&](auto tag) {
+        if constexpr (arith::kIsOrdered<typename decltype(tag)::type>)
+          map(tag, [](auto x, auto y) { return arith::minimum(x, y); });
+        else
+          ORRERY_CHECK(false, "complex numbers have no minimum");
+      });
   }
   ORRERY_CHECK(false, "only a reduction combines");
 }

@@ -16,7 +16,8 @@
 namespace orrery {
 
 /// target[i] = left[i] op right[i] for `count` elements. `target` may be `left`, `right` or both,
-/// but must not overlap either in part. `combine` is not None, and not Add of pred.
+/// but must not overlap either in part. `combine` is not None, not Add of pred, and of complex
+/// dtypes Add.
 void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
@@ -62,8 +63,9 @@ Tensor dynamic_update_slice(const Tensor& operand, const Tensor& update,
 /// What take does with an index outside 0 ... rows - 1.
 enum class OutOfRange : uint8_t {
   Clip,  // the nearest row
-  Fill,  // of a negative index, the row so many from the end; of others, a row of NaN (floats), the
-         // smallest number (signed), the largest (unsigned), true (pred)
+  Fill,  // of a negative index, the row so many from the end; of others, a row of NaN (floats; NaN
+         // + 0i of complex dtypes), the smallest number (signed), the largest (unsigned), true
+         // (pred)
 };
 /// An integer element as an index, saturated to int64.
 int64_t element_as_index(const Tensor& indices, int64_t element);
@@ -80,7 +82,7 @@ Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& part
 /// element starts at the identity (+0; for Max the least value of the dtype, -infinity where it has
 /// one; for Min the largest) and combines with its elements in row-major order. Sums are rounded to
 /// reduced_sum_dtype() at each step, and to the operand's dtype at the end; integers wrap. Of pred,
-/// Max is `or` and Min is `and`; it has no Add.
+/// Max is `or` and Min is `and`; it has no Add. Complex dtypes have Add only.
 Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes);
 
 /// The dtype of the sums in reduce: f32 for floats narrower than that, else `dtype` itself.
@@ -97,17 +99,19 @@ struct DotDimensions {
 /// Sums of products. The result's dimensions are batch, then free of lhs, then free of rhs, as
 /// jax.lax.dot_general has them. Each element starts at +0 and adds its products in ascending order
 /// of the contracting index, row-major over the contracting dimensions as listed. Products and sums
-/// are rounded to dot_sum_dtype(), the end result to `preferred`. Integers wrap in `preferred`. For
-/// pred operands and result the sum is `or`, the product `and`.
+/// are rounded to dot_sum_dtype(), the end result to `preferred`, as arith.h has them. Integers
+/// wrap in `preferred`. For pred operands and result the sum is `or`, the product `and`.
 Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                    Dtype preferred);
 
 /// The dtype of the products and sums in dot_general: f64 if one of these is f64, else f32 if one
-/// is a float. Integers and pred are summed in u32, or in u64 if one of these has 64 bits.
+/// is a float; of complex dtypes c128 if one is, else c64. Integers and pred are summed in u32, or
+/// in u64 if one of these has 64 bits.
 Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 
 /// Whether an element of the dtype may be given as `value`: a float that it rounds to, neither an
-/// infinity nor 0 where `value` is none; an integer that it has.
+/// infinity nor 0 where `value` is none (of a complex dtype, a float of its parts); an integer that
+/// it has.
 bool has_number(Dtype dtype, double value);
 
 /// Every element is `value`, converted.
@@ -121,7 +125,7 @@ Tensor iota(Dtype dtype, Shape shape, size_t dimension);
 
 /// Small integers whose sums over groups of moderate size are exact in every dtype: -4..4, 0..8 for
 /// unsigned dtypes, 0..1 for pred, and -1..1 for floats of 8 bits (f8e5m2 holds integers up to 8,
-/// f8e4m3fn up to 16).
+/// f8e4m3fn up to 16). Of complex dtypes these are the bounds of a part.
 struct IntegerBounds {
   int64_t low;
   int64_t high;

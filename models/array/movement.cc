@@ -1,6 +1,7 @@
 // The part of kernels.h that moves elements: no bit of an element changes.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -83,8 +84,10 @@ void copy(Tensor& result, const Place& to, const Tensor& operand, const Place& f
       return move(uint32_t{});
     case 8:
       return move(uint64_t{});
+    case 16:
+      return move(std::array<uint64_t, 2>{});
     default:
-      ORRERY_CHECK(false, "elements are 1, 2, 4 or 8 bytes");
+      ORRERY_CHECK(false, "elements are 1, 2, 4, 8 or 16 bytes");
   }
 }
 
@@ -111,7 +114,7 @@ int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int
 /// The value for an index out of range: see OutOfRange::Fill.
 template <class E>
 E fill_element() {
-  if constexpr (arith::kIsFloat<E>)
+  if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>)
     return arith::convert<E>(arith::F64{std::numeric_limits<double>::quiet_NaN()});
   else if constexpr (arith::kIsInteger<E>)
     return {arith::kIsSigned<decltype(E::value)> ? arith::kSmallest<decltype(E::value)>

@@ -19,7 +19,9 @@ E identity(Combine combine) {
   if (combine == Combine::Add)
     return arith::convert<E>(arith::S64{0});
   const bool low = combine == Combine::Max;
-  if constexpr (arith::kSame<E, arith::F8E4M3FN>) {  // nothing is infinite
+  if constexpr (arith::kIsComplex<E>) {
+    fail_check("combine == Combine::Add", "complex numbers have no order", __FILE__, __LINE__);
+  } else if constexpr (arith::kSame<E, arith::F8E4M3FN>) {  // nothing is infinite
     return arith::convert<E>(arith::F64{low ? -448.0 : 448.0});
   } else if constexpr (arith::kIsFloat<E>) {
     const double infinity = std::numeric_limits<double>::infinity();

@@ -1,5 +1,6 @@
 #include "models/array/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -76,9 +77,26 @@ std::optional<E> read_float(std::string_view text) {
   return element;
 }
 
+/// Both parts, as in "[1,-2.5]".
+template <class E>
+std::optional<E> read_complex(std::string_view text) {
+  using Part = typename E::Part;
+  const size_t comma = text.find(',');
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']' ||
+      comma == std::string_view::npos)
+    return std::nullopt;
+  const std::optional<Part> re = read_float<Part>(text.substr(1, comma - 1));
+  const std::optional<Part> im = read_float<Part>(text.substr(comma + 1, text.size() - comma - 2));
+  if (!re || !im)
+    return std::nullopt;
+  return E{*re, *im};
+}
+
 template <class E>
 std::optional<E> read(std::string_view text) {
-  if constexpr (arith::kIsFloat<E>) {
+  if constexpr (arith::kIsComplex<E>) {
+    return read_complex<E>(text);
+  } else if constexpr (arith::kIsFloat<E>) {
     return read_float<E>(text);
   } else if constexpr (std::is_same_v<E, arith::Pred>) {
     if (text == "true" || text == "1")
@@ -116,6 +134,8 @@ std::string write(E element) {
     return element.value != 0 ? "true" : "false";
   } else if constexpr (arith::kIsInteger<E>) {
     return shortest(element.value);
+  } else if constexpr (arith::kIsComplex<E>) {
+    return "[" + write(element.re) + "," + write(element.im) + "]";
   } else {
     const auto value = arith::widen(element);
     if (std::isnan(value))
@@ -159,18 +179,43 @@ void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value) {
                [&]<class E>(E& element) { element = arith::convert<E>(arith::S64{value}); });
 }
 
+Tensor parts(const Tensor& tensor) {
+  ORRERY_CHECK(is_complex(tensor.dtype()), "the elements have parts");
+  Tensor result(part_dtype(tensor.dtype()), tensor.shape().inserted(tensor.shape().rank(), 2));
+  std::copy(tensor.bytes().begin(), tensor.bytes().end(), result.bytes().begin());
+  return result;
+}
+
+Tensor joined(const Tensor& parts) {
+  const std::optional<Dtype> dtype = complex_of(parts.dtype());
+  ORRERY_CHECK(dtype && parts.shape().rank() > 0 && parts.shape()[parts.shape().rank() - 1] == 2,
+               "two parts make an element");
+  Tensor result(*dtype, parts.shape().without(parts.shape().rank() - 1));
+  std::copy(parts.bytes().begin(), parts.bytes().end(), result.bytes().begin());
+  return result;
+}
+
 uint64_t element_bits(const Tensor& tensor, int64_t index) {
-  return with_element(tensor, index,
-                      [](auto element) { return uint64_t{arith::bits_of(element)}; });
+  return with_element(tensor, index, []<class E>(E element) -> uint64_t {
+    if constexpr (arith::kIsComplex<E>)
+      fail_check("the element is one number", "the bits of parts are asked for", __FILE__,
+                 __LINE__);
+    else
+      return arith::bits_of(element);
+  });
 }
 
 void set_element_bits(Tensor& tensor, int64_t index, uint64_t bits) {
   with_element(tensor, index, [&]<class E>(E& element) {
-    using Bits = decltype(arith::bits_of(element));
-    ORRERY_CHECK((bits & ~uint64_t{static_cast<Bits>(~Bits{0})}) == 0,
-                 "the bits are of the element's width");
-    const auto narrow = static_cast<Bits>(bits);
-    std::memcpy(&element, &narrow, sizeof(E));
+    if constexpr (arith::kIsComplex<E>) {
+      fail_check("the element is one number", "the bits of parts are set", __FILE__, __LINE__);
+    } else {
+      using Bits = decltype(arith::bits_of(element));
+      ORRERY_CHECK((bits & ~uint64_t{static_cast<Bits>(~Bits{0})}) == 0,
+                   "the bits are of the element's width");
+      const auto narrow = static_cast<Bits>(bits);
+      std::memcpy(&element, &narrow, sizeof(E));
+    }
   });
 }
 

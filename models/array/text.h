@@ -11,7 +11,8 @@
 namespace orrery {
 
 /// The shortest decimal that parse_element reads back to the same element ("0.1", "-0", "1e+30",
-/// "-7"); "NaN", "Infinity", "-Infinity"; "true" or "false" for pred.
+/// "-7"); "NaN", "Infinity", "-Infinity"; "true" or "false" for pred; "[1,-2.5]" for complex
+/// dtypes.
 std::string element_text(const Tensor& tensor, int64_t index);
 
 /// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
@@ -22,10 +23,17 @@ std::string element_text(const Tensor& tensor, int64_t index);
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 
 // As conversion in arith.h: rounded to nearest even; from floats to integers truncated and
-// saturated, NaN to 0; from u64 to int64 wrapped.
+// saturated, NaN to 0; from u64 to int64 wrapped; of complex numbers the real part.
 double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
 void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
+
+/// The real and the imaginary parts of complex elements, as floats along a last dimension of 2.
+Tensor parts(const Tensor& tensor);
+/// The complex elements of such parts.
+Tensor joined(const Tensor& parts);
+
+// Of dtypes that are not complex.
 
 /// The element's bits, in the low bits of the word.
 uint64_t element_bits(const Tensor& tensor, int64_t index);

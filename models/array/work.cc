@@ -35,12 +35,16 @@ struct Ranked {
 
 /// A total order (NaN first), so that a reduction gives the same result in any order.
 template <class E>
-bool comes_first(Combine combine, const Ranked<E>& a, const Ranked<E>& b) {
-  if (arith::is_nan(a.value) || arith::is_nan(b.value))
-    return arith::is_nan(a.value);
-  const E& x = combine == Combine::Max ? b.value : a.value;
-  const E& y = combine == Combine::Max ? a.value : b.value;
-  return arith::less(x, y) || (!arith::less(y, x) && a.rank < b.rank);
+bool comes_first([[maybe_unused]] Combine combine, const Ranked<E>& a, const Ranked<E>& b) {
+  if constexpr (arith::kIsOrdered<E>) {
+    if (arith::is_nan(a.value) || arith::is_nan(b.value))
+      return arith::is_nan(a.value);
+    const E& x = combine == Combine::Max ? b.value : a.value;
+    const E& y = combine == Combine::Max ? a.value : b.value;
+    return arith::less(x, y) || (!arith::less(y, x) && a.rank < b.rank);
+  } else {
+    fail_check("the elements are ordered", "complex numbers have no extremum", __FILE__, __LINE__);
+  }
 }
 
 template <class E>
@@ -67,16 +71,23 @@ Tensor ranks_of(WorkType type, const Storage& work, Shape shape) {
 
 /// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
 /// of two f32 close enough: rounded again, a double is what the exact quotient would be.
+/// Each part of a complex number.
+template <class E>
+E divided(E sum, int64_t ranks) {
+  if constexpr (arith::kIsComplex<E>)
+    return {divided(sum.re, ranks), divided(sum.im, ranks)};
+  else
+    return arith::round<E>(static_cast<double>(arith::widen(sum)) / static_cast<double>(ranks));
+}
+
 Tensor divided(Tensor sum, int64_t ranks) {
   dispatch(sum.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsFloat<E>) {
-      for (E& element : sum.as<E>()) {
-        const auto wide = static_cast<double>(arith::widen(element));
-        element = arith::round<E>(wide / static_cast<double>(ranks));
-      }
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      for (E& element : sum.as<E>())
+        element = divided(element, ranks);
     } else {
-      ORRERY_CHECK(false, "a mean is a float");
+      ORRERY_CHECK(false, "a mean is a float or complex");
     }
   });
   return sum;

@@ -33,7 +33,7 @@ enum class Entering : uint8_t {
 /// How a work element becomes a result element.
 enum class Leaving : uint8_t {
   Same,  // itself, in the result's dtype
-  Mean,  // converted to the result's dtype, a float, then divided by the group's size
+  Mean,  // converted to the result's dtype, a float or complex, then divided by the group's size
   ItsRank,
 };
 

@@ -63,7 +63,7 @@ TypeOutcome psum(const TypeContext& context) {
 
 /// The dtype of a sum divided by a number: JAX's, with 64-bit types enabled.
 Dtype mean_dtype(Dtype dtype) {
-  if (is_float(dtype))
+  if (is_inexact(dtype))
     return dtype;
   return itemsize(dtype) == Bytes(8) ? Dtype::F64 : Dtype::F32;
 }
@@ -78,12 +78,16 @@ TypeOutcome extremal_rank(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)
     return TypeError{"axis_name", fmt::format("expected one axis, got {}", names.size())};
+  if (auto error = unordered_error("", context.operands[0].dtype))
+    return *error;
   return typed(Dtype::S32, context.operands[0].shape,
                exchanged_states(context, Exchange::Extremum));
 }
 
 TypeOutcome extremum(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
+  if (auto error = unordered_error("", operand.dtype))
+    return *error;
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
 

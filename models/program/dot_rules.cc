@@ -87,8 +87,10 @@ void append_free(std::vector<int64_t>& dims, const Shape& shape,
 bool may_give(Dtype operand, Dtype preferred) {
   if (operand == Dtype::Pred || preferred == Dtype::Pred)
     return operand == preferred;
-  if (itemsize(preferred) < itemsize(operand))
+  if (itemsize(preferred) < itemsize(operand) || is_complex(operand) != is_complex(preferred))
     return false;
+  if (is_complex(preferred))
+    return true;
   if (is_float(preferred))
     return true;
   return is_integer(operand) && is_signed(operand) == is_signed(preferred);
@@ -126,13 +128,15 @@ TypeOutcome dot_general(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
-/// A multiplication and an addition for each product, at the rate of the operands' dtype.
+/// A multiplication and an addition for each product, at the rate of the operands' dtype. For
+/// complex numbers four of each, which are those of their parts.
 Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
               std::span<const ValueType> results) {
   int64_t products = results[0].shape.elements();
   for (const int64_t d : Dimensions(attributes).lhs_contracting)
     products = checked_multiply(products, operands[0].shape[static_cast<size_t>(d)]);
-  return {Flops(checked_multiply(2, products)), touched(operands, results), operands[0].dtype};
+  const int64_t flops = is_complex(operands[0].dtype) ? 8 : 2;
+  return {Flops(checked_multiply(flops, products)), touched(operands, results), operands[0].dtype};
 }
 
 Tensor dot_value(const LocalCall& call) {

@@ -1,6 +1,7 @@
 // Local ops that work element by element, under jax.lax's names.
 
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace orrery {
 namespace {
 
 /// What an op takes.
-enum class Takes : uint8_t { Any, Numbers, Floats };
+enum class Takes : uint8_t { Any, Numbers, Inexact, Ordered };
 
 std::string described(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
@@ -44,8 +45,12 @@ std::optional<TypeError> operands_error(std::span<const ValueType> operands, Tak
                                          "scalars (shape []) are broadcast",
                                          described(first), described(other))};
   }
-  if (takes == Takes::Floats && !is_float(first.dtype))
-    return TypeError{"of", fmt::format("expected floats, got {}", name(first.dtype))};
+  if (takes == Takes::Inexact && !is_inexact(first.dtype))
+    return TypeError{"of",
+                     fmt::format("expected floats or complex numbers, got {}", name(first.dtype))};
+  if (takes == Takes::Ordered)
+    if (auto error = unordered_error("of", first.dtype))
+      return error;
   if (takes == Takes::Numbers && first.dtype == Dtype::Pred)
     return TypeError{"of", "expected operands of numbers, got pred"};
   return std::nullopt;
@@ -59,8 +64,9 @@ TypeOutcome alike(const TypeContext& context) {
   return typed(first.dtype, first.shape, joined_states(context.mesh, context.operands, linearity));
 }
 
+template <Takes takes>
 TypeOutcome comparison(const TypeContext& context) {
-  if (auto error = operands_error(context.operands, Takes::Any))
+  if (auto error = operands_error(context.operands, takes))
     return *error;
   return typed(Dtype::Pred, shaped(context.operands).shape,
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
@@ -93,6 +99,36 @@ Cost arithmetic_cost(const Attributes&, std::span<const ValueType> operands,
   return {Flops(results[0].shape.elements()), touched(operands, results), operands.back().dtype};
 }
 
+/// A part of a complex number; no arithmetic.
+TypeOutcome part(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  if (!is_complex(operand.dtype))
+    return TypeError{"of", fmt::format("expected complex numbers, got {}", name(operand.dtype))};
+  return typed(part_dtype(operand.dtype), operand.shape,
+               joined_states(context.mesh, context.operands, Linearity::Linear));
+}
+
+TypeOutcome complex(const TypeContext& context) {
+  if (auto error = operands_error(context.operands, Takes::Any))
+    return *error;
+  const ValueType& first = shaped(context.operands);
+  const std::optional<Dtype> dtype = complex_of(first.dtype);
+  if (!dtype)
+    return TypeError{"of", fmt::format("expected parts of f32 or f64, got {}", name(first.dtype))};
+  return typed(*dtype, first.shape,
+               joined_states(context.mesh, context.operands, Linearity::Linear));
+}
+
+TypeOutcome conj(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const std::optional<Dtype> of_parts = complex_of(operand.dtype);
+  if (!is_complex(operand.dtype) && !of_parts)
+    return TypeError{
+        "of", fmt::format("expected complex numbers, or f32 or f64, got {}", name(operand.dtype))};
+  return typed(of_parts.value_or(operand.dtype), operand.shape,
+               joined_states(context.mesh, context.operands, Linearity::Linear));
+}
+
 // Rounding is not linear: the sum of the converted copies is not the converted sum.
 TypeOutcome convert(const TypeContext& context) {
   return typed(context.attributes.dtype("new_dtype"), context.operands[0].shape,
@@ -107,6 +143,19 @@ Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
 
 Tensor converted(const LocalCall& call) {
   return convert(call.operand(0), call.result().dtype);
+}
+
+Tensor real_part(const LocalCall& call) {
+  return real(call.operand(0));
+}
+Tensor imaginary_part(const LocalCall& call) {
+  return imag(call.operand(0));
+}
+Tensor of_parts(const LocalCall& call) {
+  return complex(call.operand(0), call.operand(1));
+}
+Tensor conjugated(const LocalCall& call) {
+  return conj(call.operand(0));
 }
 
 Tensor selected(const LocalCall& call) {
@@ -141,13 +190,24 @@ OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summ
 }
 
 OpRules conversion() {
-  OpRules rules = local(OpKind::ConvertElementType, "convert_element_type",
-                        "the same elements under another dtype", 1);
+  OpRules rules = local(
+      OpKind::ConvertElementType, "convert_element_type",
+      "the same elements under another dtype; of complex numbers a real dtype has the real parts",
+      1);
   rules.parameters = {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   rules.type = convert;
   rules.cost = convert_cost;
   rules.evaluate = one_result<converted>;
+  return rules;
+}
+
+template <Tensor (*kValue)(const LocalCall&)>
+OpRules of_complex(OpKind kind, std::string_view name, std::string_view summary, size_t operands,
+                   TypeRule type) {
+  OpRules rules = local(kind, name, summary, operands);
+  rules.type = type;
+  rules.evaluate = one_result<kValue>;
   return rules;
 }
 
@@ -169,38 +229,55 @@ std::vector<OpRules> elementwise_rules() {
   constexpr TypeRule kLinear = alike<Takes::Numbers, Linearity::Linear>;
   constexpr TypeRule kBilinear = alike<Takes::Numbers, Linearity::Bilinear>;
   constexpr TypeRule kNumbers = alike<Takes::Numbers, Linearity::Nonlinear>;
-  constexpr TypeRule kFloats = alike<Takes::Floats, Linearity::Nonlinear>;
-  constexpr TypeRule kAny = alike<Takes::Any, Linearity::Nonlinear>;
-  return {
-      elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
-      elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
-      elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
-      elementwise_op<Binary::Div>(
-          Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
-      elementwise_op<Binary::Max>(Max, "max", "elementwise maximum; NaN wins, of pred it is or",
-                                  kAny),
-      elementwise_op<Binary::Min>(Min, "min", "elementwise minimum; NaN wins, of pred it is and",
-                                  kAny),
-      elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
-      elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kFloats),
-      elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kFloats),
-      elementwise_op<Unary::Sqrt>(Sqrt, "sqrt", "elementwise square root", kFloats),
-      elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kFloats),
-      elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
-                                      kFloats),
-      elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kFloats),
-      elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kFloats),
-      elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", comparison),
-      elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", comparison),
-      elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", comparison),
-      elementwise_op<Comparison::Le>(Le, "le", "whether those of the first are less or equal",
-                                     comparison),
-      elementwise_op<Comparison::Gt>(Gt, "gt", "whether those of the first are greater",
-                                     comparison),
-      elementwise_op<Comparison::Ge>(Ge, "ge", "whether those of the first are greater or equal",
-                                     comparison),
-      selection(),
-      conversion()};
+  constexpr TypeRule kInexact = alike<Takes::Inexact, Linearity::Nonlinear>;
+  constexpr TypeRule kOrdered = alike<Takes::Ordered, Linearity::Nonlinear>;
+  constexpr TypeRule kEqual = comparison<Takes::Any>;
+  constexpr TypeRule kLess = comparison<Takes::Ordered>;
+  return {elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
+          elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
+          elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
+          elementwise_op<Binary::Div>(
+              Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
+          elementwise_op<Binary::Max>(Max, "max",
+                                      "elementwise maximum; NaN wins, of pred it is or. Complex "
+                                      "numbers have no order, although JAX gives them one",
+                                      kOrdered),
+          elementwise_op<Binary::Min>(Min, "min",
+                                      "elementwise minimum; NaN wins, of pred it is and. Complex "
+                                      "numbers have no order, although JAX gives them one",
+                                      kOrdered),
+          elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
+          elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kInexact),
+          elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kInexact),
+          elementwise_op<Unary::Sqrt>(
+              Sqrt, "sqrt",
+              "elementwise square root; that of -1 - 0i is -i, as in C and NumPy, and i in JAX",
+              kInexact),
+          elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kInexact),
+          elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
+                                          kInexact),
+          elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kInexact),
+          elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kInexact),
+          elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", kEqual),
+          elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", kEqual),
+          elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", kLess),
+          elementwise_op<Comparison::Le>(Le, "le", "whether those of the first are less or equal",
+                                         kLess),
+          elementwise_op<Comparison::Gt>(Gt, "gt", "whether those of the first are greater", kLess),
+          elementwise_op<Comparison::Ge>(Ge, "ge",
+                                         "whether those of the first are greater or equal", kLess),
+          selection(),
+          conversion(),
+          of_complex<real_part>(Real, "real", "the real part of each element, a float", 1, part),
+          of_complex<imaginary_part>(Imag, "imag", "the imaginary part of each element, a float", 1,
+                                     part),
+          of_complex<conjugated>(Conj, "conj",
+                                 "the complex conjugate of each element; of floats too, as complex "
+                                 "numbers",
+                                 1, conj),
+          of_complex<of_parts>(
+              Complex, "complex",
+              "complex numbers of real and of imaginary parts, both f32 or both f64", 2, complex)};
 }
 
 }  // namespace orrery

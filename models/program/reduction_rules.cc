@@ -41,6 +41,8 @@ TypeOutcome summed(const TypeContext& context) {
 }
 
 TypeOutcome extreme(const TypeContext& context) {
+  if (auto error = unordered_error("of", context.operands[0].dtype))
+    return *error;
   return reduced(context, Linearity::Nonlinear);
 }
 

@@ -23,6 +23,15 @@ std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dim
   return std::nullopt;
 }
 
+std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype) {
+  if (!is_complex(dtype))
+    return std::nullopt;
+  return TypeError{
+      std::string(parameter),
+      fmt::format("expected elements that have an order, got {}; complex numbers have none",
+                  name(dtype))};
+}
+
 Parameter scratch_parameter() {
   return {"scratch", ParameterKind::ByteCount, Parameter::Need::Optional, {}, 0, {}, {}};
 }

@@ -17,6 +17,10 @@ TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank);
 
+/// What is wrong with `dtype`, that of an operand given as `parameter`, where elements must have an
+/// order: complex numbers have none.
+std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype);
+
 /// "scratch": what an op needs beside operands and results while it runs. Of GPU libraries, their
 /// workspace.
 Parameter scratch_parameter();

@@ -237,7 +237,7 @@ class ArrayReader {
     // The largest integers of 64 bits are no doubles; a fill with the nearest one gives them.
     Tensor scalar(dtype, Shape({}));
     const auto is_written = [&] {
-      return !is_float(dtype) && node.kind() == DocumentNode::Kind::Number &&
+      return !is_inexact(dtype) && node.kind() == DocumentNode::Kind::Number &&
              parse_element(node.number(), scalar, 0) && scalar == full(dtype, Shape({}), *value);
     };
     if (value && !has_number(dtype, *value) && !is_written())
@@ -251,7 +251,7 @@ class ArrayReader {
       return RandomInit::Values::Integers;
     if (!is_text || node.text() != "fractions")
       expected(node, "\"fractions\" or \"integers\"", diagnostics_);
-    else if (!is_float(dtype))
+    else if (!is_inexact(dtype))
       expected(node, fmt::format("\"integers\", the values that {} has", orrery::name(dtype)),
                diagnostics_);
     return RandomInit::Values::Fractions;

@@ -4,6 +4,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/array/text.h"
 #include "models/base/check.h"
 #include "models/base/hash.h"
 #include "models/base/int128.h"
@@ -67,8 +68,18 @@ arith::F64 fraction(uint64_t word) {
   return {std::bit_cast<double>((word & kSign) | exponent << 52U | (word & kBits))};
 }
 
+/// As an array of the parts of its elements, which are cut as these are.
+Array of_parts(const Array& array) {
+  Array parts = array;
+  parts.dtype = part_dtype(array.dtype);
+  parts.global = array.global.inserted(array.global.rank(), 2);
+  return parts;
+}
+
 Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t key,
                    RandomInit::Values values) {
+  if (is_complex(array.dtype))
+    return joined(random_part(mesh, of_parts(array), id, key, values));
   if (is_float(array.dtype) && values == RandomInit::Values::Fractions)
     return filled(mesh, array, id, [=](int64_t place) { return fraction(word_at(key, place)); });
   const IntegerBounds range = small_integers(array.dtype);

@@ -219,8 +219,6 @@ std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics) {
 }
 
 std::string dtype_hint(std::string_view text) {
-  if (names_complex(text))
-    return "; there are no complex dtypes: carry the real and the imaginary parts as two arrays";
   std::vector<std::string_view> names;
   for (const Dtype known : all_dtypes())
     names.push_back(name(known));

@@ -50,7 +50,7 @@ std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics);
 
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 
-/// What to add to the error about `text`, which is no dtype: a similar dtype, a reason, or nothing.
+/// What to add to the error about `text`, which is no dtype: a similar dtype, or nothing.
 std::string dtype_hint(std::string_view text);
 
 /// In base units.

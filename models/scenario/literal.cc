@@ -1,6 +1,7 @@
 #include "models/scenario/literal.h"
 
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,37 @@ std::string element_hint(DocumentNode node, Dtype dtype) {
                      has_infinity ? " (infinity is written \"Infinity\")" : "");
 }
 
+/// Sets the element to what `item` says; false where an error was added.
+bool read_element(DocumentNode item, Encoding encoding, Tensor& tensor, int64_t index,
+                  Diagnostics& diagnostics) {
+  const bool bits = encoding == Encoding::Bits;
+  if (bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))
+    return true;
+  diagnostics.add(
+      item.origin(),
+      fmt::format("expected {} of {}, got {}{}", bits ? "the bits" : "a value",
+                  name(tensor.dtype()), got(item), bits ? "" : element_hint(item, tensor.dtype())));
+  return false;
+}
+
+/// Likewise for both parts, elements 2 * index and 2 * index + 1, of an element of `dtype`.
+bool read_parts(DocumentNode item, Dtype dtype, Encoding encoding, Tensor& parts, int64_t index,
+                Diagnostics& diagnostics) {
+  if (item.kind() != DocumentNode::Kind::List || item.size() != 2) {
+    const bool listed = item.kind() == DocumentNode::Kind::List;
+    diagnostics.add(
+        item.origin(),
+        fmt::format("expected an element of {}, [real part, imaginary part], got {}", name(dtype),
+                    listed ? fmt::format("a list of {}", item.size()) : got(item)));
+    return false;
+  }
+  int64_t at = 2 * index;
+  for (const DocumentNode part : item)
+    if (!read_element(part, encoding, parts, at++, diagnostics))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics) {
@@ -90,20 +122,17 @@ std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
                                                name(form.dtype), form.shape.text(), list.size()));
     return std::nullopt;
   }
+  const bool has_parts = is_complex(form.dtype);
   Tensor tensor(form.dtype, form.shape);
+  Tensor read = has_parts ? parts(tensor) : std::move(tensor);
   int64_t index = 0;
   for (const DocumentNode item : list) {
-    const bool bits = form.encoding == Encoding::Bits;
-    if (!(bits ? read_bits(item, tensor, index) : read_value(item, tensor, index))) {
-      diagnostics.add(
-          item.origin(),
-          fmt::format("expected {} of {}, got {}{}", bits ? "the bits" : "a value",
-                      name(form.dtype), got(item), bits ? "" : element_hint(item, form.dtype)));
+    if (!(has_parts ? read_parts(item, form.dtype, form.encoding, read, index, diagnostics)
+                    : read_element(item, form.encoding, read, index, diagnostics)))
       return std::nullopt;
-    }
     ++index;
   }
-  return tensor;
+  return has_parts ? joined(read) : read;
 }
 
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,

@@ -1,6 +1,7 @@
 #pragma once
 
-// Literal elements: one row-major list per device.
+// Literal elements: one row-major list per device. One of a complex dtype is [real part, imaginary
+// part].
 
 #include <cstdint>
 #include <optional>

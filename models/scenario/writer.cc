@@ -85,11 +85,12 @@ JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
 /// Values, where their texts say all bits. That of a NaN does not say which NaN it is.
 Encoding encoding_of(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
-    Tensor read(tensor.dtype(), Shape{1});
+    Tensor read = tensor;
     for (int64_t i = 0; i < tensor.elements(); ++i)
-      if (!parse_element(element_text(tensor, i), read, 0) ||
-          element_bits(read, 0) != element_bits(tensor, i))
+      if (!parse_element(element_text(tensor, i), read, i))
         return Encoding::Bits;
+    if (!same_bits(read, tensor))
+      return Encoding::Bits;
   }
   return Encoding::Values;
 }
@@ -105,8 +106,15 @@ JsonText element_as(Encoding encoding, const Tensor& tensor, int64_t index) {
 JsonText tensors_text(const std::vector<Tensor>& tensors, Encoding encoding) {
   return list_text(tensors, [&](const Tensor& tensor) {
     std::vector<JsonText> elements;
-    for (int64_t i = 0; i < tensor.elements(); ++i)
-      elements.push_back(element_as(encoding, tensor, i));
+    if (is_complex(tensor.dtype())) {
+      const Tensor both = parts(tensor);
+      for (int64_t i = 0; i < both.elements(); i += 2)
+        elements.push_back(
+            JsonText::list({element_as(encoding, both, i), element_as(encoding, both, i + 1)}));
+    } else {
+      for (int64_t i = 0; i < tensor.elements(); ++i)
+        elements.push_back(element_as(encoding, tensor, i));
+    }
     return JsonText::list(std::move(elements));
   });
 }

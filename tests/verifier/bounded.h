@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -17,9 +18,12 @@ inline constexpr double kU = 0x1p-24;  // unit roundoff of f32
 
 /// Two devices along x. The bound of a value's elements on device 0.
 struct Bounded {
-  Bounded() : rig({{"x", 2}}) {
-    rig.argument("a", {{1, 2}, {3, -4}});
-    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});  // 4, -2
+  /// "s" is 4, -2.
+  Bounded() : Bounded({tensor(Dtype::F32, {2}, {1, 2}), tensor(Dtype::F32, {2}, {3, -4})}) {}
+  /// "s" is the sum of "a", of which each device has one.
+  explicit Bounded(std::vector<Tensor> a) : rig({{"x", 2}}) {
+    rig.argument("a", std::move(a));
+    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
   }
 
   std::vector<double> of(const std::string& name) {

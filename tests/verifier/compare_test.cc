@@ -131,6 +131,29 @@ TEST_CASE("comparing float sums of zeros alone: they have no bound, and their si
   CHECK(compare(Combine::Add, Dtype::F32, {0, 0}, 0, 0x1p-149));
 }
 
+TEST_CASE("comparing complex sums: part by part") {
+  // Of two terms: 2 u times the sum of the sizes of this part, here 2 and 2^20. An imaginary part
+  // that is off by 2^-20 is wrong, however large the real part.
+  const Tensor terms[] = {test::complex_numbers(Dtype::C64, {{0x1p20, 1}}),
+                          test::complex_numbers(Dtype::C64, {{0x1p20, 1}})};
+  const Tensor* const operands[] = {&terms[0], &terms[1]};
+  const Definition definition{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Gives::Fold};
+  const Tensor expected = test::complex_numbers(Dtype::C64, {{0x1p21, 2}});
+  const auto got = [&](double re, double im) {
+    return differences(definition, operands, expected,
+                       test::complex_numbers(Dtype::C64, {{re, im}}));
+  };
+  CHECK_FALSE(got(0x1p21, 2).wrong);
+  CHECK_FALSE(got(0x1p21 + 0.25, 2 + 0x1p-22).wrong);
+  CHECK_FALSE(got(0x1p21 + 0.25, 2 + 0x1p-22).undecided);
+  const Differences off = got(0x1p21, 2 + 0x1p-20);
+  REQUIRE(off.wrong);
+  CHECK(off.wrong->element == 0);
+  CHECK(off.wrong->expected == "[2097152,2]");
+  CHECK(off.wrong->got == "[2097152,2.000001]");
+  CHECK(got(0, 2).wrong);
+}
+
 TEST_CASE("comparing maxima: bit for bit, so that +0 and -0 differ") {
   CHECK_FALSE(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2));
   CHECK(compare(Combine::Max, Dtype::F32, {1, 2}, 2, 2 + 0x1p-22));

@@ -88,6 +88,9 @@ std::optional<std::string> refused(OpKind kind, Dtype dtype, Grouping grouping) 
     return "an index is along one axis";
   if (dtype == Dtype::Pred && kind == OpKind::PsumScatter)
     return "pred has no sum to scatter";
+  const Combine combine = rules(kind).form.combine;
+  if (is_complex(dtype) && (combine == Combine::Max || combine == Combine::Min))
+    return "complex numbers have no order";
   return std::nullopt;
 }
 

@@ -233,6 +233,23 @@ void write_element(JsonWriter& json, const Tensor& tensor, int64_t index, Encodi
   std::isfinite(value) ? json.value(value) : json.value(element_text(tensor, index));
 }
 
+/// All elements, row-major; one of a complex dtype is a list of its two parts.
+void write_elements(JsonWriter& json, const Tensor& tensor, Encoding encoding) {
+  json.array([&] {
+    if (is_complex(tensor.dtype())) {
+      const Tensor both = parts(tensor);
+      for (int64_t i = 0; i < both.elements(); i += 2)
+        json.array([&] {
+          write_element(json, both, i, encoding);
+          write_element(json, both, i + 1, encoding);
+        });
+    } else {
+      for (int64_t i = 0; i < tensor.elements(); ++i)
+        write_element(json, tensor, i, encoding);
+    }
+  });
+}
+
 void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding encoding) {
   const Program& program = report.scenario->program;
   const Value& value = program.value(id);
@@ -250,11 +267,7 @@ void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding en
           json.value(nullptr);
           continue;
         }
-        const Tensor& tensor = *report.values->at(id, LogicalId(d));
-        json.array([&] {
-          for (int64_t i = 0; i < tensor.elements(); ++i)
-            write_element(json, tensor, i, encoding);
-        });
+        write_elements(json, *report.values->at(id, LogicalId(d)), encoding);
       }
     });
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/int128.h"
 
@@ -34,19 +35,37 @@ bool same(const Tensor& a, const Tensor& b, int64_t element) {
           element_as_int64(a, element) == element_as_int64(b, element));
 }
 
-}  // namespace
+/// Of floats of one dtype; empty where one is NaN and the other is not.
+std::optional<uint64_t> ulps_between(const Tensor& a, const Tensor& b, int64_t element) {
+  if (same(a, b, element))
+    return 0;
+  if (is_nan(a, element) || is_nan(b, element))
+    return std::nullopt;
+  const Int128 apart = ordinal(a, element) - ordinal(b, element);
+  return static_cast<uint64_t>(apart < 0 ? -apart : apart);
+}
 
-std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b) {
+/// The parts of complex numbers; of others, whose imaginary parts are 0, as doubles.
+Tensor parts_of(const Tensor& tensor) {
+  return parts(is_complex(tensor.dtype()) ? tensor : convert(tensor, Dtype::C128));
+}
+
+/// Of elements that have this many parts each, side by side.
+std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b, int64_t parts) {
   std::optional<TensorDifference> difference;
   const bool counts_ulps = is_float(a.dtype()) && a.dtype() == b.dtype();
-  for (int64_t i = 0; i < a.elements(); ++i) {
-    if (same(a, b, i))
-      continue;
-    std::optional<uint64_t> ulps;
-    if (counts_ulps && !is_nan(a, i) && !is_nan(b, i)) {
-      const Int128 apart = ordinal(a, i) - ordinal(b, i);
-      ulps = static_cast<uint64_t>(apart < 0 ? -apart : apart);
+  for (int64_t i = 0; i < a.elements() / parts; ++i) {
+    bool differs = false;
+    std::optional<uint64_t> ulps;  // of the part that is furthest off
+    if (counts_ulps)
+      ulps = 0;
+    for (int64_t part = parts * i; part < parts * (i + 1); ++part) {
+      differs = differs || !same(a, b, part);
+      const std::optional<uint64_t> apart = counts_ulps ? ulps_between(a, b, part) : std::nullopt;
+      ulps = ulps && apart ? std::optional(std::max(*ulps, *apart)) : std::nullopt;
     }
+    if (!differs)
+      continue;
     if (!difference)
       difference = TensorDifference{i, 0, ulps, ulps};
     ++difference->count;
@@ -56,6 +75,14 @@ std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& 
       difference->most_ulps = std::max(*difference->most_ulps, *ulps);
   }
   return difference;
+}
+
+}  // namespace
+
+std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b) {
+  if (is_complex(a.dtype()) || is_complex(b.dtype()))
+    return first_difference(parts_of(a), parts_of(b), 2);
+  return first_difference(a, b, 1);
 }
 
 }  // namespace orrery

@@ -37,4 +37,11 @@ inline double element(const Tensor& tensor, size_t i) {
   return tensor.as<double>()[tensor.shape().rank() == 0 ? 0 : i];
 }
 
+/// |x| of each element, as f64. Of a complex number the root of the squares of its parts, not
+/// finite where a part is not.
+Tensor magnitudes(const Tensor& x);
+
+/// |x - y| of each pair, as f64. Of one dtype and one shape, or one is a scalar.
+Tensor distances(const Tensor& x, const Tensor& y);
+
 }  // namespace orrery

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "models/array/arith.h"
+#include "models/array/complex_functions.h"
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
@@ -18,6 +18,7 @@
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/compare.h"
+#include "verifier/oracle/complex_bounds.h"
 #include "verifier/oracle/definitions.h"
 #include "verifier/oracle/discrete_bounds.h"
 #include "verifier/oracle/elementwise_bounds.h"
@@ -32,11 +33,12 @@ namespace {
 /// order may not. But where made_exactly(i), exact arithmetic gives the same infinity or NaN.
 template <class MadeExactly>
 Tensor settled(Tensor bound, const Tensor& result, MadeExactly made_exactly) {
-  const Tensor wide = convert(result, Dtype::F64);
+  const Tensor sizes = magnitudes(result);
+  const bool has_parts = is_complex(result.dtype());  // one may be finite, and rounded
   const std::span<double> bounds = bound.as<double>();
   for (size_t i = 0; i < bounds.size(); ++i)
-    if (!std::isfinite(wide.as<double>()[i]))
-      bounds[i] = made_exactly(i) ? 0 : kNoBound;
+    if (!std::isfinite(sizes.as<double>()[i]))
+      bounds[i] = !has_parts && made_exactly(i) ? 0 : kNoBound;
   return bound;
 }
 
@@ -49,20 +51,20 @@ Tensor settled_sums(Tensor bound, const Tensor& result, const Tensor& terms,
   });
 }
 
-Tensor magnitudes(const Tensor& operand) {
-  Tensor result = convert(operand, Dtype::F64);
-  for (double& element : result.as<double>())
-    element = std::fabs(element);
-  return result;
+/// Of all parts of a number together.
+double half_smallest(Dtype dtype) {
+  return (is_complex(dtype) ? 2 : 1) * float_format(dtype).half_smallest;
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {
   return elementwise(Binary::Add, a, b);
 }
 
-/// Whether every value of `from` is one of `to`, a float.
+/// Whether every value of `from`, or its real part, is one of `to`, which is inexact.
 bool holds_every(Dtype to, Dtype from) {
-  if (from == to || from == Dtype::Pred)
+  if (is_complex(from))
+    return holds_every(to, part_dtype(from));
+  if (from == part_dtype(to) || from == Dtype::Pred)
     return true;
   const FloatFormat wide = float_format(to);
   if (is_float(from)) {
@@ -80,7 +82,7 @@ bool holds_every(Dtype to, Dtype from) {
 /// saturates.
 Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   Tensor exact = elementwise(Comparison::Eq, convert(result, value.dtype()), value);
-  if (is_float(value.dtype()))
+  if (is_inexact(value.dtype()))
     return exact;
   const Tensor wide = convert(result, Dtype::F64);
   const double most = 1 / float_format(result.dtype()).unit_roundoff;
@@ -141,7 +143,7 @@ class Bounds {
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
-    if (!is_float(type.dtype)) {
+    if (!is_inexact(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;
       if (definition.combine != Combine::None)
@@ -157,14 +159,14 @@ class Bounds {
     if (definition.combine == Combine::Add) {
       // A sum of integers is exact, and is rounded once to become a mean's float.
       const bool mean = definition.gives == Gives::Mean;
-      const bool exact = !is_float(program_.value(op.operands.front()).type.dtype);
+      const bool exact = !is_inexact(program_.value(op.operands.front()).type.dtype);
       const FloatFormat format = float_format(type.dtype);
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
       const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
         return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
-               (mean ? format.half_smallest : 0);
+               (mean ? half_smallest(type.dtype) : 0);
       });
       const std::optional<ValueId> result = futures_.result(op);
       if (result && values_.at(*result, device))
@@ -205,11 +207,12 @@ class Bounds {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
-    if (!is_float(result.dtype()))
+    if (!is_inexact(result.dtype()))
       return discrete_bound(op, values, errors, result);
     const FloatFormat format = float_format(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
-      return elementwise_bound(*computed, values, errors, result);
+      return is_complex(result.dtype()) ? complex_bound(*computed, values, errors, result)
+                                        : elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
     const std::span<const double> r = sizes.as<double>();
     switch (op.kind) {
@@ -221,9 +224,15 @@ class Bounds {
                  [&, exact = converts_exactly(*values[0], result)](double error, size_t i) {
                    return exact.as<arith::Pred>()[i].value != 0
                               ? error
-                              : error + format.unit_roundoff * r[i] + format.half_smallest;
+                              : error + format.unit_roundoff * r[i] + half_smallest(result.dtype());
                  }),
             result, magnitudes(*values[0]), *errors[0]);
+      case OpKind::Real:
+      case OpKind::Imag:
+      case OpKind::Conj:
+        return *errors[0];
+      case OpKind::Complex:
+        return each(sum(*errors[0], *errors[1]), [](double error, size_t) { return error; });
       case OpKind::ReduceSum:
         return sum_bound(op, *values[0], *errors[0], result);
       case OpKind::ReduceMax:
@@ -284,6 +293,30 @@ class Bounds {
     return bounds;
   }
 
+  static Tensor complex_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                              const std::vector<const Tensor*>& errors, const Tensor& result) {
+    std::vector<Tensor> wide;
+    std::vector<Tensor> sizes;
+    for (const Tensor* value : values) {
+      wide.push_back(convert(*value, Dtype::C128));
+      sizes.push_back(magnitudes(*value));
+    }
+    const auto operand = [&](size_t k, size_t i) {
+      return Approximate{element(sizes[k], i), element(*errors[k], i)};
+    };
+    Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
+      if (const auto* unary = std::get_if<Unary>(&op)) {
+        const arith::Wide x = arith::wide(wide[0].as<arith::C128>()[i]);
+        return complex_carried_error(*unary, {x, element(*errors[0], i)}, r) +
+               complex_own_rounding(*unary, r, result.dtype());
+      }
+      const Binary binary = std::get<Binary>(op);  // comparisons give pred
+      return carried_error(binary, operand(0, i), operand(1, i), r) +
+             complex_own_rounding(binary, r, result.dtype());
+    });
+    return settled(std::move(bound), result, [](size_t) { return false; });
+  }
+
   static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
                                   const std::vector<const Tensor*>& errors, const Tensor& result) {
     std::vector<Tensor> sizes;
@@ -331,11 +364,13 @@ class Bounds {
     const FloatFormat accumulated =
         float_format(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
     const FloatFormat format = float_format(result.dtype());
-    const double roundings = (count + 1) * accumulated.unit_roundoff;
+    const bool has_parts = is_complex(result.dtype());
+    const double roundings = (count + (has_parts ? 3 : 1)) * accumulated.unit_roundoff;
+    const double smallest = (has_parts ? 3 : 1) * count * accumulated.half_smallest;
     const Tensor sizes = magnitudes(result);
     Tensor bound = each(carried, [&](double error, size_t i) {
-      return error + roundings * products.as<double>()[i] + count * accumulated.half_smallest +
-             format.unit_roundoff * sizes.as<double>()[i] + format.half_smallest;
+      return error + roundings * products.as<double>()[i] + smallest +
+             format.unit_roundoff * sizes.as<double>()[i] + half_smallest(result.dtype());
     });
     return settled(std::move(bound), result, [](size_t) { return false; });
   }
@@ -361,8 +396,11 @@ DeviceValues error_bounds(const Program& program, const Lowered& lowered,
 namespace {
 
 template <class E>
-Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor& b,
-                            const Tensor& bound_b) {
+Nearness nearness_of_inexact(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                             const Tensor& bound_b) {
+  const Tensor sizes_a = magnitudes(a);
+  const Tensor sizes_b = magnitudes(b);
+  const Tensor apart = distances(a, b);
   Nearness nearness;
   for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
     const E x = a.as<E>()[i];
@@ -371,16 +409,15 @@ Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor
       continue;
     const auto element = static_cast<int64_t>(i);
     const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
-    const auto wide_x = static_cast<double>(arith::widen(x));
-    const auto wide_y = static_cast<double>(arith::widen(y));
-    const Verdict verdict = by_bound(wide_x, wide_y, allowed);
+    const double found = apart.as<double>()[i];
+    const double larger = std::max(sizes_a.as<double>()[i], sizes_b.as<double>()[i]);
+    const Verdict verdict = by_bound({found, larger}, allowed);
     if (verdict == Verdict::Fails) {
       nearness.wrong = element;
       return nearness;
     }
     if (verdict == Verdict::Undecided && !nearness.undecided)
       nearness.undecided = element;
-    const double found = std::fabs(wide_x - wide_y);
     if (found > nearness.largest.found)
       nearness.largest = {found, allowed};
   }
@@ -392,8 +429,8 @@ Nearness nearness_of_floats(const Tensor& a, const Tensor& bound_a, const Tensor
 Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b) {
   return dispatch(a.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsFloat<E>) {
-      return nearness_of_floats<E>(a, bound_a, b, bound_b);
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      return nearness_of_inexact<E>(a, bound_a, b, bound_b);
     } else {
       Nearness nearness;
       for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i) {

@@ -23,6 +23,13 @@
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
 //    operands may change them, as of a comparison of two floats that are nearer than their errors;
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
+// Bounds of complex elements are on the distance in the plane, |a - b|, and |x|, |r| are
+// magnitudes. The formulas are those of floats, but for
+//  - elementwise ops: complex_bounds.h; real, imag, conj: e; complex: e_x + e_y;
+//  - half_smallest, of two parts: twice that;
+//  - dot_general: (K + 3) v sum |x y| + 3 K half_smallest, since a product is off by sqrt(5) v |x
+//  y|;
+//  - what is not finite: always infinite, since one part may be and the other round.
 // Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
 // arithmetic in doubles.
 
@@ -41,8 +48,8 @@ DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values);
 
 /// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
-/// Of other floats, by_bound() (compare.h) says what the sum of their bounds decides; other
-/// integers and preds are wrong where both are exact, else undecided.
+/// Of other floats and complex numbers, by_bound() (compare.h) says what the sum of their bounds
+/// decides; other integers and preds are wrong where both are exact, else undecided.
 struct Nearness {
   std::optional<int64_t> wrong;      // the first that differs by more than its bound
   std::optional<int64_t> undecided;  // the first of which its bound decides nothing

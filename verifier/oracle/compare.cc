@@ -55,7 +55,7 @@ std::optional<int64_t> first_different(const E* a, const E* b, int64_t count) {
   if (count == 0 || std::memcmp(a, b, static_cast<size_t>(count) * sizeof(E)) == 0)
     return std::nullopt;
   for (int64_t i = 0; i < count; ++i)
-    if (arith::bits_of(a[i]) != arith::bits_of(b[i]))
+    if (!arith::same_bits(a[i], b[i]))
       return i;
   return std::nullopt;
 }
@@ -67,7 +67,19 @@ void note(std::optional<Mismatch>& lowest, int64_t element, const Tensor& expect
     lowest = Mismatch{element, element_text(expected, element), element_text(got, element), bound};
 }
 
-/// Compares sums that may run in two orders.
+/// What the sums of a type add: floats, of complex numbers their parts.
+template <class E>
+struct Summands {
+  using Float = E;
+  static constexpr int64_t kCount = 1;
+};
+template <class Part>
+struct Summands<arith::Complex<Part>> {
+  using Float = Part;
+  static constexpr int64_t kCount = 2;
+};
+
+/// Compares sums that may run in two orders. E is the float that they add.
 template <class E>
 class SumComparison {
  public:
@@ -79,7 +91,10 @@ class SumComparison {
         got_(got),
         format_(float_format(expected.dtype())) {}
 
-  void element(const Part& part, int64_t at, int64_t source, Differences& found) const {
+  /// Compares summand `at` of the results, sums of summand `source` of the operands, of which each
+  /// element has `count`.
+  void summand(const Part& part, int64_t at, int64_t source, int64_t count,
+               Differences& found) const {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
     const E have = got_.as<E>()[static_cast<size_t>(at)];
     const Terms terms = terms_of<E>(part, operands_, source);
@@ -91,11 +106,12 @@ class SumComparison {
         definition_.gives == Gives::Mean ? mean_bound(part, want, have, sums, format_) : sums;
     if (!finite && terms.magnitude + sums >= format_.largest)
       bound = std::numeric_limits<double>::infinity();  // it can overflow
-    const Verdict verdict = by_bound(x, y, bound);
+    const Verdict verdict =
+        by_bound({std::fabs(x - y), std::max(std::fabs(x), std::fabs(y))}, bound);
     if (verdict == Verdict::Fails)
-      note(found.wrong, at, expected_, got_, bound);
+      note(found.wrong, at / count, expected_, got_, bound);
     else if (verdict == Verdict::Undecided)
-      note(found.undecided, at, expected_, got_, bound);
+      note(found.undecided, at / count, expected_, got_, bound);
   }
 
  private:
@@ -112,7 +128,9 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
   Differences found;
   const E* const want = expected.as<E>().data();
   const E* const have = got.as<E>().data();
-  [[maybe_unused]] std::optional<SumComparison<E>> sums;  // from the first difference on
+  using Added = Summands<E>;
+  // From the first difference on.
+  [[maybe_unused]] std::optional<SumComparison<typename Added::Float>> sums;
   for (const Part& part : definition.parts) {
     part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
       if (found.wrong && found.wrong->element <= first)
@@ -123,11 +141,13 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
         if (!next)
           return;
         at += *next;
-        if constexpr (arith::kIsFloat<E>) {
+        if constexpr (arith::kIsFloat<typename Added::Float>) {
           if (depends_on_order(definition, operands[0]->dtype())) {
             if (!sums)
               sums.emplace(definition, operands, expected, got);
-            sums->element(part, first + at, source + at, found);
+            for (int64_t k = 0; k < Added::kCount; ++k)
+              sums->summand(part, Added::kCount * (first + at) + k,
+                            Added::kCount * (source + at) + k, Added::kCount, found);
             ++at;
             continue;
           }
@@ -141,12 +161,12 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
 
 }  // namespace
 
-Verdict by_bound(double a, double b, double bound) {
+Verdict by_bound(Apart numbers, double bound) {
   if (std::isinf(bound))
     return Verdict::Undecided;
-  if (!(std::fabs(a - b) <= bound))
+  if (!(numbers.distance <= bound))
     return Verdict::Fails;
-  const bool decides = bound == 0 || bound < std::max(std::fabs(a), std::fabs(b));
+  const bool decides = bound == 0 || bound < numbers.larger;
   return decides ? Verdict::Holds : Verdict::Undecided;
 }
 

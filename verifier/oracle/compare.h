@@ -10,6 +10,8 @@
 // (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 // SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
 //
+// Complex sums and means are compared part by part, since these add apart.
+//
 // by_bound() says what a bound decides. An element none of whose terms is other than 0 has a bound
 // of 0. Nothing bounds a sum that can overflow in one order and not in another.
 
@@ -33,10 +35,16 @@ struct Mismatch {
   std::optional<double> bound;  // on the difference, where orders may differ
 };
 
-/// What a bound on their difference says of two floats that are not the same. It decides nothing of
+/// Two numbers: their distance, and the magnitude of the larger.
+struct Apart {
+  double distance;
+  double larger;
+};
+
+/// What a bound on their distance says of two numbers that are not the same. It decides nothing of
 /// them if it is as large as the larger of both: then a zero would be within it. Nor if it is
 /// infinite.
-Verdict by_bound(double a, double b, double bound);
+Verdict by_bound(Apart numbers, double bound);
 
 /// That bound in words, after "roundings allow": "a difference of 0.5, as large as the values".
 std::string allowed_text(Verdict verdict, double bound);

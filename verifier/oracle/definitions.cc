@@ -171,14 +171,15 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
 /// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
 /// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
 Tensor mean(const Tensor& sums, int64_t ranks) {
-  Tensor wide = convert(sums, Dtype::F64);
-  for (double& sum : wide.as<double>())
+  const bool has_parts = is_complex(sums.dtype());
+  Tensor wide = convert(sums, has_parts ? Dtype::C128 : Dtype::F64);
+  for (double& sum : wide.as<double>())  // both parts of a complex sum
     sum /= static_cast<double>(ranks);
   return convert(wide, sums.dtype());
 }
 
 bool depends_on_order(const Definition& definition, Dtype operand) {
-  return definition.combine == Combine::Add && is_float(operand);
+  return definition.combine == Combine::Add && is_inexact(operand);
 }
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {

@@ -16,16 +16,15 @@ namespace {
 /// Of a comparison of x and y: exact where they are further apart than their errors.
 Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const Tensor& y_error,
                 Tensor bound) {
-  const Tensor left = convert(x, Dtype::F64);
-  const Tensor right = convert(y, Dtype::F64);
+  const Tensor apart = distances(x, y);
   return each(std::move(bound), [&](double, size_t i) {
     const double error = element(x_error, i) + element(y_error, i);
-    const double apart = std::fabs(element(left, i) - element(right, i));
-    return error == 0 || error < apart ? 0 : kNoBound;
+    return error == 0 || error < element(apart, i) ? 0 : kNoBound;
   });
 }
 
-/// Of a conversion of x: exact where all values within the error convert to the same.
+/// Of a conversion of x: exact where all values within the error convert to the same. Of a complex
+/// number by its real part, which is off by no more.
 Tensor converted(const Tensor& x, const Tensor& x_error, Dtype to, Tensor bound) {
   const Tensor wide = convert(x, Dtype::F64);
   return each(std::move(bound), [&](double, size_t i) {

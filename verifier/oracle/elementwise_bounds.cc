@@ -8,13 +8,6 @@ namespace orrery {
 
 namespace {
 
-/// Infinite where `denominator` is not positive.
-double quotient(double numerator, double denominator) {
-  if (numerator == 0)
-    return 0;
-  return denominator > 0 ? numerator / denominator : std::numeric_limits<double>::infinity();
-}
-
 /// The largest error in f64, in units in the last place: models/array/transcendental.h.
 double units_in_the_last_place(Unary op) {
   switch (op) {
@@ -36,6 +29,12 @@ double units_in_the_last_place(Unary op) {
 }
 
 }  // namespace
+
+double quotient(double numerator, double denominator) {
+  if (numerator == 0)
+    return 0;
+  return denominator > 0 ? numerator / denominator : std::numeric_limits<double>::infinity();
+}
 
 double carried_error(Unary op, Approximate x, double result) {
   const double e = x.error;

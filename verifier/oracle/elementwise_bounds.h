@@ -27,6 +27,9 @@ struct Approximate {
   double error;  // its distance from the exact value at most
 };
 
+/// Infinite where `denominator` is not positive, but 0 where `numerator` is.
+double quotient(double numerator, double denominator);
+
 double carried_error(Unary op, Approximate x, double result);
 double carried_error(Binary op, Approximate x, Approximate y, double result);
 

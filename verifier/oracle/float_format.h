@@ -22,9 +22,9 @@ struct FloatFormat {
 /// each. This factor covers them, for every n that fits an id.
 inline constexpr double kBoundSlack = 1 + 0x1p-20;
 
-/// Requires a float dtype.
+/// Of a complex dtype, that of its parts. Requires a float or complex dtype.
 inline FloatFormat float_format(Dtype dtype) {
-  switch (dtype) {
+  switch (part_dtype(dtype)) {
     case Dtype::F16:
       return {0x1p-11, 0x1p-25, 65504.0};
     case Dtype::BF16:

@@ -24,7 +24,7 @@ int64_t extents(const Shape& shape, const std::vector<int64_t>& dimensions) {
 }  // namespace
 
 int64_t terms(const Program& program, const Op& op) {
-  if (op.results.empty() || !is_float(program.value(op.results.front()).type.dtype))
+  if (op.results.empty() || !is_inexact(program.value(op.results.front()).type.dtype))
     return 1;
   if (op.site) {
     size_t largest = 1;

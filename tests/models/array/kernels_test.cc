@@ -22,6 +22,8 @@ using test::of;
 
 /// Elements of any bits, NaNs and subnormals among them; for pred 0 or 1.
 Tensor random_bits(Dtype dtype, Shape shape, Random& random) {
+  if (is_complex(dtype))
+    return joined(random_bits(part_dtype(dtype), test::with_parts(shape), random));
   Tensor tensor(dtype, std::move(shape));
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const uint64_t bits = random.next();
@@ -33,14 +35,20 @@ Tensor random_bits(Dtype dtype, Shape shape, Random& random) {
 
 template <class E>
 E folded(Combine combine, E x, E y) {
-  if (combine == Combine::Max)
-    return arith::maximum(x, y);
-  if (combine == Combine::Min)
-    return arith::minimum(x, y);
+  if constexpr (arith::kIsOrdered<E>) {
+    if (combine == Combine::Max)
+      return arith::maximum(x, y);
+    if (combine == Combine::Min)
+      return arith::minimum(x, y);
+  }
   if constexpr (arith::kIsNumber<E>)
     return arith::add(x, y);
   else
     return x;
+}
+
+bool combines(Dtype dtype, Combine combine) {
+  return combine == Combine::Add ? dtype != Dtype::Pred : !is_complex(dtype);
 }
 
 /// One element at a time, by arith.h alone.
@@ -59,7 +67,7 @@ Tensor combined_slowly(Combine combine, const Tensor& left, const Tensor& right)
 TEST_CASE("combine_into: equals arith.h element by element, in place or not, at every length") {
   for (const Dtype dtype : all_dtypes()) {
     for (const Combine combine : {Combine::Add, Combine::Max, Combine::Min}) {
-      if (dtype == Dtype::Pred && combine == Combine::Add)
+      if (!combines(dtype, combine))
         continue;
       Random random(1);
       // Lengths around those of machine vectors, so that their ends are seen too.
@@ -98,7 +106,7 @@ TEST_CASE("combine_into: equals arith.h element by element, in place or not, at 
 TEST_CASE("combine_into: order of the operands does not matter, bit for bit") {
   for (const Dtype dtype : all_dtypes()) {
     for (const Combine combine : {Combine::Add, Combine::Max, Combine::Min}) {
-      if (dtype == Dtype::Pred && combine == Combine::Add)
+      if (!combines(dtype, combine))
         continue;
       CAPTURE(name(dtype));
       Random random(2);
@@ -115,6 +123,8 @@ TEST_CASE("combine_into: what is no reduction is a bug of the caller") {
   std::byte* data = tensor.bytes().data();
   CHECK_THROWS_AS(combine_into(Dtype::Pred, Combine::Add, data, data, data, 1), InternalError);
   CHECK_THROWS_AS(combine_into(Dtype::S8, Combine::None, data, data, data, 1), InternalError);
+  CHECK_THROWS_AS(combine_into(Dtype::C64, Combine::Max, data, data, data, 0), InternalError);
+  CHECK_THROWS_AS(combine_into(Dtype::C64, Combine::Min, data, data, data, 0), InternalError);
 }
 
 TEST_CASE("convert: equals arith.h element by element, between all dtypes") {
@@ -134,7 +144,7 @@ TEST_CASE("convert: equals arith.h element by element, between all dtypes") {
           using To = typename decltype(to_tag)::type;
           for (size_t i = 0; i < 67; ++i) {
             const To expected = arith::convert<To>(source.as<From>()[i]);
-            if (arith::bits_of(result.as<To>()[i]) != arith::bits_of(expected))
+            if (!arith::same_bits(result.as<To>()[i], expected))
               ++wrong;
           }
         });
@@ -158,6 +168,7 @@ TEST_CASE("full: which numbers a dtype has") {
   CHECK((has_number(Dtype::F16, 65519) && has_number(Dtype::F16, 0.1)));
   CHECK_FALSE((has_number(Dtype::F16, 65520) || has_number(Dtype::F16, 1e-9)));
   CHECK((has_number(Dtype::F8E5M2, kInfinity) && has_number(Dtype::F8E5M2, kNan)));
+  CHECK((has_number(Dtype::C64, 0.1) && !has_number(Dtype::C64, 1e39)));
   CHECK((!has_number(Dtype::F8E4M3FN, kInfinity) && has_number(Dtype::F8E4M3FN, kNan)));
 }
 

@@ -10,8 +10,10 @@
 
 namespace orrery::test {
 
-/// Integers of the range of small_integers().
+/// Integers of the range of small_integers(), also as the parts of complex numbers.
 inline Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
+  if (is_complex(dtype))
+    return joined(random_small_integers(part_dtype(dtype), with_parts(shape), random));
   Tensor tensor(dtype, std::move(shape));
   const IntegerBounds range = small_integers(dtype);
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -19,8 +21,11 @@ inline Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
   return tensor;
 }
 
-/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype. Integers: any bits. Pred: 0 or 1.
+/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype; also as the parts of complex
+/// numbers. Integers: any bits. Pred: 0 or 1.
 inline Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {
+  if (is_complex(dtype))
+    return joined(random_normalish(part_dtype(dtype), with_parts(shape), random));
   Tensor tensor(dtype, std::move(shape));
   const uint64_t mask = dtype == Dtype::Pred ? 1 : ~uint64_t{0};
   for (int64_t i = 0; i < tensor.elements(); ++i) {

@@ -67,6 +67,8 @@ TEST_CASE("reduce: of nothing is the identity") {
 
 TEST_CASE("reduce: every value of every dtype folds with the identity to itself") {
   for (const Dtype dtype : all_dtypes()) {
+    if (is_complex(dtype))
+      continue;  // has sums only
     CAPTURE(name(dtype));
     const int64_t patterns = dtype == Dtype::Pred ? 2 : 256;
     Tensor tensor(dtype, {patterns, 1});
@@ -116,7 +118,9 @@ TEST_CASE("reduce: each element is the fold, row-major, of those it stands for")
         *rc::gen::container<std::vector<int64_t>>(rank, rc::gen::inRange<int64_t>(0, 4)));
     Random random(*rc::gen::arbitrary<uint64_t>());
     const Tensor tensor = random_normalish(dtype, shape, random);
-    const Combine combine = *rc::gen::element(Combine::Add, Combine::Max, Combine::Min);
+    const Combine combine = is_complex(dtype)
+                                ? Combine::Add
+                                : *rc::gen::element(Combine::Add, Combine::Max, Combine::Min);
     std::vector<int64_t> axes;
     std::vector<int64_t> kept;
     for (size_t d = 0; d < rank; ++d)
@@ -138,7 +142,8 @@ TEST_CASE("reduce: each element is the fold, row-major, of those it stands for")
         target = target * static_cast<size_t>(shape[static_cast<size_t>(d)]) +
                  static_cast<size_t>(index[static_cast<size_t>(d)]);
       Tensor element(dtype, {});
-      set_element_bits(element, 0, element_bits(tensor, place));
+      std::copy_n(tensor.bytes().begin() + place * itemsize(dtype).count(), itemsize(dtype).count(),
+                  element.bytes().begin());
       const Tensor next = convert(element, wide);
       combine_into(wide, combine, folds[target].bytes().data(), folds[target].bytes().data(),
                    next.bytes().data(), 1);

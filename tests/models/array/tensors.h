@@ -3,6 +3,7 @@
 // Small tensors and odd numbers, for several tests.
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -36,6 +37,21 @@ inline Tensor of(Dtype dtype, Shape shape, const std::vector<double>& values) {
 /// A vector.
 inline Tensor of(Dtype dtype, const std::vector<double>& values) {
   return of(dtype, {static_cast<int64_t>(values.size())}, values);
+}
+
+/// A vector of a complex dtype.
+inline Tensor complex_numbers(Dtype dtype, const std::vector<std::complex<double>>& values) {
+  std::vector<double> both;
+  for (const std::complex<double> value : values) {
+    both.push_back(value.real());
+    both.push_back(value.imag());
+  }
+  return joined(of(part_dtype(dtype), {static_cast<int64_t>(values.size()), 2}, both));
+}
+
+/// The shape of the parts of such elements.
+inline Shape with_parts(const Shape& shape) {
+  return shape.inserted(shape.rank(), 2);
 }
 
 /// Bit for bit, unlike ==, to which every NaN is the same.

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "models/array/elementwise.h"
 #include "models/base/check.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
@@ -99,13 +100,40 @@ TEST_CASE("parse_element: reads back what element_text wrote") {
       const auto which = *rc::gen::inRange<size_t>(1, all_dtypes().size());
       const auto word = *rc::gen::arbitrary<uint64_t>();
       const Dtype dtype = all_dtypes()[which];
-      const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
-      const Tensor tensor = with_bits(dtype, word >> (64U - width));
+      const Dtype part = part_dtype(dtype);
+      const auto width = static_cast<unsigned>(8 * itemsize(part).count());
+      Tensor tensor = with_bits(part, word >> (64U - width));
+      if (is_complex(dtype)) {
+        const auto other = *rc::gen::arbitrary<uint64_t>();
+        const Tensor im = with_bits(part, other >> (64U - width));
+        tensor = complex(tensor, im);
+      }
       Tensor read(dtype, {1});
       RC_ASSERT(parse_element(element_text(tensor, 0), read, 0));
       RC_ASSERT(read == tensor);
     });
   }
+}
+
+TEST_CASE("element_text, parse_element: both parts of a complex number") {
+  const Tensor z = test::complex_numbers(Dtype::C64, {{0.1, -0.0}, {test::kNan, test::kInf}});
+  CHECK(element_text(z, 0) == "[0.1,-0]");
+  CHECK(element_text(z, 1) == "[NaN,Infinity]");
+  Tensor read(Dtype::C128, {1});
+  CHECK(parse_element("[1.5,-2]", read, 0));
+  CHECK(read == test::complex_numbers(Dtype::C128, {{1.5, -2}}));
+  for (const std::string_view text :
+       {"1", "[1]", "[1,2", "1,2]", "[,2]", "[1,]", "[1,2,3]", "[]", "[1,1e999]"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_element(text, read, 0));
+  }
+  CHECK(read == test::complex_numbers(Dtype::C128, {{1.5, -2}}));
+  // Their bits are those of the parts.
+  CHECK(joined(parts(z)) == z);
+  CHECK(parts(z) ==
+        test::of(Dtype::F32, {2, 2}, {static_cast<double>(0.1F), -0.0, test::kNan, test::kInf}));
+  CHECK_THROWS_AS(element_bits(z, 0), InternalError);
+  CHECK_THROWS_AS(set_element_bits(read, 0, 1), InternalError);
 }
 
 TEST_CASE("parse_element: other spellings of numbers, rounded to nearest even") {

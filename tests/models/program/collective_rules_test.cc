@@ -124,16 +124,26 @@ TEST_CASE("psum: pred is counted in s32, other dtypes are kept") {
   }
 }
 
-TEST_CASE("pmean: floats are kept, integers become f32, and those of 64 bits f64") {
+TEST_CASE(
+    "pmean: floats and complex numbers are kept, integers become f32, and those of 64 bits f64") {
   const Mesh mesh({{"x", 2}});
   for (const Dtype dtype : all_dtypes()) {
     const Dtype wide = itemsize(dtype) == Bytes(8) ? Dtype::F64 : Dtype::F32;
     CHECK(outcome(mesh, OpKind::Pmean, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
-          fmt::format("{}[3]", name(is_float(dtype) ? dtype : wide)));
+          fmt::format("{}[3]", name(is_inexact(dtype) ? dtype : wide)));
   }
   // Over no axes as well, where the divisor is 1.
   CHECK(outcome(mesh, OpKind::Pmean, {type(Dtype::Pred, {3}, "V")}, {{"axis_name", Names{}}}) ==
         "f32[3]{V:x}");
+}
+
+TEST_CASE("pmax, pmin, pargmax, pargmin: complex numbers have no order") {
+  const Mesh mesh({{"x", 2}});
+  for (const OpKind kind : {OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin})
+    for (const Dtype dtype : {Dtype::C64, Dtype::C128})
+      CHECK(outcome(mesh, kind, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
+            fmt::format(": expected elements that have an order, got {}; complex numbers have none",
+                        name(dtype)));
 }
 
 TEST_CASE("pargmax, pargmin: s32, along one axis") {

@@ -71,16 +71,23 @@ TEST_CASE("elementwise: a scalar is one element to read, the result decides the 
   CHECK(sum.bytes == Bytes(4 + 24 + 24));
 }
 
-TEST_CASE("max, min: of every dtype, pred too") {
+/// The refusal of what needs an order.
+std::string unordered(std::string_view dtype) {
+  return "of: expected elements that have an order, got " + std::string(dtype) +
+         "; complex numbers have none";
+}
+
+TEST_CASE("max, min: of every dtype that has an order, pred too") {
   for (const OpKind kind : {OpKind::Max, OpKind::Min}) {
     CHECK(outcome(kind, {plain(Dtype::Pred, {2}), plain(Dtype::Pred, {2})}) == "pred[2]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::U64, {})}) == "u64[]");
     CHECK(outcome(kind, {plain(Dtype::U64, {}), plain(Dtype::S64, {})}) ==
           "of: expected operands of one dtype, got u64[] and s64[]; nothing is converted unasked");
+    CHECK(outcome(kind, {plain(Dtype::C64, {2}), plain(Dtype::C64, {2})}) == unordered("c64"));
   }
 }
 
-TEST_CASE("neg: of numbers; exp and its kin: of floats") {
+TEST_CASE("neg: of numbers; exp and its kin: of floats and complex numbers") {
   CHECK(outcome(OpKind::Neg, {plain(Dtype::U8, {2})}) == "u8[2]");
   CHECK(outcome(OpKind::Neg, {plain(Dtype::Pred, {2})}) ==
         "of: expected operands of numbers, got pred");
@@ -88,8 +95,56 @@ TEST_CASE("neg: of numbers; exp and its kin: of floats") {
                             OpKind::Sin, OpKind::Cos}) {
     CAPTURE(rules(kind).name);
     CHECK(outcome(kind, {plain(Dtype::F8E5M2, {2, 3})}) == "f8e5m2[2,3]");
-    CHECK(outcome(kind, {plain(Dtype::S32, {2})}) == "of: expected floats, got s32");
+    CHECK(outcome(kind, {plain(Dtype::C128, {2, 3})}) == "c128[2,3]");
+    CHECK(outcome(kind, {plain(Dtype::S32, {2})}) ==
+          "of: expected floats or complex numbers, got s32");
   }
+}
+
+TEST_CASE("real, imag: floats of complex numbers") {
+  for (const OpKind kind : {OpKind::Real, OpKind::Imag}) {
+    CHECK(outcome(kind, {plain(Dtype::C64, {2, 3})}) == "f32[2,3]");
+    CHECK(outcome(kind, {plain(Dtype::C128, {})}) == "f64[]");
+    CHECK(outcome(kind, {plain(Dtype::F32, {2})}) == "of: expected complex numbers, got f32");
+  }
+}
+
+TEST_CASE("conj: complex numbers, of their floats too") {
+  CHECK(outcome(OpKind::Conj, {plain(Dtype::C128, {2})}) == "c128[2]");
+  CHECK(outcome(OpKind::Conj, {plain(Dtype::F32, {2})}) == "c64[2]");
+  CHECK(outcome(OpKind::Conj, {plain(Dtype::BF16, {2})}) ==
+        "of: expected complex numbers, or f32 or f64, got bf16");
+}
+
+TEST_CASE("complex: of two parts of one dtype, f32 or f64; a scalar goes with any shape") {
+  const ValueType part = plain(Dtype::F32, {2});
+  CHECK(outcome(OpKind::Complex, {part, part}) == "c64[2]");
+  CHECK(outcome(OpKind::Complex, {part, plain(Dtype::F32, {})}) == "c64[2]");
+  CHECK(outcome(OpKind::Complex, {plain(Dtype::F64, {}), plain(Dtype::F64, {})}) == "c128[]");
+  CHECK(outcome(OpKind::Complex, {part, plain(Dtype::F64, {2})}) ==
+        "of: expected operands of one dtype, got f32[2] and f64[2]; nothing is converted unasked");
+  CHECK(outcome(OpKind::Complex, {plain(Dtype::F16, {2}), plain(Dtype::F16, {2})}) ==
+        "of: expected parts of f32 or f64, got f16");
+  CHECK(outcome(OpKind::Complex, {plain(Dtype::C64, {2}), plain(Dtype::C64, {2})}) ==
+        "of: expected parts of f32 or f64, got c64");
+}
+
+TEST_CASE("real, imag, conj, complex: linear, so unreduced sums stay unreduced") {
+  const Mesh mesh({{"x", 2}});
+  const ValueType sum = type(Dtype::C64, {2}, "U");
+  for (const OpKind kind : {OpKind::Real, OpKind::Imag})
+    CHECK(test::outcome(mesh, kind, {sum}, {}) == "f32[2]{U:x}");
+  CHECK(test::outcome(mesh, OpKind::Conj, {sum}, {}) == "c64[2]{U:x}");
+  const ValueType part = type(Dtype::F32, {2}, "U");
+  CHECK(test::outcome(mesh, OpKind::Complex, {part, part}, {}) == "c64[2]{U:x}");
+}
+
+TEST_CASE("eq, ne: of complex numbers too; lt, le, gt, ge need an order") {
+  const ValueType z = plain(Dtype::C64, {2});
+  for (const OpKind kind : {OpKind::Eq, OpKind::Ne})
+    CHECK(outcome(kind, {z, z}) == "pred[2]");
+  for (const OpKind kind : {OpKind::Lt, OpKind::Le, OpKind::Gt, OpKind::Ge})
+    CHECK(outcome(kind, {z, z}) == unordered("c64"));
 }
 
 TEST_CASE("eq, ne, lt, le, gt, ge: pred of any two of one dtype and shape") {
@@ -284,6 +339,9 @@ TEST_CASE("reductions: the axes go, the dtype stays") {
           "axes: expected a dimension from 0 to 2, got 3");
   }
   CHECK(outcome(OpKind::ReduceMax, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) == "pred[]");
+  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::C64, {2})}, {{"axes", Numbers{0}}}) == "c64[]");
+  for (const OpKind kind : {OpKind::ReduceMax, OpKind::ReduceMin})
+    CHECK(outcome(kind, {plain(Dtype::C64, {2})}, {{"axes", Numbers{0}}}) == unordered("c64"));
   CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) ==
         "of: expected an operand of numbers, got pred");
 }
@@ -432,6 +490,14 @@ TEST_CASE("dot_general: the result's dtype is the operands', or a wider one that
   CHECK(preferred(Dtype::S8, Dtype::S32) == "s32[]");
   CHECK(preferred(Dtype::S8, Dtype::F32) == "f32[]");
   CHECK(preferred(Dtype::Pred, Dtype::Pred) == "pred[]");
+  CHECK(preferred(Dtype::C64, Dtype::C64) == "c64[]");
+  CHECK(preferred(Dtype::C64, Dtype::C128) == "c128[]");
+  CHECK(preferred(Dtype::C128, Dtype::C64) ==
+        "preferred_element_type: expected a dtype that c128 widens to, got c64");
+  CHECK(preferred(Dtype::C64, Dtype::F64) ==
+        "preferred_element_type: expected a dtype that c64 widens to, got f64");
+  CHECK(preferred(Dtype::F32, Dtype::C64) ==
+        "preferred_element_type: expected a dtype that f32 widens to, got c64");
   CHECK(preferred(Dtype::F32, Dtype::BF16) ==
         "preferred_element_type: expected a dtype that f32 widens to, got bf16");
   CHECK(preferred(Dtype::F16, Dtype::S32) ==
@@ -479,6 +545,21 @@ TEST_CASE("cost: dot_general is 2 M N K, its rate the operands'") {
   CHECK(of.flops == Flops(2 * 7 * 2 * 5 * 3));
   CHECK(of.bytes == Bytes(2 * (7 * 2 * 3 + 7 * 3 * 5) + 4 * (7 * 2 * 5)));
   CHECK(of.dtype == Dtype::BF16);
+}
+
+TEST_CASE(
+    "cost: dot_general of complex numbers has four products of their parts for each product") {
+  const Cost of = cost(OpKind::DotGeneral, {plain(Dtype::C64, {2, 3}), plain(Dtype::C64, {3, 5})},
+                       {{"dimension_numbers", Lists{{1}, {0}, {}, {}}}});
+  CHECK(of.flops == Flops(4 * 2 * 2 * 5 * 3));
+  CHECK(of.dtype == Dtype::C64);
+}
+
+TEST_CASE("cost: complex arithmetic is one operation an element too, as XLA counts") {
+  const ValueType z = plain(Dtype::C128, {10});
+  CHECK(cost(OpKind::Mul, {z, z}).flops == Flops(10));
+  CHECK(cost(OpKind::Real, {z}).flops == Flops(10));
+  CHECK(cost(OpKind::Real, {z}).bytes == Bytes(10 * 16 + 10 * 8));
 }
 
 TEST_CASE("cost: a slice reads only what it keeps") {

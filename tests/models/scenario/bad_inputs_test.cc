@@ -52,17 +52,25 @@ TEST_CASE("bad input: a shape that its axes do not divide") {
         "of \"x\"");
 }
 
-TEST_CASE("bad input: a complex dtype, of an array and of a rate") {
-  Small s;
-  s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
-"flops": {"c64": "1 TFLOP/s"}})";
-  s.arrays = R"({"a": {"shape": [8], "dtype": "complex64", "spec": ["x"]}})";
-  CHECK(refusal(s.text()) ==
-        "f:3:11: /cluster/flops/c64: expected a dtype such as \"bf16\" as key, got \"c64\"; there "
-        "are no complex dtypes: carry the real and the imaginary parts as two arrays\n"
-        "f:5:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
-        "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2), got \"complex64\"; there are no complex "
-        "dtypes: carry the real and the imaginary parts as two arrays");
+TEST_CASE("bad input: an element of a complex dtype that does not have two parts of it") {
+  const auto refused = [](std::string_view elements) {
+    Small s;
+    s.arrays =
+        "{\"a\": {\"local_shape\": [1], \"dtype\": \"c64\", \"per_device\": [[[1, 2]], [[0, " +
+        std::string("0]], [[0, 0]], [") + std::string(elements) + "]]}}";
+    return refusal(s.text());
+  };
+  const std::string at = "f:4:100: /arrays/a/per_device/3/0";
+  const std::string no_pair =
+      at + ": expected an element of c64, [real part, imaginary part], got ";
+  CHECK(refused("3") == no_pair + "3");
+  CHECK(refused("[3]") == no_pair + "a list of 1");
+  CHECK(refused("[1, 2, 3]") == no_pair + "a list of 3");
+  CHECK(refused("\"NaN\"") == no_pair + "\"NaN\"");
+  CHECK(refused("[1, 1e39]") ==
+        "f:4:104: /arrays/a/per_device/3/0/1: expected a value of f32, got "
+        "1e39; it is beyond the range of f32 (infinity is written "
+        "\"Infinity\")");
 }
 
 TEST_CASE("bad input: a number that an element cannot hold exactly") {
@@ -162,20 +170,21 @@ TEST_CASE("bad input: all errors of a file at once, in its order") {
   s.program = R"([{"id": "r", "op": "psun", "of": "a", "axis_name": "x"},
 {"id": "q", "op": "psum", "of": "r", "axis_name": "x", "tiled": true}, 7])";
   s.more = R"("nane": "small")";
-  CHECK(refusal(s.text()) ==
-        "f:1:12: /orrery: expected version 1 of the format, got 2\n"
-        "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
-        "\"links\", got \"rign\"; did you mean \"ring\"?\n"
-        "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
-        "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
-        "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2), got \"f31\"; did you mean \"f32\"?\n"
-        "f:5:31: /program/0/op: unknown op \"psun\"; did you mean \"psum\"?\n"
-        "f:6:56: /program/1/tiled: unknown key \"tiled\"; expected one of \"id\", \"op\", \"of\", "
-        "\"donate\", \"site\", \"axis_name\", \"axis_index_groups\", \"algorithm\", \"channels\", "
-        "\"protocol\", \"stream\", \"slots\", \"entry\"\n"
-        "f:6:72: /program/2: expected an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": "
-        "\"x\"}, got 7\n"
-        "f:7:1: /nane: unknown key \"nane\"; did you mean \"name\"?");
+  CHECK(
+      refusal(s.text()) ==
+      "f:1:12: /orrery: expected version 1 of the format, got 2\n"
+      "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
+      "\"links\", got \"rign\"; did you mean \"ring\"?\n"
+      "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
+      "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
+      "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2, c64, c128), got \"f31\"; did you mean \"f32\"?\n"
+      "f:5:31: /program/0/op: unknown op \"psun\"; did you mean \"psum\"?\n"
+      "f:6:56: /program/1/tiled: unknown key \"tiled\"; expected one of \"id\", \"op\", \"of\", "
+      "\"donate\", \"site\", \"axis_name\", \"axis_index_groups\", \"algorithm\", \"channels\", "
+      "\"protocol\", \"stream\", \"slots\", \"entry\"\n"
+      "f:6:72: /program/2: expected an op such as {\"id\": \"y\", \"op\": \"psum\", \"of\": "
+      "\"x\"}, got 7\n"
+      "f:7:1: /nane: unknown key \"nane\"; did you mean \"name\"?");
 }
 
 }  // namespace

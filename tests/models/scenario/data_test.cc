@@ -7,9 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
+#include "tests/models/array/tensors.h"
 
 namespace orrery {
 namespace {
@@ -135,6 +137,31 @@ TEST_CASE("initial value: random sums depend on their order, in every float dtyp
     };
     CHECK_FALSE(add(add(row(0), row(1)), row(2)) == add(row(0), add(row(1), row(2))));
   }
+}
+
+TEST_CASE("initial value: of complex dtypes both parts are random, and random by their place") {
+  const Scenario s = with_array(R"({"shape": [6, 4], "dtype": "c64", "spec": ["x", "y"]})");
+  const Scenario whole = with_array(R"({"shape": [6, 4], "dtype": "c64"})");
+  CHECK(part(s, 2) == slice(part(whole, 2), {{3, 0}, {6, 2}, {}}));
+  const Tensor both = parts(part(whole, 0));
+  CHECK_FALSE(real(part(whole, 0)) == imag(part(whole, 0)));
+  for (int64_t i = 0; i < both.elements(); ++i) {
+    CHECK(std::fabs(element_as_double(both, i)) >= 1.0 / 16);
+    CHECK(std::fabs(element_as_double(both, i)) <= 1);
+  }
+}
+
+TEST_CASE("initial value: numbers and counts of complex dtypes are real; literals have two parts") {
+  CHECK(part(with_array(R"({"shape": [2], "dtype": "c64", "init": 1.5})"), 0) ==
+        test::complex_numbers(Dtype::C64, {{1.5, 0}, {1.5, 0}}));
+  CHECK(part(with_array(R"({"shape": [2], "dtype": "c128", "init": "iota"})"), 0) ==
+        test::complex_numbers(Dtype::C128, {{0, 0}, {1, 0}}));
+  const Scenario s = with_array(R"({"local_shape": [2], "dtype": "c64",
+"per_device": [[[1, -2], ["NaN", "Infinity"]], [[0, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]})");
+  CHECK(part(s, 0) == test::complex_numbers(Dtype::C64, {{1, -2}, {test::kNan, test::kInf}}));
+  const Scenario bits = with_array(R"({"local_shape": [1], "dtype": "c64", "encoding": "bits",
+"per_device": [[[1065353216, 2147483648]], [[0, 0]], [[0, 0]], [[0, 0]]]})");
+  CHECK(part(bits, 0) == test::complex_numbers(Dtype::C64, {{1, -0.0}}));
 }
 
 TEST_CASE("initial value: random integers are all the small whole numbers, and floats on request") {

@@ -141,13 +141,15 @@ TEST_CASE("writer: elements of every dtype, also those that JSON has no number f
     s.arrays = "{\"a\": {\"local_shape\": [64], \"dtype\": \"" + std::string(name(dtype)) +
                "\", \"encoding\": \"bits\", \"per_device\": [";
     Random random(static_cast<uint64_t>(dtype));
-    const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
+    const auto width = static_cast<unsigned>(8 * itemsize(part_dtype(dtype)).count());
+    const auto bits = [&] {
+      return std::to_string(dtype == Dtype::Pred ? random.below(2) : random.next() >> (64 - width));
+    };
     for (int device = 0; device < 4; ++device) {
       s.arrays += device > 0 ? ", [" : "[";
       for (int i = 0; i < 64; ++i) {
-        const uint64_t bits =
-            dtype == Dtype::Pred ? random.below(2) : random.next() >> (64 - width);
-        s.arrays += (i > 0 ? ", " : "") + std::to_string(bits);
+        s.arrays += i > 0 ? ", " : "";
+        s.arrays += is_complex(dtype) ? "[" + bits() + ", " + bits() + "]" : bits();
       }
       s.arrays += "]";
     }

@@ -1,10 +1,12 @@
 // Random collectives of every dtype against their definitions, written out here index by index. The
 // inputs are small integers, whose sums are exact in every dtype.
 
+#include <complex>
 #include <functional>
 
 #include <doctest/doctest.h>
 
+#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/random.h"
@@ -20,31 +22,38 @@ namespace {
 
 using Index = std::vector<int64_t>;
 using Operands = std::vector<Tensor>;  // of one group, by rank
+using Number = std::complex<double>;   // real, but for complex dtypes
 
-double element(const Tensor& tensor, const Index& index) {
+Number element(const Tensor& tensor, const Index& index) {
   int64_t place = 0;
   for (size_t d = 0; d < index.size(); ++d)
     place = place * tensor.shape()[d] + index[d];
-  return element_as_double(tensor, place);
+  if (!is_complex(tensor.dtype()))
+    return element_as_double(tensor, place);
+  return {element_as_double(real(tensor), place), element_as_double(imag(tensor), place)};
 }
 
 /// A tensor of which each element is said by its index.
-Tensor by_index(Dtype dtype, const Shape& shape, const std::function<double(const Index&)>& say) {
-  Tensor result(dtype, shape);
-  for (int64_t i = 0; i < result.elements(); ++i) {
+Tensor by_index(Dtype dtype, const Shape& shape, const std::function<Number(const Index&)>& say) {
+  const Dtype part = part_dtype(dtype);
+  Tensor re(part, shape);
+  Tensor im(part, shape);
+  for (int64_t i = 0; i < re.elements(); ++i) {
     Index index(shape.rank());
     int64_t rest = i;
     for (size_t d = shape.rank(); d-- > 0;) {
       index[d] = rest % shape[d];
       rest /= shape[d];
     }
-    set_element_from_double(result, i, say(index));
+    const Number number = say(index);
+    set_element_from_double(re, i, number.real());
+    set_element_from_double(im, i, number.imag());
   }
-  return result;
+  return is_complex(dtype) ? complex(re, im) : re;
 }
 
-double sum(const Operands& operands, const Index& index) {
-  double total = 0;
+Number sum(const Operands& operands, const Index& index) {
+  Number total = 0;
   for (const Tensor& operand : operands)
     total += element(operand, index);
   return total;
@@ -86,10 +95,10 @@ Case reduction(Random& random, bool largest) {
     return by_index(dtype, operands[0].shape(), [&](const Index& index) {
       if (!largest)
         return sum(operands, index);
-      double most = element(operands[0], index);
+      double most = element(operands[0], index).real();
       for (const Tensor& operand : operands)
-        most = std::max(most, element(operand, index));
-      return most;
+        most = std::max(most, element(operand, index).real());
+      return Number(most);
     });
   };
   return made;
@@ -187,7 +196,7 @@ Case random_case(Random& random, Dtype dtype, int64_t size) {
     case 0:
       return reduction(random, false);
     case 1:
-      return reduction(random, true);
+      return reduction(random, !is_complex(dtype));
     case 2:
       return all_gather(random, tiled);
     case 3:

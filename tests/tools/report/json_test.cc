@@ -166,6 +166,20 @@ TEST_CASE("JSON report: integers of 64 bits are written exactly") {
   CHECK(text(Dtype::S64, 0x20000000000001U).find("[9007199254740993],\n") != std::string::npos);
 }
 
+TEST_CASE("JSON report: a complex element is a list of its parts") {
+  Report sample = sample_report();
+  const ValueId value = sample.scenario->program.outputs[0];
+  Tensor tensor(Dtype::C64, {2});
+  REQUIRE((parse_element("[1,-0]", tensor, 0) && parse_element("[NaN,0.5]", tensor, 1)));
+  sample.values->at(value, LogicalId(0)) = tensor;
+  const auto text = [&](Encoding encoding) {
+    return json_text(sample, {{{sample.scenario->program.value(value).name, value}}, encoding});
+  };
+  CHECK(text(Encoding::Values).find("[[1.0,-0.0],[\"NaN\",0.5]]") != std::string::npos);
+  CHECK(text(Encoding::Bits).find("[[1065353216,2147483648],[2143289344,1056964608]]") !=
+        std::string::npos);
+}
+
 TEST_CASE("JSON report: with one executor, only its digest") {
   Report sample = sample_report();
   CHECK(json_text(sample, {}).find("\"digest\"") == std::string::npos);

@@ -76,5 +76,20 @@ TEST_CASE("tensor difference: different dtypes are compared by their numbers") {
   CHECK_FALSE(rounded->ulps);
 }
 
+TEST_CASE("tensor difference: of complex numbers, by the part that is furthest off") {
+  CHECK_FALSE(first_difference(of(Dtype::C64, {"[1,NaN]"}), of(Dtype::C64, {"[1,NaN]"})));
+  const auto difference =
+      first_difference(of(Dtype::C64, {"[1,2]", "[1,2]", "[0,1]"}),
+                       of(Dtype::C64, {"[1,2]", "[1.0000001,2.0000005]", "[0,1.0000001]"}));
+  REQUIRE(difference);
+  CHECK(difference->element == 1);
+  CHECK(difference->count == 2);
+  CHECK(difference->ulps == 2);  // 1 of the real part; the imaginary part has steps of 2^-22
+  CHECK(difference->most_ulps == 2);
+  CHECK_FALSE(first_difference(of(Dtype::C64, {"[0.5,-3]"}), of(Dtype::C128, {"[0.5,-3]"})));
+  CHECK_FALSE(first_difference(of(Dtype::F32, {"0.5"}), of(Dtype::C64, {"[0.5,0]"})));
+  CHECK(first_difference(of(Dtype::F32, {"0.5"}), of(Dtype::C64, {"[0.5,1]"})));
+}
+
 }  // namespace
 }  // namespace orrery::test

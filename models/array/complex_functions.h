@@ -1,0 +1,363 @@
+#pragma once
+
+// Quotient, exp, log, sqrt, rsqrt, logistic, sin and cos of complex elements. Freestanding and made
+// as in transcendental.h, so that every compiler gives the same bits. (Operators and functions of
+// std::complex are the compiler's choice.)
+//
+// Every type computes in f64, and each part is rounded once. With u = 2^-53 and r the result, the
+// computation in f64 is off by at most, as the magnitude of the difference,
+//   sqrt                     4 u |r|
+//   quotient                 6 u |r|
+//   exp, rsqrt, sin, cos     8 u |r|
+//   log                     24 u |r|
+//   logistic                16 u |r| (1 + |r|), since it has poles
+// and by 4 times the smallest positive number where parts are subnormal. Those of sqrt, exp, rsqrt,
+// sin and cos hold for each part too. For c64 the roundings of the parts add 2^-24 |r|.
+//
+// An operand with a part that is NaN gives NaN in both; quotients only where C's Annex G gives it
+// (of 2011, G.5.1: what is divided by zero is infinite, and by an infinity zero). Zero times
+// infinite is zero where the zero is exact: exp(-inf + 1i) = 0, sin(inf i) = inf i. The branch cuts
+// of log, sqrt and rsqrt are the negative real axis, where the sign of a zero imaginary part says
+// the side, as in C and NumPy. (JAX 0.10.2 takes no notice of it in sqrt on the CPU.)
+
+#include <stdint.h>
+
+#include "models/array/arith.h"
+#include "models/array/host_device.h"
+#include "models/array/transcendental.h"
+
+namespace orrery::arith {
+
+/// A complex number in the type that all compute in.
+struct Wide {
+  double re;
+  double im;
+};
+
+inline constexpr double kInfinite = __builtin_inf();
+inline constexpr Wide kNotComplex = {__builtin_nan(""), __builtin_nan("")};
+
+ORRERY_HOST_DEVICE constexpr double size_of(double x) {
+  return double_of(bits_of(x) & 0x7fffffffffffffffU);
+}
+/// `size`, which is not negative, with the sign of `of`.
+ORRERY_HOST_DEVICE constexpr double with_sign(double size, double of) {
+  return double_of(bits_of(size) | (bits_of(of) & 0x8000000000000000U));
+}
+ORRERY_HOST_DEVICE constexpr bool is_finite(double x) {
+  return size_of(x) < kInfinite;
+}
+ORRERY_HOST_DEVICE constexpr bool is_finite(Wide x) {
+  return is_finite(x.re) && is_finite(x.im);
+}
+ORRERY_HOST_DEVICE constexpr bool is_infinite(Wide x) {
+  return size_of(x.re) == kInfinite || size_of(x.im) == kInfinite;
+}
+ORRERY_HOST_DEVICE constexpr bool is_nan(Wide x) {
+  return x.re != x.re || x.im != x.im;
+}
+ORRERY_HOST_DEVICE constexpr double larger_part(Wide x) {
+  return size_of(x.re) > size_of(x.im) ? size_of(x.re) : size_of(x.im);
+}
+ORRERY_HOST_DEVICE constexpr double smaller_part(Wide x) {
+  return size_of(x.re) > size_of(x.im) ? size_of(x.im) : size_of(x.re);
+}
+
+/// x 2^n.
+ORRERY_HOST_DEVICE constexpr double scaled(double x, int64_t n) {
+  for (; n > 1000; n -= 1000)
+    x *= power_of_two(1000);
+  for (; n < -1000; n += 1000)
+    x *= power_of_two(-1000);
+  return x * power_of_two(n);
+}
+ORRERY_HOST_DEVICE constexpr Wide scaled(Wide x, int64_t n) {
+  return {scaled(x.re, n), scaled(x.im, n)};
+}
+/// The exponent of x > 0; of subnormals one less than the least.
+ORRERY_HOST_DEVICE constexpr int64_t exponent_of(double x) {
+  return static_cast<int64_t>(bits_of(x) >> 52U) - 1023;
+}
+
+/// An exact zero keeps a product zero.
+ORRERY_HOST_DEVICE constexpr double times(double exact, double other) {
+  return exact == 0 ? exact : exact * other;
+}
+
+/// The textbook's quotient, of operands scaled so that nothing overflows and what underflows is
+/// negligible (the scaling of C's Annex G, example 2 of G.5.1). The numerators are off by 2 u |x y|
+/// each, their denominator by 2 u of itself.
+ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
+  if (y.re == 0 && y.im == 0) {
+    const double infinite = with_sign(kInfinite, y.re);
+    return {infinite * x.re, infinite * x.im};
+  }
+  const bool limits = is_infinite(x) && is_finite(y);
+  const bool vanishes = is_finite(x) && is_infinite(y);
+  const auto unit = [](double part) {
+    return with_sign(size_of(part) == kInfinite ? 1.0 : 0.0, part);
+  };
+  const Wide a = limits ? Wide{unit(x.re), unit(x.im)} : x;
+  const Wide b = vanishes ? Wide{unit(y.re), unit(y.im)} : y;
+  if (limits || vanishes) {
+    const double factor = limits ? kInfinite : 0;
+    return {factor * (a.re * b.re + a.im * b.im), factor * (a.im * b.re - a.re * b.im)};
+  }
+  const int64_t of_x = exponent_of(larger_part(x));
+  const int64_t of_y = exponent_of(larger_part(y));
+  const Wide p = scaled(x, -of_x);
+  const Wide q = scaled(y, -of_y);
+  const double square = q.re * q.re + q.im * q.im;
+  const Wide quotient = {(p.re * q.re + p.im * q.im) / square,
+                         (p.im * q.re - p.re * q.im) / square};
+  return scaled(quotient, of_x - of_y);
+}
+
+/// Overflows only where the result does. Infinite if a part is, else NaN if a part is.
+ORRERY_HOST_DEVICE inline double magnitude(Wide x) {
+  if (is_infinite(x))
+    return kInfinite;
+  if (is_nan(x) || larger_part(x) == 0)
+    return larger_part(x) + smaller_part(x);
+  const int64_t n = exponent_of(larger_part(x));
+  const Wide s = scaled(x, -n);
+  return scaled(sqrt64(s.re * s.re + s.im * s.im), n);
+}
+
+/// e^x times two exact or finite factors. Where e^x alone overflows, by its square root.
+ORRERY_HOST_DEVICE constexpr Wide exp_times(double x, Wide factors) {
+  if (!(x > 709))
+    return {times(factors.re, exp64(x)), times(factors.im, exp64(x))};
+  const double root = exp64(x / 2);
+  return {times(times(factors.re, root), root), times(times(factors.im, root), root)};
+}
+
+/// e^x (cos y + i sin y).
+ORRERY_HOST_DEVICE constexpr Wide complex_exp(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  return exp_times(x.re, {cos64(x.im), x.im == 0 ? x.im : sin64(x.im)});
+}
+
+/// log(1 + f) for f from -1/2 to 1, off by at most 6 u of itself (Goldberg, "What every computer
+/// scientist should know about floating-point arithmetic", ACM Computing Surveys 23, 1991, theorem
+/// 4).
+ORRERY_HOST_DEVICE constexpr double log_of_one_plus(double f) {
+  const double sum = 1 + f;
+  return sum == 1 ? f : log64(sum) * f / (sum - 1);
+}
+
+/// log |x|. Near 1 from |x|^2 - 1 = (a - 1)(a + 1) + b^2 with a the larger part, whose first factor
+/// is exact, else log a + log(1 + (b/a)^2) / 2.
+ORRERY_HOST_DEVICE constexpr double log_magnitude(Wide x) {
+  const double a = larger_part(x);
+  const double b = smaller_part(x);
+  if (is_infinite(x))
+    return kInfinite;
+  if (a == 0)
+    return -kInfinite;
+  const double square = a * a + b * b;
+  if (square >= 0.5 && square <= 2)
+    return log_of_one_plus((a - 1) * (a + 1) + b * b) / 2;
+  const double ratio = b / a;
+  return log64(a) + log_of_one_plus(ratio * ratio) / 2;
+}
+
+/// atan(b / a) for 0 <= b <= a, a > 0: atan(c) + atan((b - c a) / (a + c b)), with c the nearest
+/// eighth to b / a, by Taylor's series to the 13th power (what is left is below 2^-60).
+ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
+  constexpr double kAtan[][2] = {// of 0/8 to 8/8, in two parts
+                                 {0, 0},
+                                 {0x1.fd5ba9aac2f6ep-4, -0x1.cd37686760c17p-59},
+                                 {0x1.f5b75f92c80ddp-3, 0x1.8ab6e3cf7afbdp-57},
+                                 {0x1.6f61941e4def1p-2, -0x1.c63aae6f6e918p-56},
+                                 {0x1.dac670561bb4fp-2, 0x1.a2b7f222f65e2p-56},
+                                 {0x1.1e00babdefeb4p-1, -0x1.928df287a668fp-58},
+                                 {0x1.4978fa3269ee1p-1, 0x1.2419a87f2a458p-56},
+                                 {0x1.700a7c5784634p-1, -0x1.8c34d25aadef6p-56},
+                                 {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}};
+  constexpr double kSeries[] = {-1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11, 1.0 / 13};
+  // Away from the ends of the range, so that products neither overflow nor lose bits.
+  const int64_t n = exponent_of(a) > 1000 ? -200 : (exponent_of(a) < -800 ? 200 : 0);
+  const double x = scaled(a, n);
+  const double y = scaled(b, n);
+  const auto eighths = static_cast<int32_t>(8 * (y / x) + 0.5);
+  const double c = eighths / 8.0;
+  const double r = (y - c * x) / (x + c * y);
+  const double z = r * r;
+  return kAtan[eighths][0] + (kAtan[eighths][1] + (r + r * z * polynomial(z, kSeries)));
+}
+
+/// The angle of x, from -pi to pi, off by at most 6 u of itself. x has no NaN.
+ORRERY_HOST_DEVICE constexpr double angle(Wide x) {
+  constexpr double kPi[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
+  // Two infinite parts are on a diagonal.
+  const bool diagonal = size_of(x.re) == kInfinite && size_of(x.im) == kInfinite;
+  const double a = larger_part(x);
+  const double ratio = a == 0 || (a == kInfinite && !diagonal) ? 0
+                       : diagonal                              ? atan_of_ratio(1, 1)
+                                                               : atan_of_ratio(smaller_part(x), a);
+  const bool is_steep = size_of(x.im) > size_of(x.re);
+  const double first = is_steep ? kPi[0] / 2 - (ratio - kPi[1] / 2) : ratio;
+  const bool is_left = (bits_of(x.re) >> 63U) != 0;
+  return with_sign(is_left ? kPi[0] - (first - kPi[1]) : first, x.im);
+}
+
+ORRERY_HOST_DEVICE constexpr Wide complex_log(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  return {log_magnitude(x), angle(x)};
+}
+
+/// The root of x / 4^half, whose larger part is from 1 to 4, and its magnitude's square.
+struct ScaledRoot {
+  Wide root;
+  double square;
+  int64_t half;
+};
+
+/// (w, b / 2w) with w = sqrt((|a| + |x|) / 2), the parts exchanged where a < 0. Requires a finite x
+/// other than 0.
+ORRERY_HOST_DEVICE inline ScaledRoot scaled_root(Wide x) {
+  const int64_t n = exponent_of(larger_part(x));
+  const int64_t half = (n - (n & 1)) / 2;
+  const Wide s = scaled(x, -2 * half);
+  const double square = sqrt64(s.re * s.re + s.im * s.im);
+  const double w = sqrt64((size_of(s.re) + square) / 2);
+  const double other = size_of(s.im) / (2 * w);
+  const bool is_left = s.re < 0;
+  return {{is_left ? other : w, with_sign(is_left ? w : other, x.im)}, square, half};
+}
+
+ORRERY_HOST_DEVICE inline Wide complex_sqrt(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  if (size_of(x.im) == kInfinite)
+    return {kInfinite, x.im};
+  if (size_of(x.re) == kInfinite)
+    return x.re > 0 ? Wide{kInfinite, with_sign(0, x.im)} : Wide{0, with_sign(kInfinite, x.im)};
+  if (larger_part(x) == 0)
+    return {0, x.im};
+  const ScaledRoot found = scaled_root(x);
+  return scaled(found.root, found.half);
+}
+
+/// The root's conjugate, divided by its magnitude's square. Of zero, what 1 / 0 is.
+ORRERY_HOST_DEVICE inline Wide complex_rsqrt(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  if (is_infinite(x))
+    return {0, -with_sign(0, x.im)};
+  if (larger_part(x) == 0)
+    return {kInfinite, kNotComplex.im};
+  const ScaledRoot found = scaled_root(x);
+  return scaled(Wide{found.root.re / found.square, -found.root.im / found.square}, -found.half);
+}
+
+/// sinh y below 1, by Taylor's series to the 19th power (what is left is below 2^-65).
+ORRERY_HOST_DEVICE constexpr double sinh_near_zero(double y) {
+  constexpr double kSeries[] = {1.0 / 6,
+                                1.0 / 120,
+                                1.0 / 5040,
+                                1.0 / 362880,
+                                1.0 / 39916800,
+                                1.0 / 6227020800,
+                                1.0 / 1307674368000,
+                                1.0 / 355687428096000,
+                                1.0 / 121645100408832000};
+  const double z = y * y;
+  return y + y * z * polynomial(z, kSeries);
+}
+
+/// a cosh y and b sinh y, whose parts of e^-|y| count below 40 only.
+ORRERY_HOST_DEVICE constexpr Wide hyperbolic(double y, double a, double b) {
+  const double size = size_of(y);
+  const double sign = with_sign(1, y);
+  if (size > 40)
+    return exp_times(size, {a / 2, b * sign / 2});
+  const double e = exp64(size);
+  const double sinh = size < 1 ? sinh_near_zero(size) : (e - 1 / e) / 2;
+  return {a * ((e + 1 / e) / 2), b * sign * sinh};
+}
+
+/// sin a cosh b + i cos a sinh b.
+ORRERY_HOST_DEVICE constexpr Wide complex_sin(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  return hyperbolic(x.im, sin64(x.re), cos64(x.re));
+}
+
+/// cos a cosh b - i sin a sinh b.
+ORRERY_HOST_DEVICE constexpr Wide complex_cos(Wide x) {
+  if (is_nan(x))
+    return kNotComplex;
+  return hyperbolic(x.im, cos64(x.re), -sin64(x.re));
+}
+
+/// 1 / (1 + exp(-x)); left of the imaginary axis exp(x) / (1 + exp(x)), which does not overflow.
+ORRERY_HOST_DEVICE constexpr Wide complex_logistic(Wide x) {
+  const bool is_left = x.re < 0;
+  const Wide e = complex_exp(is_left ? x : Wide{-x.re, -x.im});
+  return divided(is_left ? e : Wide{1, 0}, {1 + e.re, e.im});
+}
+
+// Of elements.
+
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Wide wide(Complex<Part> x) {
+  return {wide(x.re), wide(x.im)};
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> rounded(Wide x) {
+  return {round<Part>(x.re), round<Part>(x.im)};
+}
+
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> divide(Complex<Part> x, Complex<Part> y) {
+  return rounded<Part>(divided(wide(x), wide(y)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> exp(Complex<Part> x) {
+  return rounded<Part>(complex_exp(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> log(Complex<Part> x) {
+  return rounded<Part>(complex_log(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE inline Complex<Part> sqrt(Complex<Part> x) {
+  return rounded<Part>(complex_sqrt(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE inline Complex<Part> rsqrt(Complex<Part> x) {
+  return rounded<Part>(complex_rsqrt(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> logistic(Complex<Part> x) {
+  return rounded<Part>(complex_logistic(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> sin(Complex<Part> x) {
+  return rounded<Part>(complex_sin(wide(x)));
+}
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> cos(Complex<Part> x) {
+  return rounded<Part>(complex_cos(wide(x)));
+}
+
+template <class Part>
+ORRERY_HOST_DEVICE constexpr Complex<Part> conjugate(Complex<Part> x) {
+  return {x.re, negate(x.im)};
+}
+
+/// Of a float |x|, of a complex number the root of the squares of its parts. Not finite where a
+/// part is not.
+template <class E>
+ORRERY_HOST_DEVICE inline double magnitude(E x) {
+  if constexpr (kIsComplex<E>)
+    return magnitude(wide(x));
+  else
+    return size_of(wide(x));
+}
+
+}  // namespace orrery::arith

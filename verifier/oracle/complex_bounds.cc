@@ -1,0 +1,102 @@
+#include "verifier/oracle/complex_bounds.h"
+
+#include <cmath>
+#include <limits>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr double kSquareRootOf5 = 0x1.1e3779b97f4a8p+1;
+
+/// Whether a number within x.error of x.value, which is not exact, is on the branch cut.
+bool meets_cut(ApproximateComplex x) {
+  if (x.error == 0)
+    return false;
+  const double distance = x.value.re <= 0 ? std::fabs(x.value.im) : arith::magnitude(x.value);
+  return !(distance > x.error);
+}
+
+/// In units of 2^-53 of the result: models/array/complex_functions.h.
+double units(Unary op, double result) {
+  switch (op) {
+    case Unary::Neg:
+      return 0;
+    case Unary::Sqrt:
+      return 4;
+    case Unary::Exp:
+    case Unary::Rsqrt:
+    case Unary::Sin:
+    case Unary::Cos:
+      return 8;
+    case Unary::Log:
+      return 24;
+    case Unary::Logistic:
+      return 16 * (1 + result);
+  }
+  fail_check("op is an enumerator", "an op is one of the enumeration", __FILE__, __LINE__);
+}
+
+constexpr double kUnitsOfQuotient = 6;
+
+/// Of what is computed in f64 and rounded once. The smallest numbers are those of two parts.
+double rounded_once(double units_of_result, double result, Dtype dtype) {
+  const FloatFormat computed = float_format(Dtype::C128);
+  const double error =
+      units_of_result * computed.unit_roundoff * result + 6 * computed.half_smallest;
+  if (dtype == Dtype::C128)
+    return error;
+  const FloatFormat format = float_format(dtype);
+  return error + format.unit_roundoff * result + 2 * format.half_smallest;
+}
+
+}  // namespace
+
+double complex_carried_error(Unary op, ApproximateComplex x, double result) {
+  const double e = x.error;
+  const Approximate size = {arith::magnitude(x.value), e};
+  switch (op) {
+    case Unary::Neg:
+    case Unary::Exp:
+      return carried_error(op, size, result);
+    case Unary::Log:
+    case Unary::Rsqrt:
+      return meets_cut(x) ? std::numeric_limits<double>::infinity()
+                          : carried_error(op, size, result);
+    case Unary::Sqrt:
+      return meets_cut(x) ? std::numeric_limits<double>::infinity() : quotient(e, result);
+    case Unary::Logistic: {
+      const double factor = quotient(e, 1 - e) * (1 + result);
+      return quotient(result * factor, 1 - factor);
+    }
+    case Unary::Sin:
+    case Unary::Cos:
+      return e == 0 ? 0 : e * arith::exp64(std::fabs(x.value.im) + e);
+  }
+  fail_check("op is an enumerator", "an op is one of the enumeration", __FILE__, __LINE__);
+}
+
+double complex_own_rounding(Unary op, double result, Dtype dtype) {
+  return op == Unary::Neg ? 0 : rounded_once(units(op, result), result, dtype);
+}
+
+double complex_own_rounding(Binary op, double result, Dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  switch (op) {
+    case Binary::Add:
+    case Binary::Sub:
+      return own_rounding(op, result, dtype);
+    case Binary::Mul:
+      return kSquareRootOf5 * format.unit_roundoff * result + 3 * format.half_smallest;
+    case Binary::Div:
+      return rounded_once(kUnitsOfQuotient, result, dtype);
+    case Binary::Max:
+    case Binary::Min:
+      break;
+  }
+  fail_check("op is arithmetic", "complex numbers have no order", __FILE__, __LINE__);
+}
+
+}  // namespace orrery
