@@ -41,12 +41,6 @@ TypeOutcome reshape(const TypeContext& context) {
   return moved(context, std::move(shape));
 }
 
-/// Its results are the operands' storage.
-Cost renaming_cost(const Attributes&, std::span<const ValueType> operands,
-                   std::span<const ValueType>) {
-  return {Flops(0), Bytes(0), operands[0].dtype, false};
-}
-
 Tensor reshaped(const LocalCall& call) {
   return reshape(call.operand(0), call.result().shape);
 }

@@ -13,8 +13,8 @@ constexpr std::string_view kStart = "_start";
 
 std::vector<OpRules> make_table() {
   std::vector<OpRules> table;
-  for (auto family : {collective_rules, elementwise_rules, movement_rules, indexing_rules,
-                      reduction_rules, dot_rules, source_rules})
+  for (auto family : {collective_rules, cast_rules, elementwise_rules, movement_rules,
+                      indexing_rules, reduction_rules, dot_rules, source_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
   std::sort(table.begin(), table.end(),
@@ -66,8 +66,12 @@ std::span<const OpRules> all_rules() {
   return table();
 }
 
+OpKind exchanged_as(OpKind kind) {
+  return rules(kind).exchanges_as.value_or(kind);
+}
+
 OpKind timed_as(OpKind kind) {
-  switch (kind) {
+  switch (exchanged_as(kind)) {
     case OpKind::Pmean:
     case OpKind::Pmax:
     case OpKind::Pmin:
@@ -79,7 +83,7 @@ OpKind timed_as(OpKind kind) {
     case OpKind::Pshuffle:
       return OpKind::Ppermute;
     default:
-      return kind;
+      return exchanged_as(kind);
   }
 }
 

@@ -169,7 +169,10 @@ struct OpRules {
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
-  CollectiveForm form;                         // collectives only
+  /// The collective that exchanges alike, if this one differs from it in the states of its operand
+  /// and result alone (collectives only).
+  std::optional<OpKind> exchanges_as;
+  CollectiveForm form;  // collectives only
   /// The op stands for a computation that is not written out. It has a cost and result types. The
   /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
@@ -179,6 +182,9 @@ const OpRules& rules(OpKind kind);
 
 /// All rules, in the order of OpKind.
 std::span<const OpRules> all_rules();
+
+/// The collective that exchanges what `kind` does, whatever the states are. Requires a collective.
+OpKind exchanged_as(OpKind kind);
 
 /// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
 /// all_to_all for pswapaxes, ppermute for pshuffle. Requires a collective.

@@ -21,6 +21,10 @@ std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dim
 /// workspace.
 Parameter scratch_parameter();
 
+/// Nothing runs: the results are the operands' storage.
+Cost renaming_cost(const Attributes& attributes, std::span<const ValueType> operands,
+                   std::span<const ValueType> results);
+
 /// Sizes of operands and results together.
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);
 

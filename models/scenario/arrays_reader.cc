@@ -8,6 +8,7 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/scenario/array_states.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
@@ -46,9 +47,19 @@ class ArrayReader {
       for (const auto key : {"spec", "init", "per_device", "encoding"})
         fields_.optional(key);
     }
+    const std::optional<ArrayStates> states =
+        read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
+    // The first of an array's addends has its elements.
+    if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
+      check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
     fields_.finish();
-    if (diagnostics_.size() != before || mesh_ == nullptr)
+    if (diagnostics_.size() != before || mesh_ == nullptr || !states)
       return std::nullopt;
+    array.states = *states;
+    if (const auto unequal = unequal_copies(*mesh_, array)) {
+      diagnostics_.add(fields_.optional("per_device")->origin(), *unequal);
+      return std::nullopt;
+    }
     return array;
   }
 
@@ -187,7 +198,8 @@ class ArrayReader {
                       dimension, extent, parts, text));
   }
 
-  /// Each axis that cuts the array must have all its places among the array's devices.
+  /// Each axis that cuts the array, or along which it has addends, must have all its places among
+  /// the array's devices.
   void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
                      const std::vector<LogicalId>& on) {
     for (const std::string& axis : axes) {
@@ -324,18 +336,6 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
 
 Shape local_shape(const Mesh& mesh, const Array& array) {
   return array.per_device ? array.global : local_shape(mesh, array.spec, array.global);
-}
-
-std::vector<std::string> varying_axes(const Mesh& mesh, const Array& array) {
-  std::vector<std::string> names;
-  if (array.per_device) {
-    for (const Axis& axis : mesh.axes())
-      names.push_back(axis.name);
-    return names;
-  }
-  for (const std::vector<std::string>& axes : array.spec.dims)
-    names.insert(names.end(), axes.begin(), axes.end());
-  return names;
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/program/builder.h"
 #include "models/program/loops.h"
+#include "models/scenario/array_states.h"
 #include "models/scenario/arrays_reader.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/document.h"
@@ -161,7 +162,7 @@ class ScenarioReader {
       return read_boolean(*node, diagnostics_).value_or(true) ? Checks::States : Checks::Shapes;
     const bool all_per_device =
         arrays && std::all_of(arrays->begin(), arrays->end(), [](const ArrayReading& reading) {
-          return reading.array && reading.array->per_device;
+          return reading.array && reading.array->per_device && !reading.array->states.given();
         });
     return all_per_device ? Checks::Shapes : Checks::States;
   }
@@ -184,8 +185,10 @@ class ScenarioReader {
     std::set<std::string> invalid;
     for (const ArrayReading& reading : *arrays) {
       if (reading.array)
-        builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
-                         varying_axes(*mesh, *reading.array), reading.origin, reading.array->on);
+        builder.argument(reading.name,
+                         {reading.array->dtype, local_shape(*mesh, *reading.array),
+                          axis_states(*mesh, *reading.array), false},
+                         reading.origin, reading.array->on);
       else
         invalid.insert(reading.name);
     }

@@ -149,6 +149,12 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
                          list_text(array.spec.dims, [](const std::vector<std::string>& axes) {
                            return axes.empty() ? JsonText::raw("null") : name_or_names_text(axes);
                          }));
+  if (array.states.varying)
+    members.emplace_back("varying", names_text(*array.states.varying));
+  if (!array.states.unreduced.empty())
+    members.emplace_back("unreduced", names_text(array.states.unreduced));
+  if (!array.states.reduced.empty())
+    members.emplace_back("reduced", names_text(array.states.reduced));
   if (array.on)
     members.emplace_back("on", devices_text(mesh, *array.on));
   std::visit(

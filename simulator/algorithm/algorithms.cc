@@ -167,7 +167,7 @@ std::vector<SourceDestination> pairs_of(const Op& op) {
 
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport) {
-  ScheduleRequest request{op.kind, nodes, elements, transport, {}, {}};
+  ScheduleRequest request{exchanged_as(op.kind), nodes, elements, transport, {}, {}};
   if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
     request.pairs = pairs_of(op);
   if (op.kind == OpKind::Pbroadcast && !over_no_axes(op.attributes))

@@ -185,7 +185,7 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
   const Attributes& given = op.attributes;
   if (over_no_axes(given))
     return copy(operand, Rank(0));
-  switch (op.kind) {
+  switch (exchanged_as(op.kind)) {
     case OpKind::Psum:
       return reduce(Combine::Add, operand, group_size);
     case OpKind::Pmean:
