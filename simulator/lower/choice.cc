@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/quantity_text.h"
@@ -59,9 +60,16 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
 
 /// Whether the choice considers it, where the op names no algorithm.
 bool is_considered(const Method& method) {
-  const bool cuts =
-      method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
-  return cuts || method.algorithm->considered == Considered::Always;
+  switch (method.algorithm->considered) {
+    case Considered::Always:
+      return true;
+    case Considered::WithSlots:
+      return method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
+    case Considered::ByName:
+      return false;
+  }
+  fail_check("considered is an enumerator", "an algorithm is considered as one of the enumeration",
+             __FILE__, __LINE__);
 }
 
 /// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
