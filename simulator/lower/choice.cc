@@ -196,7 +196,7 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
 /// Why the only method that fits is taken.
 std::string only_reason(const SiteFigures& site, const Methods& methods) {
   if (site.asked.algorithm)
-    return "asked for by the scenario";
+    return "asked for";
   return fmt::format("the only algorithm {}for {}", methods.size() > 1 ? "that fits " : "",
                      rules(site.request.kind).name);
 }
