@@ -92,8 +92,10 @@ bool sums_exactly(const Program& program, const DeviceValues& computed, const Op
   }
   const FloatFormat format = float_format(accumulator(program, op));
   const double largest_sum = static_cast<double>(summed(program, op)) * term.largest;
-  return std::isinf(term.unit) || (term.unit >= 2 * format.half_smallest &&
-                                   largest_sum / term.unit * format.unit_roundoff <= 1);
+  const double smallest =
+      std::max(2 * format.half_smallest, flushed_below(accumulator(program, op), program.numerics));
+  return std::isinf(term.unit) ||
+         (term.unit >= smallest && largest_sum / term.unit * format.unit_roundoff <= 1);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "models/array/dispatch.h"
+#include "models/array/kernels.h"
 #include "models/array/transcendental.h"
 #include "models/base/check.h"
 
@@ -80,6 +81,26 @@ void map_float(Unary op, Tensor& result, const Tensor& operand) {
     case Unary::Cos:
       return map_each<E>(result, operand, [](E x) { return arith::cos(x); });
   }
+}
+
+/// The ops that round, by XlaCpu.
+template <class E>
+void map_flushing(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
+  const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
+  switch (op) {
+    case Binary::Add:
+      return map([](E x, E y) { return arith::xla_cpu::add(x, y); });
+    case Binary::Sub:
+      return map([](E x, E y) { return arith::xla_cpu::subtract(x, y); });
+    case Binary::Mul:
+      return map([](E x, E y) { return arith::xla_cpu::multiply(x, y); });
+    case Binary::Div:
+      return map([](E x, E y) { return arith::xla_cpu::divide(x, y); });
+    case Binary::Max:
+    case Binary::Min:
+      break;
+  }
+  ORRERY_CHECK(false, "an extremum does not round");
 }
 
 template <class E>
@@ -163,7 +184,35 @@ Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right) {
   return result;
 }
 
-Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands) {
+namespace {
+
+Tensor elementwise_flushing(const Elementwise& op, std::span<const Tensor* const> operands) {
+  constexpr Numerics kXla = Numerics::XlaCpu;
+  const auto operand = [&](size_t k) { return taken(*operands[k], kXla); };
+  if (const auto* unary = std::get_if<Unary>(&op))
+    return taken(elementwise(*unary, operand(0)), kXla);
+  if (const auto* comparison = std::get_if<Comparison>(&op))
+    return elementwise(*comparison, operand(0), operand(1));
+  const Binary binary = std::get<Binary>(op);
+  if (binary == Binary::Max || binary == Binary::Min)
+    return elementwise(binary, operand(0), operand(1));
+  Tensor result(operands[0]->dtype(), common_shape(operands));
+  dispatch(result.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsNumber<E>)
+      map_flushing<E>(binary, result, *operands[0], *operands[1]);
+    else
+      ORRERY_CHECK(false, "pred is no number");
+  });
+  return result;
+}
+
+}  // namespace
+
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands,
+                   Numerics numerics) {
+  if (numerics == Numerics::XlaCpu && op != Elementwise(Unary::Neg))
+    return elementwise_flushing(op, operands);
   if (const auto* unary = std::get_if<Unary>(&op))
     return elementwise(*unary, *operands[0]);
   if (const auto* binary = std::get_if<Binary>(&op))

@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "models/array/numerics.h"
 #include "models/array/tensor.h"
 
 namespace orrery {
@@ -25,8 +26,9 @@ Tensor elementwise(Binary op, const Tensor& left, const Tensor& right);
 Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right);
 
 using Elementwise = std::variant<Unary, Binary, Comparison>;
-/// As many operands as the op has.
-Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands);
+/// As many operands as the op has. By XlaCpu subnormals are flushed, but Neg keeps them.
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands,
+                   Numerics numerics = Numerics::Ieee);
 
 /// Element by element from cases[which], with `which` clamped to the cases (false is 0, true is 1).
 /// `which` is of pred or s32; the cases are of one dtype. All have one shape, or are scalars.

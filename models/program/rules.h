@@ -72,6 +72,7 @@ struct LocalCall {
   const Attributes& attributes;
   std::span<const Tensor* const> operands;
   std::span<const ValueType> results;
+  Numerics numerics = Numerics::Ieee;
 
   const Tensor& operand(size_t i) const { return *operands[i]; }
   const ValueType& result() const { return results[0]; }

@@ -69,6 +69,9 @@ class ScenarioReader {
       arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
     const Checks checks = read_checks(arrays);
     std::optional<Program> program = read_program(mesh, checks, arrays);
+    const Numerics numerics = read_numerics();
+    if (program)
+      program->numerics = numerics;
     std::vector<Expectation> expectations;
     if (const auto node = fields_.optional("expect"))
       expectations = read_expectations(*node, program && diagnostics_.empty() ? &*program : nullptr,
@@ -155,6 +158,12 @@ class ScenarioReader {
     }
     fields.finish();
     policy.transport = transport;
+  }
+
+  Numerics read_numerics() {
+    const std::optional<DocumentNode> node = fields_.optional("numerics");
+    const bool xla = node && read_word(*node, {"ieee", "xla-cpu"}, diagnostics_) == "xla-cpu";
+    return xla ? Numerics::XlaCpu : Numerics::Ieee;
   }
 
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {

@@ -317,6 +317,8 @@ std::string write_scenario(const Scenario& scenario) {
   members.emplace_back("mesh", JsonText::object(std::move(axes)));
   members.emplace_back("check_types",
                        JsonText::raw(scenario.checks == Checks::States ? "true" : "false"));
+  if (program.numerics == Numerics::XlaCpu)
+    members.emplace_back("numerics", JsonText::text("xla-cpu"));
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())

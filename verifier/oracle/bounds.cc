@@ -11,6 +11,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
+#include "models/program/op_folding.h"
 #include "models/program/rules.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
@@ -23,6 +24,7 @@
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
+#include "verifier/oracle/sum_error.h"
 
 namespace orrery {
 
@@ -91,6 +93,60 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   return exact;
 }
 
+/// An operand as an op that flushes takes it, and how far that is from the exact one.
+struct Flushed {
+  Tensor value;
+  Tensor error;
+};
+
+Flushed taken_with_error(const Tensor& value, const Tensor& error) {
+  Tensor flushed = taken(value, Numerics::XlaCpu);
+  if (!is_float(value.dtype()))
+    return {std::move(flushed), error};
+  const Tensor before = magnitudes(value);
+  const Tensor after = magnitudes(flushed);
+  Tensor further = each(error, [&](double e, size_t i) {
+    return element(before, i) == element(after, i) ? e : e + element(before, i);
+  });
+  return {std::move(flushed), std::move(further)};
+}
+
+/// Whether an op flushes by XlaCpu: all but those that move bits, and dot_general, which is
+/// computed as by Ieee.
+bool flushes(const Op& op, const Tensor& operand, const Tensor& result) {
+  switch (op.kind) {
+    case OpKind::Neg:
+    case OpKind::DotGeneral:
+      return false;
+    case OpKind::ConvertElementType:
+      return conversion_flushes(operand.dtype(), result.dtype());
+    case OpKind::ReduceSum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return true;
+    default:
+      return rules(op.kind).elementwise.has_value();
+  }
+}
+
+/// Whether a result of 0 is exact, of operands of these magnitudes: a factor or the numerator is 0,
+/// or two cancel.
+bool is_exact_zero(const Op& op, const std::vector<Tensor>& operands, size_t i) {
+  const auto size = [&](size_t k) { return element(operands[k], i); };
+  switch (op.kind) {
+    case OpKind::Add:
+    case OpKind::Sub:
+      return size(0) == size(1);
+    case OpKind::Mul:
+      return size(0) == 0 || size(1) == 0;
+    case OpKind::Max:
+    case OpKind::Min:
+      return true;
+    default:
+      return size(0) == 0;
+  }
+}
+
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
@@ -138,6 +194,14 @@ class Bounds {
       errors.push_back(known ? &*known
                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
     }
+    const Numerics numerics = op_folding(program_, op, collective.work).numerics;
+    std::vector<Tensor> of_taken;
+    if (numerics == Numerics::XlaCpu) {
+      of_taken.reserve(errors.size());
+      for (size_t r = 0; r < errors.size(); ++r)
+        if (const auto& value = values_.at(operand_of(id, Node(r)), collective.members[r]))
+          errors[r] = &of_taken.emplace_back(taken_with_error(*value, *errors[r]).error);
+    }
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
@@ -159,12 +223,14 @@ class Bounds {
       const bool mean = definition.gives == Gives::Mean;
       const bool exact = !is_float(program_.value(op.operands.front()).type.dtype);
       const FloatFormat format = float_format(type.dtype);
+      // Of a mean, these are divided by the number already.
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
-      const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
-        return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
-               (mean ? format.half_smallest : 0);
+        const double size = terms.as<double>()[i];
+        const double sum =
+            exact ? format.unit_roundoff * size : sum_error(type.dtype, count, size, numerics);
+        return error + sum + (mean ? mean_rounding(type.dtype, size, numerics) : 0);
       });
       const std::optional<ValueId> result = futures_.result(op);
       if (result && values_.at(*result, device))
@@ -205,8 +271,25 @@ class Bounds {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
+    // An op that flushes is one of the operands that it takes, which are further from exact ones.
+    std::vector<Flushed> flushed;
+    if (program_.numerics == Numerics::XlaCpu && flushes(op, *values[0], result)) {
+      for (size_t k = 0; k < values.size(); ++k)
+        flushed.push_back(taken_with_error(*values[k], *errors[k]));
+      for (size_t k = 0; k < values.size(); ++k) {
+        values[k] = &flushed[k].value;
+        errors[k] = &flushed[k].error;
+      }
+    }
     if (!is_float(result.dtype()))
       return discrete_bound(op, values, errors, result);
+    Tensor bound = float_bound(op, values, errors, result);
+    return flushed.empty() ? bound : with_flushed_result(op, values, result, std::move(bound));
+  }
+
+  /// Of a result before it may be flushed.
+  Tensor float_bound(const Op& op, const std::vector<const Tensor*>& values,
+                     const std::vector<const Tensor*>& errors, const Tensor& result) const {
     const FloatFormat format = float_format(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return elementwise_bound(*computed, values, errors, result);
@@ -235,6 +318,30 @@ class Bounds {
       default:
         return Tensor(Dtype::F64, result.shape());
     }
+  }
+
+  /// With what is lost where a result that is not 0 becomes 0.
+  Tensor with_flushed_result(const Op& op, const std::vector<const Tensor*>& values,
+                             const Tensor& result, Tensor bound) const {
+    const double most = flushed_below(result.dtype(), program_.numerics);
+    if (most == 0 || op.kind == OpKind::ReduceMax || op.kind == OpKind::ReduceMin)
+      return bound;
+    if (op.kind == OpKind::ReduceSum) {
+      const double partial_sums = static_cast<double>(terms(program_, op)) * most;
+      const Tensor sums =
+          reduce(magnitudes(*values[0]), Combine::Add, op.attributes.integers("axes"));
+      return each(std::move(bound), [&](double error, size_t i) {
+        return element(sums, i) == 0 ? error : error + partial_sums;
+      });
+    }
+    const Tensor sizes = magnitudes(result);
+    std::vector<Tensor> operands;
+    for (const Tensor* value : values)
+      operands.push_back(magnitudes(*value));
+    return each(std::move(bound), [&](double error, size_t i) {
+      const bool exact = element(sizes, i) != 0 || is_exact_zero(op, operands, i);
+      return exact ? error : error + most;
+    });
   }
 
   Tensor sum_bound(const Op& op, const Tensor& value, const Tensor& error,

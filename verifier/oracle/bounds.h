@@ -23,6 +23,9 @@
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
 //    operands may change them, as of a comparison of two floats that are nearer than their errors;
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
+// By Numerics::XlaCpu an op first takes its operands: one that is flushed is further from the exact
+// one by what it was. Sums and means over a group: sum_error.h. A result that may have been flushed
+// to 0: + the smallest normal number.
 // Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
 // arithmetic in doubles.
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/array/dtype.h"
+#include "models/array/numerics.h"
 #include "models/base/check.h"
 
 namespace orrery {
@@ -17,6 +18,16 @@ struct FloatFormat {
   double half_smallest;  // half the smallest positive number (f64: that number itself)
   double largest;        // the largest finite number
 };
+
+/// XLA on the CPU flushes what it computes below this (arith::xla_cpu): each operand and result is
+/// then off by less. 0 where nothing is flushed.
+inline double flushed_below(Dtype dtype, Numerics numerics) {
+  if (numerics == Numerics::Ieee)
+    return 0;
+  if (dtype == Dtype::F64)
+    return 0x1p-1022;
+  return dtype == Dtype::F32 || dtype == Dtype::BF16 ? 0x1p-126 : 0;
+}
 
 /// Error bounds are themselves computed in doubles, with at most n + 3 roundings of 2^-53 relative
 /// each. This factor covers them, for every n that fits an id.

@@ -26,6 +26,7 @@ TEST_CASE("errors: the scenario as a whole") {
   const Case cases[] = {
       {R"("name": 5)", "f:6:9: /name: expected a name, got 5"},
       {R"("check_types": "yes")", "f:6:16: /check_types: expected true or false, got \"yes\""},
+      {R"("numerics": "xla")", "f:6:13: /numerics: expected \"ieee\" or \"xla-cpu\", got \"xla\""},
       {R"("programs": [])", "f:6:1: /programs: expected \"program\" or \"programs\", got both"},
       {R"("memory": "xla")",
        "f:6:11: /memory: expected an object with \"reuse\", \"alignment\", "
