@@ -93,11 +93,13 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
 
 class Bounds {
  public:
-  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
+  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
+         Arithmetic arithmetic)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
+        arithmetic_(arithmetic),
         futures_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
@@ -158,9 +160,10 @@ class Bounds {
       // A sum of integers is exact, and is rounded once to become a mean's float.
       const bool mean = definition.gives == Gives::Mean;
       const bool exact = !is_float(program_.value(op.operands.front()).type.dtype);
-      const FloatFormat format = float_format(type.dtype);
+      const FloatFormat format = format_of(type.dtype);
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
-      const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
+      const uint32_t of_division = arithmetic_ == Arithmetic::XlaCpu ? 2 : 1;
+      const double roundings = (exact ? 1 : count - 1) + (mean ? of_division : 0);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
         return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
@@ -174,6 +177,8 @@ class Bounds {
   }
 
  private:
+  FloatFormat format_of(Dtype dtype) const { return float_format(dtype, arithmetic_); }
+
   ValueId operand_of(CollectiveId id, Node node) const {
     return program_.op(lists_.op(id, node)).operands.front();
   }
@@ -207,7 +212,7 @@ class Bounds {
     }
     if (!is_float(result.dtype()))
       return discrete_bound(op, values, errors, result);
-    const FloatFormat format = float_format(result.dtype());
+    const FloatFormat format = format_of(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
@@ -241,10 +246,11 @@ class Bounds {
                    const Tensor& result) const {
     const std::vector<int64_t>& axes = op.attributes.integers("axes");
     const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
-    const Dtype accumulator = reduced_sum_dtype(result.dtype());
+    const Dtype accumulator =
+        arithmetic_ == Arithmetic::XlaCpu ? result.dtype() : reduced_sum_dtype(result.dtype());
     const bool widened = accumulator != result.dtype();
-    const FloatFormat accumulated = float_format(accumulator);
-    const FloatFormat format = float_format(result.dtype());
+    const FloatFormat accumulated = format_of(accumulator);
+    const FloatFormat format = format_of(result.dtype());
     const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
     const Tensor sizes = magnitudes(result);
@@ -284,8 +290,8 @@ class Bounds {
     return bounds;
   }
 
-  static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                                  const std::vector<const Tensor*>& errors, const Tensor& result) {
+  Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                           const std::vector<const Tensor*>& errors, const Tensor& result) const {
     std::vector<Tensor> sizes;
     for (const Tensor* value : values)
       sizes.push_back(magnitudes(*value));
@@ -294,10 +300,11 @@ class Bounds {
     };
     Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))
-        return carried_error(*unary, operand(0, i), r) + own_rounding(*unary, r, result.dtype());
+        return carried_error(*unary, operand(0, i), r) +
+               own_rounding(*unary, r, result.dtype(), arithmetic_);
       const Binary binary = std::get<Binary>(op);  // comparisons give pred
       return carried_error(binary, operand(0, i), operand(1, i), r) +
-             own_rounding(binary, r, result.dtype());
+             own_rounding(binary, r, result.dtype(), arithmetic_);
     });
     const bool by_sign = op == Elementwise(Binary::Mul) || op == Elementwise(Binary::Div);
     return settled(std::move(bound), result, [&](size_t i) {
@@ -329,8 +336,8 @@ class Bounds {
 
     const auto count = static_cast<double>(terms(program_, op));
     const FloatFormat accumulated =
-        float_format(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
-    const FloatFormat format = float_format(result.dtype());
+        format_of(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
+    const FloatFormat format = format_of(result.dtype());
     const double roundings = (count + 1) * accumulated.unit_roundoff;
     const Tensor sizes = magnitudes(result);
     Tensor bound = each(carried, [&](double error, size_t i) {
@@ -344,6 +351,7 @@ class Bounds {
   const Lowered& lowered_;
   const ProgramLists lists_;
   const DeviceValues& values_;
+  const Arithmetic arithmetic_;
   const Futures futures_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
@@ -352,8 +360,8 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values) {
-  Bounds bounds(program, lowered, values);
+                          const DeviceValues& values, Arithmetic arithmetic) {
+  Bounds bounds(program, lowered, values, arithmetic);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

@@ -8,10 +8,10 @@
 //  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max, min: the
 //    largest e_i;
 //  - a mean of n elements: (n u sum |x_i| + sum e_i) / n + half_smallest, where integers, which add
-//    exactly and are converted once, have 2 in place of n;
+//    exactly and are converted once, have 2 in place of n; XLA's have one more, of 1 / n;
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
-//    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
-//    largest e_i;
+//    where that is wider than the result, + u |r| + half_smallest; XLA's lax.reduce_sum on the CPU
+//    rounds each sum to the result's dtype; reduce_max, reduce_min: the largest e_i;
 //  - elementwise ops of floats: elementwise_bounds.h; select_n: that of the case it takes;
 //  - convert: e, where the float holds every value of the operand's dtype, or this one; else
 //    e + u |r| + half_smallest;
@@ -32,13 +32,15 @@
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
+#include "verifier/oracle/float_format.h"
 
 namespace orrery {
 
 /// Per value and device, an f64 tensor of the value's shape; empty for values without a tensor.
-/// `values` is the host executor's result for a program that ends.
+/// `values` is the host executor's result for a program that ends. Of XlaCpu they bound what XLA
+/// computes of the same arguments.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values);
+                          const DeviceValues& values, Arithmetic arithmetic = Arithmetic::Orrery);
 
 /// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
 /// Of other floats, by_bound() (compare.h) says what the sum of their bounds decides; other

@@ -2,12 +2,19 @@
 
 // The constants of the float dtypes that error bounds use.
 
+#include <cstdint>
 #include <limits>
 
 #include "models/array/dtype.h"
 #include "models/base/check.h"
 
 namespace orrery {
+
+/// Whose roundings a bound is of. XlaCpu: of XLA on the CPU, as jax 0.10.2 has it. It adds in any
+/// order, leaves out roundings to narrow dtypes between ops that it joins, or rounds to a wider
+/// dtype before; multiplies by the rounded reciprocal of a constant instead of dividing by it; and
+/// has less exact functions. Its flushing of subnormals is not covered.
+enum class Arithmetic : uint8_t { Orrery, XlaCpu };
 
 /// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
 /// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,
@@ -40,6 +47,19 @@ inline FloatFormat float_format(Dtype dtype) {
     default:
       fail_check("a float dtype", "only floats round", __FILE__, __LINE__);
   }
+}
+
+/// Of a result that is rounded to a wider dtype before, too: XLA computes floats of 8 bits in f16,
+/// and those of 16 bits in f32.
+inline FloatFormat float_format(Dtype dtype, Arithmetic arithmetic) {
+  FloatFormat format = float_format(dtype);
+  const Bytes size = itemsize(dtype);
+  if (arithmetic == Arithmetic::XlaCpu && size < Bytes(4)) {
+    const FloatFormat wide = float_format(size == Bytes(1) ? Dtype::F16 : Dtype::F32);
+    format.unit_roundoff += wide.unit_roundoff;
+    format.half_smallest += wide.half_smallest;
+  }
+  return format;
 }
 
 }  // namespace orrery
