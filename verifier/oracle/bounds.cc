@@ -149,11 +149,13 @@ bool is_exact_zero(const Op& op, const std::vector<Tensor>& operands, size_t i) 
 
 class Bounds {
  public:
-  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
+  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
+         RoundedBy rounded_by)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
+        rounded_by_(rounded_by),
         futures_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
@@ -194,7 +196,9 @@ class Bounds {
       errors.push_back(known ? &*known
                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
     }
-    const Numerics numerics = op_folding(program_, op, collective.work).numerics;
+    const Numerics numerics = rounded_by_ == RoundedBy::Xla
+                                  ? Numerics::XlaCpu
+                                  : op_folding(program_, op, collective.work).numerics;
     std::vector<Tensor> of_taken;
     if (numerics == Numerics::XlaCpu) {
       of_taken.reserve(errors.size());
@@ -240,6 +244,11 @@ class Bounds {
   }
 
  private:
+  bool flushes_subnormals() const {
+    return rounded_by_ == RoundedBy::Xla || program_.numerics == Numerics::XlaCpu;
+  }
+  FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by_); }
+
   ValueId operand_of(CollectiveId id, Node node) const {
     return program_.op(lists_.op(id, node)).operands.front();
   }
@@ -273,7 +282,7 @@ class Bounds {
     }
     // An op that flushes is one of the operands that it takes, which are further from exact ones.
     std::vector<Flushed> flushed;
-    if (program_.numerics == Numerics::XlaCpu && flushes(op, *values[0], result)) {
+    if (flushes_subnormals() && flushes(op, *values[0], result)) {
       for (size_t k = 0; k < values.size(); ++k)
         flushed.push_back(taken_with_error(*values[k], *errors[k]));
       for (size_t k = 0; k < values.size(); ++k) {
@@ -290,7 +299,7 @@ class Bounds {
   /// Of a result before it may be flushed.
   Tensor float_bound(const Op& op, const std::vector<const Tensor*>& values,
                      const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    const FloatFormat format = float_format(result.dtype());
+    const FloatFormat format = format_of(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return elementwise_bound(*computed, values, errors, result);
     const Tensor sizes = magnitudes(result);
@@ -323,7 +332,7 @@ class Bounds {
   /// With what is lost where a result that is not 0 becomes 0.
   Tensor with_flushed_result(const Op& op, const std::vector<const Tensor*>& values,
                              const Tensor& result, Tensor bound) const {
-    const double most = flushed_below(result.dtype(), program_.numerics);
+    const double most = flushed_below(result.dtype(), Numerics::XlaCpu);
     if (most == 0 || op.kind == OpKind::ReduceMax || op.kind == OpKind::ReduceMin)
       return bound;
     if (op.kind == OpKind::ReduceSum) {
@@ -348,10 +357,11 @@ class Bounds {
                    const Tensor& result) const {
     const std::vector<int64_t>& axes = op.attributes.integers("axes");
     const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
-    const Dtype accumulator = reduced_sum_dtype(result.dtype());
+    const Dtype accumulator =
+        rounded_by_ == RoundedBy::Xla ? result.dtype() : reduced_sum_dtype(result.dtype());
     const bool widened = accumulator != result.dtype();
-    const FloatFormat accumulated = float_format(accumulator);
-    const FloatFormat format = float_format(result.dtype());
+    const FloatFormat accumulated = format_of(accumulator);
+    const FloatFormat format = format_of(result.dtype());
     const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
     const Tensor sizes = magnitudes(result);
@@ -391,8 +401,8 @@ class Bounds {
     return bounds;
   }
 
-  static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                                  const std::vector<const Tensor*>& errors, const Tensor& result) {
+  Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                           const std::vector<const Tensor*>& errors, const Tensor& result) const {
     std::vector<Tensor> sizes;
     for (const Tensor* value : values)
       sizes.push_back(magnitudes(*value));
@@ -401,10 +411,11 @@ class Bounds {
     };
     Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))
-        return carried_error(*unary, operand(0, i), r) + own_rounding(*unary, r, result.dtype());
+        return carried_error(*unary, operand(0, i), r) +
+               own_rounding(*unary, r, result.dtype(), rounded_by_);
       const Binary binary = std::get<Binary>(op);  // comparisons give pred
       return carried_error(binary, operand(0, i), operand(1, i), r) +
-             own_rounding(binary, r, result.dtype());
+             own_rounding(binary, r, result.dtype(), rounded_by_);
     });
     const bool by_sign = op == Elementwise(Binary::Mul) || op == Elementwise(Binary::Div);
     return settled(std::move(bound), result, [&](size_t i) {
@@ -436,8 +447,8 @@ class Bounds {
 
     const auto count = static_cast<double>(terms(program_, op));
     const FloatFormat accumulated =
-        float_format(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
-    const FloatFormat format = float_format(result.dtype());
+        format_of(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
+    const FloatFormat format = format_of(result.dtype());
     const double roundings = (count + 1) * accumulated.unit_roundoff;
     const Tensor sizes = magnitudes(result);
     Tensor bound = each(carried, [&](double error, size_t i) {
@@ -451,6 +462,7 @@ class Bounds {
   const Lowered& lowered_;
   const ProgramLists lists_;
   const DeviceValues& values_;
+  const RoundedBy rounded_by_;
   const Futures futures_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
@@ -459,8 +471,8 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values) {
-  Bounds bounds(program, lowered, values);
+                          const DeviceValues& values, RoundedBy rounded_by) {
+  Bounds bounds(program, lowered, values, rounded_by);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

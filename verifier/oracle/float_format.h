@@ -2,6 +2,7 @@
 
 // The constants of the float dtypes that error bounds use.
 
+#include <cstdint>
 #include <limits>
 
 #include "models/array/dtype.h"
@@ -9,6 +10,13 @@
 #include "models/base/check.h"
 
 namespace orrery {
+
+/// Whose roundings a bound is of: those of our values, by the program's numerics; or those of XLA
+/// on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in any order,
+/// leaves out roundings to narrow dtypes between ops that it joins, or rounds to a wider dtype
+/// before; multiplies by the rounded reciprocal of a constant instead of dividing by it; and has
+/// less exact functions.
+enum class RoundedBy : uint8_t { Orrery, Xla };
 
 /// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
 /// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,
@@ -51,6 +59,19 @@ inline FloatFormat float_format(Dtype dtype) {
     default:
       fail_check("a float dtype", "only floats round", __FILE__, __LINE__);
   }
+}
+
+/// Of a result that is rounded to a wider dtype before, too: XLA computes floats of 8 bits in f16,
+/// and those of 16 bits in f32.
+inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
+  FloatFormat format = float_format(dtype);
+  const Bytes size = itemsize(dtype);
+  if (rounded_by == RoundedBy::Xla && size < Bytes(4)) {
+    const FloatFormat wide = float_format(size == Bytes(1) ? Dtype::F16 : Dtype::F32);
+    format.unit_roundoff += wide.unit_roundoff;
+    format.half_smallest += wide.half_smallest;
+  }
+  return format;
 }
 
 }  // namespace orrery

@@ -377,6 +377,19 @@ TEST_CASE("host: local movement") {
         f32({4, 3}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST_CASE("host: a negative start of a slice counts from the end, and is then clamped") {
+  const Tensor a = f32({5}, {0, 1, 2, 3, 4});
+  const auto start = [](double value) { return tensor(Dtype::S32, {}, {value}); };
+  const auto part = [&](double from) {
+    return local("dynamic_slice", {a, start(from)}, {{"slice_sizes", Integers{2}}});
+  };
+  CHECK(part(-3) == f32({2}, {2, 3}));
+  CHECK(part(-1) == f32({2}, {3, 4}));
+  CHECK(part(-6) == f32({2}, {0, 1}));
+  CHECK(local("dynamic_update_slice", {a, f32({2}, {8, 9}), start(-3)}) ==
+        f32({5}, {0, 1, 8, 9, 4}));
+}
+
 TEST_CASE("host: local products") {
   // [[1, 2], [3, 4]] x [[5], [6]] = [[17], [39]]
   CHECK(local("dot_general", {f32({2, 2}, {1, 2, 3, 4}), f32({2, 1}, {5, 6})},
