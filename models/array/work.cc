@@ -145,6 +145,8 @@ E xla_mean(E sum, int64_t ranks) {
 /// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
 /// of two f32 close enough: rounded again, a double is what the exact quotient would be.
 Tensor divided(Tensor sum, int64_t ranks) {
+  if (ranks == 1)
+    return sum;  // with the bits of its NaNs
   dispatch(sum.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (arith::kIsFloat<E>) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/check.h"
+#include "models/program/backward_rules.h"
 #include "models/program/families.h"
 
 namespace orrery {
@@ -17,6 +18,12 @@ std::vector<OpRules> make_table() {
                       indexing_rules, reduction_rules, dot_rules, source_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
+  for (const backward::Entry& entry : backward::entries())
+    for (OpRules& rules : table)
+      if (rules.kind == entry.kind) {
+        rules.backward = entry.rule;
+        rules.linear_in = entry.linear_in;
+      }
   std::sort(table.begin(), table.end(),
             [](const OpRules& a, const OpRules& b) { return a.kind < b.kind; });
   for (size_t i = 0; i < table.size(); ++i)

@@ -17,6 +17,7 @@
 #include "models/array/work.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
+#include "models/program/backward.h"
 #include "models/program/op.h"
 #include "models/program/op_memory.h"
 #include "models/program/value.h"
@@ -177,6 +178,8 @@ struct OpRules {
   /// The op stands for a computation that is not written out. It has a cost and result types. The
   /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
+  BackwardRule backward = nullptr;  // how cotangents pass through; null: it has no gradient
+  LinearIn linear_in = LinearIn::None;
 };
 
 const OpRules& rules(OpKind kind);

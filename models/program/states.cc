@@ -129,11 +129,11 @@ StatesOutcome joined_along(const Mesh& mesh, std::span<const ValueType> operands
 }  // namespace
 
 std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
-                           const ValueType& type) {
+                           const ValueType& type, std::string_view what) {
   std::vector<std::string_view> words;
   for (const AxisState state : accepted)
     words.push_back(word(state));
-  return fmt::format("expected an operand that is {} over {}, got {}{}", fmt::join(words, " or "),
+  return fmt::format("expected an {} that is {} over {}, got {}{}", what, fmt::join(words, " or "),
                      mesh.axes()[axis].name, text(type, mesh),
                      hint(mesh, axis, type.axes[axis], accepted));
 }

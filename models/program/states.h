@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "models/program/rules.h"
@@ -15,9 +16,9 @@ namespace orrery {
 
 /// The error in the state of `type` along an axis, where one of `accepted` is needed, and the cast
 /// that leads there if there is one: "expected an operand that is varying over x, got f32[2];
-/// pvary over x makes it varying". Requires that it has none of them.
+/// pvary over x makes it varying". Requires that it has none of them. `what` has the type.
 std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
-                           const ValueType& type);
+                           const ValueType& type, std::string_view what = "operand");
 
 /// The error in a value that has different states along `axes`.
 std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,

@@ -45,36 +45,58 @@ std::vector<std::string> read_axes(Fields& fields, std::string_view key, const M
 
 }  // namespace
 
-std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
-                                             const PartitionSpec* spec, Diagnostics& diagnostics) {
+std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
+                                              const PartitionSpec& spec, Diagnostics& diagnostics) {
   const size_t before = diagnostics.size();
-  std::set<std::string> used = spec == nullptr ? std::set<std::string>() : axes_of(*spec);
+  std::set<std::string> used = axes_of(spec);
   ArrayStates states;
-  if (spec == nullptr && fields.optional("varying"))
-    states.varying = read_axes(fields, "varying", mesh, used, diagnostics);
-  else if (const auto varying = fields.optional("varying"))
-    diagnostics.add(varying->key_origin(),
-                    "expected no \"varying\" with \"shape\": the array varies over the axes of its "
-                    "\"spec\"");
   states.unreduced = read_axes(fields, "unreduced", mesh, used, diagnostics);
   states.reduced = read_axes(fields, "reduced", mesh, used, diagnostics);
   return diagnostics.size() == before ? std::optional(std::move(states)) : std::nullopt;
 }
 
-AxisStates axis_states(const Mesh& mesh, const Array& array) {
-  const bool all_vary = array.per_device && !array.states.varying;
-  AxisStates states(mesh.axes().size(), all_vary ? AxisState::Varying : AxisState::Invarying);
+std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
+                                             const PartitionSpec* spec, Diagnostics& diagnostics) {
+  if (spec != nullptr) {
+    if (const auto varying = fields.optional("varying")) {
+      diagnostics.add(
+          varying->key_origin(),
+          "expected no \"varying\" with \"shape\": the array varies over the axes of its "
+          "\"spec\"");
+      return std::nullopt;
+    }
+    return read_states_beside(fields, mesh, *spec, diagnostics);
+  }
+  const size_t before = diagnostics.size();
+  std::set<std::string> used;
+  ArrayStates states;
+  if (fields.optional("varying"))
+    states.varying = read_axes(fields, "varying", mesh, used, diagnostics);
+  states.unreduced = read_axes(fields, "unreduced", mesh, used, diagnostics);
+  states.reduced = read_axes(fields, "reduced", mesh, used, diagnostics);
+  return diagnostics.size() == before ? std::optional(std::move(states)) : std::nullopt;
+}
+
+AxisStates axis_states(const Mesh& mesh, const PartitionSpec& spec, const ArrayStates& given,
+                       AxisState others) {
+  AxisStates states(mesh.axes().size(), others);
   const auto set = [&](const std::vector<std::string>& names, AxisState state) {
     for (const size_t axis : axis_positions(mesh, names))
       states[axis] = state;
   };
-  for (const std::vector<std::string>& axes : array.spec.dims)
+  for (const std::vector<std::string>& axes : spec.dims)
     set(axes, AxisState::Varying);
-  if (array.states.varying)
-    set(*array.states.varying, AxisState::Varying);
-  set(array.states.unreduced, AxisState::Unreduced);
-  set(array.states.reduced, AxisState::Reduced);
+  if (given.varying)
+    set(*given.varying, AxisState::Varying);
+  set(given.unreduced, AxisState::Unreduced);
+  set(given.reduced, AxisState::Reduced);
   return states;
+}
+
+AxisStates axis_states(const Mesh& mesh, const Array& array) {
+  const bool all_vary = array.per_device && !array.states.varying;
+  return axis_states(mesh, array.spec, array.states,
+                     all_vary ? AxisState::Varying : AxisState::Invarying);
 }
 
 std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array) {

@@ -13,6 +13,7 @@
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/spec_reader.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
@@ -69,7 +70,7 @@ class ArrayReader {
     if (shape)
       array.global = *shape;
     if (const auto spec = fields_.optional("spec"))
-      array.spec = read_spec(*spec, shape, array.on);
+      array.spec = read_array_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init, array.dtype);
     else
@@ -123,62 +124,18 @@ class ArrayReader {
     return shape;
   }
 
-  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape,
-                          const std::optional<std::vector<LogicalId>>& on) {
-    PartitionSpec spec;
-    if (!is_list(node, "a list with null, an axis name or a list of them per dimension",
-                 diagnostics_))
-      return spec;
-    if (shape && node.size() > shape->rank()) {
-      diagnostics_.add(node.origin(),
-                       fmt::format("expected at most one entry per dimension of {}, got {}",
-                                   shape->text(), node.size()));
-      return spec;
-    }
-    std::set<std::string> used;
-    for (const DocumentNode entry : node) {
-      std::vector<std::string> axes;
-      if (entry.kind() == DocumentNode::Kind::Text) {
-        read_axis(entry, axes, used);
-      } else if (entry.kind() == DocumentNode::Kind::List) {
-        for (const DocumentNode axis : entry)
-          read_axis(axis, axes, used);
-      } else if (entry.kind() != DocumentNode::Kind::Null) {
-        expected(entry, "null, an axis name or a list of them", diagnostics_);
-      }
-      if (shape && mesh_ != nullptr)
-        check_divisible(entry, axes, (*shape)[spec.dims.size()], spec.dims.size());
-      if (on && mesh_ != nullptr)
-        check_spanned(entry, axes, *on);
-      spec.dims.push_back(std::move(axes));
-    }
-    // Trailing dimensions that are not cut say nothing.
-    while (!spec.dims.empty() && spec.dims.back().empty())
-      spec.dims.pop_back();
-    return spec;
-  }
-
-  void read_axis(DocumentNode node, std::vector<std::string>& axes, std::set<std::string>& used) {
-    const std::optional<std::string> axis = read_text(node, "an axis name", diagnostics_);
-    if (!axis || mesh_ == nullptr)
-      return;
-    if (!mesh_->axis(*axis)) {
-      std::vector<std::string_view> names;
-      std::string list;
-      for (const Axis& known : mesh_->axes()) {
-        names.push_back(known.name);
-        list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", known.name);
-      }
-      diagnostics_.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
-                                                  names.empty() ? "" : "; it has " + list));
-      return;
-    }
-    if (!used.insert(*axis).second) {
-      diagnostics_.add(node.origin(),
-                       fmt::format("axis {} already cuts this array", in_quotes(*axis)));
-      return;
-    }
-    axes.push_back(*axis);
+  PartitionSpec read_array_spec(DocumentNode node, const std::optional<Shape>& shape,
+                                const std::optional<std::vector<LogicalId>>& on) {
+    if (shape && !fits_rank(node, *shape, diagnostics_))
+      return {};
+    return read_spec(
+        node, mesh_, diagnostics_,
+        [&](DocumentNode entry, size_t dimension, const std::vector<std::string>& axes) {
+          if (shape && mesh_ != nullptr)
+            check_divisible(entry, axes, (*shape)[dimension], dimension);
+          if (on && mesh_ != nullptr)
+            check_spanned(entry, axes, *on);
+        });
   }
 
   void check_divisible(DocumentNode entry, const std::vector<std::string>& axes, int64_t extent,

@@ -46,6 +46,13 @@ struct ArrayStates {
   bool given() const { return varying || !unreduced.empty() || !reduced.empty(); }
 };
 
+/// How an output leaves the program: as one array that the mesh holds in parts (JAX's out_specs).
+struct Boundary {
+  ValueId value;
+  PartitionSpec spec;
+  ArrayStates states = {};  // along other axes
+};
+
 /// The data of one argument of the program.
 struct Array {
   std::string name;
@@ -125,7 +132,8 @@ struct Scenario {
   Checks checks = Checks::Shapes;
   MemoryPolicy memory;
   Program program;
-  std::vector<Array> arrays;  // one per program.arguments, in that order
+  std::vector<Array> arrays;              // one per program.arguments, in that order
+  std::vector<Boundary> boundaries = {};  // of outputs that have one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
 };

@@ -50,6 +50,7 @@ class OneShotSchedule final : public Schedule {
     extent_.output = result_;
     extent_.scratch = (nodes - 1) * result_;
     extent_.copies = true;  // x[0]
+    extent_.works_in_place = !scatters_ && nodes == 1;
   }
 
   const Extent& extent() const override { return extent_; }

@@ -282,7 +282,7 @@ class Bounds {
     }
     // An op that flushes is one of the operands that it takes, which are further from exact ones.
     std::vector<Flushed> flushed;
-    if (flushes_subnormals() && flushes(op, *values[0], result)) {
+    if (flushes_subnormals() && !values.empty() && flushes(op, *values[0], result)) {
       for (size_t k = 0; k < values.size(); ++k)
         flushed.push_back(taken_with_error(*values[k], *errors[k]));
       for (size_t k = 0; k < values.size(); ++k) {

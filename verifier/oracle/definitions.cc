@@ -224,6 +224,8 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ope
 Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics) {
   if (numerics == Numerics::XlaCpu)
     return mean_of(sums, ranks, numerics);
+  if (ranks == 1)
+    return sums;
   Tensor wide = convert(sums, Dtype::F64);
   for (double& sum : wide.as<double>())
     sum /= static_cast<double>(ranks);

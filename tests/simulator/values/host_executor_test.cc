@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/text.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tests/simulator/schedule/stored_copy.h"
 #include "tests/simulator/values/host_rig.h"
@@ -359,6 +360,15 @@ TEST_CASE("host: selections and comparisons") {
 TEST_CASE("host: local conversion") {
   CHECK(local("convert_element_type", {f32({2}, {1.5, -2.5})}, {{"new_dtype", Dtype::S32}}) ==
         tensor(Dtype::S32, {2}, {1, -2}));
+}
+
+TEST_CASE("host: pmean over no axes keeps the bits of a NaN") {
+  Tensor payload(Dtype::F32, Shape{1});
+  set_element_bits(payload, 0, 0x7fc12345);
+  HostRig rig({{"x", 2}});
+  rig.argument("a", {payload, payload});
+  rig.op("pmean", "m", {"a"}, {{"axis_name", Names{}}});
+  CHECK(element_bits(*rig.run().values.at(rig.value("m"), LogicalId(0)), 0) == 0x7fc12345);
 }
 
 TEST_CASE("host: local movement") {

@@ -34,9 +34,9 @@ Ran run_with(const std::vector<std::string>& settings) {
 
 /// "ring": of the op's entry in a JSON report.
 std::string algorithm_of(const Ran& run, const std::string& op) {
-  const size_t entry = run.out.find("\"id\":\"" + op + "\"");
+  const size_t entry = run.out.find("\"id\": \"" + op + "\"");
   REQUIRE(entry != std::string::npos);
-  const std::string key = "\"algorithm\":\"";
+  const std::string key = "\"algorithm\": \"";
   const size_t begin = run.out.find(key, entry) + key.size();
   return run.out.substr(begin, run.out.find('"', begin) - begin);
 }
