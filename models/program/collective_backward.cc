@@ -155,8 +155,9 @@ Cotangents ppermute(BackwardCall& call) {
     std::vector<std::vector<int64_t>> inverse;
     for (const std::vector<int64_t>& pair : call.attributes().lists("perm"))
       inverse.push_back({pair[1], pair[0]});
-    return call.ops().op(Ppermute, {call.cotangent()},
-                         with({{"axis_name", axes(call)}, {"perm", inverse}}));
+    Attributes attributes = same_groups(call);
+    attributes.set("perm", std::move(inverse));
+    return call.ops().op(Ppermute, {call.cotangent()}, std::move(attributes));
   });
 }
 
@@ -166,22 +167,32 @@ Cotangents pshuffle(BackwardCall& call) {
     std::vector<int64_t> inverse(perm.size());
     for (size_t p = 0; p < perm.size(); ++p)
       inverse[static_cast<size_t>(perm[p])] = static_cast<int64_t>(p);
-    return call.ops().op(Pshuffle, {call.cotangent()},
-                         with({{"axis_name", axes(call)}, {"perm", inverse}}));
+    Attributes attributes = same_groups(call);
+    attributes.set("perm", std::move(inverse));
+    return call.ops().op(Pshuffle, {call.cotangent()}, std::move(attributes));
   });
 }
 
-/// The sum, on the source alone.
+/// The sum, on the source of each group alone.
 Cotangents pbroadcast(BackwardCall& call) {
   return one(call, [&] {
     if (axes(call).empty())
       return call.cotangent();
-    const std::string sum =
-        call.ops().op(Psum, {call.cotangent()}, with({{"axis_name", axes(call)}}));
-    const std::string is_source =
-        op(call, Eq,
-           {call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}})),
-            scalar(call, Dtype::S32, static_cast<double>(call.attributes().integer("source")))});
+    const std::string sum = call.ops().op(Psum, {call.cotangent()}, same_groups(call));
+    const std::string rank = call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}}));
+    const int64_t source = call.attributes().integer("source");
+    std::vector<int64_t> sources = {source};
+    if (has_groups(call)) {
+      sources.clear();
+      for (const std::vector<int64_t>& group : call.attributes().lists("axis_index_groups"))
+        sources.push_back(group[static_cast<size_t>(source)]);
+    }
+    std::string is_source;
+    for (const int64_t each : sources) {
+      const std::string is_this =
+          op(call, Eq, {rank, scalar(call, Dtype::S32, static_cast<double>(each))});
+      is_source = is_source.empty() ? is_this : op(call, Max, {is_source, is_this});  // or
+    }
     return op(call, SelectN, {is_source, scalar(call, call.result_type().dtype, 0), sum});
   });
 }

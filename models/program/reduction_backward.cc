@@ -60,11 +60,15 @@ std::string of_side(BackwardCall& call, size_t side) {
   const Dims in_result = numbers(side == 0 ? batch + my_free.size() : batch, their_free.size());
   const std::vector<Dims> product = {in_result, their_free, numbers(0, batch), their_batch};
   const Dtype dtype = call.operand_type(side).dtype;
-  std::string cotangent = call.cotangent();
-  if (call.result_type().dtype != dtype)  // as of f32 sums of bf16
-    cotangent = call.ops().op(ConvertElementType, {cotangent}, with({{"new_dtype", dtype}}));
-  const std::string made = call.ops().op(DotGeneral, {cotangent, call.operand(1 - side)},
-                                         with({{"dimension_numbers", product}}));
+  const Dtype wide = call.result_type().dtype;  // f32 for sums of bf16
+  const auto converted = [&](const std::string& value, Dtype to) {
+    return wide == dtype ? value
+                         : call.ops().op(ConvertElementType, {value}, with({{"new_dtype", to}}));
+  };
+  const std::string made = converted(
+      call.ops().op(DotGeneral, {call.cotangent(), converted(call.operand(1 - side), wide)},
+                    with({{"dimension_numbers", product}})),
+      dtype);
   // It has the batch, my free dimensions, and those that were contracted, in the order in which the
   // other side has them.
   Dims by_theirs(theirs.size());

@@ -181,7 +181,14 @@ class ScenarioReader {
         continue;
       Boundary boundary = *output.boundary;
       boundary.value = values.at(output.name);
-      if (const auto error = boundary_error(program, checks, boundary))
+      const bool again =
+          std::any_of(boundaries.begin(), boundaries.end(),
+                      [&](const Boundary& other) { return other.value == boundary.value; });
+      if (again)
+        diagnostics_.add(*output.spec_origin,
+                         fmt::format("expected one spec for {}, got another",
+                                     in_quotes(program.value(boundary.value).name)));
+      else if (const auto error = boundary_error(program, checks, boundary))
         diagnostics_.add(*output.spec_origin, *error);
       boundaries.push_back(std::move(boundary));
     }
@@ -219,8 +226,9 @@ class ScenarioReader {
       return std::nullopt;
 
     ProgramBuilder builder(*mesh, checks, diagnostics_);
-    const std::vector<Transform> transforms = read_transforms_key();
-    const std::set<std::string> brought = brought_arrays(transforms);
+    const std::optional<std::vector<Transform>> read = read_transforms_key();
+    const std::vector<Transform> transforms = read.value_or(std::vector<Transform>());
+    const std::map<std::string, Origin> brought = brought_arrays(transforms);
     std::set<std::string> invalid;
     for (const ArrayReading& reading : *arrays) {
       if (brought.contains(reading.name))
@@ -243,6 +251,8 @@ class ScenarioReader {
       for (const DocumentNode item : *outputs)
         if (auto output = read_output(item, *mesh, diagnostics_))
           outputs_.push_back(std::move(*output));
+    if (!read)
+      return std::nullopt;
     if (!transforms.empty())
       return transformed_program(builder, checks, transforms, *arrays);
     for (const OutputReading& output : outputs_)
@@ -269,10 +279,10 @@ class ScenarioReader {
     return made;
   }
 
-  std::vector<Transform> read_transforms_key() {
+  /// Empty where an error was added.
+  std::optional<std::vector<Transform>> read_transforms_key() {
     const std::optional<DocumentNode> node = fields_.optional("transform");
-    return node ? read_transforms(*node, diagnostics_).value_or(std::vector<Transform>())
-                : std::vector<Transform>();
+    return node ? read_transforms(*node, diagnostics_) : std::vector<Transform>();
   }
 
   /// The program that runs. `written` has the one that is written.
@@ -296,7 +306,8 @@ class ScenarioReader {
   }
 
   /// The arrays that transforms bring must be there, with the types that these give them.
-  void check_brought(const Program& program, Checks checks, const std::set<std::string>& names,
+  void check_brought(const Program& program, Checks checks,
+                     const std::map<std::string, Origin>& names,
                      const std::vector<ArrayReading>& arrays) {
     for (const Argument& argument : program.arguments) {
       const Value& value = program.value(argument.value);
@@ -308,7 +319,7 @@ class ScenarioReader {
       const std::string wanted = text(value.type, program.mesh);
       if (given == arrays.end()) {
         diagnostics_.add(
-            fields_.object().origin(),
+            names.at(value.name),
             fmt::format("expected an array \"{}\", {} on a device, which \"transform\" "
                         "needs",
                         value.name, wanted));

@@ -9,7 +9,6 @@
 #include "models/program/groups.h"
 #include "models/program/rules.h"
 #include "models/transform/program_copy.h"
-#include "models/transform/vjp.h"
 
 namespace orrery {
 
@@ -56,36 +55,40 @@ class Call final : public BackwardCall {
 
 }  // namespace
 
-BackwardPass::BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft)
-    : program_(program), checks_(checks), draft_(draft) {
+BackwardPass::BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft,
+                           Diagnostics& refused)
+    : program_(program), checks_(checks), draft_(draft), refused_(refused) {
   for (size_t i = 0; i < program.ops.size(); ++i)
     for (const ValueId result : program.ops[i].results)
       makers_.emplace(result, OpId(i));
+  for (const Op& op : program.ops)
+    names_.insert(op.name);
+  for (const auto& [name, value] : values_by_name(program))
+    names_.insert(std::string(name));
 }
 
 void BackwardPass::name_after(std::string name) {
-  if (after_ == name)
-    return;
   after_ = std::move(name);
-  count_ = 0;
 }
 
-std::string BackwardPass::next_name() {
-  std::string name = count_ == 0 ? after_ : fmt::format("{}.{}", after_, count_);
-  ++count_;
-  return name;
+std::string BackwardPass::unused(const std::string& name) {
+  std::string free = name;
+  for (size_t count = 1; !names_.insert(free).second; ++count)
+    free = fmt::format("{}.{}", name, count);
+  return free;
 }
 
 std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
                              Attributes attributes) {
   OpRequest request;
-  request.name = next_name();
+  request.name = unused(after_);
   request.kind = kind;
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
   added_.push_back(request);
   std::string name = request.name;
   draft_.op(std::move(request));
+  refused_.throw_if_any();
   return name;
 }
 
@@ -244,9 +247,14 @@ const Op& BackwardPass::made_by(OpId id) const {
 }
 
 /// The name of a value, after it was computed again if it is.
-std::string BackwardPass::name_again(ValueId value) const {
+std::string BackwardPass::name_again(ValueId value) {
   const std::string& name = program_.value(value).name;
-  return recomputed_maker(value) ? name + ".re" : name;
+  if (!recomputed_maker(value))
+    return name;
+  const auto found = names_again_.find(value);
+  if (found != names_again_.end())
+    return found->second;
+  return names_again_[value] = unused(name + ".re");
 }
 
 void BackwardPass::make_again(OpId id) {
@@ -261,8 +269,62 @@ void BackwardPass::make_again(OpId id) {
   for (const ValueId operand : made.operands)
     request.operands.push_back(name_again(operand));
   again_.insert(id);
+  made_again_.insert(request.name);
   added_.push_back(request);
   draft_.op(std::move(request));
+  refused_.throw_if_any();
+}
+
+ValueType cotangent_type(ValueType type) {
+  for (AxisState& state : type.axes)
+    if (state == AxisState::Unreduced || state == AxisState::Reduced)
+      state = state == AxisState::Unreduced ? AxisState::Reduced : AxisState::Unreduced;
+  type.future = false;
+  return type;
+}
+
+namespace {
+
+std::string cotangent_name(const NamedAt& of) {
+  return "ct_" + of.name;
+}
+
+}  // namespace
+
+void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
+                    const std::vector<ValueId>& values, ProgramBuilder& builder) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    ValueType type = cotangent_type(program.value(values[i]).type);
+    if (checks == Checks::Shapes)
+      std::fill(type.axes.begin(), type.axes.end(), AxisState::Varying);
+    builder.argument(cotangent_name(names[i]), std::move(type), names[i].origin);
+  }
+}
+
+void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
+                     BackwardPass& pass) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (pass.wants(values[i]))
+      pass.add_cotangent(values[i], cotangent_name(names[i]));
+}
+
+std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
+                                                 const std::vector<ValueId>& arguments,
+                                                 BackwardPass& pass) {
+  std::map<std::string, std::string> results;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    pass.name_after(names[i].name + ".bwd");
+    const std::optional<std::string> cotangent = pass.cotangent(arguments[i]);
+    results[cotangent_name(names[i])] =
+        cotangent ? *cotangent : pass.zeros(pass.program().value(arguments[i]).type);
+  }
+  return results;
+}
+
+void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics) {
+  for (const Diagnostic& each : error.diagnostics())
+    diagnostics.add(origin, fmt::format("the backward pass has an op that is refused: \"{}\": {}",
+                                        each.origin.pointer, each.message));
 }
 
 }  // namespace orrery

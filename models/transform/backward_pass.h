@@ -11,6 +11,7 @@
 #include "models/program/backward.h"
 #include "models/program/builder.h"
 #include "models/program/program.h"
+#include "models/transform/named.h"
 
 namespace orrery {
 
@@ -19,7 +20,8 @@ namespace orrery {
 class BackwardPass final : public BackwardOps {
  public:
   /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
-  BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft);
+  /// An op that it refuses is reported to `refused`, and ends the pass: throws InputError.
+  BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
 
   /// The values whose cotangents are computed. Others get none.
   void want(ValueId value) { wanted_.insert(value); }
@@ -39,6 +41,9 @@ class BackwardPass final : public BackwardOps {
   /// What was added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
+  /// The ops among them that compute again what the program had.
+  const std::set<std::string>& made_again() const { return made_again_; }
+
   /// The op that the next ops are named after.
   void name_after(std::string name);
 
@@ -57,21 +62,43 @@ class BackwardPass final : public BackwardOps {
   std::string casted(const std::string& value, OpKind kind, const std::vector<size_t>& axes);
   std::optional<OpId> recomputed_maker(ValueId value) const;
   const Op& made_by(OpId op) const;
-  std::string name_again(ValueId value) const;
+  std::string name_again(ValueId value);
   void make_again(OpId op);
-  std::string next_name();
+  std::string unused(const std::string& name);
 
   const Program& program_;
   const Checks checks_;
   ProgramBuilder& draft_;
+  Diagnostics& refused_;
   std::vector<OpRequest> added_;
   std::set<ValueId> wanted_;
   std::set<OpId> recomputed_;
   std::set<OpId> again_;  // those that were computed again so far
   std::map<ValueId, std::string> cotangents_;
   std::map<ValueId, OpId> makers_;
+  std::map<ValueId, std::string> names_again_;
+  std::set<std::string> made_again_;
+  std::set<std::string> names_;  // that are taken
   std::string after_;
-  size_t count_ = 0;  // of the ops named after it
 };
+
+/// The type of a value's cotangent: unreduced and reduced change places.
+ValueType cotangent_type(ValueType type);
+
+// The cotangents that a scenario gives go by the names ct_ID, and so do those that it gets.
+
+/// Adds an argument for the cotangent of each value. Without checked types it may differ anywhere.
+void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
+                    const std::vector<ValueId>& values, ProgramBuilder& builder);
+/// Starts the pass with them.
+void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
+                     BackwardPass& pass);
+/// The values that the pass found, by the names that they get. Adds zeros where it found none.
+std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
+                                                 const std::vector<ValueId>& arguments,
+                                                 BackwardPass& pass);
+
+/// Reports the op that ended a pass.
+void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -9,14 +9,9 @@
 #include "models/base/diagnostics.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
+#include "models/transform/named.h"
 
 namespace orrery {
-
-/// A name in a scenario, with its place.
-struct NamedAt {
-  std::string name;
-  Origin origin;
-};
 
 struct VjpRequest {
   Origin origin;
@@ -30,9 +25,6 @@ struct VjpRequest {
   /// done just before the first op that reads them.
   bool overlap = false;
 };
-
-/// The type of a value's cotangent: unreduced and reduced change places.
-ValueType cotangent_type(ValueType type);
 
 /// The program, with an argument ct_ID for each value of `of`, and after its ops those of the
 /// backward pass. The cotangent of argument ID of `with_respect_to` goes by the name ct_ID. Ops

@@ -1,5 +1,7 @@
 // The whole array of an output, from the devices' parts.
 
+#include "verifier/assembled.h"
+
 #include <string>
 #include <vector>
 
@@ -7,7 +9,6 @@
 
 #include "models/array/text.h"
 #include "tests/verifier/scenario_rig.h"
-#include "verifier/assembled.h"
 
 namespace orrery {
 namespace {
@@ -36,10 +37,8 @@ std::string whole_of(const std::string& output, const std::string& shape = "[1, 
 TEST_CASE("assembled: parts lie along the dimensions that their axes cut") {
   CHECK(whole_of(R"("spec": ["y"])") == "[3,2]: 0 -1 -10 -11 -20 -21");
   CHECK(whole_of(R"("spec": [null, "y"])") == "[1,6]: 0 -1 -10 -11 -20 -21");
-  CHECK(whole_of(R"("spec": ["x", "y"])") ==
-        "[2,6]: 0 -1 -10 -11 -20 -21 -30 -31 -40 -41 -50 -51");
-  CHECK(whole_of(R"("spec": ["y", "x"])") ==
-        "[3,4]: 0 -1 -30 -31 -10 -11 -40 -41 -20 -21 -50 -51");
+  CHECK(whole_of(R"("spec": ["x", "y"])") == "[2,6]: 0 -1 -10 -11 -20 -21 -30 -31 -40 -41 -50 -51");
+  CHECK(whole_of(R"("spec": ["y", "x"])") == "[3,4]: 0 -1 -30 -31 -10 -11 -40 -41 -20 -21 -50 -51");
 }
 
 TEST_CASE("assembled: of two axes on a dimension the first is the major one") {

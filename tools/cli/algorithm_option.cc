@@ -15,13 +15,13 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kOption = "--algorithm";
+constexpr const char* kAlgorithm = "--algorithm";
 
 void require_one_of(const std::vector<std::string_view>& names, std::string_view name,
                     std::string_view after) {
   if (std::find(names.begin(), names.end(), name) == names.end())
-    refuse(kOption, fmt::format("expected one of {}{}, got \"{}\"{}", fmt::join(names, ", "), after,
-                                name, did_you_mean(name, names)));
+    refuse(kAlgorithm, fmt::format("expected one of {}{}, got \"{}\"{}", fmt::join(names, ", "),
+                                   after, name, did_you_mean(name, names)));
 }
 
 OpKind collective_named(std::string_view name) {
@@ -43,14 +43,14 @@ void set_algorithms(Program& program, const std::vector<std::string>& settings) 
     const std::string_view op = std::string_view(setting).substr(0, equals);
     const OpKind kind = collective_named(op);
     if (equals == std::string::npos)
-      refuse(kOption, fmt::format("expected {0}=ALGORITHM, got \"{0}\"", op));
+      refuse(kAlgorithm, fmt::format("expected {0}=ALGORITHM, got \"{0}\"", op));
     const std::string algorithm = setting.substr(equals + 1);
     std::vector<std::string_view> names;
     for (const Algorithm* each : algorithms_for(kind))
       names.push_back(each->name);
     require_one_of(names, algorithm, fmt::format(" for {}", op));
     if (!chosen.emplace(kind, algorithm).second)
-      refuse(kOption, fmt::format("{} is given twice", op));
+      refuse(kAlgorithm, fmt::format("{} is given twice", op));
   }
   for (Op& op : program.ops)
     if (const auto found = chosen.find(op.kind);

@@ -88,6 +88,12 @@ TEST_CASE("boundary: what is wrong in the entry itself") {
         "/outputs/0: expected an id, or an object with \"id\" and \"spec\", got 3");
 }
 
+TEST_CASE("boundary: an output has one spec") {
+  CHECK(refusal(with_output(R"("varying": ["x"], )",
+                            R"({"id": "a", "spec": ["x"]}, {"id": "a", "spec": [["x"]]})"))
+            .ends_with("/outputs/1/spec: expected one spec for \"a\", got another"));
+}
+
 TEST_CASE("boundary: a whole array is of less than 2^63 bytes") {
   Small small;
   small.mesh = R"({"x": 4})";

@@ -62,7 +62,8 @@ TEST_CASE("errors: the scenario as a whole") {
       {R"("memory": {"reserved": "1 MiB", "reserved_MiB": 1})",
        "f:6:33: /memory/reserved_MiB: \"reserved\" is already given by \"reserved\""},
       {R"("outputs": "r")", "f:6:12: /outputs: expected a list of ids, got \"r\""},
-      {R"("outputs": [1])", "f:6:13: /outputs/0: expected an id, or an object with \"id\" and \"spec\", got 1"},
+      {R"("outputs": [1])",
+       "f:6:13: /outputs/0: expected an id, or an object with \"id\" and \"spec\", got 1"},
       {R"("outputs": ["rr"])",
        "f:6:13: /outputs/0: expected the id of an array or of an earlier "
        "op, got \"rr\""},

@@ -131,6 +131,65 @@ TEST_CASE("vjp: what is computed again is made of what is kept, just before it i
         "ct_w = s.bwd\n");
 }
 
+TEST_CASE("vjp: what is computed again is not started before it is read") {
+  const std::string program =
+      R"([{"id": "g", "op": "all_gather", "of": "w", "axis_name": "x", "tiled": true}, )"
+      R"({"id": "r", "op": "exp", "of": "g"}])";
+  CHECK(added(with(program, kOfR + R"(, "recompute": "all", "overlap": true)",
+                   R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]})")) ==
+        "g.re = all_gather(w): f32[4]{V:x}\n"
+        "r.re = exp(g.re): f32[4]{V:x}\n"
+        "r.bwd = mul(ct_r, r.re): f32[4]{V:x}\n"
+        "g.bwd.start = psum_scatter_start(r.bwd): future f32[2]{V:x}\n"
+        "g.bwd = done(g.bwd.start): f32[2]{V:x}\n"
+        "ct_w = g.bwd\n");
+}
+
+TEST_CASE("vjp: names that are taken are not used again") {
+  CHECK(added(with(
+            R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "r.bwd", "op": "exp", "of": "a"}])",
+            R"("of": ["r"], "with_respect_to": ["a"])")) ==
+        "r.bwd = exp(a): f32[2]\n"
+        "r.bwd.1 = neg(ct_r): f32[2]\n"
+        "ct_a = r.bwd.1\n");
+}
+
+TEST_CASE("vjp: a second one keeps the cotangents of the first") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"a": {"shape": [], "dtype": "f32"}, "b": {"shape": [], "dtype": "f32"}, )"
+                 R"("ct_r": {"shape": [], "dtype": "f32"}, "ct_s": {"shape": [], "dtype": "f32"}})";
+  small.program = R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "s", "op": "neg", "of": "b"}])";
+  small.more = R"("transform": [{"vjp": {"of": "r", "with_respect_to": "a"}}, )"
+               R"({"vjp": {"of": "s", "with_respect_to": "b"}}], "outputs": ["ct_a", "ct_b"])";
+  CHECK(added(small.text()) ==
+        "r.bwd = neg(ct_r): f32[]\n"
+        "s.bwd = neg(ct_s): f32[]\n"
+        "ct_a = r.bwd\n"
+        "ct_b = s.bwd\n");
+}
+
+TEST_CASE("vjp: permutations and broadcasts go back within their groups") {
+  Small small;
+  small.mesh = R"({"x": 4})";
+  small.arrays =
+      R"({"a": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+      R"("ct_r": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2], [3], [4]]}})";
+  const auto groups_of = [&](const std::string& op) {
+    small.program = R"([{"id": "r", "op": ")" + op +
+                    R"(, "of": "a", "axis_name": "x", "axis_index_groups": [[0, 1], [2, 3]]}])";
+    small.more =
+        R"("check_types": false, "transform": {"vjp": {"of": "r", "with_respect_to": "a"}})";
+    const Scenario scenario = read_scenario("f", small.text());
+    const Attributes& attributes = scenario.program.ops.at(1).attributes;
+    return attributes.lists("axis_index_groups");
+  };
+  const std::vector<std::vector<int64_t>> groups = {{0, 1}, {2, 3}};
+  CHECK(groups_of(R"(ppermute", "perm": [[0, 1]])") == groups);
+  CHECK(groups_of(R"(pshuffle", "perm": [1, 0])") == groups);
+  CHECK(groups_of(R"(pbroadcast", "source": 1)") == groups);
+}
+
 TEST_CASE("vjp: a started collective goes back as a sync one") {
   CHECK(added(with(R"([{"id": "f", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
                    R"({"id": "r", "op": "done", "of": "f"}])",
@@ -150,8 +209,14 @@ TEST_CASE("vjp: what is refused") {
   CHECK(error_of(with(R"([{"id": "r", "op": "pmax", "of": "w", "axis_name": "x"}])", kOfR)) ==
         "/program/0: expected an op that has a gradient between the values of \"with_respect_to\" "
         "and \"of\", got \"r\": pmax has no backward rule");
+  CHECK(error_of(with(R"([{"id": "r", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+                      R"({"id": "d", "op": "done", "of": "r"}])",
+                      kOfR)) ==
+        "/transform/vjp/of/0: expected the result of an op of floats, got \"r\", future f32[2]");
   CHECK(error_of(with(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
-        "/transform/vjp/of/0: expected the id of a value, got \"q\"");
+        "/transform/vjp/of/0: expected the result of an op, got \"q\"");
+  CHECK(error_of(with(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
+        "/transform/vjp/of/0: expected the result of an op, got \"w\"");
   CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["r"])")) ==
         "/transform/vjp/with_respect_to/0: expected the name of an array, got \"r\"");
   CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["i"])")) ==
@@ -166,7 +231,8 @@ TEST_CASE("vjp: what is refused") {
   CHECK(error_of(with(psum, kOfR + R"(, "recompute": ["q"])")) ==
         "/transform/vjp/recompute/0: expected the id of an op, got \"q\"");
   CHECK(error_of(with(psum, kOfR, "")) ==
-        "expected an array \"ct_r\", f32[2] on a device, which \"transform\" needs");
+        "/transform/vjp/of/0: expected an array \"ct_r\", f32[2] on a device, which \"transform\" "
+        "needs");
   CHECK(error_of(with(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
         "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
         "f32[2]{V:x}");
