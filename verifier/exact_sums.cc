@@ -102,8 +102,10 @@ bool sums_exactly(const Program& program, const DeviceValues& computed, const Op
   const bool adds_two = op.kind == OpKind::DotGeneral && is_complex(summed_in);
   const double largest_sum =
       (adds_two ? 2 : 1) * static_cast<double>(summed(program, op)) * term.largest;
-  return std::isinf(term.unit) || (term.unit >= 2 * format.half_smallest &&
-                                   largest_sum / term.unit * format.unit_roundoff <= 1);
+  const double smallest =
+      std::max(2 * format.half_smallest, flushed_below(summed_in, program.numerics));
+  return std::isinf(term.unit) ||
+         (term.unit >= smallest && largest_sum / term.unit * format.unit_roundoff <= 1);
 }
 
 }  // namespace

@@ -89,6 +89,10 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
   std::vector<std::string> labels = lowered.labels;
   add_several_lists(scenario.program, labels);
   add_outputs(scenario.program, labels);
+  if (scenario.program.numerics == Numerics::XlaCpu)
+    labels.emplace_back(
+        "numerics: xla-cpu (as XLA folds, rounds and flushes on the CPU, but for "
+        "dot_general, float reduce_sum and transcendental functions)");
   if (!scenario.cluster.device.memory)
     labels.emplace_back("memory: not given (capacity is not checked)");
   for (std::string& figure : fitted_figures(scenario.cluster))

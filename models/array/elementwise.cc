@@ -96,6 +96,32 @@ void map_extremum(Binary op, Tensor& result, const Tensor& left, const Tensor& r
   }
 }
 
+/// The ops that round, by XlaCpu.
+template <class E>
+void map_flushing(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
+  const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
+  switch (op) {
+    case Binary::Add:
+      return map([](E x, E y) { return arith::xla_cpu::add(x, y); });
+    case Binary::Sub:
+      return map([](E x, E y) { return arith::xla_cpu::subtract(x, y); });
+    case Binary::Mul:
+      return map([](E x, E y) { return arith::xla_cpu::multiply(x, y); });
+    case Binary::Div:
+      return map([](E x, E y) {
+        using arith::xla_cpu::flushed;
+        if constexpr (arith::kIsComplex<E>)  // of which XLA's own formula is not copied
+          return flushed(arith::divide(flushed(x), flushed(y)));
+        else
+          return arith::xla_cpu::divide(x, y);
+      });
+    case Binary::Max:
+    case Binary::Min:
+      break;
+  }
+  ORRERY_CHECK(false, "an extremum does not round");
+}
+
 template <class E>
 void map_number(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
   const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
@@ -225,7 +251,35 @@ Tensor conj(const Tensor& operand) {
   return result;
 }
 
-Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands) {
+namespace {
+
+Tensor elementwise_flushing(const Elementwise& op, std::span<const Tensor* const> operands) {
+  constexpr Numerics kXla = Numerics::XlaCpu;
+  const auto operand = [&](size_t k) { return taken(*operands[k], kXla); };
+  if (const auto* unary = std::get_if<Unary>(&op))
+    return taken(elementwise(*unary, operand(0)), kXla);
+  if (const auto* comparison = std::get_if<Comparison>(&op))
+    return elementwise(*comparison, operand(0), operand(1));
+  const Binary binary = std::get<Binary>(op);
+  if (binary == Binary::Max || binary == Binary::Min)
+    return elementwise(binary, operand(0), operand(1));
+  Tensor result(operands[0]->dtype(), common_shape(operands));
+  dispatch(result.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsNumber<E>)
+      map_flushing<E>(binary, result, *operands[0], *operands[1]);
+    else
+      ORRERY_CHECK(false, "pred is no number");
+  });
+  return result;
+}
+
+}  // namespace
+
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands,
+                   Numerics numerics) {
+  if (numerics == Numerics::XlaCpu && op != Elementwise(Unary::Neg))
+    return elementwise_flushing(op, operands);
   if (const auto* unary = std::get_if<Unary>(&op))
     return elementwise(*unary, *operands[0]);
   if (const auto* binary = std::get_if<Binary>(&op))

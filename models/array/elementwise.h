@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "models/array/numerics.h"
 #include "models/array/tensor.h"
 
 namespace orrery {
@@ -33,8 +34,9 @@ Tensor complex(const Tensor& real, const Tensor& imag);
 Tensor conj(const Tensor& operand);
 
 using Elementwise = std::variant<Unary, Binary, Comparison>;
-/// As many operands as the op has.
-Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands);
+/// As many operands as the op has. By XlaCpu subnormals are flushed, but Neg keeps them.
+Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands,
+                   Numerics numerics = Numerics::Ieee);
 
 /// Element by element from cases[which], with `which` clamped to the cases (false is 0, true is 1).
 /// `which` is of pred or s32; the cases are of one dtype. All have one shape, or are scalars.

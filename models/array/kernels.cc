@@ -18,11 +18,11 @@ void map_pairs(E* target, const E* left, const E* right, int64_t count, Op op) {
     target[i] = op(left[i], right[i]);
 }
 
-template <class To, class From>
-void convert_all(To* target, const From* source, int64_t count) {
+template <class To, class From, class Op>
+void map_all(To* target, const From* source, int64_t count, Op op) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i)
-    target[i] = arith::convert<To>(source[i]);
+    target[i] = op(source[i]);
 }
 
 }  // namespace
@@ -62,16 +62,37 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
   ORRERY_CHECK(false, "only a reduction combines");
 }
 
-Tensor convert(const Tensor& operand, Dtype dtype) {
+Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {
   Tensor result(dtype, operand.shape());
   dispatch(operand.dtype(), [&](auto from) {
     using From = typename decltype(from)::type;
     dispatch(dtype, [&](auto to) {
       using To = typename decltype(to)::type;
-      convert_all(result.as<To>().data(), operand.as<From>().data(), operand.elements());
+      const auto map = [&](auto op) {
+        map_all(result.as<To>().data(), operand.as<From>().data(), operand.elements(), op);
+      };
+      if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
+        map([](From x) { return arith::xla_cpu::convert<To>(x); });
+      else
+        map([](From x) { return arith::convert<To>(x); });
     });
   });
   return result;
+}
+
+bool conversion_flushes(Dtype from, Dtype to) {
+  return from != to && !(from == Dtype::BF16 && (to == Dtype::F32 || to == Dtype::Pred));
+}
+
+Tensor taken(Tensor operand, Numerics numerics) {
+  if (numerics == Numerics::XlaCpu)
+    dispatch(operand.dtype(), [&](auto tag) {
+      using E = typename decltype(tag)::type;
+      E* const elements = operand.as<E>().data();
+      map_all(elements, elements, operand.elements(),
+              [](E x) { return arith::xla_cpu::flushed(x); });
+    });
+  return operand;
 }
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/array/numerics.h"
 #include "models/array/tensor.h"
 
 namespace orrery {
@@ -22,7 +23,13 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
                   const std::byte* right, int64_t count);
 
 /// The same elements under another dtype.
-Tensor convert(const Tensor& operand, Dtype dtype);
+Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics = Numerics::Ieee);
+
+/// Whether a conversion computes by XlaCpu, and so flushes. bf16 to f32 and to pred looks at bits.
+bool conversion_flushes(Dtype from, Dtype to);
+
+/// Elements as ops of these numerics take them: by XlaCpu without those that are flushed.
+Tensor taken(Tensor operand, Numerics numerics);
 
 Tensor reshape(const Tensor& operand, Shape shape);
 
@@ -83,7 +90,9 @@ Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& part
 /// one; for Min the largest) and combines with its elements in row-major order. Sums are rounded to
 /// reduced_sum_dtype() at each step, and to the operand's dtype at the end; integers wrap. Of pred,
 /// Max is `or` and Min is `and`; it has no Add. Complex dtypes have Add only.
-Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes);
+/// By XlaCpu operands and results are flushed.
+Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes,
+              Numerics numerics = Numerics::Ieee);
 
 /// The dtype of the sums in reduce: f32 for floats narrower than that, else `dtype` itself.
 Dtype reduced_sum_dtype(Dtype dtype);

@@ -40,7 +40,8 @@ Dtype reduced_sum_dtype(Dtype dtype) {
   return is_float(dtype) && itemsize(dtype) < itemsize(Dtype::F32) ? Dtype::F32 : dtype;
 }
 
-Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes) {
+Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes,
+              Numerics numerics) {
   const Shape& from = operand.shape();
   std::vector<int64_t> order(axes.begin(), axes.end());
   std::sort(order.begin(), order.end());
@@ -53,7 +54,7 @@ Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> a
     kept.push_back(from[d]);
   }
   const Dtype wide = combine == Combine::Add ? reduced_sum_dtype(operand.dtype()) : operand.dtype();
-  const Tensor rows = convert(transpose(operand, order), wide);
+  const Tensor rows = convert(taken(transpose(operand, order), numerics), wide);
 
   Tensor result(wide, Shape(std::move(kept)));
   dispatch(wide, [&](auto tag) {
@@ -61,9 +62,11 @@ Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> a
     std::fill(result.as<E>().begin(), result.as<E>().end(), identity<E>(combine));
   });
   const size_t size = result.bytes().size();
-  std::byte* folded = result.bytes().data();
-  for (size_t at = 0; at < rows.bytes().size(); at += size)
+  for (size_t at = 0; at < rows.bytes().size(); at += size) {
+    std::byte* const folded = result.bytes().data();
     combine_into(wide, combine, folded, folded, rows.bytes().data() + at, result.elements());
+    result = taken(std::move(result), numerics);
+  }
   return convert(result, operand.dtype());
 }
 

@@ -1,6 +1,7 @@
 #include "models/array/work.h"
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "models/array/dispatch.h"
@@ -33,12 +34,14 @@ struct Ranked {
   int32_t rank;
 };
 
-/// A total order (NaN first), so that a reduction gives the same result in any order.
+/// A total order (NaN first; by XlaCpu last), so that a reduction gives the same result in any
+/// order.
 template <class E>
-bool comes_first([[maybe_unused]] Combine combine, const Ranked<E>& a, const Ranked<E>& b) {
+bool comes_first([[maybe_unused]] Combine combine, [[maybe_unused]] Numerics numerics,
+                 const Ranked<E>& a, const Ranked<E>& b) {
   if constexpr (arith::kIsOrdered<E>) {
     if (arith::is_nan(a.value) || arith::is_nan(b.value))
-      return arith::is_nan(a.value);
+      return arith::is_nan(numerics == Numerics::XlaCpu ? b.value : a.value);
     const E& x = combine == Combine::Max ? b.value : a.value;
     const E& y = combine == Combine::Max ? a.value : b.value;
     return arith::less(x, y) || (!arith::less(y, x) && a.rank < b.rank);
@@ -47,12 +50,14 @@ bool comes_first([[maybe_unused]] Combine combine, const Ranked<E>& a, const Ran
   }
 }
 
+/// `values` are the operand's, as they are held.
 template <class E>
-Storage ranked(const Tensor& operand, Rank rank) {
+Storage ranked(const Tensor& operand, const Tensor& values, Rank rank) {
   Storage work(static_cast<size_t>(operand.elements()) * Ranked<E>::kSize);
   std::byte* to = work.data();
-  for (const E value : operand.as<E>()) {
-    Ranked<E>{value, arith::is_nan(value) ? kNoRank : static_cast<int32_t>(rank.index())}.store(to);
+  for (size_t i = 0; i < operand.as<E>().size(); ++i) {
+    const bool none = arith::is_nan(operand.as<E>()[i]);
+    Ranked<E>{values.as<E>()[i], none ? kNoRank : static_cast<int32_t>(rank.index())}.store(to);
     to += Ranked<E>::kSize;
   }
   return work;
@@ -69,9 +74,95 @@ Tensor ranks_of(WorkType type, const Storage& work, Shape shape) {
   return result;
 }
 
+/// The dtype in which XLA on the CPU keeps sums of floats narrower than f32.
+Dtype xla_sum_dtype(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::BF16:
+      return Dtype::F32;
+    case Dtype::F8E4M3FN:
+    case Dtype::F8E5M2:
+      return Dtype::F16;
+    default:
+      return dtype;
+  }
+}
+
+/// What a sum or an extremum of XLA on the CPU starts from, folded with the first element.
+template <class E>
+E started(Combine combine, E x) {
+  if constexpr (arith::kIsComplex<E>) {
+    return {started(combine, x.re), started(combine, x.im)};
+  } else if constexpr (arith::kIsFloat<E>) {
+    if (combine == Combine::Add)
+      return arith::xla_cpu::add(arith::convert<E>(arith::S64{0}), x);
+    const double least = combine == Combine::Max ? -std::numeric_limits<double>::infinity()
+                                                 : std::numeric_limits<double>::infinity();
+    const E start = arith::convert<E>(arith::F64{least});
+    return combine == Combine::Max ? arith::xla_cpu::later_if_larger(start, x)
+                                   : arith::xla_cpu::later_if_smaller(start, x);
+  } else {
+    return x;
+  }
+}
+
+/// A NaN that an extremum passes over counts as what the fold starts from, on any rank; a sum
+/// starts on the first.
+Tensor started(const Folding& folding, Tensor operand, Rank rank) {
+  if (folding.combine == Combine::Add && rank != Rank(0))
+    return operand;
+  dispatch(operand.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (E& element : operand.as<E>())
+      element = started(folding.combine, element);
+  });
+  return operand;
+}
+
+template <class E>
+void combine_ranked(const Folding& folding, Combine combine, std::byte* target,
+                    const std::byte* left, const std::byte* right, int64_t count) {
+  constexpr auto kSize = static_cast<ptrdiff_t>(Ranked<E>::kSize);
+  for (ptrdiff_t at = 0; at < count * kSize; at += kSize) {
+    const auto a = Ranked<E>::load(left + at);
+    const auto b = Ranked<E>::load(right + at);
+    (comes_first(combine, folding.numerics, a, b) ? a : b).store(target + at);
+  }
+}
+
+/// A step of a fold by XLA on the CPU.
+template <class E>
+E combined(Combine combine, E acc, E x) {
+  if (combine == Combine::Add)
+    return arith::xla_cpu::add(acc, x);
+  if constexpr (arith::kIsOrdered<E>)
+    return combine == Combine::Max ? arith::xla_cpu::later_if_larger(acc, x)
+                                   : arith::xla_cpu::later_if_smaller(acc, x);
+  fail_check("the elements are ordered", "complex numbers have no extremum", __FILE__, __LINE__);
+}
+
+/// Multiplies by 1 / ranks, or divides, as XLA on the CPU does. It divides complex numbers by
+/// Smith's formula (Communications of the ACM 5, 1962), also where the divisor's imaginary part is
+/// 0.
+template <class E>
+E xla_mean(E sum, int64_t ranks) {
+  namespace xla = arith::xla_cpu;
+  if constexpr (arith::kIsComplex<E>) {
+    constexpr typename E::Part kZero = {0};
+    return {xla_mean(xla::add(sum.re, xla::multiply(sum.im, kZero)), ranks),
+            xla_mean(xla::subtract(sum.im, xla::multiply(sum.re, kZero)), ranks)};
+  } else {
+    const E count = arith::convert<E>(arith::S64{ranks});
+    const bool multiplies =
+        arith::kSame<E, arith::F16> || arith::kSame<E, arith::F32> || arith::kSame<E, arith::F64>;
+    if (!multiplies)
+      return xla::divide(sum, count);
+    return xla::multiply(sum, arith::divide(arith::convert<E>(arith::S64{1}), count));
+  }
+}
+
 /// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
-/// of two f32 close enough: rounded again, a double is what the exact quotient would be.
-/// Each part of a complex number.
+/// of two f32 close enough: rounded again, a double is what the exact quotient would be. Of a
+/// complex number, each part.
 template <class E>
 E divided(E sum, int64_t ranks) {
   if constexpr (arith::kIsComplex<E>)
@@ -81,6 +172,8 @@ E divided(E sum, int64_t ranks) {
 }
 
 Tensor divided(Tensor sum, int64_t ranks) {
+  if (ranks == 1)
+    return sum;  // with the bits of its NaNs
   dispatch(sum.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
@@ -95,6 +188,21 @@ Tensor divided(Tensor sum, int64_t ranks) {
 
 }  // namespace
 
+Tensor mean_of(Tensor sums, int64_t ranks, Numerics numerics) {
+  if (numerics == Numerics::Ieee)
+    return divided(std::move(sums), ranks);
+  dispatch(sums.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      for (E& element : sums.as<E>())
+        element = xla_mean(element, ranks);
+    } else {
+      ORRERY_CHECK(false, "a mean is a float or complex");
+    }
+  });
+  return sums;
+}
+
 Bytes itemsize(WorkType type) {
   return itemsize(type.dtype) + Bytes(type.ranked ? int64_t{kRankSize} : 0);
 }
@@ -108,38 +216,58 @@ WorkType work_type(Entering entering, Dtype operand) {
           entering == Entering::Ranked};
 }
 
-Storage enter(Entering entering, const Tensor& operand, Rank rank) {
-  if (entering == Entering::Ranked)
-    return dispatch(operand.dtype(),
-                    [&](auto tag) { return ranked<typename decltype(tag)::type>(operand, rank); });
-  return convert(operand, work_type(entering, operand.dtype()).dtype).take_bytes();
+Folding folding(WorkType type, Combine combine, Numerics numerics) {
+  if (combine == Combine::None)
+    numerics = Numerics::Ieee;
+  if (numerics == Numerics::XlaCpu && combine == Combine::Add)
+    type.dtype = xla_sum_dtype(type.dtype);
+  return {type, numerics, combine};
 }
 
-void combine_into(WorkType type, Combine combine, std::byte* target, const std::byte* left,
+Storage enter(Entering entering, const Folding& folding, const Tensor& operand, Rank rank) {
+  Tensor values = convert(operand, folding.held.dtype);
+  if (folding.numerics == Numerics::XlaCpu)
+    values = started(folding, std::move(values), rank);
+  if (entering != Entering::Ranked)
+    return std::move(values).take_bytes();
+  return dispatch(operand.dtype(), [&](auto tag) {
+    return ranked<typename decltype(tag)::type>(operand, values, rank);
+  });
+}
+
+void combine_into(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count) {
-  if (!type.ranked)
+  const WorkType type = folding.held;
+  if (type.ranked) {
+    ORRERY_CHECK(combine == Combine::Max || combine == Combine::Min,
+                 "ranked elements have an order and no sum");
+    return dispatch(type.dtype, [&](auto tag) {
+      combine_ranked<typename decltype(tag)::type>(folding, combine, target, left, right, count);
+    });
+  }
+  if (folding.numerics == Numerics::Ieee || !is_inexact(type.dtype))
     return combine_into(type.dtype, combine, target, left, right, count);
-  ORRERY_CHECK(combine == Combine::Max || combine == Combine::Min,
-               "ranked elements have an order and no sum");
   dispatch(type.dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    constexpr auto kSize = static_cast<ptrdiff_t>(Ranked<E>::kSize);
-    for (ptrdiff_t at = 0; at < count * kSize; at += kSize) {
-      const auto a = Ranked<E>::load(left + at);
-      const auto b = Ranked<E>::load(right + at);
-      (comes_first(combine, a, b) ? a : b).store(target + at);
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      const auto* const accs = reinterpret_cast<const E*>(left);
+      const auto* const xs = reinterpret_cast<const E*>(right);
+      for (int64_t i = 0; i < count; ++i)
+        reinterpret_cast<E*>(target)[i] = combined(combine, accs[i], xs[i]);
+    } else {
+      ORRERY_CHECK(false, "only folds of floats and complex numbers differ by numerics");
     }
   });
 }
 
-Tensor leave(Leaving leaving, WorkType type, Storage work, Dtype dtype, Shape shape,
+Tensor leave(Leaving leaving, const Folding& folding, Storage held, Dtype dtype, Shape shape,
              int64_t ranks) {
   if (leaving == Leaving::ItsRank)
-    return ranks_of(type, work, std::move(shape));
-  Tensor held(type.dtype, std::move(shape), std::move(work));
-  if (type.dtype != dtype)
-    held = convert(held, dtype);
-  return leaving == Leaving::Mean ? divided(std::move(held), ranks) : held;
+    return ranks_of(folding.held, held, std::move(shape));
+  Tensor result(folding.held.dtype, std::move(shape), std::move(held));
+  if (folding.held.dtype != dtype)
+    result = convert(result, dtype);
+  return leaving == Leaving::Mean ? mean_of(std::move(result), ranks, folding.numerics) : result;
 }
 
 }  // namespace orrery

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "models/array/combine.h"
+#include "models/array/numerics.h"
 #include "models/array/storage.h"
 #include "models/array/tensor.h"
 #include "models/base/id.h"
@@ -45,16 +46,38 @@ Dtype summed_dtype(Dtype operand);
 
 WorkType work_type(Entering entering, Dtype operand);
 
-/// The work elements of the operand of `rank`, in its order.
-Storage enter(Entering entering, const Tensor& operand, Rank rank);
+/// How the elements of a collective are folded. Its rules by Numerics::XlaCpu:
+///  - A sum starts from +0. Of a fold in any order that is the same as +0 + x[0] in place of x[0].
+///    bf16 is summed in f32 and floats of 8 bits in f16; they are rounded once, at the end.
+///  - An extremum starts from an infinity, or from NaN in f8e4m3fn, and passes over NaN
+///    (arith::xla_cpu::later_if_larger). So a fold of NaNs alone gives that, and pargmax kNoRank.
+///  - A mean of f16, f32 and f64 multiplies by 1/n, rounded to the dtype. Others divide by n. A
+///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n.
+struct Folding {
+  /// Of the values while they are folded. What is timed and charged for memory is the WorkType of
+  /// the collective, by whatever numerics.
+  WorkType held;
+  Numerics numerics = Numerics::Ieee;
+  Combine combine = Combine::None;
+};
 
-/// target[i] = left[i] op right[i] for `count` work elements, aliased as in combine_into of
+/// The folding of work elements of this type. Nothing but a reduction differs by numerics.
+Folding folding(WorkType type, Combine combine, Numerics numerics);
+
+/// The work elements of the operand of `rank`, in its order, as they are held.
+Storage enter(Entering entering, const Folding& folding, const Tensor& operand, Rank rank);
+
+/// target[i] = left[i] op right[i] for `count` held elements, aliased as in combine_into of
 /// kernels.h. Of ranked elements, Max and Min keep the one that is larger or smaller (-0 and +0 are
-/// equal, NaN wins), and of equal ones that of the lower rank.
-void combine_into(WorkType type, Combine combine, std::byte* target, const std::byte* left,
+/// equal, NaN wins; by XlaCpu it loses), and of equal ones that of the lower rank.
+void combine_into(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
-/// Converts work elements to the result, of `dtype` and `shape`, of a member of a group of `ranks`.
-Tensor leave(Leaving leaving, WorkType type, Storage work, Dtype dtype, Shape shape, int64_t ranks);
+/// Converts held elements to the result, of `dtype` and `shape`, of a member of a group of `ranks`.
+Tensor leave(Leaving leaving, const Folding& folding, Storage held, Dtype dtype, Shape shape,
+             int64_t ranks);
+
+/// Each element of a sum over so many ranks, a float, as a mean.
+Tensor mean_of(Tensor sums, int64_t ranks, Numerics numerics);
 
 }  // namespace orrery

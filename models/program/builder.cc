@@ -62,11 +62,9 @@ ValueId ProgramBuilder::add_value(std::string name, ValueType type, Location loc
 void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                               std::vector<std::string> varying, std::optional<Origin> origin,
                               std::optional<std::vector<LogicalId>> on) {
-  const Origin at = origin_of(name, origin);
-  Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
-  if (definition == nullptr)
-    return;
   if (const auto wrong = axes_error(program_.mesh, varying)) {
+    const Origin at = origin_of(name, origin);
+    define(name, at, {std::nullopt, false, std::nullopt, origin});
     diagnostics_.add(at, *wrong);
     return;
   }
@@ -74,12 +72,22 @@ void ProgramBuilder::argument(std::string name, Dtype dtype, Shape local,
                  AxisStates(program_.mesh.axes().size(), AxisState::Invarying), false};
   for (const size_t axis : axis_positions(program_.mesh, varying))
     type.axes[axis] = AxisState::Varying;
+  argument(std::move(name), std::move(type), std::move(origin), std::move(on));
+}
+
+void ProgramBuilder::argument(std::string name, ValueType type, std::optional<Origin> origin,
+                              std::optional<std::vector<LogicalId>> on) {
+  ORRERY_CHECK(type.axes.size() == program_.mesh.axes().size(), "a type has a state per axis");
+  const Origin at = origin_of(name, origin);
+  Definition* definition = define(name, at, {std::nullopt, false, std::nullopt, origin});
+  if (definition == nullptr)
+    return;
   try {
     const Location location = locate_result(program_, {}, type.size(), {});
     definition->value = add_value(std::move(name), type, location);
   } catch (const Overflow&) {
     diagnostics_.add(at, fmt::format("expected an array of fewer than 2^63 bytes, got {}{}",
-                                     orrery::name(dtype), type.shape.text()));
+                                     orrery::name(type.dtype), type.shape.text()));
     return;
   }
   if (on) {

@@ -34,6 +34,9 @@ class ProgramBuilder {
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
                 std::optional<Origin> origin = std::nullopt,
                 std::optional<std::vector<LogicalId>> on = std::nullopt);
+  /// The same with any states. Requires one per mesh axis.
+  void argument(std::string name, ValueType type, std::optional<Origin> origin = std::nullopt,
+                std::optional<std::vector<LogicalId>> on = std::nullopt);
 
   /// Begins a thread; ops go to the thread begun last. Requires devices of the mesh, each once.
   void thread(std::string name, std::vector<LogicalId> devices,

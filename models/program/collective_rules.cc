@@ -55,10 +55,10 @@ TypeOutcome over_axes(const TypeContext& context) {
   return kType(context);
 }
 
+template <Exchange kExchange>
 TypeOutcome psum(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
-  return typed(summed_dtype(operand.dtype), operand.shape,
-               exchanged_states(context, Exchange::Sum));
+  return typed(summed_dtype(operand.dtype), operand.shape, exchanged_states(context, kExchange));
 }
 
 /// The dtype of a sum divided by a number: JAX's, with 64-bit types enabled.
@@ -91,7 +91,7 @@ TypeOutcome extremum(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
 
-TypeOutcome all_gather(const TypeContext& context) {
+TypeOutcome gathered(const TypeContext& context, Exchange exchange) {
   const ValueType& operand = context.operands[0];
   const bool tiled = context.attributes.boolean("tiled");
   const int64_t axis = context.attributes.integer("axis");
@@ -106,7 +106,19 @@ TypeOutcome all_gather(const TypeContext& context) {
   Shape shape = tiled ? operand.shape.with(dimension, checked_multiply(operand.shape[dimension],
                                                                        context.group_size))
                       : operand.shape.inserted(dimension, context.group_size);
-  return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::Move));
+  return typed(operand.dtype, std::move(shape), exchanged_states(context, exchange));
+}
+
+TypeOutcome all_gather(const TypeContext& context) {
+  const std::string& to = context.attributes.text("to");
+  return gathered(context, to == "reduced"     ? Exchange::MoveToReduced
+                           : to == "invarying" ? Exchange::MoveToInvarying
+                                               : Exchange::Move);
+}
+
+template <Exchange kExchange>
+TypeOutcome all_gather_to(const TypeContext& context) {
+  return gathered(context, kExchange);
 }
 
 /// The error in dimension `dimension` as one that has an entry for each member of the group.
@@ -141,6 +153,7 @@ std::optional<TypeError> cut_error(const TypeContext& context, std::string_view 
   return std::nullopt;
 }
 
+template <Exchange kExchange>
 TypeOutcome psum_scatter(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   if (operand.dtype == Dtype::Pred)
@@ -152,7 +165,7 @@ TypeOutcome psum_scatter(const TypeContext& context) {
   Shape shape = context.attributes.boolean("tiled")
                     ? operand.shape.with(dimension, operand.shape[dimension] / context.group_size)
                     : operand.shape.without(dimension);
-  return typed(operand.dtype, std::move(shape), exchanged_states(context, Exchange::SumScatter));
+  return typed(operand.dtype, std::move(shape), exchanged_states(context, kExchange));
 }
 
 TypeOutcome all_to_all(const TypeContext& context) {
@@ -307,6 +320,12 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
+/// `own` exchanges as `kind` does, between other states.
+OpRules exchanging_as(OpKind kind, OpRules own) {
+  own.exchanges_as = kind;
+  return own;
+}
+
 /// XLA may let the result of an all-reduce or a broadcast take over the operand's storage.
 OpRules over_dying_operand(OpRules rules) {
   rules.memory = results_over_dying;
@@ -330,6 +349,16 @@ Parameter dimension(std::string_view name, Need need) {
   return parameter;
 }
 
+Parameter gathered_to() {
+  return {"to",
+          ParameterKind::Text,
+          Need::Optional,
+          std::string("varying"),
+          {},
+          {},
+          {"varying", "invarying", "reduced"}};
+}
+
 }  // namespace
 
 bool over_no_axes(const Attributes& given) {
@@ -347,7 +376,7 @@ std::vector<OpRules> collective_rules() {
   return {
       over_dying_operand(collective(OpKind::Psum, "psum",
                                     "the sum over the group; pred is counted in s32", {},
-                                    over_axes<psum>, GroupSizes::Any,
+                                    over_axes<psum<Exchange::Sum>>, GroupSizes::Any,
                                     reduction(Combine::Add, Entering::Counted, Leaving::Same))),
       over_dying_operand(collective(
           OpKind::Pmean, "pmean",
@@ -370,12 +399,13 @@ std::vector<OpRules> collective_rules() {
                  reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank)),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
-                 {dimension("axis", Need::Optional), tiled()}, over_axes<all_gather>,
+                 {dimension("axis", Need::Optional), tiled(), gathered_to()}, over_axes<all_gather>,
                  GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension)),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
-                 {dimension("scatter_dimension", Need::Optional), tiled()}, over_axes<psum_scatter>,
-                 GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr)),
+                 {dimension("scatter_dimension", Need::Optional), tiled()},
+                 over_axes<psum_scatter<Exchange::SumScatter>>, GroupSizes::Equal,
+                 parts(Combine::Add, scatter_dimension, nullptr)),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
@@ -398,6 +428,32 @@ std::vector<OpRules> collective_rules() {
           collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                      {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
                      over_axes<pbroadcast>, GroupSizes::Equal, {})),
+      exchanging_as(OpKind::Psum, over_dying_operand(collective(
+                                      OpKind::UnreducedPsum, "unreduced_psum",
+                                      "psum of an unreduced operand: the sum that it stands for",
+                                      {}, over_axes<psum<Exchange::UnreducedSum>>, GroupSizes::Any,
+                                      reduction(Combine::Add, Entering::Counted, Leaving::Same)))),
+      exchanging_as(OpKind::PsumScatter,
+                    collective(OpKind::UnreducedPsumScatter, "unreduced_psum_scatter",
+                               "psum_scatter of an unreduced operand",
+                               {dimension("scatter_dimension", Need::Optional), tiled()},
+                               over_axes<psum_scatter<Exchange::UnreducedScatter>>,
+                               GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr))),
+      exchanging_as(OpKind::AllGather,
+                    collective(OpKind::AllGatherInvariant, "all_gather_invariant",
+                               "all_gather, whose result is invarying: equal on all ranks",
+                               {dimension("axis", Need::Optional), tiled()},
+                               over_axes<all_gather_to<Exchange::MoveToInvarying>>,
+                               GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension))),
+      exchanging_as(
+          OpKind::AllGather,
+          collective(
+              OpKind::AllGatherReduced, "all_gather_reduced",
+              "all_gather, whose result is reduced: equal on all ranks, with cotangents that "
+              "are addends",
+              {dimension("axis", Need::Optional), tiled()},
+              over_axes<all_gather_to<Exchange::MoveToReduced>>, GroupSizes::Equal,
+              parts(Combine::None, nullptr, gather_dimension))),
       end,
   };
 }

@@ -142,7 +142,7 @@ Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
 }
 
 Tensor converted(const LocalCall& call) {
-  return convert(call.operand(0), call.result().dtype);
+  return convert(call.operand(0), call.result().dtype, call.numerics);
 }
 
 Tensor real_part(const LocalCall& call) {
@@ -176,7 +176,7 @@ OpRules local(OpKind kind, std::string_view name, std::string_view summary, size
 
 template <auto kOp>
 Tensor evaluated(const LocalCall& call) {
-  return elementwise(kOp, call.operands);
+  return elementwise(kOp, call.operands, call.numerics);
 }
 
 template <auto kOp>

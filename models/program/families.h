@@ -11,6 +11,8 @@ namespace orrery {
 
 // and done
 std::vector<OpRules> collective_rules();
+// pvary, preduced, ...: another state, the same elements
+std::vector<OpRules> cast_rules();
 // add, exp, lt, select_n, convert_element_type, ...
 std::vector<OpRules> elementwise_rules();
 // reshape, transpose, slice, concatenate, pad, broadcast_in_dim

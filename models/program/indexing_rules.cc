@@ -114,10 +114,14 @@ Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
           operands[0].dtype};
 }
 
+/// A negative one counts from the end of its dimension, as in JAX.
 std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
   std::vector<int64_t> starts;
-  for (const Tensor* start : call.operands.subspan(arrays))
-    starts.push_back(element_as_index(*start, 0));
+  for (const Tensor* operand : call.operands.subspan(arrays)) {
+    const int64_t start = element_as_index(*operand, 0);
+    const int64_t extent = call.operand(0).shape()[starts.size()];
+    starts.push_back(start < 0 ? start + extent : start);
+  }
   return starts;
 }
 
@@ -156,8 +160,8 @@ std::vector<OpRules> indexing_rules() {
   constexpr size_t kAny = std::numeric_limits<size_t>::max();
   OpRules part = indexing(
       OpKind::DynamicSlice, "dynamic_slice",
-      "the part of slice_sizes that begins at the start indices, the operands after the first; "
-      "clamped so that it fits",
+      "the part of slice_sizes that begins at the start indices, the operands after the first; a "
+      "negative one counts from the end; then clamped so that it fits",
       {1, kAny}, dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
   part.least_operands = 1;
   part.most_operands = kAny;
@@ -165,7 +169,7 @@ std::vector<OpRules> indexing_rules() {
   OpRules update = indexing(
       OpKind::DynamicUpdateSlice, "dynamic_update_slice",
       "the first operand, with the second in the place that begins at the start indices, the "
-      "operands after it; clamped so that it fits",
+      "operands after it; a negative one counts from the end; then clamped so that it fits",
       {2, kAny}, dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
   update.most_operands = kAny;
   update.memory = results_over_dying;

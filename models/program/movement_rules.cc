@@ -41,12 +41,6 @@ TypeOutcome reshape(const TypeContext& context) {
   return moved(context, std::move(shape));
 }
 
-/// Its results are the operands' storage.
-Cost renaming_cost(const Attributes&, std::span<const ValueType> operands,
-                   std::span<const ValueType>) {
-  return {Flops(0), Bytes(0), operands[0].dtype, false};
-}
-
 Tensor reshaped(const LocalCall& call) {
   return reshape(call.operand(0), call.result().shape);
 }
@@ -192,8 +186,18 @@ std::vector<Tensor> parts(const LocalCall& call) {
   return parts;
 }
 
+/// Along an axis over which one operand varies, JAX makes all of them varying that can be.
 TypeOutcome as_they_are(const TypeContext& context) {
-  return std::vector<ValueType>(context.operands.begin(), context.operands.end());
+  std::vector<ValueType> types(context.operands.begin(), context.operands.end());
+  for (size_t axis = 0; axis < context.mesh.axes().size(); ++axis) {
+    const bool varies = std::any_of(types.begin(), types.end(), [&](const ValueType& type) {
+      return type.axes[axis] == AxisState::Varying;
+    });
+    for (ValueType& type : types)
+      if (varies && type.axes[axis] != AxisState::Unreduced)
+        type.axes[axis] = AxisState::Varying;
+  }
+  return types;
 }
 
 std::vector<Tensor> copies(const LocalCall& call) {

@@ -28,8 +28,19 @@ enum class OpKind : uint8_t {
   Ppermute,
   Pshuffle,
   Pbroadcast,
+  // the same exchanges between other states of values
+  UnreducedPsum,
+  UnreducedPsumScatter,
+  AllGatherInvariant,
+  AllGatherReduced,
   // the end of any started collective
   Done,
+  // casts of states
+  Pvary,
+  Preduced,
+  VaryUnreducedCast,
+  ReducedVaryCast,
+  Pcast,
   // local
   AxisIndex,
   AxisSize,

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/array/numerics.h"
 #include "models/base/id.h"
 #include "models/mesh/mesh.h"
 #include "models/program/loop.h"
@@ -48,6 +49,7 @@ struct Argument {
 
 struct Program {
   Mesh mesh;
+  Numerics numerics = Numerics::Ieee;
   std::vector<Op> ops;
   std::vector<Value> values;
   std::vector<Buffer> buffers;

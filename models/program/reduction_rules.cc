@@ -54,7 +54,7 @@ Cost reduction_cost(const Attributes&, std::span<const ValueType> operands,
 
 template <Combine kCombine>
 Tensor reduced_value(const LocalCall& call) {
-  return reduce(call.operand(0), kCombine, call.attributes.integers("axes"));
+  return reduce(call.operand(0), kCombine, call.attributes.integers("axes"), call.numerics);
 }
 
 OpRules reduction(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,

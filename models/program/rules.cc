@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/check.h"
+#include "models/program/backward_rules.h"
 #include "models/program/families.h"
 
 namespace orrery {
@@ -13,10 +14,16 @@ constexpr std::string_view kStart = "_start";
 
 std::vector<OpRules> make_table() {
   std::vector<OpRules> table;
-  for (auto family : {collective_rules, elementwise_rules, movement_rules, indexing_rules,
-                      reduction_rules, dot_rules, source_rules})
+  for (auto family : {collective_rules, cast_rules, elementwise_rules, movement_rules,
+                      indexing_rules, reduction_rules, dot_rules, source_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
+  for (const backward::Entry& entry : backward::entries())
+    for (OpRules& rules : table)
+      if (rules.kind == entry.kind) {
+        rules.backward = entry.rule;
+        rules.linear_in = entry.linear_in;
+      }
   std::sort(table.begin(), table.end(),
             [](const OpRules& a, const OpRules& b) { return a.kind < b.kind; });
   for (size_t i = 0; i < table.size(); ++i)
@@ -66,8 +73,12 @@ std::span<const OpRules> all_rules() {
   return table();
 }
 
+OpKind exchanged_as(OpKind kind) {
+  return rules(kind).exchanges_as.value_or(kind);
+}
+
 OpKind timed_as(OpKind kind) {
-  switch (kind) {
+  switch (exchanged_as(kind)) {
     case OpKind::Pmean:
     case OpKind::Pmax:
     case OpKind::Pmin:
@@ -79,7 +90,7 @@ OpKind timed_as(OpKind kind) {
     case OpKind::Pshuffle:
       return OpKind::Ppermute;
     default:
-      return kind;
+      return exchanged_as(kind);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "models/array/work.h"
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
+#include "models/program/backward.h"
 #include "models/program/op.h"
 #include "models/program/op_memory.h"
 #include "models/program/value.h"
@@ -72,6 +73,7 @@ struct LocalCall {
   const Attributes& attributes;
   std::span<const Tensor* const> operands;
   std::span<const ValueType> results;
+  Numerics numerics = Numerics::Ieee;
 
   const Tensor& operand(size_t i) const { return *operands[i]; }
   const ValueType& result() const { return results[0]; }
@@ -169,16 +171,24 @@ struct OpRules {
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
-  CollectiveForm form;                         // collectives only
+  /// The collective that exchanges alike, if this one differs from it in the states of its operand
+  /// and result alone (collectives only).
+  std::optional<OpKind> exchanges_as;
+  CollectiveForm form;  // collectives only
   /// The op stands for a computation that is not written out. It has a cost and result types. The
   /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
+  BackwardRule backward = nullptr;  // how cotangents pass through; null: it has no gradient
+  LinearIn linear_in = LinearIn::None;
 };
 
 const OpRules& rules(OpKind kind);
 
 /// All rules, in the order of OpKind.
 std::span<const OpRules> all_rules();
+
+/// The collective that exchanges what `kind` does, whatever the states are. Requires a collective.
+OpKind exchanged_as(OpKind kind);
 
 /// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
 /// all_to_all for pswapaxes, ppermute for pshuffle. Requires a collective.

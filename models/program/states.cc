@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/check.h"
+#include "models/program/casts.h"
 #include "models/program/groups.h"
 
 namespace orrery {
@@ -25,6 +27,20 @@ std::string_view word(AxisState state) {
   fail_check("state is an enumerator", "a state is one of the enumeration", __FILE__, __LINE__);
 }
 
+/// How a value of this state along an axis becomes one of another: "; pvary over x makes it
+/// varying". Empty if no one op leads there.
+std::string hint(const Mesh& mesh, size_t axis, AxisState from, std::span<const AxisState> to) {
+  const std::string& name = mesh.axes()[axis].name;
+  for (const AxisState state : to) {
+    for (const StateCast& cast : kStateCasts)
+      if (cast.from == from && cast.to == state)
+        return fmt::format("; {} over {} makes it {}", cast.name, name, word(state));
+    if (from == AxisState::Unreduced && state == AxisState::Invarying)
+      return fmt::format("; psum over {} makes it {}", name, word(state));
+  }
+  return "";
+}
+
 /// The states of all operands along one axis.
 class Along {
  public:
@@ -38,13 +54,23 @@ class Along {
   bool any(AxisState state) const { return count(state) > 0; }
   bool all(AxisState state) const { return count(state) == operands_.size(); }
 
-  std::string text() const {
+  /// The types of all: "f32[2]{U:x} and f32[2]".
+  std::string text(const Mesh& mesh) const {
     std::string text;
     for (size_t i = 0; i < operands_.size(); ++i) {
       text += i == 0 ? "" : i + 1 == operands_.size() ? " and " : ", ";
-      text += word(operands_[i].axes[axis_]);
+      text += orrery::text(operands_[i], mesh);
     }
     return text;
+  }
+
+  /// The hint for the first operand of another state than `to`. An index, which is of another dtype
+  /// than what it selects from, cannot have it.
+  std::string hint_to(const Mesh& mesh, AxisState to) const {
+    for (const ValueType& operand : operands_)
+      if (operand.axes[axis_] != to && operand.dtype == operands_[0].dtype)
+        return hint(mesh, axis_, operand.axes[axis_], {{to}});
+    return "";
   }
 
  private:
@@ -69,15 +95,20 @@ StatesOutcome joined_along(const Mesh& mesh, std::span<const ValueType> operands
   const std::string& name = mesh.axes()[axis].name;
   if (along.any(AxisState::Unreduced)) {
     if (linearity == Linearity::Nonlinear)
-      return fmt::format("expected no operand that is unreduced over {}, got {}", name,
-                         along.text());
+      return fmt::format("expected no operand that is unreduced over {}, got {}{}", name,
+                         along.text(mesh),
+                         hint(mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}}));
     if (linearity == Linearity::Linear && !along.all(AxisState::Unreduced))
-      return fmt::format("expected operands that are all unreduced over {}, got {}", name,
-                         along.text());
+      return fmt::format("expected operands that are all unreduced over {}, got {}{}", name,
+                         along.text(mesh), along.hint_to(mesh, AxisState::Unreduced));
     if (linearity == Linearity::Bilinear && along.count(AxisState::Reduced) + 1 < operands.size())
       return fmt::format(
-          "expected the other operand to be reduced over {}, along which one is unreduced, got {}",
-          name, along.text());
+          "expected the other operand to be reduced over {}, along which one is unreduced, got "
+          "{}{}",
+          name, along.text(mesh),
+          along.any(AxisState::Invarying)
+              ? hint(mesh, axis, AxisState::Invarying, {{AxisState::Reduced}})
+              : "");
     return AxisStates{AxisState::Unreduced};
   }
   if (along.any(AxisState::Varying)) {
@@ -90,12 +121,33 @@ StatesOutcome joined_along(const Mesh& mesh, std::span<const ValueType> operands
     return AxisStates{AxisState::Varying};
   }
   if (along.any(AxisState::Reduced) && !along.all(AxisState::Reduced))
-    return fmt::format("expected operands that are all reduced over {}, got {}", name,
-                       along.text());
+    return fmt::format("expected operands that are all reduced over {}, got {}{}", name,
+                       along.text(mesh), along.hint_to(mesh, AxisState::Reduced));
   return AxisStates{along.any(AxisState::Reduced) ? AxisState::Reduced : AxisState::Invarying};
 }
 
 }  // namespace
+
+std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
+                           const ValueType& type, std::string_view what) {
+  std::vector<std::string_view> words;
+  for (const AxisState state : accepted)
+    words.push_back(word(state));
+  return fmt::format("expected an {} that is {} over {}, got {}{}", what, fmt::join(words, " or "),
+                     mesh.axes()[axis].name, text(type, mesh),
+                     hint(mesh, axis, type.axes[axis], accepted));
+}
+
+std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
+                                           const ValueType& type) {
+  for (const size_t axis : axes)
+    if (type.axes[axis] != type.axes[axes[0]])
+      return fmt::format(
+          "expected an operand of one state over its axes, got {}, {} over {} and {} over {}",
+          text(type, mesh), word(type.axes[axes[0]]), mesh.axes()[axes[0]].name,
+          word(type.axes[axis]), mesh.axes()[axis].name);
+  return std::nullopt;
+}
 
 StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operands,
                             Linearity linearity) {
@@ -120,8 +172,9 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
     all.push_back(index);
     for (size_t a = 0; a < states.size(); ++a) {
       if (index.axes[a] == AxisState::Unreduced)
-        return fmt::format("expected indices that are nowhere unreduced, got {}",
-                           text(index, mesh));
+        return fmt::format("expected indices that are nowhere unreduced, got {}{}",
+                           text(index, mesh),
+                           hint(mesh, a, AxisState::Unreduced, {{AxisState::Invarying}}));
       if (index.axes[a] != AxisState::Varying)
         all.back().axes[a] = states[a];
     }
@@ -129,41 +182,104 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
   return joined_states(mesh, all, linearity);
 }
 
+namespace {
+
+struct StateSet {
+  bool varying = false;
+  bool invarying = false;
+  bool unreduced = false;
+
+  std::vector<AxisState> list() const {
+    std::vector<AxisState> states;
+    if (varying)
+      states.push_back(AxisState::Varying);
+    if (invarying)
+      states.push_back(AxisState::Invarying);
+    if (unreduced)
+      states.push_back(AxisState::Unreduced);
+    return states;
+  }
+};
+
+/// One row of the table of exchanges.
+struct Transition {
+  StateSet from;
+  AxisState to = AxisState::Varying;
+  bool whole_axes = false;  // no axis_index_groups
+};
+
+Transition transition(Exchange exchange) {
+  constexpr StateSet kVarying = {.varying = true, .invarying = true};
+  constexpr StateSet kSummed = {.varying = true, .invarying = true, .unreduced = true};
+  switch (exchange) {
+    case Exchange::Sum:
+    case Exchange::Mean:
+      return {kSummed, AxisState::Invarying};
+    case Exchange::Extremum:
+      return {kVarying, AxisState::Invarying};
+    case Exchange::SumScatter:
+      return {kSummed, AxisState::Varying};
+    case Exchange::Move:
+      return {kVarying, AxisState::Varying};
+    case Exchange::MoveToInvarying:
+      return {kVarying, AxisState::Invarying, true};
+    case Exchange::MoveToReduced:
+      return {{.varying = true}, AxisState::Reduced, true};
+    case Exchange::UnreducedSum:
+      return {{.unreduced = true}, AxisState::Invarying, true};
+    case Exchange::UnreducedScatter:
+      return {{.unreduced = true}, AxisState::Varying, true};
+  }
+  fail_check("exchange is an enumerator", "an exchange is one of the enumeration", __FILE__,
+             __LINE__);
+}
+
+/// The error in the states along other axes than the collective's: what rounds or compares cannot
+/// be done to the addends of a value.
+std::optional<std::string> other_axes_error(const TypeContext& context, Exchange exchange,
+                                            const std::vector<size_t>& axes) {
+  if (exchange != Exchange::Mean && exchange != Exchange::Extremum)
+    return std::nullopt;
+  const ValueType& operand = context.operands[0];
+  for (size_t axis = 0; axis < operand.axes.size(); ++axis)
+    if (operand.axes[axis] == AxisState::Unreduced &&
+        std::find(axes.begin(), axes.end(), axis) == axes.end())
+      return fmt::format("expected an operand that is unreduced over no other axis, got {}{}",
+                         text(operand, context.mesh),
+                         hint(context.mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}}));
+  return std::nullopt;
+}
+
+}  // namespace
+
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   const Mesh& mesh = context.mesh;
   const ValueType& operand = context.operands[0];
   const std::vector<size_t> axes = axis_positions(mesh, context.attributes.names("axis_name"));
   const bool parts = context.attributes.has("axis_index_groups");
-  const bool sums =
-      exchange == Exchange::Sum || exchange == Exchange::Mean || exchange == Exchange::SumScatter;
+  const Transition rule = transition(exchange);
+  if (rule.whole_axes && parts)
+    return "expected no axis_index_groups: its result has one state along whole axes";
+  if (context.checks == Checks::Shapes && !rule.from.invarying && !axes.empty())
+    return "expected \"check_types\": true, without which no state is known";
+  if (auto error = other_axes_error(context, exchange, axes))
+    return std::move(*error);
+  const std::vector<AxisState> accepted = rule.from.list();
   AxisStates states = operand.axes;
-  if (exchange == Exchange::Extremum &&
-      std::find(states.begin(), states.end(), AxisState::Unreduced) != states.end())
-    return fmt::format("expected an operand that is nowhere unreduced, got {}",
-                       text(operand, mesh));
-  for (size_t axis = 0; exchange == Exchange::Mean && axis < states.size(); ++axis)
-    if (states[axis] == AxisState::Unreduced &&
-        std::find(axes.begin(), axes.end(), axis) == axes.end())
-      return fmt::format("expected an operand that is unreduced over no other axis, got {}",
-                         text(operand, mesh));
   for (const size_t axis : axes) {
-    const std::string& name = mesh.axes()[axis].name;
     const AxisState state = operand.axes[axis];
-    if (state == AxisState::Reduced || (state == AxisState::Unreduced && !sums))
-      return fmt::format("expected an operand that is varying or invarying over {}, got {}", name,
-                         text(operand, mesh));
+    if (std::find(accepted.begin(), accepted.end(), state) == accepted.end())
+      return expected_state(accepted, mesh, axis, operand);
     if (state == AxisState::Unreduced && parts)
       return fmt::format(
-          "expected no axis_index_groups for an operand that is unreduced over {}, got {}", name,
-          text(operand, mesh));
-    if (sums && context.checks == Checks::States && state != operand.axes[axes[0]])
-      return fmt::format(
-          "expected an operand of one state over its axes, got {} over {} and {} "
-          "over {}",
-          word(operand.axes[axes[0]]), mesh.axes()[axes[0]].name, word(state), name);
-    const bool reduced_whole = exchange != Exchange::SumScatter && exchange != Exchange::Move;
-    states[axis] = reduced_whole && !parts ? AxisState::Invarying : AxisState::Varying;
+          "expected no axis_index_groups for an operand that is unreduced over {}, got {}",
+          mesh.axes()[axis].name, text(operand, mesh));
+    const bool reduces = rule.to == AxisState::Invarying;
+    states[axis] = reduces && parts ? AxisState::Varying : rule.to;
   }
+  if (rule.from.unreduced && context.checks == Checks::States)
+    if (auto error = one_state_error(mesh, axes, operand))
+      return std::move(*error);
   return states;
 }
 

@@ -3,13 +3,26 @@
 // How the states of values along mesh axes pass through ops (JAX's varying manual axes, with
 // unreduced and reduced): a part of every type rule.
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "models/program/rules.h"
 
 namespace orrery {
+
+/// The error in the state of `type` along an axis, where one of `accepted` is needed, and the cast
+/// that leads there if there is one: "expected an operand that is varying over x, got f32[2];
+/// pvary over x makes it varying". Requires that it has none of them. `what` has the type.
+std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
+                           const ValueType& type, std::string_view what = "operand");
+
+/// The error in a value that has different states along `axes`.
+std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
+                                           const ValueType& type);
 
 /// The states of a result, or why the operands do not fit together.
 using StatesOutcome = std::variant<AxisStates, std::string>;
@@ -38,20 +51,25 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity);
 
-/// What a collective does to the states along its axes. Invarying counts as varying everywhere:
-/// JAX inserts the cast.
+/// What a collective does to the states along its axes. Where it takes varying, it takes invarying
+/// too: JAX inserts the cast.
 enum class Exchange : uint8_t {
-  Sum,         // varying or unreduced to invarying: psum
-  Mean,        // likewise, and rounds: pmean
-  Extremum,    // varying to invarying: pmax, pmin, pargmax, pargmin
-  SumScatter,  // varying or unreduced to varying: psum_scatter
-  Move,        // varying to varying
+  Sum,               // varying or unreduced to invarying: psum
+  Mean,              // likewise, and rounds: pmean
+  Extremum,          // varying to invarying: pmax, pmin, pargmax, pargmin
+  SumScatter,        // varying or unreduced to varying: psum_scatter
+  Move,              // varying to varying
+  MoveToInvarying,   // varying to invarying: all_gather_invariant
+  MoveToReduced,     // varying, not invarying, to reduced: all_gather_reduced
+  UnreducedSum,      // unreduced to invarying: unreduced_psum
+  UnreducedScatter,  // unreduced to varying: unreduced_psum_scatter
 };
 
 /// The states of a collective's result. The other axes keep theirs, except for Mean and Extremum,
 /// which are not linear and refuse unreduced ones. With axis_index_groups a reduction covers only
-/// part of an axis, so the result still varies along it, and an unreduced operand is refused. With
-/// Checks::States the axes of a sum must have the same state before it, as JAX requires.
+/// part of an axis, so the result still varies along it, and an unreduced operand is refused, as
+/// are groups by the last four. With Checks::States the axes of a sum must have the same state
+/// before it, as JAX requires. Without it, the last three are refused, since they require a state.
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange);
 
 }  // namespace orrery

@@ -36,6 +36,11 @@ Parameter scratch_parameter() {
   return {"scratch", ParameterKind::ByteCount, Parameter::Need::Optional, {}, 0, {}, {}};
 }
 
+Cost renaming_cost(const Attributes&, std::span<const ValueType> operands,
+                   std::span<const ValueType>) {
+  return {Flops(0), Bytes(0), operands[0].dtype, false};
+}
+
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results) {
   Bytes sum;
   for (const ValueType& operand : operands)

@@ -25,6 +25,10 @@ std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype
 /// workspace.
 Parameter scratch_parameter();
 
+/// Nothing runs: the results are the operands' storage.
+Cost renaming_cost(const Attributes& attributes, std::span<const ValueType> operands,
+                   std::span<const ValueType> results);
+
 /// Sizes of operands and results together.
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);
 

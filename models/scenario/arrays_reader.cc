@@ -8,10 +8,12 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/scenario/array_states.h"
 #include "models/scenario/bounds.h"
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/spec_reader.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
@@ -46,9 +48,19 @@ class ArrayReader {
       for (const auto key : {"spec", "init", "per_device", "encoding"})
         fields_.optional(key);
     }
+    const std::optional<ArrayStates> states =
+        read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
+    // The first of an array's addends has its elements.
+    if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
+      check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
     fields_.finish();
-    if (diagnostics_.size() != before || mesh_ == nullptr)
+    if (diagnostics_.size() != before || mesh_ == nullptr || !states)
       return std::nullopt;
+    array.states = *states;
+    if (const auto unequal = unequal_copies(*mesh_, array)) {
+      diagnostics_.add(fields_.optional("per_device")->origin(), *unequal);
+      return std::nullopt;
+    }
     return array;
   }
 
@@ -58,7 +70,7 @@ class ArrayReader {
     if (shape)
       array.global = *shape;
     if (const auto spec = fields_.optional("spec"))
-      array.spec = read_spec(*spec, shape, array.on);
+      array.spec = read_array_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init, array.dtype);
     else
@@ -112,62 +124,18 @@ class ArrayReader {
     return shape;
   }
 
-  PartitionSpec read_spec(DocumentNode node, const std::optional<Shape>& shape,
-                          const std::optional<std::vector<LogicalId>>& on) {
-    PartitionSpec spec;
-    if (!is_list(node, "a list with null, an axis name or a list of them per dimension",
-                 diagnostics_))
-      return spec;
-    if (shape && node.size() > shape->rank()) {
-      diagnostics_.add(node.origin(),
-                       fmt::format("expected at most one entry per dimension of {}, got {}",
-                                   shape->text(), node.size()));
-      return spec;
-    }
-    std::set<std::string> used;
-    for (const DocumentNode entry : node) {
-      std::vector<std::string> axes;
-      if (entry.kind() == DocumentNode::Kind::Text) {
-        read_axis(entry, axes, used);
-      } else if (entry.kind() == DocumentNode::Kind::List) {
-        for (const DocumentNode axis : entry)
-          read_axis(axis, axes, used);
-      } else if (entry.kind() != DocumentNode::Kind::Null) {
-        expected(entry, "null, an axis name or a list of them", diagnostics_);
-      }
-      if (shape && mesh_ != nullptr)
-        check_divisible(entry, axes, (*shape)[spec.dims.size()], spec.dims.size());
-      if (on && mesh_ != nullptr)
-        check_spanned(entry, axes, *on);
-      spec.dims.push_back(std::move(axes));
-    }
-    // Trailing dimensions that are not cut say nothing.
-    while (!spec.dims.empty() && spec.dims.back().empty())
-      spec.dims.pop_back();
-    return spec;
-  }
-
-  void read_axis(DocumentNode node, std::vector<std::string>& axes, std::set<std::string>& used) {
-    const std::optional<std::string> axis = read_text(node, "an axis name", diagnostics_);
-    if (!axis || mesh_ == nullptr)
-      return;
-    if (!mesh_->axis(*axis)) {
-      std::vector<std::string_view> names;
-      std::string list;
-      for (const Axis& known : mesh_->axes()) {
-        names.push_back(known.name);
-        list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", known.name);
-      }
-      diagnostics_.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
-                                                  names.empty() ? "" : "; it has " + list));
-      return;
-    }
-    if (!used.insert(*axis).second) {
-      diagnostics_.add(node.origin(),
-                       fmt::format("axis {} already cuts this array", in_quotes(*axis)));
-      return;
-    }
-    axes.push_back(*axis);
+  PartitionSpec read_array_spec(DocumentNode node, const std::optional<Shape>& shape,
+                                const std::optional<std::vector<LogicalId>>& on) {
+    if (shape && !fits_rank(node, *shape, diagnostics_))
+      return {};
+    return read_spec(
+        node, mesh_, diagnostics_,
+        [&](DocumentNode entry, size_t dimension, const std::vector<std::string>& axes) {
+          if (shape && mesh_ != nullptr)
+            check_divisible(entry, axes, (*shape)[dimension], dimension);
+          if (on && mesh_ != nullptr)
+            check_spanned(entry, axes, *on);
+        });
   }
 
   void check_divisible(DocumentNode entry, const std::vector<std::string>& axes, int64_t extent,
@@ -187,7 +155,8 @@ class ArrayReader {
                       dimension, extent, parts, text));
   }
 
-  /// Each axis that cuts the array must have all its places among the array's devices.
+  /// Each axis that cuts the array, or along which it has addends, must have all its places among
+  /// the array's devices.
   void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
                      const std::vector<LogicalId>& on) {
     for (const std::string& axis : axes) {
@@ -324,18 +293,6 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
 
 Shape local_shape(const Mesh& mesh, const Array& array) {
   return array.per_device ? array.global : local_shape(mesh, array.spec, array.global);
-}
-
-std::vector<std::string> varying_axes(const Mesh& mesh, const Array& array) {
-  std::vector<std::string> names;
-  if (array.per_device) {
-    for (const Axis& axis : mesh.axes())
-      names.push_back(axis.name);
-    return names;
-  }
-  for (const std::vector<std::string>& axes : array.spec.dims)
-    names.insert(names.end(), axes.begin(), axes.end());
-  return names;
 }
 
 }  // namespace orrery

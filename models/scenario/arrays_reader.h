@@ -29,8 +29,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
                                                      const Limits& limits,
                                                      Diagnostics& diagnostics);
 
-/// What each device holds of the array, and the axes over which that varies.
+/// What each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
-std::vector<std::string> varying_axes(const Mesh& mesh, const Array& array);
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include "models/base/hash.h"
 #include "models/base/int128.h"
 #include "models/base/overloaded.h"
+#include "models/program/groups.h"
 #include "models/scenario/arrays_reader.h"
 
 namespace orrery {
@@ -95,6 +96,9 @@ Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t 
 
 Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed) {
   const Mesh& mesh = scenario.program.mesh;
+  // Of the addends of an unreduced array the first is its value, the others are zeros.
+  if (!array.per_device && mesh.index(id, axis_positions(mesh, array.states.unreduced)) != 0)
+    return Tensor(array.dtype, local_shape(mesh, array));
   return std::visit(Overloaded{
                         [&](const IotaInit&) {
                           return filled(mesh, array, id,

@@ -9,7 +9,9 @@
 #include "models/base/check.h"
 #include "models/program/builder.h"
 #include "models/program/loops.h"
+#include "models/scenario/array_states.h"
 #include "models/scenario/arrays_reader.h"
+#include "models/scenario/boundary.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/document.h"
 #include "models/scenario/expect_reader.h"
@@ -17,6 +19,8 @@
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/text_file.h"
+#include "models/scenario/transform_reader.h"
+#include "models/transform/program_copy.h"
 
 namespace orrery {
 
@@ -68,6 +72,12 @@ class ScenarioReader {
       arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
     const Checks checks = read_checks(arrays);
     std::optional<Program> program = read_program(mesh, checks, arrays);
+    const Numerics numerics = read_numerics();
+    if (program)
+      program->numerics = numerics;
+    std::vector<Boundary> boundaries;
+    if (program && diagnostics_.empty())
+      boundaries = checked_boundaries(*program, checks);
     std::vector<Expectation> expectations;
     if (const auto node = fields_.optional("expect"))
       expectations = read_expectations(*node, program && diagnostics_.empty() ? &*program : nullptr,
@@ -87,10 +97,16 @@ class ScenarioReader {
                       .memory = memory,
                       .program = std::move(*program),
                       .arrays = {},
+                      .boundaries = std::move(boundaries),
                       .expectations = std::move(expectations),
                       .faults = std::move(hardware_faults)};
+    // In the order of the arguments, of which a transform may bring new ones.
+    std::map<std::string_view, Array*> by_name;
     for (ArrayReading& reading : *arrays)
-      scenario.arrays.push_back(std::move(*reading.array));
+      by_name.emplace(reading.name, &*reading.array);
+    for (const Argument& argument : scenario.program.arguments)
+      scenario.arrays.push_back(
+          std::move(*by_name.at(scenario.program.value(argument.value).name)));
     return scenario;
   }
 
@@ -156,12 +172,41 @@ class ScenarioReader {
     policy.transport = transport;
   }
 
+  /// Of the outputs that have one.
+  std::vector<Boundary> checked_boundaries(const Program& program, Checks checks) {
+    std::vector<Boundary> boundaries;
+    const std::map<std::string_view, ValueId> values = values_by_name(program);
+    for (const OutputReading& output : outputs_) {
+      if (!output.boundary)
+        continue;
+      Boundary boundary = *output.boundary;
+      boundary.value = values.at(output.name);
+      const bool again =
+          std::any_of(boundaries.begin(), boundaries.end(),
+                      [&](const Boundary& other) { return other.value == boundary.value; });
+      if (again)
+        diagnostics_.add(*output.spec_origin,
+                         fmt::format("expected one spec for {}, got another",
+                                     in_quotes(program.value(boundary.value).name)));
+      else if (const auto error = boundary_error(program, checks, boundary))
+        diagnostics_.add(*output.spec_origin, *error);
+      boundaries.push_back(std::move(boundary));
+    }
+    return boundaries;
+  }
+
+  Numerics read_numerics() {
+    const std::optional<DocumentNode> node = fields_.optional("numerics");
+    const bool xla = node && read_word(*node, {"ieee", "xla-cpu"}, diagnostics_) == "xla-cpu";
+    return xla ? Numerics::XlaCpu : Numerics::Ieee;
+  }
+
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {
     if (const auto node = fields_.optional("check_types"))
       return read_boolean(*node, diagnostics_).value_or(true) ? Checks::States : Checks::Shapes;
     const bool all_per_device =
         arrays && std::all_of(arrays->begin(), arrays->end(), [](const ArrayReading& reading) {
-          return reading.array && reading.array->per_device;
+          return reading.array && reading.array->per_device && !reading.array->states.given();
         });
     return all_per_device ? Checks::Shapes : Checks::States;
   }
@@ -181,11 +226,18 @@ class ScenarioReader {
       return std::nullopt;
 
     ProgramBuilder builder(*mesh, checks, diagnostics_);
+    const std::optional<std::vector<Transform>> read = read_transforms_key();
+    const std::vector<Transform> transforms = read.value_or(std::vector<Transform>());
+    const std::map<std::string, Origin> brought = brought_arrays(transforms);
     std::set<std::string> invalid;
     for (const ArrayReading& reading : *arrays) {
+      if (brought.contains(reading.name))
+        continue;
       if (reading.array)
-        builder.argument(reading.name, reading.array->dtype, local_shape(*mesh, *reading.array),
-                         varying_axes(*mesh, *reading.array), reading.origin, reading.array->on);
+        builder.argument(reading.name,
+                         {reading.array->dtype, local_shape(*mesh, *reading.array),
+                          axis_states(*mesh, *reading.array), false},
+                         reading.origin, reading.array->on);
       else
         invalid.insert(reading.name);
     }
@@ -195,13 +247,17 @@ class ScenarioReader {
       reader.read_program(*program);
     else
       reader.read_programs(*programs);
-    if (outputs && is_list(*outputs, "a list of ids", diagnostics_)) {
-      for (const DocumentNode item : *outputs) {
-        const auto name = read_text(item, "an id", diagnostics_);
-        if (name && !reader.is_invalid(*name))
-          builder.output(*name, item.origin());
-      }
-    }
+    if (outputs && is_list(*outputs, "a list of ids", diagnostics_))
+      for (const DocumentNode item : *outputs)
+        if (auto output = read_output(item, *mesh, diagnostics_))
+          outputs_.push_back(std::move(*output));
+    if (!read)
+      return std::nullopt;
+    if (!transforms.empty())
+      return transformed_program(builder, checks, transforms, *arrays);
+    for (const OutputReading& output : outputs_)
+      if (!reader.is_invalid(output.name))
+        builder.output(output.name, output.origin);
     left_out_ = reader.left_out();
     over_limits_ = reader.over_limits();
     if (programs && !reader.complete())
@@ -223,7 +279,68 @@ class ScenarioReader {
     return made;
   }
 
+  /// Empty where an error was added.
+  std::optional<std::vector<Transform>> read_transforms_key() {
+    const std::optional<DocumentNode> node = fields_.optional("transform");
+    return node ? read_transforms(*node, diagnostics_) : std::vector<Transform>();
+  }
+
+  /// The program that runs. `written` has the one that is written.
+  std::optional<Program> transformed_program(ProgramBuilder& written, Checks checks,
+                                             const std::vector<Transform>& transforms,
+                                             const std::vector<ArrayReading>& arrays) {
+    written.report_undefined();
+    Program program = written.finish();
+    if (diagnostics_.empty())
+      program = transformed(std::move(program), checks, transforms, diagnostics_);
+    if (diagnostics_.empty())
+      check_brought(program, checks, brought_arrays(transforms), arrays);
+    if (!diagnostics_.empty())
+      return std::nullopt;
+    ProgramBuilder builder(program.mesh, checks, diagnostics_);
+    copy_program(program, builder);
+    for (const OutputReading& output : outputs_)
+      builder.output(output.name, output.origin);
+    builder.report_undefined();
+    return builder.finish();
+  }
+
+  /// The arrays that transforms bring must be there, with the types that these give them.
+  void check_brought(const Program& program, Checks checks,
+                     const std::map<std::string, Origin>& names,
+                     const std::vector<ArrayReading>& arrays) {
+    for (const Argument& argument : program.arguments) {
+      const Value& value = program.value(argument.value);
+      if (!names.contains(value.name))
+        continue;
+      const auto given = std::find_if(arrays.begin(), arrays.end(), [&](const ArrayReading& each) {
+        return each.name == value.name;
+      });
+      const std::string wanted = text(value.type, program.mesh);
+      if (given == arrays.end()) {
+        diagnostics_.add(
+            names.at(value.name),
+            fmt::format("expected an array \"{}\", {} on a device, which \"transform\" "
+                        "needs",
+                        value.name, wanted));
+        continue;
+      }
+      const Array& array = *given->array;
+      const ValueType type = {array.dtype, local_shape(program.mesh, array),
+                              axis_states(program.mesh, array), false};
+      const bool fits = checks == Checks::States
+                            ? type == value.type
+                            : type.dtype == value.type.dtype && type.shape == value.type.shape;
+      if (!fits || array.on)
+        diagnostics_.add(
+            given->origin,
+            fmt::format("expected {} on each device, as \"transform\" needs it, got {}", wanted,
+                        text(type, program.mesh)));
+    }
+  }
+
   Fields fields_;
+  std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const LongLoops long_loops_;
   const KeptIterations& kept_;

@@ -37,6 +37,22 @@ using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 /// false; or as their bits, read as an unsigned integer.
 enum class Encoding : uint8_t { Values, Bits };
 
+/// The states of an array along axes, but for those that its spec names: it varies over these.
+struct ArrayStates {
+  /// Of an array given per device; empty: over all axes that are not in the other lists.
+  std::optional<std::vector<std::string>> varying = {};
+  std::vector<std::string> unreduced = {};
+  std::vector<std::string> reduced = {};
+  bool given() const { return varying || !unreduced.empty() || !reduced.empty(); }
+};
+
+/// How an output leaves the program: as one array that the mesh holds in parts (JAX's out_specs).
+struct Boundary {
+  ValueId value;
+  PartitionSpec spec;
+  ArrayStates states = {};  // along other axes
+};
+
 /// The data of one argument of the program.
 struct Array {
   std::string name;
@@ -45,6 +61,7 @@ struct Array {
   PartitionSpec spec;       // empty for an array given per device
   bool per_device = false;  // given as "local_shape" and not as "shape" with "spec"
   std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
+  ArrayStates states = {};
   Init init;
 };
 
@@ -115,7 +132,8 @@ struct Scenario {
   Checks checks = Checks::Shapes;
   MemoryPolicy memory;
   Program program;
-  std::vector<Array> arrays;  // one per program.arguments, in that order
+  std::vector<Array> arrays;              // one per program.arguments, in that order
+  std::vector<Boundary> boundaries = {};  // of outputs that have one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
 };

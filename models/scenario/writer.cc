@@ -147,16 +147,40 @@ JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
   return list_text(devices, [](LogicalId id) { return integer_text(id.index()); });
 }
 
+JsonText spec_text(const PartitionSpec& spec) {
+  return list_text(spec.dims, [](const std::vector<std::string>& axes) {
+    return axes.empty() ? JsonText::raw("null") : name_or_names_text(axes);
+  });
+}
+
+void add_states(Members& members, const ArrayStates& states) {
+  if (states.varying)
+    members.emplace_back("varying", names_text(*states.varying));
+  if (!states.unreduced.empty())
+    members.emplace_back("unreduced", names_text(states.unreduced));
+  if (!states.reduced.empty())
+    members.emplace_back("reduced", names_text(states.reduced));
+}
+
+JsonText output_text(const Scenario& scenario, ValueId id) {
+  const std::string& name = scenario.program.value(id).name;
+  const auto boundary = std::find_if(scenario.boundaries.begin(), scenario.boundaries.end(),
+                                     [&](const Boundary& each) { return each.value == id; });
+  if (boundary == scenario.boundaries.end())
+    return JsonText::text(name);
+  Members members = {{"id", JsonText::text(name)}, {"spec", spec_text(boundary->spec)}};
+  add_states(members, boundary->states);
+  return JsonText::object(std::move(members));
+}
+
 JsonText array_text(const Mesh& mesh, const Array& array) {
   Members members;
   members.emplace_back(array.per_device ? "local_shape" : "shape",
                        integers_text(array.global.dims()));
   members.emplace_back("dtype", JsonText::text(name(array.dtype)));
   if (!array.spec.dims.empty())
-    members.emplace_back("spec",
-                         list_text(array.spec.dims, [](const std::vector<std::string>& axes) {
-                           return axes.empty() ? JsonText::raw("null") : name_or_names_text(axes);
-                         }));
+    members.emplace_back("spec", spec_text(array.spec));
+  add_states(members, array.states);
   if (array.on)
     members.emplace_back("on", devices_text(mesh, *array.on));
   std::visit(
@@ -319,6 +343,8 @@ std::string write_scenario(const Scenario& scenario) {
   members.emplace_back("mesh", JsonText::object(std::move(axes)));
   members.emplace_back("check_types",
                        JsonText::raw(scenario.checks == Checks::States ? "true" : "false"));
+  if (program.numerics == Numerics::XlaCpu)
+    members.emplace_back("numerics", JsonText::text("xla-cpu"));
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())
@@ -333,10 +359,9 @@ std::string write_scenario(const Scenario& scenario) {
     members.emplace_back("program", ops_text(program, program.threads[0]));
   else
     members.emplace_back("programs", programs_text(program));
-  std::vector<std::string> outputs;
-  for (const ValueId output : program.outputs)
-    outputs.push_back(program.value(output).name);
-  members.emplace_back("outputs", names_text(outputs));
+  members.emplace_back("outputs", list_text(program.outputs, [&](ValueId output) {
+                         return output_text(scenario, output);
+                       }));
   members.emplace_back("expect", list_text(scenario.expectations, expectation_text));
   return JsonText::object(std::move(members)).lines();
 }

@@ -9,6 +9,7 @@
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/in_switch.h"
+#include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -123,6 +124,13 @@ OwnedSchedule make_in_switch(const ScheduleRequest& request) {
   }
 }
 
+OwnedSchedule make_one_shot(const ScheduleRequest& request) {
+  const auto form = request.kind == OpKind::PsumScatter ? OneShotSchedule::Form::ReduceScatter
+                                                        : OneShotSchedule::Form::AllReduce;
+  return std::make_unique<OneShotSchedule>(form, request.nodes, request.elements,
+                                           combine_of(request), request.transport);
+}
+
 /// One round for each distance from the source, in growing order. In that of distance 0 the source
 /// copies.
 OwnedSchedule make_broadcast(const ScheduleRequest& request) {
@@ -167,7 +175,7 @@ std::vector<SourceDestination> pairs_of(const Op& op) {
 
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport) {
-  ScheduleRequest request{op.kind, nodes, elements, transport, {}, {}};
+  ScheduleRequest request{exchanged_as(op.kind), nodes, elements, transport, {}, {}};
   if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
     request.pairs = pairs_of(op);
   if (op.kind == OpKind::Pbroadcast && !over_no_axes(op.attributes))
@@ -234,6 +242,15 @@ std::span<const Algorithm> algorithms() {
        fits_in_switch,
        make_in_switch,
        reducing_switch},
+      {"one_shot",
+       "each rank sends to every other at once, and folds what it gets in group order",
+       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
+        OpKind::PsumScatter},
+       fits_direct,
+       make_one_shot,
+       nullptr,
+       Considered::ByName,
+       ChannelUse::WholeParts},
   };
   return kTable;
 }

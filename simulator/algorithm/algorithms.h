@@ -52,6 +52,8 @@ enum class Considered : uint8_t {
   /// Only with a protocol that cuts messages to slots: it is made to send on one piece while the
   /// next arrives. Where the scenario does not say how messages are cut, it would be slow.
   WithSlots,
+  /// Never: it is there for the order in which it folds.
+  ByName,
 };
 
 /// How many channels a protocol's channel_bytes gives, and what each takes of a message. A protocol

@@ -10,6 +10,7 @@
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/in_switch.h"
+#include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -35,6 +36,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*chain);
   if (const auto* in_switch = dynamic_cast<const InSwitchSchedule*>(&schedule))
     return use(*in_switch);
+  if (const auto* one_shot = dynamic_cast<const OneShotSchedule*>(&schedule))
+    return use(*one_shot);
   return use(schedule);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/quantity_text.h"
@@ -59,9 +60,16 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
 
 /// Whether the choice considers it, where the op names no algorithm.
 bool is_considered(const Method& method) {
-  const bool cuts =
-      method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
-  return cuts || method.algorithm->considered == Considered::Always;
+  switch (method.algorithm->considered) {
+    case Considered::Always:
+      return true;
+    case Considered::WithSlots:
+      return method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
+    case Considered::ByName:
+      return false;
+  }
+  fail_check("considered is an enumerator", "an algorithm is considered as one of the enumeration",
+             __FILE__, __LINE__);
 }
 
 /// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
@@ -188,7 +196,7 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
 /// Why the only method that fits is taken.
 std::string only_reason(const SiteFigures& site, const Methods& methods) {
   if (site.asked.algorithm)
-    return "asked for by the scenario";
+    return "asked for";
   return fmt::format("the only algorithm {}for {}", methods.size() > 1 ? "that fits " : "",
                      rules(site.request.kind).name);
 }

@@ -162,8 +162,12 @@ void Plan::assign_buffers() {
 /// Runs plans on the data, block by block: the buffers stay in the cache.
 class Evaluation {
  public:
-  Evaluation(const FoldTable& folds, WorkType type, std::span<const std::byte* const> operands)
-      : folds_(folds), type_(type), item_(itemsize(type).count()), operands_(operands) {}
+  Evaluation(const FoldTable& folds, const Folding& folding,
+             std::span<const std::byte* const> operands)
+      : folds_(folds),
+        folding_(folding),
+        item_(itemsize(folding.held).count()),
+        operands_(operands) {}
 
   void run(const Plan& plan, std::span<const Wanted> wanted, VisitFoldValues visit) {
     const auto [origin, count] = wanted.front().together();
@@ -211,12 +215,12 @@ class Evaluation {
       return zeros_.data();
     }
     std::byte* const target = memory_.data() + entry.buffer * (block.most * item_);
-    combine_into(type_, fold.op, target, at_[entry.left], at_[entry.right], block.count);
+    combine_into(folding_, fold.op, target, at_[entry.left], at_[entry.right], block.count);
     return target;
   }
 
   const FoldTable& folds_;
-  const WorkType type_;
+  const Folding folding_;
   const int64_t item_;
   std::span<const std::byte* const> operands_;
   std::vector<std::byte> memory_;
@@ -226,8 +230,9 @@ class Evaluation {
 
 }  // namespace
 
-void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results, WorkType type,
-                         std::span<const std::byte* const> operands, VisitFoldValues visit) {
+void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
+                         const Folding& folding, std::span<const std::byte* const> operands,
+                         VisitFoldValues visit) {
   std::vector<Wanted> wanted;
   for (size_t node = 0; node < results.size(); ++node)
     for (const Piece& piece : results[node])
@@ -235,7 +240,7 @@ void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results
   std::sort(wanted.begin(), wanted.end(),
             [](const Wanted& a, const Wanted& b) { return a.order() < b.order(); });
   Plan plan(folds);
-  Evaluation evaluation(folds, type, operands);
+  Evaluation evaluation(folds, folding, operands);
   for (auto first = wanted.begin(); first != wanted.end();) {
     const auto end = std::find_if(first, wanted.end(), [&](const Wanted& each) {
       return each.together() != first->together();

@@ -18,10 +18,11 @@ using VisitFoldValues =
     FunctionRef<void(Rank node, int64_t first, const std::byte* values, int64_t count)>;
 
 /// Visits every element of every node's result, in stretches, each computed in its fold's order
-/// with every operation rounded to the work type. What several nodes have in common is computed
-/// once. `results` has the pieces of each node's result, of which none is undefined, and `operands`
-/// the canonical work elements of each rank.
-void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results, WorkType type,
-                         std::span<const std::byte* const> operands, VisitFoldValues visit);
+/// with every operation rounded to the dtype that is held. What several nodes have in common is
+/// computed once. `results` has the pieces of each node's result, of which none is undefined, and
+/// `operands` the canonical elements of each rank, as they are held; so are `values`.
+void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
+                         const Folding& folding, std::span<const std::byte* const> operands,
+                         VisitFoldValues visit);
 
 }  // namespace orrery

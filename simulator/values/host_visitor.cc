@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "models/array/work.h"
 #include "models/base/check.h"
+#include "models/program/op_folding.h"
 #include "simulator/values/host_executor.h"
 
 namespace orrery {
@@ -25,13 +25,14 @@ void move_bytes(std::byte* target, const std::byte* source, int64_t size) {
 
 }  // namespace
 
-HostVisitor::Running::Running(const Collective& collective)
-    : messages(collective.schedule->extent(), {}),
+HostVisitor::Running::Running(const Collective& collective, const Folding& how)
+    : folding(how),
+      messages(collective.schedule->extent(), {}),
       held(collective.schedule->extent().all_channels()),
       nodes(collective.schedule->extent().nodes),
       members_left(static_cast<uint32_t>(collective.members.size())) {
   for (size_t n = collective.members.size(); n < nodes.size(); ++n) {
-    nodes[n].emplace(collective, Node(n));
+    nodes[n].emplace(collective, folding, Node(n));
     for (uint32_t c = 0; c < collective.schedule->extent().channels; ++c)
       switch_steps_left += collective.schedule->steps(Node(n), Channel(c));
   }
@@ -61,9 +62,9 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
   const Op& op = program_.op(op_id);
   std::optional<Running>& running = running_[id.index()];
   if (!running)
-    running.emplace(collective);
+    running.emplace(collective, op_folding(program_, op, collective.work));
   const LogicalId device = collective.members[node.index()];
-  running->nodes[node.index()].emplace(collective, node,
+  running->nodes[node.index()].emplace(collective, running->folding, node,
                                        values_.at(op.operands.front(), device).value(),
                                        program_.value(op.results.front()).type);
 }
@@ -92,8 +93,11 @@ void HostVisitor::drop_if_over(std::optional<Running>& running) {
 }
 
 void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& step) {
-  AtWork at{id, lowered_.collective(id), ref, memory(id, ref.node), {}, nullptr};
-  int64_t moved = 0;
+  const Collective& collective = lowered_.collective(id);
+  const Folding& folding = running_[id.index()]->folding;
+  AtWork at{id, collective, ref, folding, memory(id, ref.node), {}, nullptr};
+  const Bytes held = itemsize(folding.held);
+  Bytes moved;
   // While the input area is still the operand itself, the first write makes a copy for the member.
   // This must happen before anything reads the area's address.
   for_each_action(step.form(), half, [&](Action action) {
@@ -103,11 +107,12 @@ void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& 
   for_each_action(step.form(), half, [&](Action action) {
     const Slice* slice = step.slice(action.slice);
     act(at, action.kind, slice, step.combine);
-    moves_.add_move(id, ref, action.kind, slice, Bytes(at.payload.size));
-    moved = at.payload.size;
+    // However elements are held, so many are moved.
+    moved = itemsize(collective.work) * (at.payload.size / held.count());
+    moves_.add_move(id, ref, action.kind, slice, moved);
   });
   give_back(at.payload);
-  halves_.add(id, ref, half, Bytes(moved));
+  halves_.add(id, ref, half, moved);
 }
 
 void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine combine) {
@@ -117,8 +122,7 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
       return;
     case ActionKind::Read:
       at.payload.data = slice == nullptr ? nullptr : at.own.read(*slice);
-      at.payload.size =
-          slice == nullptr ? 0 : (itemsize(at.collective.work) * slice->count).count();
+      at.payload.size = slice == nullptr ? 0 : (itemsize(at.folding.held) * slice->count).count();
       return;
     case ActionKind::Combine:
       ORRERY_CHECK(slice != nullptr, "a reduction has two sides");
@@ -139,11 +143,11 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
 }
 
 void HostVisitor::store(AtWork& at, const Slice& slice, Combine combine) {
-  ORRERY_CHECK(at.payload.size == (itemsize(at.collective.work) * slice.count).count(),
+  ORRERY_CHECK(at.payload.size == (itemsize(at.folding.held) * slice.count).count(),
                "a payload is as large as where it goes");
   std::byte* const target = at.own.write(slice);
   if (at.right != nullptr)
-    reduce(at.collective.work, combine, target, at.payload.data, at.right, at.payload.size);
+    reduce(at.folding, combine, target, at.payload.data, at.right, at.payload.size);
   else
     move_bytes(target, at.payload.data, at.payload.size);
 }
@@ -156,8 +160,7 @@ void HostVisitor::hold(AtWork& at, Combine combine) {
     if (!at.payload.block)
       at.payload.block = blocks_.take(at.payload.size);
     at.payload.data = blocks_.data(*at.payload.block);
-    reduce(at.collective.work, combine, blocks_.data(*at.payload.block), left, at.right,
-           at.payload.size);
+    reduce(at.folding, combine, blocks_.data(*at.payload.block), left, at.right, at.payload.size);
   }
   held(at.id, at.ref) = at.payload;
   at.payload.block.reset();  // it moved to the step
@@ -212,16 +215,16 @@ void HostVisitor::settle_borrowed() {
   borrowed_.reset();
 }
 
-void HostVisitor::reduce(WorkType work, Combine combine, std::byte* target, const std::byte* left,
-                         const std::byte* right, int64_t size) {
-  const int64_t count = size / itemsize(work).count();
+void HostVisitor::reduce(const Folding& folding, Combine combine, std::byte* target,
+                         const std::byte* left, const std::byte* right, int64_t size) {
+  const int64_t count = size / itemsize(folding.held).count();
   if (!overlap_in_part(target, left, size) && !overlap_in_part(target, right, size)) {
-    combine_into(work, combine, target, left, right, count);
+    combine_into(folding, combine, target, left, right, count);
     return;
   }
   const uint32_t block = blocks_.take(size);
   move_bytes(blocks_.data(block), left, size);
-  combine_into(work, combine, blocks_.data(block), blocks_.data(block), right, count);
+  combine_into(folding, combine, blocks_.data(block), blocks_.data(block), right, count);
   move_bytes(target, blocks_.data(block), size);
   blocks_.give_back(block);
 }

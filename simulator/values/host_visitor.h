@@ -36,12 +36,13 @@ class HostVisitor {
   struct Payload {
     const std::byte* data = nullptr;
     std::optional<uint32_t> block;
-    int64_t size = 0;  // bytes
+    int64_t size = 0;  // bytes, of elements as they are held
   };
 
   /// A collective from the first entry to the last exit, and the last step of a switch.
   struct Running {
-    explicit Running(const Collective& collective);
+    Running(const Collective& collective, const Folding& folding);
+    Folding folding;
     StepTable<Payload> messages;  // by receiving step
     std::vector<Payload> held;    // per node and channel: between the halves of a step
     std::vector<std::optional<MemberMemory>> nodes;  // a member's from its entry to its exit
@@ -60,6 +61,7 @@ class HostVisitor {
     CollectiveId id;
     const Collective& collective;
     StepRef ref;
+    const Folding& folding;
     MemberMemory& own;
     Payload payload;
     const std::byte* right =
@@ -79,7 +81,7 @@ class HostVisitor {
   void put_in_block(Payload& payload);
   void give_back(const Payload& payload);
   void settle_borrowed();
-  void reduce(WorkType work, Combine combine, std::byte* target, const std::byte* left,
+  void reduce(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
               const std::byte* right, int64_t size);
 
   const Program& program_;

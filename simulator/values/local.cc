@@ -11,7 +11,8 @@ std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
   std::vector<ValueType> types;
   for (const ValueId result : op.results)
     types.push_back(program.value(result).type);
-  std::vector<Tensor> results = evaluate({program.mesh, device, op.attributes, operands, types});
+  std::vector<Tensor> results =
+      evaluate({program.mesh, device, op.attributes, operands, types, program.numerics});
   ORRERY_CHECK(results.size() == op.results.size(), "each result has a value");
   return results;
 }

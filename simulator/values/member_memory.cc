@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/rules.h"
 #include "simulator/schedule/end_copies.h"
@@ -32,12 +31,13 @@ const CollectiveForm& form_of(const Collective& collective) {
 
 }  // namespace
 
-MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor& operand,
-                           ValueType result)
+MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node,
+                           const Tensor& operand, ValueType result)
     : collective_(collective),
+      folding_(folding),
       node_(node),
       result_(std::move(result)),
-      itemsize_(itemsize(collective.work)) {
+      itemsize_(itemsize(folding.held)) {
   const Extent& extent = collective.schedule->extent();
   ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
                    result_.shape.elements() == extent.result(),
@@ -45,12 +45,13 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
   const EndCopies copies = end_copies(
       collective.kind,
       {collective.work, operand.dtype(), result_.dtype, collective.input, collective.output});
-  if (copies.converts_operand)
-    input_ = enter(form_of(collective).entering, operand, Rank(node.index()));
+  const bool converts = copies.converts_operand || folding.numerics == Numerics::XlaCpu;
+  if (converts)
+    input_ = enter(form_of(collective).entering, folding, operand, Rank(node.index()));
   if (copies.reorders_operand)
     input_ = rearranged(collective.input, Direction::ToCanonical, itemsize_,
                         input_ ? input_->data() : operand.bytes().data());
-  if (!copies.packs())
+  if (!input_)
     borrowed_ = &operand;
   reorders_result_ = copies.reorders_result;
   // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
@@ -60,8 +61,8 @@ MemberMemory::MemberMemory(const Collective& collective, Node node, const Tensor
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
 }
 
-MemberMemory::MemberMemory(const Collective& collective, Node node)
-    : collective_(collective), node_(node), itemsize_(itemsize(collective.work)) {
+MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node)
+    : collective_(collective), folding_(folding), node_(node), itemsize_(itemsize(folding.held)) {
   const int64_t elements = collective.schedule->extent().size(node, Area::Scratch);
   scratch_ = Storage(static_cast<size_t>((itemsize_ * elements).count()));
 }
@@ -113,7 +114,7 @@ Tensor MemberMemory::take_result() && {
   }
   if (reorders_result_)
     output_ = rearranged(collective_.output, Direction::FromCanonical, itemsize_, output_.data());
-  return leave(form_of(collective_).leaving, collective_.work, std::move(output_), result_.dtype,
+  return leave(form_of(collective_).leaving, folding_, std::move(output_), result_.dtype,
                std::move(result_.shape), static_cast<int64_t>(collective_.members.size()));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The areas of one node of a collective: work elements (models/array/work.h) in canonical order.
+// The areas of one node of a collective: work elements (models/array/work.h), as they are held, in
+// canonical order.
 // If a member's operand already has this form, it serves as the input area until a step writes to
 // it.
 
@@ -9,6 +10,7 @@
 
 #include "models/array/storage.h"
 #include "models/array/tensor.h"
+#include "models/array/work.h"
 #include "models/program/value.h"
 #include "simulator/schedule/lowered.h"
 
@@ -16,10 +18,12 @@ namespace orrery {
 
 class MemberMemory {
  public:
-  /// Of the member of rank `node`. `operand` must outlive the memory.
-  MemberMemory(const Collective& collective, Node node, const Tensor& operand, ValueType result);
+  /// Of the member of rank `node`. `operand` must outlive the memory. Elements are held as
+  /// `folding` says.
+  MemberMemory(const Collective& collective, const Folding& folding, Node node,
+               const Tensor& operand, ValueType result);
   /// Of a switch node.
-  MemberMemory(const Collective& collective, Node node);
+  MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
   const std::byte* read(const Slice& slice) const;
   std::byte* write(const Slice& slice);
@@ -33,6 +37,7 @@ class MemberMemory {
   void own_input();
 
   const Collective& collective_;
+  const Folding folding_;
   const Node node_;
   ValueType result_;
   Bytes itemsize_;

@@ -26,10 +26,10 @@ struct Bounded {
     rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
   }
 
-  std::vector<double> of(const std::string& name) {
+  std::vector<double> of(const std::string& name, RoundedBy rounded_by = RoundedBy::Orrery) {
     const HostRun run = rig.run();
-    return numbers(
-        *error_bounds(rig.program, rig.lowered, run.values).at(rig.value(name), LogicalId(0)));
+    return numbers(*error_bounds(rig.program, rig.lowered, run.values, rounded_by)
+                        .at(rig.value(name), LogicalId(0)));
   }
 
   HostRig rig;

@@ -227,6 +227,39 @@ TEST_CASE("bounds: a dot product of K terms has K + 1 roundings more, and that o
                  {2 * 16 * kU + 16 * kU * kU + 2 * 12 * kU + 36 * kU * kU + 3 * kU * 20 + kU * 20});
 }
 
+TEST_CASE("bounds: XLA rounds a reciprocal before it multiplies by it") {
+  Bounded bounded;
+  bounded.rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
+  bounded.rig.op("div", "q", {"a", "a"});
+  bounded.rig.op("mul", "p", {"a", "a"});
+  check_close_to(bounded.of("s", RoundedBy::Xla), {kU * 4, kU * 6});
+  check_close_to(bounded.of("m", RoundedBy::Xla), {kU * 8, kU * 12});  // (1 + 3) u sum |x_i| / 2
+  check_close_to(bounded.of("q", RoundedBy::Xla), {kU * 2, kU * 2});
+  check_close_to(bounded.of("p", RoundedBy::Xla), {kU, kU * 4});
+}
+
+TEST_CASE("bounds: XLA's functions are off by more than half a unit") {
+  Bounded bounded;
+  bounded.rig.argument("zero", {{0}, {0}});
+  for (const std::string op : {"exp", "cos", "logistic"})  // 1, 1 and 0.5
+    bounded.rig.op(op, op + " of zero", {"zero"});
+  check_close_to(bounded.of("exp of zero", RoundedBy::Xla), {4 * kU});
+  check_close_to(bounded.of("cos of zero", RoundedBy::Xla), {2 * kU});
+  check_close_to(bounded.of("logistic of zero", RoundedBy::Xla), {3 * kU});
+}
+
+TEST_CASE(
+    "bounds: XLA rounds narrow results to a wider dtype before, and local sums at each step") {
+  Bounded bounded;
+  bounded.rig.op("convert_element_type", "narrow", {"a"}, {{"new_dtype", Dtype::F16}});  // 1, 2
+  bounded.rig.op("add", "twice", {"narrow", "narrow"});                                  // 2, 4
+  bounded.rig.op("reduce_sum", "both", {"narrow"}, {{"axes", Integers{0}}});             // 3
+  const double of_f16 = 0x1p-11 + kU;
+  check_close_to(bounded.of("twice", RoundedBy::Xla), {2 * of_f16, 4 * of_f16});
+  check_close_to(bounded.of("both", RoundedBy::Xla), {3 * of_f16});
+  check_close_to(bounded.of("both"), {3 * kU + 3 * 0x1p-11 + 0x1p-25});
+}
+
 TEST_CASE("bounds: conversion rounds where the dtype is narrower, but not what it holds") {
   Bounded bounded;
   bounded.rig.argument("fine", {{1 + 0x1p-10, 4}, {1 + 0x1p-10, 4}});

@@ -167,6 +167,17 @@ TEST_CASE("comparing sums that are not finite: the same infinity or NaN") {
   CHECK(compare(Combine::Add, Dtype::F32, {1, 1}, 2, kInfinity));
 }
 
+TEST_CASE("comparing sums that are NaN: their bits may differ") {
+  const Tensor operand = scalar(Dtype::F32, kNaN);
+  const std::vector<const Tensor*> operands = {&operand, &operand};
+  Tensor other(Dtype::F32, {1});
+  set_element_bits(other, 0, 0xffc00001);
+  const Definition sum{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Gives::Fold};
+  const Differences found = differences(sum, operands, operand, other);
+  CHECK_FALSE(found.wrong);
+  CHECK_FALSE(found.undecided);
+}
+
 TEST_CASE("comparing sums whose terms can overflow in one order and not in another") {
   // 40000 + 40000 overflows f16, and 40000 - 40000 + 40000 does not.
   for (const Gives gives : {Gives::Fold, Gives::Mean}) {

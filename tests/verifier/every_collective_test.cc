@@ -65,10 +65,11 @@ struct Case {
 
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
+/// Without those that exchange as another does, and differ in the states that they take and give.
 std::vector<OpKind> collectives() {
   std::vector<OpKind> kinds;
   for (const OpRules& rules : all_rules())
-    if (rules.family == Family::Collective)
+    if (rules.family == Family::Collective && !rules.exchanges_as)
       kinds.push_back(rules.kind);
   return kinds;
 }

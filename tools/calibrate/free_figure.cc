@@ -39,12 +39,11 @@ class Finder {
         }))
       return;
     const int64_t given = links.front().bandwidth.count();
-    const bool stated = std::any_of(
-        cluster_.sources.begin(), cluster_.sources.end(), [](const FigureSource& source) {
-          return source.figure == "bandwidth" && source.label == kDataSheet;
-        });
+    const FigureSource* const source = source_of("bandwidth");
+    const bool from_data_sheet = source != nullptr && source->label == kDataSheet;
     figures_.push_back(
-        {"bandwidth", given, stated ? std::optional(given) : std::nullopt,
+        {"bandwidth", given, from_data_sheet ? std::optional(given) : std::nullopt,
+         source != nullptr,
          [](Cluster& in, int64_t count) {
            std::vector<Link> faster(in.fabric.links().begin(), in.fabric.links().end());
            for (Link& link : faster)
@@ -72,6 +71,14 @@ class Finder {
     member("copy_rate", &ProtocolFigures::copy_rate);
   }
 
+  /// Null if the cluster tells none.
+  const FigureSource* source_of(std::string_view figure) const {
+    const auto found =
+        std::find_if(cluster_.sources.begin(), cluster_.sources.end(),
+                     [&](const FigureSource& source) { return source.figure == figure; });
+    return found == cluster_.sources.end() ? nullptr : &*found;
+  }
+
   /// A figure that `of` finds in a cluster as an optional one.
   template <class Of>
   void optional(std::string name, Of of) {
@@ -82,13 +89,12 @@ class Finder {
 
   template <class Amount, class Of>
   void add(std::string name, Amount amount, Of of) {
-    const bool fixed = std::any_of(
-        cluster_.sources.begin(), cluster_.sources.end(), [&](const FigureSource& source) {
-          return source.figure == name && (source.label == kDataSheet || source.label == kMeasured);
-        });
+    const FigureSource* const source = source_of(name);
+    const bool fixed =
+        source != nullptr && (source->label == kDataSheet || source->label == kMeasured);
     if (fixed || amount.count() <= 0)
       return;
-    figures_.push_back({std::move(name), amount.count(), std::nullopt,
+    figures_.push_back({std::move(name), amount.count(), std::nullopt, source != nullptr,
                         [of](Cluster& in, int64_t count) { of(in) = Amount(count); },
                         [](int64_t count) { return quantity_text(Amount(count)); }});
   }

@@ -17,6 +17,7 @@ struct FreeFigure {
   std::string name;  // "transport/ll/latency", as in Cluster::sources
   int64_t start = 1;
   std::optional<int64_t> most = {};  // beyond which it is not fitted
+  bool has_source = false;           // of its start
   std::function<void(Cluster&, int64_t)> set;
   std::function<std::string(int64_t)> text;  // "0.9 us"
 };

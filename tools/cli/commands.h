@@ -40,7 +40,8 @@ struct RunCommand {
   Encoding encoding = Encoding::Values;
   TextOptions text;  // what a text report shows
   OnUndecided undecided = OnUndecided::Fail;
-  std::vector<std::string> figures;  // of the cluster, each NAME=VALUE
+  std::vector<std::string> figures;     // of the cluster, each NAME=VALUE
+  std::vector<std::string> algorithms;  // each OP=ALGORITHM
   RunOptions options;
 };
 

@@ -69,11 +69,19 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "without theirs")
       ->needs("--trace")
       ->type_name("N");
+  command
+      .add_option("--algorithm", run.algorithms,
+                  "How the collectives of this op are scheduled where they do not say it, as in "
+                  "psum=one_shot; `orrery show algorithms` lists the names")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("OP=ALGORITHM");
   add_figures(command, run.figures);
   add_limits(command, run.options.limits);
   command.footer(
       "Examples:\n"
       "  orrery run scenarios/quickstart.json\n"
+      "  orrery run scenarios/two-programs.json --algorithm psum=one_shot\n"
       "  orrery run scenarios/quickstart.json --cluster-figure latency=\"2 us\"\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios/quickstart.json --trace trace.json\n"

@@ -11,6 +11,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/reader.h"
+#include "tools/cli/algorithm_option.h"
 #include "tools/cli/cluster_figure.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
@@ -142,6 +143,7 @@ class Runner {
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
         scenario.catalog_cluster = false;
       }
+      set_algorithms(scenario.program, command_.algorithms);
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);

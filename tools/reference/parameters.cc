@@ -76,6 +76,7 @@ constexpr std::array kSummaries = {
     Described{"tiled",
               "true: the parts lie side by side along an existing dimension; false: each has "
               "an index of its own in a dimension that comes or goes"},
+    Described{"to", "the state of the result along the axes"},
 };
 
 std::string shown(const Attribute& value) {

@@ -16,6 +16,7 @@
 #include "tools/report/json_writer.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
+#include "verifier/assembled.h"
 
 namespace orrery {
 namespace {
@@ -86,6 +87,8 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
   json.object([&] {
     json.key("id").value(entry.id);
     json.key("op").value(op_name(op.kind, op.issue));
+    json.key("type");
+    op.results.empty() ? json.value(nullptr) : json.value(types_text(*report.scenario, op));
     json.key("algorithm");
     choice ? json.value(choice->algorithm) : json.value(nullptr);
     if (choice && !choice->protocol.empty())
@@ -250,15 +253,33 @@ void write_elements(JsonWriter& json, const Tensor& tensor, Encoding encoding) {
   });
 }
 
+void write_shape(JsonWriter& json, const Shape& shape) {
+  json.array([&] {
+    for (const int64_t extent : shape.dims())
+      json.value(extent);
+  });
+}
+
+/// Its dtype is that of the parts; of addends of pred s32.
+void write_whole(JsonWriter& json, const Report& report, const Boundary& boundary,
+                 Encoding encoding) {
+  const std::optional<Tensor> whole =
+      report.values ? assembled(*report.scenario, boundary, *report.values) : std::nullopt;
+  if (!whole)
+    return json.value(nullptr);
+  json.object([&] {
+    json.key("dtype").value(name(whole->dtype()));
+    write_shape(json.key("shape"), whole->shape());
+    write_elements(json.key("elements"), *whole, encoding);
+  });
+}
+
 void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding encoding) {
   const Program& program = report.scenario->program;
   const Value& value = program.value(id);
   json.object([&] {
     json.key("dtype").value(name(value.type.dtype));
-    json.key("shape").array([&] {
-      for (const int64_t extent : value.type.shape.dims())
-        json.value(extent);
-    });
+    write_shape(json.key("shape"), value.type.shape);
     if (encoding == Encoding::Bits)
       json.key("encoding").value("bits");
     json.key("per_device").array([&] {
@@ -267,9 +288,13 @@ void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding en
           json.value(nullptr);
           continue;
         }
-        write_elements(json, *report.values->at(id, LogicalId(d)), encoding);
+        const Tensor& tensor = *report.values->at(id, LogicalId(d));
+        write_elements(json, tensor, encoding);
       }
     });
+    for (const Boundary& boundary : report.scenario->boundaries)
+      if (boundary.value == id)
+        write_whole(json.key("global"), report, boundary, encoding);
   });
 }
 

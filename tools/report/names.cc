@@ -1,8 +1,10 @@
 #include "tools/report/names.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace orrery {
 
@@ -25,6 +27,17 @@ std::string_view in_words(Verdict verdict) {
   static constexpr std::array<std::string_view, 3> kWords = {"holds", "is undecided",
                                                              "does not hold"};
   return kWords[static_cast<size_t>(verdict)];
+}
+
+std::string types_text(const Scenario& scenario, const Op& op) {
+  std::vector<std::string> types;
+  for (const ValueId id : op.results) {
+    ValueType type = scenario.program.value(id).type;
+    if (scenario.checks == Checks::Shapes)
+      std::fill(type.axes.begin(), type.axes.end(), AxisState::Invarying);
+    types.push_back(text(type, scenario.program.mesh));
+  }
+  return types.size() == 1 ? types[0] : fmt::format("({})", fmt::join(types, ", "));
 }
 
 std::string digest_text(uint64_t digest) {

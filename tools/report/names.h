@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/id.h"
+#include "models/scenario/scenario.h"
 #include "simulator/memory/profile.h"
 #include "simulator/time/completion.h"
 #include "verifier/verdict.h"
@@ -21,6 +22,10 @@ std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
 
 /// After a noun: "holds", "is undecided", "does not hold".
 std::string_view in_words(Verdict verdict);
+
+/// The types of the op's results, in parentheses where there are several: "f32[2,3]{V:x, U:y}".
+/// Without checked types no state is known.
+std::string types_text(const Scenario& scenario, const Op& op);
 
 std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 

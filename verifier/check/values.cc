@@ -11,8 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/array/work.h"
 #include "models/program/futures.h"
+#include "models/program/op_folding.h"
 #include "models/program/rules.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
@@ -50,6 +53,7 @@ struct MemberValues {
 
 struct GroupValues {
   const Collective& collective;
+  Folding folding;
   std::vector<const Tensor*> given;   // by rank
   std::vector<MemberValues> members;  // ascending
 };
@@ -105,10 +109,12 @@ Compared compare_in_rank_order(const GroupValues& group) {
   Tensor expected;
   for (const MemberValues& member : group.members) {
     if (last == nullptr || *last != member.definition) {
-      expected = apply(member.definition, group.given, member.type.dtype, member.type.shape);
+      expected = apply(member.definition, group.given, member.type.dtype, member.type.shape,
+                       group.folding.numerics);
       last = &member.definition;
     }
-    Differences found = differences(member.definition, group.given, expected, member.got);
+    Differences found =
+        differences(member.definition, group.given, expected, member.got, group.folding.numerics);
     if (found.wrong)
       return {Found{&member, std::move(*found.wrong)}, std::nullopt};
     if (found.undecided && !compared.undecided)
@@ -117,22 +123,31 @@ Compared compare_in_rank_order(const GroupValues& group) {
   return compared;
 }
 
-/// A tensor's elements in canonical order; none where that is the tensor's own.
-std::optional<Storage> canonical(const View& view, const Tensor& tensor) {
-  if (view.contiguous())
-    return std::nullopt;
-  const auto item = static_cast<size_t>(itemsize(tensor.dtype()).count());
-  Storage elements(static_cast<size_t>(view.elements()) * item);
+/// Elements in canonical order.
+Storage canonical(const View& view, size_t item, const std::byte* elements) {
+  Storage ordered(static_cast<size_t>(view.elements()) * item);
   view.for_each_run(0, view.elements(), [&](int64_t to, int64_t from, int64_t count) {
-    std::memcpy(elements.data() + static_cast<size_t>(to) * item,
-                tensor.bytes().data() + static_cast<size_t>(from) * item,
-                static_cast<size_t>(count) * item);
+    std::memcpy(ordered.data() + static_cast<size_t>(to) * item,
+                elements + static_cast<size_t>(from) * item, static_cast<size_t>(count) * item);
   });
-  return elements;
+  return ordered;
+}
+
+/// The operand of a rank as it is held and in canonical order; none where that is the tensor
+/// itself.
+std::optional<Storage> held(const GroupValues& group, const Tensor& operand, Rank rank) {
+  std::optional<Storage> entered;
+  if (group.folding.numerics != Numerics::Ieee)
+    entered = enter(Entering::Same, group.folding, operand, rank);
+  const View& view = group.collective.input;
+  if (view.contiguous())
+    return entered;
+  return canonical(view, static_cast<size_t>(itemsize(group.folding.held).count()),
+                   entered ? entered->data() : operand.bytes().data());
 }
 
 /// Compares results with the values of their folds. Requires a definition that depends on the
-/// order, so that work elements are the operands' own.
+/// order: work elements are then the operands' own, and results their folds or means of these.
 class InOrderComparison {
  public:
   InOrderComparison(const GroupValues& group, const ProvenanceRun& folds)
@@ -142,19 +157,18 @@ class InOrderComparison {
   }
 
   Compared compare() {
-    const View& input = group_.collective.input;
-    std::vector<std::optional<Storage>> reordered;
+    std::vector<std::optional<Storage>> owned;
     std::vector<const std::byte*> operands;
-    for (const Tensor* const given : group_.given) {
-      const auto& own = reordered.emplace_back(canonical(input, *given));
-      operands.push_back(own ? own->data() : given->bytes().data());
+    for (size_t r = 0; r < group_.given.size(); ++r) {
+      const auto& own = owned.emplace_back(held(group_, *group_.given[r], Rank(r)));
+      operands.push_back(own ? own->data() : group_.given[r]->bytes().data());
     }
     // Results that nobody has need not be computed.
     std::vector<Pieces> results(folds_.outputs);
     for (size_t r = 0; r < results.size(); ++r)
       if (member_of_[r] == nullptr)
         results[r].clear();
-    for_each_fold_value(folds_.folds, results, group_.collective.work, operands,
+    for_each_fold_value(folds_.folds, results, group_.folding, operands,
                         [&](Rank rank, int64_t first, const std::byte* values, int64_t count) {
                           compare(*member_of_[rank.index()], first, values, count);
                         });
@@ -164,15 +178,17 @@ class InOrderComparison {
  private:
   /// Canonical elements [first, first + count) of a member's result.
   void compare(const MemberValues& member, int64_t first, const std::byte* values, int64_t count) {
-    std::optional<Tensor> means;
-    if (member.definition.gives == Gives::Mean) {
-      Storage sums(static_cast<size_t>((itemsize(group_.collective.work) * count).count()));
-      std::memcpy(sums.data(), values, sums.size());
-      means = mean(Tensor(group_.collective.work.dtype, Shape({count}), std::move(sums)),
-                   static_cast<int64_t>(group_.given.size()));
-      values = means->bytes().data();
-    }
     const Dtype dtype = member.got.dtype();
+    const WorkType type = group_.folding.held;
+    std::optional<Tensor> given;  // where the folds are not the results themselves
+    if (member.definition.gives == Gives::Mean || type.dtype != dtype) {
+      Storage folds(static_cast<size_t>((itemsize(type) * count).count()));
+      std::memcpy(folds.data(), values, folds.size());
+      given = convert(Tensor(type.dtype, Shape({count}), std::move(folds)), dtype);
+      if (member.definition.gives == Gives::Mean)
+        given = mean(*given, static_cast<int64_t>(group_.given.size()), group_.folding.numerics);
+      values = given->bytes().data();
+    }
     const auto item = static_cast<size_t>(itemsize(dtype).count());
     const std::byte* const got = member.got.bytes().data();
     group_.collective.output.for_each_run(
@@ -224,7 +240,7 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
   std::optional<Check> open;  // the first that is undecided
   for (const CollectiveId id : collectives_of_[site.index()]) {
     const Collective& collective = lowered_.collective(id);
-    GroupValues group{collective, {}, {}};
+    GroupValues group{collective, op_folding(program_, named, collective.work), {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
     for (uint32_t r = 0; r < size; ++r)
       group.given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
@@ -243,8 +259,8 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     if (group.members.empty())
       continue;
 
-    const bool ordered =
-        depends_on_order(group.members.front().definition, group.given.front()->dtype());
+    const bool ordered = depends_on_order(group.members.front().definition,
+                                          group.given.front()->dtype(), group.folding.numerics);
     const ProvenanceRun* const folds = ordered ? proved_folds(named, collective) : nullptr;
     Compared compared = folds != nullptr ? InOrderComparison(group, *folds).compare()
                                          : compare_in_rank_order(group);

@@ -11,6 +11,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
+#include "models/program/op_folding.h"
 #include "models/program/rules.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
@@ -24,6 +25,7 @@
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
+#include "verifier/oracle/sum_error.h"
 
 namespace orrery {
 
@@ -49,11 +51,6 @@ Tensor settled_sums(Tensor bound, const Tensor& result, const Tensor& terms,
   return settled(std::move(bound), result, [&](size_t i) {
     return !std::isfinite(terms.as<double>()[i]) && std::isfinite(carried.as<double>()[i]);
   });
-}
-
-/// Of all parts of a number together.
-double half_smallest(Dtype dtype) {
-  return (is_complex(dtype) ? 2 : 1) * float_format(dtype).half_smallest;
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {
@@ -93,13 +90,69 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   return exact;
 }
 
+/// An operand as an op that flushes takes it, and how far that is from the exact one.
+struct Flushed {
+  Tensor value;
+  Tensor error;
+};
+
+Flushed taken_with_error(const Tensor& value, const Tensor& error) {
+  Tensor flushed = taken(value, Numerics::XlaCpu);
+  if (!is_inexact(value.dtype()))
+    return {std::move(flushed), error};
+  const Tensor same = elementwise(Comparison::Eq, value, flushed);
+  const Tensor apart = distances(value, flushed);
+  Tensor further = each(error, [&](double e, size_t i) {
+    return same.as<arith::Pred>()[i].value != 0 ? e : e + element(apart, i);
+  });
+  return {std::move(flushed), std::move(further)};
+}
+
+/// Whether an op flushes by XlaCpu: all but those that move bits, and dot_general, which is
+/// computed as by Ieee.
+bool flushes(const Op& op, const Tensor& operand, const Tensor& result) {
+  switch (op.kind) {
+    case OpKind::Neg:
+    case OpKind::DotGeneral:
+      return false;
+    case OpKind::ConvertElementType:
+      return conversion_flushes(operand.dtype(), result.dtype());
+    case OpKind::ReduceSum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return true;
+    default:
+      return rules(op.kind).elementwise.has_value();
+  }
+}
+
+/// Whether a result of 0 is exact, of operands of these magnitudes: a factor or the numerator is 0,
+/// or two cancel.
+bool is_exact_zero(const Op& op, const std::vector<Tensor>& operands, size_t i) {
+  const auto size = [&](size_t k) { return element(operands[k], i); };
+  switch (op.kind) {
+    case OpKind::Add:
+    case OpKind::Sub:
+      return size(0) == size(1);
+    case OpKind::Mul:
+      return size(0) == 0 || size(1) == 0;
+    case OpKind::Max:
+    case OpKind::Min:
+      return true;
+    default:
+      return size(0) == 0;
+  }
+}
+
 class Bounds {
  public:
-  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values)
+  Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
+         RoundedBy rounded_by)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
+        rounded_by_(rounded_by),
         futures_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
@@ -140,6 +193,16 @@ class Bounds {
       errors.push_back(known ? &*known
                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
     }
+    const Numerics numerics = rounded_by_ == RoundedBy::Xla
+                                  ? Numerics::XlaCpu
+                                  : op_folding(program_, op, collective.work).numerics;
+    std::vector<Tensor> of_taken;
+    if (numerics == Numerics::XlaCpu) {
+      of_taken.reserve(errors.size());
+      for (size_t r = 0; r < errors.size(); ++r)
+        if (const auto& value = values_.at(operand_of(id, Node(r)), collective.members[r]))
+          errors[r] = &of_taken.emplace_back(taken_with_error(*value, *errors[r]).error);
+    }
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
         define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
@@ -161,12 +224,14 @@ class Bounds {
       const bool mean = definition.gives == Gives::Mean;
       const bool exact = !is_inexact(program_.value(op.operands.front()).type.dtype);
       const FloatFormat format = float_format(type.dtype);
+      // Of a mean, these are divided by the number already.
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
-      const double roundings = (exact ? 1 : count - 1) + (mean ? 1 : 0);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
-        return error + roundings * format.unit_roundoff * terms.as<double>()[i] +
-               (mean ? half_smallest(type.dtype) : 0);
+        const double size = terms.as<double>()[i];
+        const double sum =
+            exact ? format.unit_roundoff * size : sum_error(type.dtype, count, size, numerics);
+        return error + sum + (mean ? mean_rounding(type.dtype, size, numerics) : 0);
       });
       const std::optional<ValueId> result = futures_.result(op);
       if (result && values_.at(*result, device))
@@ -176,6 +241,11 @@ class Bounds {
   }
 
  private:
+  bool flushes_subnormals() const {
+    return rounded_by_ == RoundedBy::Xla || program_.numerics == Numerics::XlaCpu;
+  }
+  FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by_); }
+
   ValueId operand_of(CollectiveId id, Node node) const {
     return program_.op(lists_.op(id, node)).operands.front();
   }
@@ -207,9 +277,26 @@ class Bounds {
       values.push_back(&*values_.at(operand, device));
       errors.push_back(&*bounds_.at(operand, device));
     }
+    // An op that flushes is one of the operands that it takes, which are further from exact ones.
+    std::vector<Flushed> flushed;
+    if (flushes_subnormals() && !values.empty() && flushes(op, *values[0], result)) {
+      for (size_t k = 0; k < values.size(); ++k)
+        flushed.push_back(taken_with_error(*values[k], *errors[k]));
+      for (size_t k = 0; k < values.size(); ++k) {
+        values[k] = &flushed[k].value;
+        errors[k] = &flushed[k].error;
+      }
+    }
     if (!is_inexact(result.dtype()))
       return discrete_bound(op, values, errors, result);
-    const FloatFormat format = float_format(result.dtype());
+    Tensor bound = float_bound(op, values, errors, result);
+    return flushed.empty() ? bound : with_flushed_result(op, values, result, std::move(bound));
+  }
+
+  /// Of a result before it may be flushed.
+  Tensor float_bound(const Op& op, const std::vector<const Tensor*>& values,
+                     const std::vector<const Tensor*>& errors, const Tensor& result) const {
+    const FloatFormat format = format_of(result.dtype());
     if (const std::optional<Elementwise>& computed = rules(op.kind).elementwise)
       return is_complex(result.dtype()) ? complex_bound(*computed, values, errors, result)
                                         : elementwise_bound(*computed, values, errors, result);
@@ -224,7 +311,8 @@ class Bounds {
                  [&, exact = converts_exactly(*values[0], result)](double error, size_t i) {
                    return exact.as<arith::Pred>()[i].value != 0
                               ? error
-                              : error + format.unit_roundoff * r[i] + half_smallest(result.dtype());
+                              : error + format.unit_roundoff * r[i] +
+                                    parts_of(result.dtype()) * format.half_smallest;
                  }),
             result, magnitudes(*values[0]), *errors[0]);
       case OpKind::Real:
@@ -246,14 +334,43 @@ class Bounds {
     }
   }
 
+  /// With what is lost where a result that is not 0 becomes 0.
+  Tensor with_flushed_result(const Op& op, const std::vector<const Tensor*>& values,
+                             const Tensor& result, Tensor bound) const {
+    const bool has_parts = is_complex(result.dtype());
+    const double most = parts_of(result.dtype()) * flushed_below(result.dtype(), Numerics::XlaCpu);
+    if (most == 0 || op.kind == OpKind::ReduceMax || op.kind == OpKind::ReduceMin)
+      return bound;
+    if (op.kind == OpKind::ReduceSum) {
+      const double partial_sums = static_cast<double>(terms(program_, op)) * most;
+      const Tensor sums =
+          reduce(magnitudes(*values[0]), Combine::Add, op.attributes.integers("axes"));
+      return each(std::move(bound), [&](double error, size_t i) {
+        return element(sums, i) == 0 ? error : error + partial_sums;
+      });
+    }
+    // One part of a complex number may be flushed, and each product that makes one.
+    if (has_parts)
+      return each(std::move(bound), [&](double error, size_t) { return error + 3 * most; });
+    const Tensor sizes = magnitudes(result);
+    std::vector<Tensor> operands;
+    for (const Tensor* value : values)
+      operands.push_back(magnitudes(*value));
+    return each(std::move(bound), [&](double error, size_t i) {
+      const bool exact = element(sizes, i) != 0 || is_exact_zero(op, operands, i);
+      return exact ? error : error + most;
+    });
+  }
+
   Tensor sum_bound(const Op& op, const Tensor& value, const Tensor& error,
                    const Tensor& result) const {
     const std::vector<int64_t>& axes = op.attributes.integers("axes");
     const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
-    const Dtype accumulator = reduced_sum_dtype(result.dtype());
+    const Dtype accumulator =
+        rounded_by_ == RoundedBy::Xla ? result.dtype() : reduced_sum_dtype(result.dtype());
     const bool widened = accumulator != result.dtype();
-    const FloatFormat accumulated = float_format(accumulator);
-    const FloatFormat format = float_format(result.dtype());
+    const FloatFormat accumulated = format_of(accumulator);
+    const FloatFormat format = format_of(result.dtype());
     const auto count = static_cast<double>(terms(program_, op));
     const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
     const Tensor sizes = magnitudes(result);
@@ -293,8 +410,8 @@ class Bounds {
     return bounds;
   }
 
-  static Tensor complex_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                              const std::vector<const Tensor*>& errors, const Tensor& result) {
+  Tensor complex_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                       const std::vector<const Tensor*>& errors, const Tensor& result) const {
     std::vector<Tensor> wide;
     std::vector<Tensor> sizes;
     for (const Tensor* value : values) {
@@ -308,17 +425,17 @@ class Bounds {
       if (const auto* unary = std::get_if<Unary>(&op)) {
         const arith::Wide x = arith::wide(wide[0].as<arith::C128>()[i]);
         return complex_carried_error(*unary, {x, element(*errors[0], i)}, r) +
-               complex_own_rounding(*unary, r, result.dtype());
+               complex_own_rounding(*unary, r, result.dtype(), rounded_by_);
       }
       const Binary binary = std::get<Binary>(op);  // comparisons give pred
       return carried_error(binary, operand(0, i), operand(1, i), r) +
-             complex_own_rounding(binary, r, result.dtype());
+             complex_own_rounding(binary, r, result.dtype(), rounded_by_);
     });
     return settled(std::move(bound), result, [](size_t) { return false; });
   }
 
-  static Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                                  const std::vector<const Tensor*>& errors, const Tensor& result) {
+  Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
+                           const std::vector<const Tensor*>& errors, const Tensor& result) const {
     std::vector<Tensor> sizes;
     for (const Tensor* value : values)
       sizes.push_back(magnitudes(*value));
@@ -327,10 +444,11 @@ class Bounds {
     };
     Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
       if (const auto* unary = std::get_if<Unary>(&op))
-        return carried_error(*unary, operand(0, i), r) + own_rounding(*unary, r, result.dtype());
+        return carried_error(*unary, operand(0, i), r) +
+               own_rounding(*unary, r, result.dtype(), rounded_by_);
       const Binary binary = std::get<Binary>(op);  // comparisons give pred
       return carried_error(binary, operand(0, i), operand(1, i), r) +
-             own_rounding(binary, r, result.dtype());
+             own_rounding(binary, r, result.dtype(), rounded_by_);
     });
     const bool by_sign = op == Elementwise(Binary::Mul) || op == Elementwise(Binary::Div);
     return settled(std::move(bound), result, [&](size_t i) {
@@ -362,15 +480,16 @@ class Bounds {
 
     const auto count = static_cast<double>(terms(program_, op));
     const FloatFormat accumulated =
-        float_format(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
-    const FloatFormat format = float_format(result.dtype());
+        format_of(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
+    const FloatFormat format = format_of(result.dtype());
     const bool has_parts = is_complex(result.dtype());
     const double roundings = (count + (has_parts ? 3 : 1)) * accumulated.unit_roundoff;
     const double smallest = (has_parts ? 3 : 1) * count * accumulated.half_smallest;
     const Tensor sizes = magnitudes(result);
     Tensor bound = each(carried, [&](double error, size_t i) {
       return error + roundings * products.as<double>()[i] + smallest +
-             format.unit_roundoff * sizes.as<double>()[i] + half_smallest(result.dtype());
+             format.unit_roundoff * sizes.as<double>()[i] +
+             parts_of(result.dtype()) * format.half_smallest;
     });
     return settled(std::move(bound), result, [](size_t) { return false; });
   }
@@ -379,6 +498,7 @@ class Bounds {
   const Lowered& lowered_;
   const ProgramLists lists_;
   const DeviceValues& values_;
+  const RoundedBy rounded_by_;
   const Futures futures_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
@@ -387,8 +507,8 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values) {
-  Bounds bounds(program, lowered, values);
+                          const DeviceValues& values, RoundedBy rounded_by) {
+  Bounds bounds(program, lowered, values, rounded_by);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

@@ -10,16 +10,15 @@
 //  - a mean of n elements: (n u sum |x_i| + sum e_i) / n + half_smallest, where integers, which add
 //    exactly and are converted once, have 2 in place of n;
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
-//    where that is wider than the result, + u |r| + half_smallest; reduce_max, reduce_min: the
-//    largest e_i;
+//    where that is wider than the result, + u |r| + half_smallest; XLA's lax.reduce_sum on the CPU
+//    rounds each sum to the result's dtype; reduce_max, reduce_min: the largest e_i;
 //  - elementwise ops of floats: elementwise_bounds.h; select_n: that of the case it takes;
 //  - convert: e, where the float holds every value of the operand's dtype, or this one; else
 //    e + u |r| + half_smallest;
 //  - dot_general with K terms, accumulated with roundoff v:
 //    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
 //  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
-//  where
-//    it follows from exact infinities and NaNs;
+//    where it follows from exact infinities and NaNs;
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
 //    operands may change them, as of a comparison of two floats that are nearer than their errors;
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
@@ -30,8 +29,10 @@
 //  - dot_general: (K + 3) v sum |x y| + 3 K half_smallest, since a product is off by sqrt(5) v |x
 //  y|;
 //  - what is not finite: always infinite, since one part may be and the other round.
-// Every bound is enlarged by 2^-20 of itself, which covers the roundings of the bounds' own
-// arithmetic in doubles.
+// By Numerics::XlaCpu, and by XLA itself, an op first takes its operands: one that is flushed is
+// further from the exact one by what it was. Sums and means over a group: sum_error.h. A result
+// that may have been flushed to 0: + the smallest normal number. Every bound is enlarged by 2^-20
+// of itself, which covers the roundings of the bounds' own arithmetic in doubles.
 
 #include <optional>
 #include <vector>
@@ -39,13 +40,15 @@
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
+#include "verifier/oracle/float_format.h"
 
 namespace orrery {
 
 /// Per value and device, an f64 tensor of the value's shape; empty for values without a tensor.
-/// `values` is the host executor's result for a program that ends.
+/// `values` is the host executor's result for a program that ends. By RoundedBy::Xla they bound
+/// what XLA computes of the same arguments.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values);
+                          const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery);
 
 /// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
 /// Of other floats and complex numbers, by_bound() (compare.h) says what the sum of their bounds

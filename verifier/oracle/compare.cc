@@ -12,6 +12,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/text.h"
 #include "verifier/oracle/float_format.h"
+#include "verifier/oracle/sum_error.h"
 
 namespace orrery {
 
@@ -36,17 +37,21 @@ Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_
   return terms;
 }
 
-double fold_bound(const Part& part, const Terms& terms, double unit_roundoff) {
-  return part.ranks < 2 ? 0
-                        : 2.0 * (part.ranks - 1) * unit_roundoff * terms.magnitude * kBoundSlack;
+/// The bound on the difference of two folds.
+double fold_bound(const Definition& definition, const Part& part, const Terms& terms, Dtype dtype,
+                  Numerics numerics) {
+  if (definition.combine != Combine::Add)
+    return 0;  // +0 and -0 are equal
+  return 2 * sum_error(dtype, part.ranks, terms.magnitude, numerics) * kBoundSlack;
 }
 
 /// The bound on the difference of two quotients of sums that are off by `sums`.
 template <class E>
-double mean_bound(const Part& part, E a, E b, double sums, const FloatFormat& format) {
+double mean_bound(const Part& part, E a, E b, double sums, Dtype dtype, Numerics numerics) {
   const double sizes = std::fabs(static_cast<double>(arith::widen(a))) +
                        std::fabs(static_cast<double>(arith::widen(b)));
-  return (sums / part.ranks + format.unit_roundoff * sizes + 2 * format.half_smallest) *
+  return (sums / part.ranks + mean_rounding(dtype, sizes, numerics) +
+          mean_rounding(dtype, 0, numerics)) *
          kBoundSlack;
 }
 
@@ -84,12 +89,14 @@ template <class E>
 class SumComparison {
  public:
   SumComparison(const Definition& definition, std::span<const Tensor* const> operands,
-                const Tensor& expected, const Tensor& got)
+                const Tensor& expected, const Tensor& got, Numerics numerics)
       : definition_(definition),
         operands_(operands),
         expected_(expected),
         got_(got),
-        format_(float_format(expected.dtype())) {}
+        summed_(part_dtype(expected.dtype())),
+        format_(float_format(summed_)),
+        numerics_(numerics) {}
 
   /// Compares summand `at` of the results, sums of summand `source` of the operands, of which each
   /// element has `count`.
@@ -98,12 +105,15 @@ class SumComparison {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
     const E have = got_.as<E>()[static_cast<size_t>(at)];
     const Terms terms = terms_of<E>(part, operands_, source);
-    const double sums = fold_bound(part, terms, format_.unit_roundoff);
+    const double sums = fold_bound(definition_, part, terms, summed_, numerics_);
     const auto x = static_cast<double>(arith::widen(want));
     const auto y = static_cast<double>(arith::widen(have));
+    if (std::isnan(x) && std::isnan(y))
+      return;  // of other bits
     const bool finite = std::isfinite(x) && std::isfinite(y) && terms.finite;
-    double bound =
-        definition_.gives == Gives::Mean ? mean_bound(part, want, have, sums, format_) : sums;
+    double bound = definition_.gives == Gives::Mean
+                       ? mean_bound(part, want, have, sums, summed_, numerics_)
+                       : sums;
     if (!finite && terms.magnitude + sums >= format_.largest)
       bound = std::numeric_limits<double>::infinity();  // it can overflow
     const Verdict verdict =
@@ -119,12 +129,14 @@ class SumComparison {
   std::span<const Tensor* const> operands_;
   const Tensor& expected_;
   const Tensor& got_;
+  const Dtype summed_;
   const FloatFormat format_;
+  const Numerics numerics_;
 };
 
 template <class E>
 Differences differences_of(const Definition& definition, std::span<const Tensor* const> operands,
-                           const Tensor& expected, const Tensor& got) {
+                           const Tensor& expected, const Tensor& got, Numerics numerics) {
   Differences found;
   const E* const want = expected.as<E>().data();
   const E* const have = got.as<E>().data();
@@ -142,9 +154,9 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
           return;
         at += *next;
         if constexpr (arith::kIsFloat<typename Added::Float>) {
-          if (depends_on_order(definition, operands[0]->dtype())) {
+          if (depends_on_order(definition, operands[0]->dtype(), numerics)) {
             if (!sums)
-              sums.emplace(definition, operands, expected, got);
+              sums.emplace(definition, operands, expected, got, numerics);
             for (int64_t k = 0; k < Added::kCount; ++k)
               sums->summand(part, Added::kCount * (first + at) + k,
                             Added::kCount * (source + at) + k, Added::kCount, found);
@@ -186,9 +198,10 @@ std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const st
 }
 
 Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
-                        const Tensor& expected, const Tensor& got) {
+                        const Tensor& expected, const Tensor& got, Numerics numerics) {
   return dispatch(expected.dtype(), [&](auto tag) {
-    return differences_of<typename decltype(tag)::type>(definition, operands, expected, got);
+    return differences_of<typename decltype(tag)::type>(definition, operands, expected, got,
+                                                        numerics);
   });
 }
 

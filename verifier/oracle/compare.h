@@ -6,6 +6,7 @@
 //    roundoff.
 //  - Means of n floats in two orders: each sum's error is divided by n too, and each quotient a is
 //    rounded once more, by at most u |a| + half_smallest.
+// By Numerics::XlaCpu, sum_error() and mean_rounding() say what is rounded and flushed.
 // A sum of n floats in any order has an error of at most (n - 1) u sum |x_i|, for every n
 // (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic",
 // SIAM J. Matrix Anal. Appl. 34, 2013). Both folds have at most this error.
@@ -65,6 +66,7 @@ struct Differences {
 /// definition depends on the order. Then, if a sum is not finite, both must be the same infinity or
 /// both NaN, unless its finite terms alone could overflow in some order, which leaves it undecided.
 Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
-                        const Tensor& expected, const Tensor& got);
+                        const Tensor& expected, const Tensor& got,
+                        Numerics numerics = Numerics::Ieee);
 
 }  // namespace orrery

@@ -29,7 +29,7 @@ double complex_carried_error(Unary op, ApproximateComplex x, double result);
 /// operands. A product is off by sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on
 /// complex floating-point multiplication", Mathematics of Computation 76, 2007); of the others see
 /// models/array/complex_functions.h.
-double complex_own_rounding(Unary op, double result, Dtype dtype);
-double complex_own_rounding(Binary op, double result, Dtype dtype);
+double complex_own_rounding(Unary op, double result, Dtype dtype, RoundedBy rounded_by);
+double complex_own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by);
 
 }  // namespace orrery

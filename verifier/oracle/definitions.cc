@@ -6,6 +6,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/rules.h"
 
@@ -142,9 +143,59 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   return result;
 }
 
-/// Per element, the lowest rank whose term is the extremum.
-Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> terms,
-                const Tensor& extrema) {
+/// What XLA on the CPU starts a fold from.
+template <class E>
+E start(Combine combine) {
+  if (combine == Combine::Add)
+    return arith::convert<E>(arith::S64{0});
+  const double infinity = std::numeric_limits<double>::infinity();
+  return arith::convert<E>(arith::F64{combine == Combine::Max ? -infinity : infinity});
+}
+
+/// A step of it.
+template <class E>
+E step(Combine combine, E acc, E x) {
+  if (combine == Combine::Add)
+    return arith::xla_cpu::add(acc, x);
+  return combine == Combine::Max ? arith::xla_cpu::later_if_larger(acc, x)
+                                 : arith::xla_cpu::later_if_smaller(acc, x);
+}
+
+/// The folds of all parts by XLA on the CPU, in the dtype in which they are held.
+Tensor xla_fold(const Definition& definition, std::span<const Tensor* const> terms,
+                const Shape& shape) {
+  const Dtype held = folding({terms[0]->dtype()}, definition.combine, Numerics::XlaCpu).held.dtype;
+  Tensor result(held, shape);
+  std::vector<Tensor> wide;
+  for (const Tensor* term : terms)
+    wide.push_back(convert(*term, held));
+  dispatch(held, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsFloat<E>) {
+      const std::span<E> to = result.as<E>();
+      for (const Part& part : definition.parts)
+        part.for_each_run([&](int64_t first, int64_t source, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            E acc = start<E>(definition.combine);
+            for (uint32_t r = 0; r < part.ranks; ++r)
+              acc = step(definition.combine, acc,
+                         wide[part.rank.index() + r].as<E>()[static_cast<size_t>(source + i)]);
+            to[static_cast<size_t>(first + i)] = acc;
+          }
+        });
+    } else {
+      ORRERY_CHECK(false, "only folds of floats differ by numerics");
+    }
+  });
+  return result;
+}
+
+/// Per element, the lowest rank whose term, as these numerics take it, is the extremum.
+Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> operands,
+                const Tensor& extrema, Numerics numerics) {
+  std::vector<Tensor> terms;
+  for (const Tensor* operand : operands)
+    terms.push_back(taken(*operand, numerics));
   Tensor result(Dtype::S32, extrema.shape());
   dispatch(extrema.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -155,7 +206,7 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
           int32_t& rank = result.as<int32_t>()[at];
           rank = std::numeric_limits<int32_t>::max();
           for (uint32_t r = part.ranks; r-- > 0;) {
-            const E x = terms[part.rank.index() + r]->as<E>()[static_cast<size_t>(source + i)];
+            const E x = terms[part.rank.index() + r].as<E>()[static_cast<size_t>(source + i)];
             if (arith::equal(x, extrema.as<E>()[at]))
               rank = static_cast<int32_t>(part.rank.index() + r);
           }
@@ -170,7 +221,11 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ter
 
 /// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
 /// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
-Tensor mean(const Tensor& sums, int64_t ranks) {
+Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics) {
+  if (numerics == Numerics::XlaCpu)
+    return mean_of(sums, ranks, numerics);
+  if (ranks == 1)
+    return sums;
   const bool has_parts = is_complex(sums.dtype());
   Tensor wide = convert(sums, has_parts ? Dtype::C128 : Dtype::F64);
   for (double& sum : wide.as<double>())  // both parts of a complex sum
@@ -178,15 +233,19 @@ Tensor mean(const Tensor& sums, int64_t ranks) {
   return convert(wide, sums.dtype());
 }
 
-bool depends_on_order(const Definition& definition, Dtype operand) {
-  return definition.combine == Combine::Add && is_inexact(operand);
+bool depends_on_order(const Definition& definition, Dtype operand, Numerics numerics) {
+  if (!is_inexact(operand))
+    return false;
+  const bool first_zero = numerics == Numerics::XlaCpu && definition.gives == Gives::Fold &&
+                          definition.combine != Combine::None;
+  return definition.combine == Combine::Add || first_zero;
 }
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
   if (over_no_axes(given))
     return copy(operand, Rank(0));
-  switch (op.kind) {
+  switch (exchanged_as(op.kind)) {
     case OpKind::Psum:
       return reduce(Combine::Add, operand, group_size);
     case OpKind::Pmean:
@@ -229,7 +288,7 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
 }
 
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
-             const Shape& shape) {
+             const Shape& shape, Numerics numerics) {
   std::vector<Tensor> counted;
   std::vector<const Tensor*> terms(operands.begin(), operands.end());
   const Dtype summed = summed_dtype(operands[0]->dtype());
@@ -239,14 +298,17 @@ Tensor apply(const Definition& definition, std::span<const Tensor* const> operan
     for (size_t r = 0; r < counted.size(); ++r)
       terms[r] = &counted[r];
   }
-  const Tensor folded = fold(definition, terms, shape);
+  const bool by_xla =
+      numerics == Numerics::XlaCpu && definition.combine != Combine::None && is_inexact(summed);
+  const Tensor folded =
+      by_xla ? xla_fold(definition, terms, shape) : fold(definition, terms, shape);
   switch (definition.gives) {
     case Gives::Fold:
       return folded.dtype() == dtype ? folded : convert(folded, dtype);
     case Gives::Mean:
-      return mean(convert(folded, dtype), static_cast<int64_t>(operands.size()));
+      return mean(convert(folded, dtype), static_cast<int64_t>(operands.size()), numerics);
     case Gives::LowestRank:
-      return ranks_of(definition, terms, folded);
+      return ranks_of(definition, terms, folded, numerics);
   }
   fail_check("gives is an enumerator", "a definition gives one of the enumeration", __FILE__,
              __LINE__);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/array/numerics.h"
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 #include "models/program/op.h"
@@ -33,11 +34,14 @@ struct Definition {
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
-/// Whether the order of a fold can change its value: only sums of floats round.
-bool depends_on_order(const Definition& definition, Dtype operand);
+/// Whether the order of a fold can change its value: sums of floats round. By XlaCpu the first of
+/// +0 and -0 is the extremum.
+bool depends_on_order(const Definition& definition, Dtype operand,
+                      Numerics numerics = Numerics::Ieee);
 
-/// Each element divided by the number of ranks, rounded once. Requires floats.
-Tensor mean(const Tensor& sums, int64_t ranks);
+/// Each element as a mean over so many ranks: divided by the number, rounded once; by XlaCpu as
+/// models/array/work.h says. Requires floats.
+Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics = Numerics::Ieee);
 
 /// The definition of collective `op` for `rank` of a group of `group_size`, whose operands have the
 /// shape `operand`. Requires an op that satisfies its type rule.
@@ -45,8 +49,8 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
 
 /// The values by the definition, as a tensor of `dtype` and `shape`. `operands` has one tensor per
 /// rank, all of one dtype. Folds run from the left in rank order, each step rounded to that dtype;
-/// pred adds as s32.
+/// pred adds as s32. By XlaCpu they start, and are kept, as models/array/work.h says.
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
-             const Shape& shape);
+             const Shape& shape, Numerics numerics = Numerics::Ieee);
 
 }  // namespace orrery

@@ -35,7 +35,7 @@ double carried_error(Binary op, Approximate x, Approximate y, double result);
 
 /// The bound of the error of the result, of magnitude `result`, as a function of the computed
 /// operands.
-double own_rounding(Unary op, double result, Dtype dtype);
-double own_rounding(Binary op, double result, Dtype dtype);
+double own_rounding(Unary op, double result, Dtype dtype, RoundedBy rounded_by);
+double own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by);
 
 }  // namespace orrery

@@ -2,12 +2,21 @@
 
 // The constants of the float dtypes that error bounds use.
 
+#include <cstdint>
 #include <limits>
 
 #include "models/array/dtype.h"
+#include "models/array/numerics.h"
 #include "models/base/check.h"
 
 namespace orrery {
+
+/// Whose roundings a bound is of: those of our values, by the program's numerics; or those of XLA
+/// on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in any order,
+/// leaves out roundings to narrow dtypes between ops that it joins, or rounds to a wider dtype
+/// before; multiplies by the rounded reciprocal of a constant instead of dividing by it; and has
+/// less exact functions.
+enum class RoundedBy : uint8_t { Orrery, Xla };
 
 /// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
 /// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,
@@ -17,6 +26,22 @@ struct FloatFormat {
   double half_smallest;  // half the smallest positive number (f64: that number itself)
   double largest;        // the largest finite number
 };
+
+/// XLA on the CPU flushes what it computes below this (arith::xla_cpu): each operand and result, of
+/// complex numbers each part, is then off by less. 0 where nothing is flushed.
+inline double flushed_below(Dtype dtype, Numerics numerics) {
+  if (numerics == Numerics::Ieee)
+    return 0;
+  switch (part_dtype(dtype)) {
+    case Dtype::F64:
+      return 0x1p-1022;
+    case Dtype::F32:
+    case Dtype::BF16:
+      return 0x1p-126;
+    default:
+      return 0;
+  }
+}
 
 /// Error bounds are themselves computed in doubles, with at most n + 3 roundings of 2^-53 relative
 /// each. This factor covers them, for every n that fits an id.
@@ -40,6 +65,25 @@ inline FloatFormat float_format(Dtype dtype) {
     default:
       fail_check("a float dtype", "only floats round", __FILE__, __LINE__);
   }
+}
+
+/// By which absolute errors are multiplied: the distance of complex numbers is at most the sum of the
+/// errors of both parts.
+inline double parts_of(Dtype dtype) {
+  return is_complex(dtype) ? 2 : 1;
+}
+
+/// Of a result that is rounded to a wider dtype before, too: XLA computes floats of 8 bits in f16,
+/// and those of 16 bits in f32.
+inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
+  FloatFormat format = float_format(dtype);
+  const Bytes size = itemsize(dtype);
+  if (rounded_by == RoundedBy::Xla && size < Bytes(4)) {
+    const FloatFormat wide = float_format(size == Bytes(1) ? Dtype::F16 : Dtype::F32);
+    format.unit_roundoff += wide.unit_roundoff;
+    format.half_smallest += wide.half_smallest;
+  }
+  return format;
 }
 
 }  // namespace orrery

@@ -37,18 +37,20 @@ std::string folded_ranks(Dtype dtype, Combine combine, const std::vector<std::ve
                          const std::vector<size_t>& order) {
   const WorkType type = work_type(Entering::Ranked, dtype);
   const auto count = static_cast<int64_t>(data[0].size());
-  Storage work = enter(Entering::Ranked, numbers(dtype, data[order[0]]), Rank(order[0]));
+  Storage work = enter(Entering::Ranked, {type}, numbers(dtype, data[order[0]]), Rank(order[0]));
   for (size_t i = 1; i < order.size(); ++i) {
-    const Storage next = enter(Entering::Ranked, numbers(dtype, data[order[i]]), Rank(order[i]));
-    combine_into(type, combine, work.data(), work.data(), next.data(), count);
+    const Storage next =
+        enter(Entering::Ranked, {type}, numbers(dtype, data[order[i]]), Rank(order[i]));
+    combine_into({type}, combine, work.data(), work.data(), next.data(), count);
   }
-  return text(leave(Leaving::ItsRank, type, std::move(work), Dtype::S32, Shape{count},
+  return text(leave(Leaving::ItsRank, {type}, std::move(work), Dtype::S32, Shape{count},
                     static_cast<int64_t>(order.size())));
 }
 
 /// The mean of a group of `ranks` whose sum is `sum`.
 std::string mean(Dtype work, double sum, Dtype result, int64_t ranks) {
-  return text(leave(Leaving::Mean, {work}, numbers(work, {sum}).take_bytes(), result, {1}, ranks));
+  return text(
+      leave(Leaving::Mean, {{work}}, numbers(work, {sum}).take_bytes(), result, {1}, ranks));
 }
 
 TEST_CASE("work types: pred is counted in s32, and a rank takes 4 bytes more") {

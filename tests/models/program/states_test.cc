@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/program/casts.h"
 #include "tests/models/program/type_table.h"
 
 namespace orrery {
@@ -55,14 +56,17 @@ TEST_CASE("psum: varying and unreduced become invarying along its axis only") {
   CHECK(over_x(OpKind::Psum, "II") == "f32[2]");
   CHECK(over_x(OpKind::Psum, "UU") == "f32[2]{U:y}");
   CHECK(over_x(OpKind::Psum, "RI") ==
-        ": expected an operand that is varying or invarying over x, got f32[2]{R:x}");
+        ": expected an operand that is varying or invarying or unreduced over x, got f32[2]{R:x}; "
+        "reduced_vary_cast over x makes it varying");
 }
 
 TEST_CASE("pmax: varying becomes invarying; an unreduced operand has no maximum") {
   CHECK(over_x(OpKind::Pmax, "VV") == "f32[2]{V:y}");
   CHECK(over_x(OpKind::Pmax, "IR") == "f32[2]{R:y}");
-  CHECK(over_x(OpKind::Pmax, "VU") ==
-        ": expected an operand that is nowhere unreduced, got f32[2]{V:x, U:y}");
+  CHECK(
+      over_x(OpKind::Pmax, "VU") ==
+      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
+      "y makes it invarying");
 }
 
 TEST_CASE("psum_scatter: varying and unreduced become varying") {
@@ -79,9 +83,11 @@ TEST_CASE(
     CHECK(over_x(kind, "VI") == shape + "{V:x}");
     CHECK(over_x(kind, "IU") == shape + "{V:x, U:y}");
     CHECK(over_x(kind, "UI") ==
-          ": expected an operand that is varying or invarying over x, got f32[2]{U:x}");
+          ": expected an operand that is varying or invarying over x, got f32[2]{U:x}; psum "
+          "over x makes it invarying");
     CHECK(over_x(kind, "RI") ==
-          ": expected an operand that is varying or invarying over x, got f32[2]{R:x}");
+          ": expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
+          "reduced_vary_cast over x makes it varying");
   }
 }
 
@@ -89,12 +95,12 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
   const Given both = {{"axis_name", Names{"x", "y"}}};
   const ValueType mixed = type(Dtype::F32, {4}, "VI");
   CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::Shapes) == "f32[4]");
-  CHECK(
-      outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::States) ==
-      ": expected an operand of one state over its axes, got varying over x and invarying over y");
-  CHECK(
-      outcome(mesh(), OpKind::PsumScatter, {mixed}, both, Checks::States) ==
-      ": expected an operand of one state over its axes, got varying over x and invarying over y");
+  CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::States) ==
+        ": expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
+        "invarying over y");
+  CHECK(outcome(mesh(), OpKind::PsumScatter, {mixed}, both, Checks::States) ==
+        ": expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
+        "invarying over y");
 }
 
 TEST_CASE("reductions of parts of an axis: the result still varies along it") {
@@ -111,16 +117,118 @@ TEST_CASE("pmean: reduces like psum, but rounds, so an unreduced operand is refu
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")}, over_x) == "f32[2]{R:y}");
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "UI")}, over_x) == "f32[2]");
-  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VU")}, over_x) ==
-        ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}");
+  CHECK(
+      outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
+      "y makes it invarying");
 }
 
 TEST_CASE("pargmax: refuses an unreduced operand, as pmax does") {
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
-  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
-        ": expected an operand that is nowhere unreduced, got f32[2]{V:x, U:y}");
+  CHECK(
+      outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
+      "y makes it invarying");
+}
+
+TEST_CASE("unreduced_psum and unreduced_psum_scatter: of an unreduced operand alone") {
+  CHECK(over_x(OpKind::UnreducedPsum, "UV") == "f32[2]{V:y}");
+  CHECK(over_x(OpKind::UnreducedPsumScatter, "UU") == "f32[]{V:x, U:y}");
+  for (const OpKind kind : {OpKind::UnreducedPsum, OpKind::UnreducedPsumScatter}) {
+    CHECK(
+        over_x(kind, "VI") ==
+        ": expected an operand that is unreduced over x, got f32[2]{V:x}; vary_unreduced_cast over "
+        "x makes it unreduced");
+    CHECK(over_x(kind, "II") == ": expected an operand that is unreduced over x, got f32[2]");
+    CHECK(over_x(kind, "RI") == ": expected an operand that is unreduced over x, got f32[2]{R:x}");
+    CHECK(over_x(kind, "VI", Checks::Shapes) ==
+          ": expected \"check_types\": true, without which no state is known");
+    const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
+    CHECK(outcome(mesh(), kind, {type(Dtype::F32, {1}, "UI")}, parts) ==
+          ": expected no axis_index_groups: its result has one state along whole axes");
+  }
+  // Over no axes nothing is needed.
+  CHECK(outcome(mesh(), OpKind::UnreducedPsum, {type(Dtype::F32, {2}, "VI")},
+                {{"axis_name", Names{}}}) == "f32[2]{V:x}");
+}
+
+TEST_CASE("all_gather to another state: invarying of what varies or not, reduced of what varies") {
+  const auto to = [](const std::string& state, const std::string& letters) {
+    const Given given = {{"axis_name", Names{"x"}}, {"to", state}};
+    return outcome(mesh(), OpKind::AllGather, {type(Dtype::F32, {2}, letters)}, given);
+  };
+  CHECK(to("varying", "II") == "f32[2,2]{V:x}");
+  CHECK(to("invarying", "VV") == "f32[2,2]{V:y}");
+  CHECK(to("invarying", "II") == "f32[2,2]");
+  CHECK(to("reduced", "VU") == "f32[2,2]{U:y, R:x}");
+  CHECK(to("reduced", "II") ==
+        ": expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
+  CHECK(to("invarying", "RI") ==
+        ": expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
+        "reduced_vary_cast over x makes it varying");
+  for (const char* const letters : {"VI", "IV", "RI", "UI"}) {
+    CHECK(over_x(OpKind::AllGatherInvariant, letters) == to("invarying", letters));
+    CHECK(over_x(OpKind::AllGatherReduced, letters) == to("reduced", letters));
+  }
+  const Given parts = {
+      {"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}, {"to", "invarying"}};
+  CHECK(outcome(mesh(), OpKind::AllGather, {type(Dtype::F32, {2}, "VI")}, parts) ==
+        ": expected no axis_index_groups: its result has one state along whole axes");
+}
+
+TEST_CASE("casts: each from one state to another, along the axes named") {
+  constexpr std::string_view kLetters = "IVUR";
+  for (const StateCast& cast : kStateCasts) {
+    CAPTURE(cast.name);
+    const std::string from(1, kLetters[static_cast<size_t>(cast.from)]);
+    const std::string to(1, kLetters[static_cast<size_t>(cast.to)]);
+    // Along y nothing changes.
+    CHECK(over_x(cast.kind, from + "V") == text(type(Dtype::F32, {2}, to + "V"), mesh()));
+    for (const char other : kLetters)
+      if (other != from[0])
+        CHECK(
+            over_x(cast.kind, std::string(1, other) + "I").starts_with("of: expected an operand"));
+  }
+  CHECK(over_x(OpKind::Pvary, "UI") ==
+        "of: expected an operand that is invarying over x, got f32[2]{U:x}; psum over x makes it "
+        "invarying");
+  CHECK(
+      over_x(OpKind::VaryUnreducedCast, "II") ==
+      "of: expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
+  const Given both = {{"axis_name", Names{"x", "y"}}};
+  CHECK(outcome(mesh(), OpKind::Pvary, {type(Dtype::F32, {2}, "II")}, both) == "f32[2]{V:(x,y)}");
+  CHECK(outcome(mesh(), OpKind::Pvary, {type(Dtype::F32, {2}, "IV")}, both) ==
+        "of: expected an operand that is invarying over y, got f32[2]{V:y}");
+}
+
+TEST_CASE("casts without checked types: none but to unreduced, which is refused") {
+  CHECK(over_x(OpKind::Pvary, "VI", Checks::Shapes) == "f32[2]{V:x}");
+  CHECK(over_x(OpKind::ReducedVaryCast, "II", Checks::Shapes) == "f32[2]");
+  CHECK(over_x(OpKind::VaryUnreducedCast, "VI", Checks::Shapes) ==
+        ": expected \"check_types\": true, without which no value is unreduced");
+}
+
+TEST_CASE("pcast: the cast from the operand's state to the one given") {
+  const auto to = [](const std::string& state, const std::string& letters) {
+    return outcome(mesh(), OpKind::Pcast, {type(Dtype::F32, {2}, letters)},
+                   {{"axis_name", Names{"x", "y"}}, {"to", state}});
+  };
+  CHECK(to("varying", "II") == "f32[2]{V:(x,y)}");
+  CHECK(to("varying", "RR") == "f32[2]{V:(x,y)}");
+  CHECK(to("reduced", "II") == "f32[2]{R:(x,y)}");
+  CHECK(to("unreduced", "VV") == "f32[2]{U:(x,y)}");
+  CHECK(
+      to("unreduced", "II") ==
+      "of: expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
+  CHECK(
+      to("varying", "UU") ==
+      "of: expected an operand that is invarying or reduced over x, got f32[2]{U:(x,y)}; psum over "
+      "x makes it invarying");
+  CHECK(to("varying", "IR") ==
+        "of: expected an operand of one state over its axes, got f32[2]{R:y}, invarying over x and "
+        "reduced over y");
 }
 
 TEST_CASE("axis_index: varies along the axes it names") {
@@ -139,11 +247,13 @@ TEST_CASE("add: varying where an operand is; unreduced or reduced where both are
   CHECK(local(OpKind::Add, {"UV", "UI"}) == "f32[2]{V:y, U:x}");
   CHECK(local(OpKind::Sub, {"RI", "RI"}) == "f32[2]{R:x}");
   CHECK(local(OpKind::Add, {"UI", "II"}) ==
-        ": expected operands that are all unreduced over x, got unreduced and invarying");
+        ": expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]");
   CHECK(local(OpKind::Add, {"UI", "VI"}) ==
-        ": expected operands that are all unreduced over x, got unreduced and varying");
+        ": expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]{V:x}; "
+        "vary_unreduced_cast over x makes it unreduced");
   CHECK(local(OpKind::Add, {"RI", "II"}) ==
-        ": expected operands that are all reduced over x, got reduced and invarying");
+        ": expected operands that are all reduced over x, got f32[2]{R:x} and f32[2]; preduced "
+        "over x makes it reduced");
 }
 
 TEST_CASE("add: a reduced operand is cast to varying along exactly the axes it lacks") {
@@ -160,10 +270,10 @@ TEST_CASE("mul: unreduced times reduced is unreduced") {
   CHECK(local(OpKind::Mul, {"RI", "UI"}) == "f32[2]{U:x}");
   CHECK(local(OpKind::Mul, {"UI", "UI"}) ==
         ": expected the other operand to be reduced over x, along which one is unreduced, got "
-        "unreduced and unreduced");
+        "f32[2]{U:x} and f32[2]{U:x}");
   CHECK(local(OpKind::Mul, {"UI", "II"}) ==
         ": expected the other operand to be reduced over x, along which one is unreduced, got "
-        "unreduced and invarying");
+        "f32[2]{U:x} and f32[2]; preduced over x makes it reduced");
 }
 
 TEST_CASE("ops of one operand: linear ones keep unreduced, rounding does not; reduced is kept") {
@@ -172,22 +282,26 @@ TEST_CASE("ops of one operand: linear ones keep unreduced, rounding does not; re
   CHECK(local(OpKind::ConvertElementType, {"VR"}, {{"new_dtype", Dtype::BF16}}) ==
         "bf16[2]{V:x, R:y}");
   CHECK(local(OpKind::ConvertElementType, {"UI"}, {{"new_dtype", Dtype::BF16}}) ==
-        ": expected no operand that is unreduced over x, got unreduced");
+        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "invarying");
 }
 
 TEST_CASE("neg: linear; exp, max, lt and select_n: not") {
   CHECK(local(OpKind::Neg, {"UR"}) == "f32[2]{U:x, R:y}");
   CHECK(local(OpKind::Exp, {"VR"}) == "f32[2]{V:x, R:y}");
   CHECK(local(OpKind::Exp, {"UI"}) ==
-        ": expected no operand that is unreduced over x, got unreduced");
+        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "invarying");
   for (const OpKind kind : {OpKind::Div, OpKind::Max, OpKind::Min}) {
     CHECK(local(kind, {"VI", "IV"}) == "f32[2]{V:(x,y)}");
     CHECK(local(kind, {"UI", "UI"}) ==
-          ": expected no operand that is unreduced over x, got unreduced and unreduced");
+          ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{U:x}; psum "
+          "over x makes it invarying");
   }
   CHECK(local(OpKind::Lt, {"RI", "VI"}) == "pred[2]{V:x}");
   CHECK(local(OpKind::Lt, {"UI", "RI"}) ==
-        ": expected no operand that is unreduced over x, got unreduced and reduced");
+        ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
+        "over x makes it invarying");
 }
 
 TEST_CASE("select_n: varying where the choice or a case is") {
@@ -201,20 +315,23 @@ TEST_CASE("select_n: varying where the choice or a case is") {
   CHECK(select("VI", "II", "IV") == "f32[2]{V:(x,y)}");
   CHECK(select("II", "II", "II") == "f32[2]");
   CHECK(select("II", "UI", "UI") ==
-        ": expected no operand that is unreduced over x, got invarying, unreduced and unreduced");
+        ": expected no operand that is unreduced over x, got pred[2], f32[2]{U:x} and f32[2]{U:x}; "
+        "psum over x makes it invarying");
 }
 
 TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "UI"}, {{"dimension", 0}}) == "f32[6]{U:x}");
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==
-        ": expected operands that are all unreduced over x, got unreduced, unreduced and varying");
+        ": expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
+        "f32[2]{V:x}; vary_unreduced_cast over x makes it unreduced");
 }
 
 TEST_CASE("dot_general: an unreduced operand is refused") {
   const Given inner = {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}};
   CHECK(local(OpKind::DotGeneral, {"VI", "IV"}, inner) == "f32[]{V:(x,y)}");
   CHECK(local(OpKind::DotGeneral, {"UI", "RI"}, inner) ==
-        ": expected no operand that is unreduced over x, got unreduced and reduced");
+        ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
+        "over x makes it invarying");
 }
 
 TEST_CASE("indexed reads: an index whose copies are equal goes with any state") {
@@ -229,8 +346,10 @@ TEST_CASE("indexed reads: an index whose copies are equal goes with any state") 
   CHECK(slice("II", "VI") == "f32[2]{V:x}");
   CHECK(slice("RI", "VI") == "f32[2]{V:x}");  // reduced over just the axis that it lacks
   CHECK(slice("UI", "VI") ==
-        ": expected operands that are all unreduced over x, got unreduced and varying");
-  CHECK(slice("VI", "UI") == ": expected indices that are nowhere unreduced, got s32[]{U:x}");
+        ": expected operands that are all unreduced over x, got f32[4]{U:x} and s32[]{V:x}");
+  CHECK(slice("VI", "UI") ==
+        ": expected indices that are nowhere unreduced, got s32[]{U:x}; psum over x makes it "
+        "invarying");
 }
 
 TEST_CASE("dynamic_update_slice: the result varies along what any start index varies along") {
@@ -249,7 +368,9 @@ TEST_CASE("take: of an unreduced operand only without filling") {
                    {{"axis", 0}, {"mode", mode}});
   };
   CHECK(take("clip") == "f32[3]{U:x}");
-  CHECK(take("fill") == ": expected no operand that is unreduced over x, got unreduced");
+  CHECK(take("fill") ==
+        ": expected no operand that is unreduced over x, got f32[4]{U:x}; psum over x makes it "
+        "invarying");
 }
 
 TEST_CASE("reductions: sums are linear, extremes are not") {
@@ -257,7 +378,8 @@ TEST_CASE("reductions: sums are linear, extremes are not") {
   CHECK(local(OpKind::ReduceSum, {"UR"}, axes) == "f32[]{U:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"VR"}, axes) == "f32[]{V:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"UI"}, axes) ==
-        ": expected no operand that is unreduced over x, got unreduced");
+        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "invarying");
 }
 
 TEST_CASE("pad: unreduced operand and padding give an unreduced result") {
@@ -267,7 +389,7 @@ TEST_CASE("pad: unreduced operand and padding give an unreduced result") {
   };
   CHECK(pad("UI", "UI") == "f32[5]{U:x}");
   CHECK(pad("UI", "II") ==
-        ": expected operands that are all unreduced over x, got unreduced and invarying");
+        ": expected operands that are all unreduced over x, got f32[4]{U:x} and f32[]");
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ TEST_CASE("errors: the scenario as a whole") {
   const Case cases[] = {
       {R"("name": 5)", "f:6:9: /name: expected a name, got 5"},
       {R"("check_types": "yes")", "f:6:16: /check_types: expected true or false, got \"yes\""},
+      {R"("numerics": "xla")", "f:6:13: /numerics: expected \"ieee\" or \"xla-cpu\", got \"xla\""},
       {R"("programs": [])", "f:6:1: /programs: expected \"program\" or \"programs\", got both"},
       {R"("memory": "xla")",
        "f:6:11: /memory: expected an object with \"reuse\", \"alignment\", "
@@ -61,7 +62,8 @@ TEST_CASE("errors: the scenario as a whole") {
       {R"("memory": {"reserved": "1 MiB", "reserved_MiB": 1})",
        "f:6:33: /memory/reserved_MiB: \"reserved\" is already given by \"reserved\""},
       {R"("outputs": "r")", "f:6:12: /outputs: expected a list of ids, got \"r\""},
-      {R"("outputs": [1])", "f:6:13: /outputs/0: expected an id, got 1"},
+      {R"("outputs": [1])",
+       "f:6:13: /outputs/0: expected an id, or an object with \"id\" and \"spec\", got 1"},
       {R"("outputs": ["rr"])",
        "f:6:13: /outputs/0: expected the id of an array or of an earlier "
        "op, got \"rr\""},
@@ -274,7 +276,7 @@ TEST_CASE("errors: arrays") {
       {R"({"a": {"local_shape": [1], "dtype": "s8", "shape": [1],
 "per_device": [[1], [1], [1], [1]]}})",
        "f:4:53: /arrays/a/shape: unknown key \"shape\"; expected one of \"local_shape\", "
-       "\"dtype\", \"on\", \"encoding\", \"per_device\""},
+       "\"dtype\", \"on\", \"encoding\", \"per_device\", \"varying\", \"unreduced\", \"reduced\""},
   };
   for (const Case& c : cases) {
     Small s;

@@ -85,6 +85,8 @@ inline std::string difference(const Scenario& a, const Scenario& b) {
     return "the fabric";
   if (!all_same(p.mesh.axes(), q.mesh.axes(), equal))
     return "the mesh";
+  if (p.numerics != q.numerics)
+    return "numerics";
   if (!all_same(a.arrays, b.arrays, [](const Array& x, const Array& y) {
         return x.name == y.name && x.dtype == y.dtype && x.global == y.global && x.spec == y.spec &&
                x.per_device == y.per_device && x.on == y.on && same_init(x.init, y.init);

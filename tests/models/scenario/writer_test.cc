@@ -119,13 +119,14 @@ TEST_CASE("writer: several programs, shared sites and devices that form no box")
   {"on": {"stage": 1}, "do": [
     {"id": "g", "op": "psum", "of": "a", "axis_name": ["stage", "x"], "site": "all"},
     {"id": "h", "op": "psum", "of": "g", "axis_name": "x", "site": "own"}]}],
-"check_types": false, "memory": {"reuse": "xla", "alignment": "1 B", "reserved": "3 B",
+"check_types": false, "numerics": "xla-cpu", "memory": {"reuse": "xla", "alignment": "1 B", "reserved": "3 B",
 "transport": {"protocol": "ll128", "slot": "600 KiB"}},
 "expect": [{"values": {"f": [[1], [2], [3], [4]]}}, {"equal": ["f", "g"]},
   {"peak_memory": {"at_least": "1 B"}}, {"holds": ["no_leak"]},
   {"close": ["a", "f"], "devices": "common"}]})");
   const Scenario again = round_trip(s);
   CHECK(again.program.sites.size() == 2);
+  CHECK(again.program.numerics == Numerics::XlaCpu);
   Scenario corners = s;
   corners.program.threads.pop_back();
   CHECK(write_scenario(corners).find("\"on\": {\"stage\": 0}") != std::string::npos);

@@ -225,7 +225,7 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
   CHECK(extent.slots == 5);
   CHECK(extent.entry == Entry::Rendezvous);
   CHECK(lowered.choices[0].algorithm == "ring");
-  CHECK(lowered.choices[0].because == "asked for by the scenario");
+  CHECK(lowered.choices[0].because == "asked for");
 }
 
 TEST_CASE("lower: the choice depends on the cluster's links") {
@@ -355,7 +355,7 @@ TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
       .op("done", "d", {"p"});
   CHECK(rig.error() ==
         "rig.json:7:1: /program/p/algorithm: psum_start: expected one of ring, "
-        "recursive_doubling, got \"rings\"; did you mean \"ring\"?");
+        "recursive_doubling, one_shot, got \"rings\"; did you mean \"ring\"?");
 }
 
 TEST_CASE("lower: members without a route to each other are an error") {

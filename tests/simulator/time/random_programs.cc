@@ -8,6 +8,7 @@
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/in_switch.h"
+#include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -129,6 +130,17 @@ std::unique_ptr<const Schedule> random_chain(Random& random, uint32_t nodes, int
   return cut(std::move(chain), random.between(count / 9 + 1, count + 1));
 }
 
+/// Whole, or cut to up to 9 pieces.
+std::unique_ptr<const Schedule> random_one_shot(Random& random, uint32_t nodes, int64_t count,
+                                                Transport transport) {
+  const auto form = static_cast<OneShotSchedule::Form>(random.below(2));
+  const int64_t even = count / nodes * nodes;
+  auto one_shot = std::make_unique<OneShotSchedule>(form, nodes, even, Combine::Add, transport);
+  if (random.below(2) == 0)
+    return one_shot;
+  return cut(std::move(one_shot), random.between(count / 9 + 1, count + 1));
+}
+
 std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, bool has_switch) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
@@ -136,7 +148,7 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
   transport.entry = random.below(3) == 0 ? Entry::Rendezvous : Entry::Eager;
   const int64_t count = random.below(8) == 0 ? 0 : random.between(1, 60'000);
   std::unique_ptr<const Schedule> schedule;
-  switch (random.below(has_switch ? 9 : 7)) {
+  switch (random.below(has_switch ? 10 : 8)) {
     case 0:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
                                                 Combine::None, transport);
@@ -158,8 +170,11 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
     case 5:
       schedule = random_chain(random, nodes, count, transport);
       break;
-    case 7:
+    case 6:
+      schedule = random_one_shot(random, nodes, count, transport);
+      break;
     case 8:
+    case 9:
       schedule = random_in_switch(random, nodes, count, transport);
       break;
     default:

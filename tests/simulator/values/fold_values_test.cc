@@ -30,7 +30,7 @@ Storage slow_value(const FoldTable& folds, FoldAt at, WorkType type,
     const Storage left = slow_value(folds, FoldAt{fold.left}.moved(at.origin), type, operands);
     const Storage right =
         slow_value(folds, FoldAt{fold.right}.moved(at.origin + fold.shift), type, operands);
-    combine_into(type, fold.op, value.data(), left.data(), right.data(), 1);
+    combine_into({type}, fold.op, value.data(), left.data(), right.data(), 1);
   }
   return value;
 }
@@ -45,7 +45,7 @@ std::vector<Storage> values_of(const FoldTable& folds, const std::vector<Pieces>
     values.emplace_back(static_cast<size_t>(length(pieces) * item));
     visits.emplace_back(static_cast<size_t>(length(pieces)), 0);
   }
-  for_each_fold_value(folds, results, type, operands,
+  for_each_fold_value(folds, results, {type}, operands,
                       [&](Rank node, int64_t first, const std::byte* made, int64_t count) {
                         std::memcpy(values[node.index()].data() + first * item, made,
                                     static_cast<size_t>(count * item));

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/text.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tests/simulator/schedule/stored_copy.h"
 #include "tests/simulator/values/host_rig.h"
@@ -361,6 +362,15 @@ TEST_CASE("host: local conversion") {
         tensor(Dtype::S32, {2}, {1, -2}));
 }
 
+TEST_CASE("host: pmean over no axes keeps the bits of a NaN") {
+  Tensor payload(Dtype::F32, Shape{1});
+  set_element_bits(payload, 0, 0x7fc12345);
+  HostRig rig({{"x", 2}});
+  rig.argument("a", {payload, payload});
+  rig.op("pmean", "m", {"a"}, {{"axis_name", Names{}}});
+  CHECK(element_bits(*rig.run().values.at(rig.value("m"), LogicalId(0)), 0) == 0x7fc12345);
+}
+
 TEST_CASE("host: local movement") {
   const Tensor a = f32({2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(local("reshape", {a}, {{"new_sizes", Integers{3, 2}}}) == f32({3, 2}, {1, 2, 3, 4, 5, 6}));
@@ -375,6 +385,19 @@ TEST_CASE("host: local movement") {
                {"strides", Integers{1, 2}}}) == f32({2, 2}, {1, 3, 4, 6}));
   CHECK(local("concatenate", {a, a}, {{"dimension", int64_t{0}}}) ==
         f32({4, 3}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST_CASE("host: a negative start of a slice counts from the end, and is then clamped") {
+  const Tensor a = f32({5}, {0, 1, 2, 3, 4});
+  const auto start = [](double value) { return tensor(Dtype::S32, {}, {value}); };
+  const auto part = [&](double from) {
+    return local("dynamic_slice", {a, start(from)}, {{"slice_sizes", Integers{2}}});
+  };
+  CHECK(part(-3) == f32({2}, {2, 3}));
+  CHECK(part(-1) == f32({2}, {3, 4}));
+  CHECK(part(-6) == f32({2}, {0, 1}));
+  CHECK(local("dynamic_update_slice", {a, f32({2}, {8, 9}), start(-3)}) ==
+        f32({5}, {0, 1, 8, 9, 4}));
 }
 
 TEST_CASE("host: local products") {

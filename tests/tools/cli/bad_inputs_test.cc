@@ -134,7 +134,8 @@ TEST_CASE("bad input: a scenario and its keys") {
       {"a key of something else", Small{.more = R"("colour": "red")"}.text(),
        "bad.json:6:1: /colour: unknown key \"colour\"; expected one of \"orrery\", "
        "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"arrays\", "
-       "\"check_types\", \"program\", \"programs\", \"outputs\", \"expect\", \"faults\""},
+       "\"check_types\", \"program\", \"programs\", \"outputs\", \"transform\", \"numerics\", "
+       "\"expect\", \"faults\""},
       {"two ways to give one thing", Small{.more = R"("programs": [])"}.text(),
        "bad.json:6:1: /programs: expected \"program\" or \"programs\", got both"},
   };
@@ -536,7 +537,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
                  R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "rign"}])"}
            .text(),
        "bad.json:5:13: /program/0/algorithm: psum: expected one of ring, "
-       "recursive_doubling, got \"rign\"; did you mean \"ring\"?"},
+       "recursive_doubling, one_shot, got \"rign\"; did you mean \"ring\"?"},
       {"no route between two members",
        Small{
            .cluster =

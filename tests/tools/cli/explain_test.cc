@@ -170,17 +170,17 @@ TEST_CASE("show critical-path: what makes up the makespan, and the slack of the 
   CHECK(shown.outcome == Outcome::Holds);
   CHECK(shown.out == R"(psum_scatter then all_gather is psum
 
-CRITICAL PATH  42.33 µs by sweep
+CRITICAL PATH  42.96 µs by sweep
       from        to     takes   share  device  id  op
-       0 s  20.22 µs  20.22 µs  47.8 %       6  c   compute
-  20.22 µs  29.93 µs  9.711 µs  22.9 %       6  g   all_gather by ring (ll)
-  29.93 µs  42.33 µs   12.4 µs  29.3 %       4  r   psum by ring (ll)
+       0 s  20.22 µs  20.22 µs  47.1 %       6  c   compute
+  20.22 µs  30.28 µs  10.05 µs  23.4 %       6  g   all_gather by ring (ll)
+  30.28 µs  42.96 µs  12.69 µs  29.5 %       4  r   psum by ring (ll)
 
 OFF THE PATH  how much longer an op could last
      slack  id  op
-  10.51 µs  s   psum_scatter_start
+  10.17 µs  s   psum_scatter_start
 
-communication exposed for 22.11 µs on device 0, 52.2 % of the makespan
+communication exposed for 22.74 µs on device 0, 52.9 % of the makespan
 )");
   const std::string hangs = in_tree("scenarios/two-programs-hang.json");
   CHECK(ran({"show", "critical-path", hangs})

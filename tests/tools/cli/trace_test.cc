@@ -167,16 +167,16 @@ TEST_CASE("trace: two runs give the same bytes") {
 }
 
 TEST_CASE("trace: collectives with too many messages are written without them") {
-  // The quickstart has 96, 96 and 192 messages: 200 are room for the first two.
+  // The quickstart has 24, 24 and 48 messages: 50 are room for the first two.
   const std::string file = in_tree("scenarios/quickstart.json");
-  const ChromeTrace trace(traced(file, {"--trace-messages", "200"}).text);
-  CHECK(trace.flows.size() == 192);
+  const ChromeTrace trace(traced(file, {"--trace-messages", "50"}).text);
+  CHECK(trace.flows.size() == 48);
   CHECK(busy(trace, "device 0", "communication [0]", "collective") ==
         busy(ChromeTrace(traced(file).text), "device 0", "communication [0]", "collective"));
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/trace.json";
-  CHECK(ran({"run", file, "--trace", path, "--trace-messages", "200"}).err ==
-        path + ": 192 of 384 messages are left out\n");
+  CHECK(ran({"run", file, "--trace", path, "--trace-messages", "50"}).err ==
+        path + ": 48 of 96 messages are left out\n");
 }
 
 TEST_CASE("trace: a program that hangs has none, and says so") {

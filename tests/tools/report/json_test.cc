@@ -35,6 +35,7 @@ TEST_CASE("JSON report: the whole text") {
     {
       "id": "s",
       "op": "psum_scatter_start",
+      "type": "future f32[2]{V:x}",
       "algorithm": "ring",
       "because": "the only one for two",
       "bytes": 16,
@@ -51,6 +52,7 @@ TEST_CASE("JSON report: the whole text") {
     {
       "id": "c",
       "op": "compute",
+      "type": null,
       "algorithm": null,
       "because": null,
       "bytes": 16,
@@ -67,6 +69,7 @@ TEST_CASE("JSON report: the whole text") {
     {
       "id": "p",
       "op": "done",
+      "type": "f32[2]{V:x}",
       "algorithm": null,
       "because": null,
       "bytes": 0,

@@ -1,0 +1,79 @@
+#pragma once
+
+// How the gradient of a value passes back through the op that made it: a part of an op's rules
+// (rules.h), and what the rule is given.
+//
+// The cotangent of a value has its dtype and shape. Along each axis it has the value's state, but
+// that of an unreduced value is reduced, and that of a reduced one unreduced.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/mesh/mesh.h"
+#include "models/program/attributes.h"
+#include "models/program/op.h"
+#include "models/program/value.h"
+
+namespace orrery {
+
+/// Where a backward rule puts its ops. Values go by their names.
+class BackwardOps {
+ public:
+  virtual ~BackwardOps() = default;
+
+  /// Adds an op with one result, and returns that. Attributes that are not given are those of the
+  /// op's rules.
+  virtual std::string op(OpKind kind, std::vector<std::string> operands,
+                         Attributes attributes = {}) = 0;
+  virtual ValueType type(const std::string& value) = 0;
+  /// A cotangent of zeros, for a value of this type.
+  virtual std::string zeros(const ValueType& type) = 0;
+};
+
+/// An op of a program whose results have cotangents.
+class BackwardCall {
+ public:
+  virtual ~BackwardCall() = default;
+
+  virtual const Attributes& attributes() const = 0;
+  virtual const Mesh& mesh() const = 0;
+  /// Whether states are known, so that casts between them have a meaning.
+  virtual bool has_states() const = 0;
+  virtual int64_t group_size() const = 0;  // of a collective
+
+  virtual size_t operands() const = 0;
+  virtual const ValueType& operand_type(size_t operand) const = 0;
+  virtual const ValueType& result_type(size_t result = 0) const = 0;
+  /// Whether a cotangent of this operand is asked for.
+  virtual bool wants(size_t operand) const = 0;
+
+  // The values that the op had. A rule must ask for no operand in which the op is linear.
+  virtual std::string operand(size_t operand) = 0;
+  virtual std::string result(size_t result = 0) = 0;
+
+  /// That of a result; zeros where nothing depends on it.
+  virtual std::string cotangent(size_t result = 0) = 0;
+
+  virtual BackwardOps& ops() = 0;
+};
+
+/// Per operand its cotangent; empty where it is zero, or was not asked for. A scalar that stood for
+/// an array may get an array, whose sum is meant; along an axis along which the operand is
+/// invarying a cotangent may vary, and along one along which it is reduced, too: then the sum of
+/// the copies is meant.
+using Cotangents = std::vector<std::optional<std::string>>;
+using BackwardRule = Cotangents (*)(BackwardCall&);
+
+/// In which of its operands an op is linear.
+enum class LinearIn : uint8_t {
+  None,
+  All,      // in all together: add
+  OneEach,  // in each, with the others given: mul
+  First,    // in the first, with the others given: div, dynamic_slice
+  Cases,    // in all but the first together: select_n
+  Data,     // in the first two together: pad, dynamic_update_slice
+};
+
+}  // namespace orrery

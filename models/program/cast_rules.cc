@@ -1,0 +1,119 @@
+// Casts: a value of the same elements, in the same storage, of another state along some axes. They
+// move nothing. Under Checks::Shapes no state is known, and a cast gives its operand.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/array/tensor.h"
+#include "models/program/casts.h"
+#include "models/program/families.h"
+#include "models/program/groups.h"
+#include "models/program/type_checks.h"
+
+namespace orrery {
+
+namespace {
+
+using Need = Parameter::Need;
+
+/// The operand with the state `to` along `axes`; along each it must have the state `from`.
+TypeOutcome cast_along(const TypeContext& context, std::span<const size_t> axes, AxisState from,
+                       AxisState to) {
+  ValueType type = context.operands[0];
+  for (const size_t axis : axes) {
+    if (type.axes[axis] != from)
+      return TypeError{"of", expected_state({{from}}, context.mesh, axis, context.operands[0])};
+    type.axes[axis] = to;
+  }
+  return std::vector<ValueType>{std::move(type)};
+}
+
+std::vector<size_t> axes_of(const TypeContext& context) {
+  return axis_positions(context.mesh, context.attributes.names("axis_name"));
+}
+
+/// Without known states. A cast to unreduced is refused: of whatever is done with the result, the
+/// value would be wrong.
+TypeOutcome cast_of_unknown(const TypeContext& context, std::string_view parameter, AxisState to) {
+  if (to == AxisState::Unreduced && !axes_of(context).empty())
+    return TypeError{std::string(parameter),
+                     "expected \"check_types\": true, without which no value is unreduced"};
+  return std::vector<ValueType>{context.operands[0]};
+}
+
+template <size_t kRow>
+TypeOutcome cast(const TypeContext& context) {
+  constexpr StateCast kCast = kStateCasts[kRow];
+  if (context.checks == Checks::Shapes)
+    return cast_of_unknown(context, "", kCast.to);
+  return cast_along(context, axes_of(context), kCast.from, kCast.to);
+}
+
+AxisState state_named(std::string_view name) {
+  if (name == "varying")
+    return AxisState::Varying;
+  return name == "reduced" ? AxisState::Reduced : AxisState::Unreduced;
+}
+
+/// The cast that leads from the common state of the axes to the one asked for.
+TypeOutcome pcast(const TypeContext& context) {
+  const AxisState to = state_named(context.attributes.text("to"));
+  if (context.checks == Checks::Shapes)
+    return cast_of_unknown(context, "to", to);
+  const std::vector<size_t> axes = axes_of(context);
+  const ValueType& operand = context.operands[0];
+  if (axes.empty())
+    return std::vector<ValueType>{operand};
+  std::vector<AxisState> sources;
+  for (const StateCast& cast : kStateCasts)
+    if (cast.to == to)
+      sources.push_back(cast.from);
+  const AxisState from = operand.axes[axes[0]];
+  if (std::find(sources.begin(), sources.end(), from) == sources.end())
+    return TypeError{"of", expected_state(sources, context.mesh, axes[0], operand)};
+  if (auto error = one_state_error(context.mesh, axes, operand))
+    return TypeError{"of", std::move(*error)};
+  return cast_along(context, axes, from, to);
+}
+
+Tensor same(const LocalCall& call) {
+  return call.operand(0);
+}
+
+OpRules cast_rule(OpKind kind, std::string_view name, std::string_view summary, TypeRule type) {
+  OpRules rules;
+  rules.kind = kind;
+  rules.name = name;
+  rules.summary = summary;
+  rules.parameters = {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}};
+  rules.type = type;
+  rules.cost = renaming_cost;
+  rules.evaluate = one_result<same>;
+  rules.memory = results_in_operands;
+  rules.moves = true;
+  return rules;
+}
+
+template <size_t kRow>
+OpRules row(std::string_view summary) {
+  constexpr StateCast kCast = kStateCasts[kRow];
+  return cast_rule(kCast.kind, kCast.name, summary, cast<kRow>);
+}
+
+}  // namespace
+
+std::vector<OpRules> cast_rules() {
+  OpRules any =
+      cast_rule(OpKind::Pcast, "pcast",
+                "to the state given: one of the four casts, by the state of its operand", pcast);
+  any.parameters.push_back(
+      {"to", ParameterKind::Text, Need::Required, {}, {}, {}, {"varying", "unreduced", "reduced"}});
+  return {row<0>("from invarying to varying: copies that are equal may differ from here on"),
+          row<1>("from invarying to reduced: the copies are equal, their cotangents are addends"),
+          row<2>("from varying to unreduced: the copies become the addends of one value"),
+          row<3>("from reduced to varying"), any};
+}
+
+}  // namespace orrery

@@ -1,0 +1,217 @@
+// Backward rules of collectives and of casts between states. Without known states a value counts
+// once for each device, and psum is its own transpose.
+
+#include <optional>
+
+#include "models/base/check.h"
+#include "models/program/backward_ops.h"
+#include "models/program/backward_rules.h"
+#include "models/program/casts.h"
+#include "models/program/groups.h"
+
+namespace orrery::backward {
+
+namespace {
+
+using enum OpKind;
+
+const std::vector<std::string>& axes(BackwardCall& call) {
+  return call.attributes().names("axis_name");
+}
+
+/// axis_name and axis_index_groups of the op.
+Attributes same_groups(BackwardCall& call) {
+  Attributes attributes = with({{"axis_name", axes(call)}});
+  if (call.attributes().has("axis_index_groups"))
+    attributes.set("axis_index_groups", call.attributes().lists("axis_index_groups"));
+  return attributes;
+}
+
+bool has_groups(BackwardCall& call) {
+  return call.attributes().has("axis_index_groups");
+}
+
+/// The state of the operand along the axes of the op, which is one (JAX requires it). Empty where
+/// no state is known, and over no axes.
+std::optional<AxisState> operand_state(BackwardCall& call) {
+  if (!call.has_states() || axes(call).empty())
+    return std::nullopt;
+  return call.operand_type(0).axes[axis_positions(call.mesh(), axes(call)).front()];
+}
+
+std::string cast_to(BackwardCall& call, OpKind kind, const std::string& value) {
+  return call.ops().op(kind, {value}, with({{"axis_name", axes(call)}}));
+}
+
+/// The cotangent of what a psum over the axes took.
+std::string summed(BackwardCall& call, const std::string& cotangent) {
+  if (axes(call).empty())
+    return cotangent;
+  if (!call.has_states() || has_groups(call))
+    return call.ops().op(Psum, {cotangent}, same_groups(call));
+  return cast_to(call, operand_state(call) == AxisState::Unreduced ? Preduced : Pvary, cotangent);
+}
+
+Attributes with_dimension(BackwardCall& call, std::string_view name, int64_t dimension) {
+  Attributes attributes = same_groups(call);
+  attributes.set(std::string(name), dimension);
+  attributes.set("tiled", call.attributes().boolean("tiled"));
+  return attributes;
+}
+
+/// A non-negative dimension of a tensor of this rank.
+int64_t counted(int64_t dimension, size_t rank) {
+  return dimension < 0 ? dimension + static_cast<int64_t>(rank) : dimension;
+}
+
+/// The part of the cotangent that the rank's operand became, of a gather whose result is invarying.
+std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
+  const Shape& whole = call.result_type().shape;
+  const auto along = static_cast<size_t>(dimension);
+  const int64_t extent = whole[along] / call.group_size();
+  const std::string rank = call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}}));
+  const std::string first =
+      op(call, Mul, {rank, scalar(call, Dtype::S32, static_cast<double>(extent))});
+  std::vector<std::string> operands = {call.cotangent()};
+  for (size_t d = 0; d < whole.rank(); ++d)
+    operands.push_back(d == along ? first : scalar(call, Dtype::S32, 0));
+  const std::string part =
+      call.ops().op(DynamicSlice, std::move(operands),
+                    with({{"slice_sizes", dims_of(whole.with(along, extent))}}));
+  if (tiled)
+    return part;
+  return call.ops().op(Reshape, {part}, with({{"new_sizes", dims_of(call.operand_type(0).shape)}}));
+}
+
+/// To which state an all_gather leads.
+AxisState gathered_to(BackwardCall& call) {
+  if (!call.has_states() || axes(call).empty())
+    return AxisState::Varying;
+  return call.result_type().axes[axis_positions(call.mesh(), axes(call)).front()];
+}
+
+}  // namespace
+
+Cotangents psum(BackwardCall& call) {
+  return one(call, [&] { return summed(call, call.cotangent()); });
+}
+
+Cotangents pmean(BackwardCall& call) {
+  return one(call, [&] {
+    const double ranks = axes(call).empty() ? 1 : static_cast<double>(call.group_size());
+    return summed(call,
+                  op(call, Div, {call.cotangent(), scalar(call, call.result_type().dtype, ranks)}));
+  });
+}
+
+Cotangents all_gather(BackwardCall& call) {
+  return one(call, [&] {
+    if (axes(call).empty())
+      return call.cotangent();
+    const bool tiled = call.attributes().boolean("tiled");
+    const int64_t axis =
+        counted(call.attributes().integer("axis"), call.result_type().shape.rank());
+    if (gathered_to(call) == AxisState::Invarying)
+      return own_part(call, axis, tiled);
+    const OpKind kind =
+        gathered_to(call) == AxisState::Reduced ? UnreducedPsumScatter : PsumScatter;
+    return call.ops().op(kind, {call.cotangent()}, with_dimension(call, "scatter_dimension", axis));
+  });
+}
+
+Cotangents psum_scatter(BackwardCall& call) {
+  return one(call, [&] {
+    if (axes(call).empty())
+      return call.cotangent();
+    const int64_t dimension = call.attributes().integer("scatter_dimension");
+    const bool unreduced = operand_state(call) == AxisState::Unreduced;
+    return call.ops().op(unreduced ? AllGatherReduced : AllGather, {call.cotangent()},
+                         with_dimension(call, "axis", dimension));
+  });
+}
+
+Cotangents all_to_all(BackwardCall& call) {
+  return one(call, [&] {
+    if (axes(call).empty())
+      return call.cotangent();
+    Attributes attributes = same_groups(call);
+    attributes.set("split_axis", call.attributes().integer("concat_axis"));
+    attributes.set("concat_axis", call.attributes().integer("split_axis"));
+    attributes.set("tiled", call.attributes().boolean("tiled"));
+    return call.ops().op(AllToAll, {call.cotangent()}, std::move(attributes));
+  });
+}
+
+Cotangents pswapaxes(BackwardCall& call) {
+  return one(call, [&] {
+    Attributes attributes = same_groups(call);
+    attributes.set("axis", call.attributes().integer("axis"));
+    return call.ops().op(Pswapaxes, {call.cotangent()}, std::move(attributes));
+  });
+}
+
+Cotangents ppermute(BackwardCall& call) {
+  return one(call, [&] {
+    std::vector<std::vector<int64_t>> inverse;
+    for (const std::vector<int64_t>& pair : call.attributes().lists("perm"))
+      inverse.push_back({pair[1], pair[0]});
+    Attributes attributes = same_groups(call);
+    attributes.set("perm", std::move(inverse));
+    return call.ops().op(Ppermute, {call.cotangent()}, std::move(attributes));
+  });
+}
+
+Cotangents pshuffle(BackwardCall& call) {
+  return one(call, [&] {
+    const std::vector<int64_t>& perm = call.attributes().integers("perm");
+    std::vector<int64_t> inverse(perm.size());
+    for (size_t p = 0; p < perm.size(); ++p)
+      inverse[static_cast<size_t>(perm[p])] = static_cast<int64_t>(p);
+    Attributes attributes = same_groups(call);
+    attributes.set("perm", std::move(inverse));
+    return call.ops().op(Pshuffle, {call.cotangent()}, std::move(attributes));
+  });
+}
+
+/// The sum, on the source of each group alone.
+Cotangents pbroadcast(BackwardCall& call) {
+  return one(call, [&] {
+    if (axes(call).empty())
+      return call.cotangent();
+    const std::string sum = call.ops().op(Psum, {call.cotangent()}, same_groups(call));
+    const std::string rank = call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}}));
+    const int64_t source = call.attributes().integer("source");
+    std::vector<int64_t> sources = {source};
+    if (has_groups(call)) {
+      sources.clear();
+      for (const std::vector<int64_t>& group : call.attributes().lists("axis_index_groups"))
+        sources.push_back(group[static_cast<size_t>(source)]);
+    }
+    std::string is_source;
+    for (const int64_t each : sources) {
+      const std::string is_this =
+          op(call, Eq, {rank, scalar(call, Dtype::S32, static_cast<double>(each))});
+      is_source = is_source.empty() ? is_this : op(call, Max, {is_source, is_this});  // or
+    }
+    return op(call, SelectN, {is_source, scalar(call, call.result_type().dtype, 0), sum});
+  });
+}
+
+/// The cast back, between the states of cotangents.
+Cotangents cast(BackwardCall& call) {
+  return one(call, [&] {
+    if (!call.has_states() || axes(call).empty())
+      return call.cotangent();
+    const size_t axis = axis_positions(call.mesh(), axes(call)).front();
+    const AxisState from = call.operand_type(0).axes[axis];
+    const AxisState to = call.result_type().axes[axis];
+    if (from == AxisState::Invarying)
+      return cast_to(call, to == AxisState::Varying ? Psum : UnreducedPsum, call.cotangent());
+    if (from == AxisState::Varying)
+      return cast_to(call, ReducedVaryCast, call.cotangent());
+    ORRERY_CHECK(from == AxisState::Reduced && to == AxisState::Varying, "a cast of the table");
+    return cast_to(call, VaryUnreducedCast, call.cotangent());
+  });
+}
+
+}  // namespace orrery::backward

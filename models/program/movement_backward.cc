@@ -1,0 +1,203 @@
+// Backward rules of the ops that move elements.
+
+#include <algorithm>
+
+#include "models/base/quantity.h"
+#include "models/program/backward_ops.h"
+#include "models/program/backward_rules.h"
+
+namespace orrery::backward {
+
+namespace {
+
+using enum OpKind;
+
+std::string slice_of(BackwardCall& call, const std::string& value, std::vector<int64_t> start,
+                     std::vector<int64_t> limit) {
+  return call.ops().op(
+      Slice, {value},
+      with({{"start_indices", std::move(start)}, {"limit_indices", std::move(limit)}}));
+}
+
+std::string padded(BackwardCall& call, const std::string& value,
+                   std::vector<std::vector<int64_t>> config) {
+  const std::string zero = scalar(call, call.ops().type(value).dtype, 0);
+  return call.ops().op(Pad, {value, zero}, with({{"padding_config", std::move(config)}}));
+}
+
+std::string reshaped(BackwardCall& call, const std::string& value, const Shape& shape) {
+  return call.ops().op(Reshape, {value}, with({{"new_sizes", dims_of(shape)}}));
+}
+
+std::string sum_over(BackwardCall& call, const std::string& value, std::vector<int64_t> axes) {
+  return call.ops().op(ReduceSum, {value}, with({{"axes", std::move(axes)}}));
+}
+
+std::string sum_of_all(BackwardCall& call, const std::string& value) {
+  std::vector<int64_t> axes;
+  for (size_t d = 0; d < call.ops().type(value).shape.rank(); ++d)
+    axes.push_back(static_cast<int64_t>(d));
+  return sum_over(call, value, std::move(axes));
+}
+
+/// The operands from the `first`, which say where a slice begins.
+std::vector<std::string> starts(BackwardCall& call, size_t first) {
+  std::vector<std::string> names;
+  for (size_t k = first; k < call.operands(); ++k)
+    names.push_back(call.operand(k));
+  return names;
+}
+
+std::string updated(BackwardCall& call, const std::string& value, const std::string& update,
+                    size_t first) {
+  std::vector<std::string> operands = {value, update};
+  for (std::string& start : starts(call, first))
+    operands.push_back(std::move(start));
+  return op(call, DynamicUpdateSlice, std::move(operands));
+}
+
+}  // namespace
+
+Cotangents reshape(BackwardCall& call) {
+  return one(call, [&] { return reshaped(call, call.cotangent(), call.operand_type(0).shape); });
+}
+
+Cotangents transpose(BackwardCall& call) {
+  return one(call, [&] {
+    const std::vector<int64_t>& permutation = call.attributes().integers("permutation");
+    std::vector<int64_t> inverse(permutation.size());
+    for (size_t d = 0; d < permutation.size(); ++d)
+      inverse[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
+    return call.ops().op(Transpose, {call.cotangent()}, with({{"permutation", inverse}}));
+  });
+}
+
+Cotangents slice(BackwardCall& call) {
+  return one(call, [&] {
+    const Shape& from = call.operand_type(0).shape;
+    const Shape& part = call.result_type().shape;
+    const std::vector<int64_t>& start = call.attributes().integers("start_indices");
+    std::vector<std::vector<int64_t>> config;
+    for (size_t d = 0; d < from.rank(); ++d) {
+      const int64_t stride =
+          call.attributes().has("strides") ? call.attributes().integers("strides")[d] : 1;
+      // With one element or none there is nothing between elements.
+      const int64_t interior = part[d] > 1 ? stride - 1 : 0;
+      const int64_t span = part[d] == 0 ? 0 : (part[d] - 1) * (interior + 1) + 1;
+      config.push_back({start[d], from[d] - start[d] - span, interior});
+    }
+    return padded(call, call.cotangent(), std::move(config));
+  });
+}
+
+Cotangents concatenate(BackwardCall& call) {
+  const auto along = static_cast<size_t>(call.attributes().integer("dimension"));
+  Cotangents cotangents(call.operands());
+  int64_t begin = 0;
+  for (size_t k = 0; k < call.operands(); ++k) {
+    const int64_t end = begin + call.operand_type(k).shape[along];
+    if (call.wants(k)) {
+      std::vector<int64_t> start(call.result_type().shape.rank(), 0);
+      std::vector<int64_t> limit = dims_of(call.result_type().shape);
+      start[along] = begin;
+      limit[along] = end;
+      cotangents[k] = slice_of(call, call.cotangent(), std::move(start), std::move(limit));
+    }
+    begin = end;
+  }
+  return cotangents;
+}
+
+Cotangents split(BackwardCall& call) {
+  return one(call, [&] {
+    const auto rank = static_cast<int64_t>(call.operand_type(0).shape.rank());
+    const int64_t axis = call.attributes().integer("axis");
+    std::vector<std::string> parts;
+    for (size_t k = 0; k < call.attributes().integers("sizes").size(); ++k)
+      parts.push_back(call.cotangent(k));
+    return call.ops().op(Concatenate, std::move(parts),
+                         with({{"dimension", axis < 0 ? axis + rank : axis}}));
+  });
+}
+
+Cotangents pad(BackwardCall& call) {
+  const Shape& from = call.operand_type(0).shape;
+  const std::vector<std::vector<int64_t>>& config = call.attributes().lists("padding_config");
+  const bool empty = from.elements() == 0;
+  Cotangents cotangents(2);
+  std::string inside;
+  if (!empty) {
+    // Without the padding around: what was cut off there gets zeros. Then without that between.
+    std::vector<std::vector<int64_t>> around;
+    std::vector<int64_t> strides;
+    std::vector<int64_t> limit;
+    for (size_t d = 0; d < from.rank(); ++d) {
+      around.push_back({-config[d][0], -config[d][1], 0});
+      strides.push_back(config[d][2] + 1);
+      limit.push_back((from[d] - 1) * strides[d] + 1);
+    }
+    inside = padded(call, call.cotangent(), std::move(around));
+    inside = call.ops().op(Slice, {inside},
+                           with({{"start_indices", std::vector<int64_t>(from.rank(), 0)},
+                                 {"limit_indices", limit},
+                                 {"strides", strides}}));
+  } else {
+    inside = call.ops().zeros(call.operand_type(0));
+  }
+  if (call.wants(0))
+    cotangents[0] = inside;
+  if (call.wants(1))
+    cotangents[1] = op(call, Sub, {sum_of_all(call, call.cotangent()), sum_of_all(call, inside)});
+  return cotangents;
+}
+
+Cotangents broadcast_in_dim(BackwardCall& call) {
+  return one(call, [&] {
+    const Shape& from = call.operand_type(0).shape;
+    const Shape& to = call.result_type().shape;
+    const std::vector<int64_t>& kept = call.attributes().integers("broadcast_dimensions");
+    std::vector<int64_t> summed;
+    for (size_t d = 0; d < to.rank(); ++d) {
+      const auto found = std::find(kept.begin(), kept.end(), static_cast<int64_t>(d));
+      const auto of = static_cast<size_t>(found - kept.begin());
+      if (found == kept.end() || from[of] != to[d])
+        summed.push_back(static_cast<int64_t>(d));
+    }
+    const std::string sum =
+        summed.empty() ? call.cotangent() : sum_over(call, call.cotangent(), std::move(summed));
+    return call.ops().type(sum).shape == from ? sum : reshaped(call, sum, from);
+  });
+}
+
+Cotangents dynamic_slice(BackwardCall& call) {
+  Cotangents cotangents(call.operands());
+  if (call.wants(0))
+    cotangents[0] = updated(call, call.ops().zeros(call.operand_type(0)), call.cotangent(), 1);
+  return cotangents;
+}
+
+Cotangents dynamic_update_slice(BackwardCall& call) {
+  Cotangents cotangents(call.operands());
+  if (call.wants(0))
+    cotangents[0] = updated(call, call.cotangent(), call.ops().zeros(call.operand_type(1)), 2);
+  if (call.wants(1)) {
+    std::vector<std::string> operands = {call.cotangent()};
+    for (std::string& start : starts(call, 2))
+      operands.push_back(std::move(start));
+    cotangents[1] = call.ops().op(DynamicSlice, std::move(operands),
+                                  with({{"slice_sizes", dims_of(call.operand_type(1).shape)}}));
+  }
+  return cotangents;
+}
+
+/// One barrier after another: what is joined before the ops that follow has no result to be joined
+/// after.
+Cotangents optimization_barrier(BackwardCall& call) {
+  Cotangents cotangents(call.operands());
+  for (size_t k = 0; k < call.operands(); ++k)
+    if (call.wants(k))
+      cotangents[k] = op(call, OptimizationBarrier, {call.cotangent(k)});
+  return cotangents;
+}
+
+}  // namespace orrery::backward

@@ -1,0 +1,330 @@
+#include "models/transform/backward_pass.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/groups.h"
+#include "models/program/rules.h"
+#include "models/transform/program_copy.h"
+
+namespace orrery {
+
+namespace {
+
+class Call final : public BackwardCall {
+ public:
+  Call(BackwardPass& pass, const Op& op, std::vector<ValueType> results,
+       std::vector<std::optional<std::string>> cotangents)
+      : pass_(pass), op_(op), results_(std::move(results)), cotangents_(std::move(cotangents)) {}
+
+  const Attributes& attributes() const override { return op_.attributes; }
+  const Mesh& mesh() const override { return pass_.program().mesh; }
+  bool has_states() const override { return pass_.checks() == Checks::States; }
+  int64_t group_size() const override {
+    return static_cast<int64_t>(pass_.program().site(*op_.site).groups.front().size());
+  }
+
+  size_t operands() const override { return op_.operands.size(); }
+  const ValueType& operand_type(size_t operand) const override {
+    return pass_.program().value(op_.operands[operand]).type;
+  }
+  const ValueType& result_type(size_t result) const override { return results_[result]; }
+  bool wants(size_t operand) const override { return pass_.wants(op_.operands[operand]); }
+
+  std::string operand(size_t operand) override { return pass_.residual(op_.operands[operand]); }
+  std::string result(size_t result) override { return pass_.residual(op_.results[result]); }
+
+  std::string cotangent(size_t result) override {
+    std::optional<std::string>& cotangent = cotangents_[result];
+    if (!cotangent)
+      cotangent = pass_.zeros(results_[result]);
+    return *cotangent;
+  }
+
+  BackwardOps& ops() override { return pass_; }
+
+ private:
+  BackwardPass& pass_;
+  const Op& op_;
+  std::vector<ValueType> results_;
+  std::vector<std::optional<std::string>> cotangents_;
+};
+
+}  // namespace
+
+BackwardPass::BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft,
+                           Diagnostics& refused)
+    : program_(program), checks_(checks), draft_(draft), refused_(refused) {
+  for (size_t i = 0; i < program.ops.size(); ++i)
+    for (const ValueId result : program.ops[i].results)
+      makers_.emplace(result, OpId(i));
+  for (const Op& op : program.ops)
+    names_.insert(op.name);
+  for (const auto& [name, value] : values_by_name(program))
+    names_.insert(std::string(name));
+}
+
+void BackwardPass::name_after(std::string name) {
+  after_ = std::move(name);
+}
+
+std::string BackwardPass::unused(const std::string& name) {
+  std::string free = name;
+  for (size_t count = 1; !names_.insert(free).second; ++count)
+    free = fmt::format("{}.{}", name, count);
+  return free;
+}
+
+std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
+                             Attributes attributes) {
+  OpRequest request;
+  request.name = unused(after_);
+  request.kind = kind;
+  request.attributes = std::move(attributes);
+  request.operands = std::move(operands);
+  added_.push_back(request);
+  std::string name = request.name;
+  draft_.op(std::move(request));
+  refused_.throw_if_any();
+  return name;
+}
+
+ValueType BackwardPass::type(const std::string& value) {
+  const std::optional<ValueType> type = draft_.type_of(value, origin_of(value, std::nullopt));
+  ORRERY_CHECK(type.has_value(), "a backward rule makes ops that fit their operands");
+  return *type;
+}
+
+std::string BackwardPass::casted(const std::string& value, OpKind kind,
+                                 const std::vector<size_t>& axes) {
+  if (axes.empty())
+    return value;
+  std::vector<std::string> names;
+  for (const size_t axis : axes)
+    names.push_back(program_.mesh.axes()[axis].name);
+  Attributes attributes;
+  attributes.set("axis_name", std::move(names));
+  return op(kind, {value}, std::move(attributes));
+}
+
+std::string BackwardPass::zeros(const ValueType& type) {
+  Attributes attributes;
+  attributes.set("shape", std::vector<int64_t>(type.shape.dims().begin(), type.shape.dims().end()));
+  attributes.set("fill_value", 0.0);
+  attributes.set("dtype", type.dtype);
+  std::string value = op(OpKind::Full, {}, std::move(attributes));
+  if (checks_ == Checks::Shapes)
+    return value;
+  const ValueType wanted = cotangent_type(type);
+  std::vector<size_t> varying;
+  std::vector<size_t> unreduced;
+  std::vector<size_t> reduced;
+  for (size_t axis = 0; axis < wanted.axes.size(); ++axis) {
+    if (wanted.axes[axis] == AxisState::Reduced)
+      reduced.push_back(axis);
+    if (wanted.axes[axis] == AxisState::Unreduced)
+      unreduced.push_back(axis);
+    if (wanted.axes[axis] == AxisState::Varying || wanted.axes[axis] == AxisState::Unreduced)
+      varying.push_back(axis);
+  }
+  value = casted(value, OpKind::Preduced, reduced);
+  value = casted(value, OpKind::Pvary, varying);
+  return casted(value, OpKind::VaryUnreducedCast, unreduced);
+}
+
+/// The cotangent as one of a value of the operand's type: where the operand was cast without being
+/// asked, as a scalar to an array or an invarying one to a varying one, the cast goes back.
+std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
+  const size_t rank = type(cotangent).shape.rank();
+  if (operand.shape.rank() == 0 && rank > 0) {
+    std::vector<int64_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    Attributes attributes;
+    attributes.set("axes", std::move(axes));
+    cotangent = op(OpKind::ReduceSum, {cotangent}, std::move(attributes));
+  }
+  if (checks_ == Checks::Shapes)
+    return cotangent;
+  const AxisStates has = type(cotangent).axes;
+  const AxisStates wanted = cotangent_type(operand).axes;
+  std::vector<size_t> summed;
+  std::vector<size_t> varied;
+  std::vector<size_t> unreduced;
+  for (size_t axis = 0; axis < has.size(); ++axis) {
+    if (has[axis] == AxisState::Varying && wanted[axis] == AxisState::Invarying)
+      summed.push_back(axis);
+    if (has[axis] == AxisState::Invarying && wanted[axis] == AxisState::Varying)
+      varied.push_back(axis);
+    if (has[axis] == AxisState::Varying && wanted[axis] == AxisState::Unreduced)
+      unreduced.push_back(axis);
+  }
+  cotangent = casted(cotangent, OpKind::VaryUnreducedCast, unreduced);
+  cotangent = casted(cotangent, OpKind::Pvary, varied);
+  return casted(cotangent, OpKind::Psum, summed);
+}
+
+void BackwardPass::add_cotangent(ValueId value, const std::string& cotangent) {
+  std::string fitting = fit(cotangent, program_.value(value).type);
+  const auto [found, first] = cotangents_.try_emplace(value, fitting);
+  if (!first)
+    found->second = op(OpKind::Add, {found->second, fitting}, {});
+}
+
+std::optional<std::string> BackwardPass::cotangent(ValueId value) const {
+  const auto found = cotangents_.find(value);
+  return found == cotangents_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> BackwardPass::go_back(OpId id) {
+  const Op& op = program_.op(id);
+  std::vector<std::optional<std::string>> cotangents;
+  for (const ValueId result : op.results)
+    cotangents.push_back(cotangent(result));
+  const bool reached = std::any_of(cotangents.begin(), cotangents.end(),
+                                   [](const auto& each) { return each.has_value(); });
+  const bool wanted = std::any_of(op.operands.begin(), op.operands.end(),
+                                  [&](ValueId operand) { return wants(operand); });
+  if (!reached || !wanted)
+    return std::nullopt;
+  name_after(op.name + ".bwd");
+  if (op.kind == OpKind::Done) {
+    // The future has the cotangent of what it will give.
+    cotangents_.emplace(op.operands.front(), *cotangents.front());
+    return std::nullopt;
+  }
+  const BackwardRule rule = rules(op.kind).backward;
+  if (rule == nullptr)
+    return fmt::format("{} has no backward rule", op_name(op.kind, op.issue));
+  std::vector<ValueType> results;
+  for (const ValueId result : op.results) {
+    results.push_back(program_.value(result).type);
+    results.back().future = false;
+  }
+  Call call(*this, op, std::move(results), std::move(cotangents));
+  const Cotangents given = rule(call);
+  ORRERY_CHECK(given.size() == op.operands.size(), "a rule gives a cotangent for each operand");
+  for (size_t k = 0; k < given.size(); ++k)
+    if (given[k] && wants(op.operands[k]))
+      add_cotangent(op.operands[k], *given[k]);
+  return std::nullopt;
+}
+
+std::string BackwardPass::residual(ValueId value) {
+  const std::optional<OpId> maker = recomputed_maker(value);
+  if (!maker)
+    return program_.value(value).name;
+  // What that needs, and what this needs, in the order of the program.
+  std::set<OpId> needed;
+  std::vector<OpId> open = {*maker};
+  while (!open.empty()) {
+    const OpId id = open.back();
+    open.pop_back();
+    if (again_.contains(id) || !needed.insert(id).second)
+      continue;
+    for (const ValueId operand : made_by(id).operands)
+      if (const std::optional<OpId> earlier = recomputed_maker(operand))
+        open.push_back(*earlier);
+  }
+  for (const OpId id : needed)
+    make_again(id);
+  return name_again(value);
+}
+
+std::optional<OpId> BackwardPass::recomputed_maker(ValueId value) const {
+  const auto maker = makers_.find(value);
+  return maker != makers_.end() && recomputed_.contains(maker->second)
+             ? std::optional(maker->second)
+             : std::nullopt;
+}
+
+/// The op that makes the results: of a done the start.
+const Op& BackwardPass::made_by(OpId id) const {
+  const Op& op = program_.op(id);
+  return op.kind == OpKind::Done ? program_.op(makers_.at(op.operands.front())) : op;
+}
+
+/// The name of a value, after it was computed again if it is.
+std::string BackwardPass::name_again(ValueId value) {
+  const std::string& name = program_.value(value).name;
+  if (!recomputed_maker(value))
+    return name;
+  const auto found = names_again_.find(value);
+  if (found != names_again_.end())
+    return found->second;
+  return names_again_[value] = unused(name + ".re");
+}
+
+void BackwardPass::make_again(OpId id) {
+  const Op& made = made_by(id);
+  OpRequest request;
+  const std::vector<ValueId>& results = program_.op(id).results;
+  request.name = name_again(results.front());
+  for (size_t r = 1; r < results.size(); ++r)
+    request.other_results.push_back(name_again(results[r]));
+  request.kind = made.kind;
+  request.attributes = made.attributes;
+  for (const ValueId operand : made.operands)
+    request.operands.push_back(name_again(operand));
+  again_.insert(id);
+  made_again_.insert(request.name);
+  added_.push_back(request);
+  draft_.op(std::move(request));
+  refused_.throw_if_any();
+}
+
+ValueType cotangent_type(ValueType type) {
+  for (AxisState& state : type.axes)
+    if (state == AxisState::Unreduced || state == AxisState::Reduced)
+      state = state == AxisState::Unreduced ? AxisState::Reduced : AxisState::Unreduced;
+  type.future = false;
+  return type;
+}
+
+namespace {
+
+std::string cotangent_name(const NamedAt& of) {
+  return "ct_" + of.name;
+}
+
+}  // namespace
+
+void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
+                    const std::vector<ValueId>& values, ProgramBuilder& builder) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    ValueType type = cotangent_type(program.value(values[i]).type);
+    if (checks == Checks::Shapes)
+      std::fill(type.axes.begin(), type.axes.end(), AxisState::Varying);
+    builder.argument(cotangent_name(names[i]), std::move(type), names[i].origin);
+  }
+}
+
+void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
+                     BackwardPass& pass) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (pass.wants(values[i]))
+      pass.add_cotangent(values[i], cotangent_name(names[i]));
+}
+
+std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
+                                                 const std::vector<ValueId>& arguments,
+                                                 BackwardPass& pass) {
+  std::map<std::string, std::string> results;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    pass.name_after(names[i].name + ".bwd");
+    const std::optional<std::string> cotangent = pass.cotangent(arguments[i]);
+    results[cotangent_name(names[i])] =
+        cotangent ? *cotangent : pass.zeros(pass.program().value(arguments[i]).type);
+  }
+  return results;
+}
+
+void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics) {
+  for (const Diagnostic& each : error.diagnostics())
+    diagnostics.add(origin, fmt::format("the backward pass has an op that is refused: \"{}\": {}",
+                                        each.origin.pointer, each.message));
+}
+
+}  // namespace orrery

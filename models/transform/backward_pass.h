@@ -1,0 +1,104 @@
+#pragma once
+
+// The ops of a backward pass, written one after another: what vjp and transpose share.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/program/backward.h"
+#include "models/program/builder.h"
+#include "models/program/program.h"
+#include "models/transform/named.h"
+
+namespace orrery {
+
+/// Goes back through a program's ops. Each op that is asked for is added to a draft of the new
+/// program, which tells its type.
+class BackwardPass final : public BackwardOps {
+ public:
+  /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
+  /// An op that it refuses is reported to `refused`, and ends the pass: throws InputError.
+  BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
+
+  /// The values whose cotangents are computed. Others get none.
+  void want(ValueId value) { wanted_.insert(value); }
+  bool wants(ValueId value) const { return wanted_.contains(value); }
+
+  /// The op, which has results, is computed again where the backward pass needs one of them.
+  void recompute(OpId op) { recomputed_.insert(op); }
+
+  /// The value has this cotangent, in addition to those it has.
+  void add_cotangent(ValueId value, const std::string& cotangent);
+  std::optional<std::string> cotangent(ValueId value) const;
+
+  /// Passes the cotangents of the op's results on to its operands. Nothing where the results have
+  /// none, or no operand is wanted. Empty, or the error.
+  std::optional<std::string> go_back(OpId op);
+
+  /// What was added, in order.
+  const std::vector<OpRequest>& added() const { return added_; }
+
+  /// The ops among them that compute again what the program had.
+  const std::set<std::string>& made_again() const { return made_again_; }
+
+  /// The op that the next ops are named after.
+  void name_after(std::string name);
+
+  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
+  ValueType type(const std::string& value) override;
+  std::string zeros(const ValueType& type) override;
+
+  /// The value that the program had, by its name, or its name after it was computed again.
+  std::string residual(ValueId value);
+
+  const Program& program() const { return program_; }
+  Checks checks() const { return checks_; }
+
+ private:
+  std::string fit(std::string cotangent, const ValueType& operand);
+  std::string casted(const std::string& value, OpKind kind, const std::vector<size_t>& axes);
+  std::optional<OpId> recomputed_maker(ValueId value) const;
+  const Op& made_by(OpId op) const;
+  std::string name_again(ValueId value);
+  void make_again(OpId op);
+  std::string unused(const std::string& name);
+
+  const Program& program_;
+  const Checks checks_;
+  ProgramBuilder& draft_;
+  Diagnostics& refused_;
+  std::vector<OpRequest> added_;
+  std::set<ValueId> wanted_;
+  std::set<OpId> recomputed_;
+  std::set<OpId> again_;  // those that were computed again so far
+  std::map<ValueId, std::string> cotangents_;
+  std::map<ValueId, OpId> makers_;
+  std::map<ValueId, std::string> names_again_;
+  std::set<std::string> made_again_;
+  std::set<std::string> names_;  // that are taken
+  std::string after_;
+};
+
+/// The type of a value's cotangent: unreduced and reduced change places.
+ValueType cotangent_type(ValueType type);
+
+// The cotangents that a scenario gives go by the names ct_ID, and so do those that it gets.
+
+/// Adds an argument for the cotangent of each value. Without checked types it may differ anywhere.
+void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
+                    const std::vector<ValueId>& values, ProgramBuilder& builder);
+/// Starts the pass with them.
+void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
+                     BackwardPass& pass);
+/// The values that the pass found, by the names that they get. Adds zeros where it found none.
+std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
+                                                 const std::vector<ValueId>& arguments,
+                                                 BackwardPass& pass);
+
+/// Reports the op that ended a pass.
+void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics);
+
+}  // namespace orrery

@@ -1,0 +1,76 @@
+#include "models/transform/named.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/program/did_you_mean.h"
+
+namespace orrery {
+
+namespace {
+
+bool has_cotangent(Dtype dtype, Differentiated what) {
+  return what == Differentiated::Floats ? is_float(dtype) : dtype != Dtype::Pred;
+}
+
+using ByName = std::map<std::string_view, ValueId>;
+
+std::vector<ValueId> found(const Program& program, const ByName& values, std::string_view kind,
+                           const std::vector<NamedAt>& names, Differentiated what,
+                           Diagnostics& diagnostics) {
+  std::vector<std::string_view> known;
+  for (const auto& [name, value] : values)
+    known.push_back(name);
+  std::vector<ValueId> ids;
+  for (const NamedAt& each : names) {
+    const auto value = values.find(each.name);
+    if (value == values.end()) {
+      diagnostics.add(each.origin, fmt::format("expected {}, got \"{}\"{}", kind, each.name,
+                                               did_you_mean(each.name, known)));
+      continue;
+    }
+    const ValueType& type = program.value(value->second).type;
+    if (type.future || !has_cotangent(type.dtype, what))
+      diagnostics.add(each.origin,
+                      fmt::format("expected {} of {}, got \"{}\", {}", kind,
+                                  what == Differentiated::Floats ? "floats" : "numbers", each.name,
+                                  text(type, program.mesh)));
+    ids.push_back(value->second);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
+                                   Differentiated what, Diagnostics& diagnostics) {
+  ByName results = values_by_name(program);
+  for (const Argument& argument : program.arguments)
+    results.erase(program.value(argument.value).name);
+  return found(program, results, "the result of an op", names, what, diagnostics);
+}
+
+std::vector<ValueId> named_arguments(const Program& program, const std::vector<NamedAt>& names,
+                                     Differentiated what, Diagnostics& diagnostics) {
+  ByName arguments;
+  for (const Argument& argument : program.arguments)
+    arguments.emplace(program.value(argument.value).name, argument.value);
+  return found(program, arguments, "the name of an array", names, what, diagnostics);
+}
+
+std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
+                             Differentiated what) {
+  std::vector<bool> depends(program.values.size(), false);
+  for (const ValueId value : values)
+    depends[value.index()] = true;
+  for (const Op& op : program.ops)
+    if (std::any_of(op.operands.begin(), op.operands.end(),
+                    [&](ValueId operand) { return depends[operand.index()]; }))
+      for (const ValueId result : op.results)
+        depends[result.index()] = has_cotangent(program.value(result).type.dtype, what);
+  return depends;
+}
+
+}  // namespace orrery

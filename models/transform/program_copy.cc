@@ -1,0 +1,57 @@
+#include "models/transform/program_copy.h"
+
+#include <fmt/format.h>
+
+namespace orrery {
+
+OpRequest request_of(const Program& program, const Op& op) {
+  OpRequest request;
+  request.name = op.name;
+  request.kind = op.kind;
+  request.issue = op.issue;
+  request.attributes = op.attributes;
+  for (const ValueId operand : op.operands)
+    request.operands.push_back(program.value(operand).name);
+  for (const ValueId donated : op.donated)
+    request.donated.push_back(program.value(donated).name);
+  for (size_t r = 1; r < op.results.size(); ++r)
+    request.other_results.push_back(program.value(op.results[r]).name);
+  request.origin = op.origin;
+  return request;
+}
+
+void copy_arguments(const Program& program, ProgramBuilder& builder) {
+  for (const Argument& argument : program.arguments) {
+    const Value& value = program.value(argument.value);
+    builder.argument(value.name, value.type, std::nullopt, argument.on);
+  }
+}
+
+void copy_program(const Program& program, ProgramBuilder& builder) {
+  copy_arguments(program, builder);
+  for (const Thread& thread : program.threads) {
+    builder.thread(thread.name, thread.devices);
+    for (const OpId op : thread.issue_order)
+      builder.op(request_of(program, program.op(op)));
+  }
+  for (const auto& [name, value] : program.other_names)
+    builder.name_also(program.value(value).name, name, std::nullopt);
+}
+
+bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
+  if (program.threads.size() != 1 || program.threads[0].devices.size() != program.mesh.devices())
+    diagnostics.add(
+        origin,
+        fmt::format("expected one program on all {} devices, got {}", program.mesh.devices(),
+                    program.threads.size() == 1
+                        ? fmt::format("one on {}", program.threads[0].devices.size())
+                        : fmt::format("{} programs", program.threads.size())));
+  else if (!program.loops.empty())
+    diagnostics.add(origin, fmt::format("expected a program without loops, got \"{}\"",
+                                        program.loops.back().name));
+  else
+    return true;
+  return false;
+}
+
+}  // namespace orrery

@@ -1,0 +1,219 @@
+#include "models/transform/transpose.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/builder.h"
+#include "models/transform/backward_pass.h"
+#include "models/transform/program_copy.h"
+
+namespace orrery {
+
+namespace {
+
+class Transposed {
+ public:
+  Transposed(const Program& program, Checks checks, const TransposeRequest& request,
+             Diagnostics& diagnostics)
+      : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {}
+
+  Program run() {
+    if (!is_straight(program_, request_.origin, diagnostics_))
+      return program_;
+    constexpr Differentiated kNumbers = Differentiated::Numbers;
+    of_ = named_results(program_, request_.of, kNumbers, diagnostics_);
+    arguments_ = named_arguments(program_, request_.with_respect_to, kNumbers, diagnostics_);
+    linear_ = dependents(program_, arguments_, kNumbers);
+    check_linear();
+    if (!diagnostics_.empty())
+      return program_;
+
+    Diagnostics refused("");
+    std::vector<OpRequest> backward;
+    std::map<std::string, std::string> results;
+    try {
+      ProgramBuilder draft(program_.mesh, checks_, refused);
+      add_others(draft, all_ops());
+      refused.throw_if_any();
+      BackwardPass pass(program_, checks_, draft, refused);
+      results = go_back(pass);
+      backward = pass.added();
+    } catch (const InputError& error) {
+      report_refused(error, request_.origin, diagnostics_);
+      return program_;
+    }
+    ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
+    add_others(builder, read_by(backward));
+    for (OpRequest& op : backward)
+      builder.op(std::move(op));
+    for (const auto& [name, value] : results)
+      builder.name_also(value, name, request_.origin);
+    return builder.finish();
+  }
+
+ private:
+  bool is_linear(ValueId value) const { return linear_[value.index()]; }
+
+  bool has_linear(const Op& op) const {
+    return std::any_of(op.operands.begin(), op.operands.end(),
+                       [&](ValueId operand) { return is_linear(operand); });
+  }
+
+  void check_linear() {
+    for (size_t i = 0; i < of_.size(); ++i)
+      if (!is_linear(of_[i]))
+        diagnostics_.add(request_.of[i].origin,
+                         fmt::format("expected a value that depends on \"with_respect_to\", got "
+                                     "\"{}\"",
+                                     request_.of[i].name));
+    const std::set<OpId> reached = before(of_);
+    for (const OpId id : reached)
+      if (const std::optional<std::string> error = linearity_error(program_.op(id)))
+        diagnostics_.add(program_.op(id).origin.value_or(request_.origin),
+                         fmt::format("expected an op that is linear in what depends on "
+                                     "\"with_respect_to\", got \"{}\": {}",
+                                     program_.op(id).name, *error));
+  }
+
+  /// The ops that the values are made of.
+  std::set<OpId> before(const std::vector<ValueId>& values) const {
+    std::vector<bool> needed(program_.values.size(), false);
+    for (const ValueId value : values)
+      needed[value.index()] = true;
+    std::set<OpId> ops;
+    for (size_t i = program_.ops.size(); i-- > 0;) {
+      const Op& op = program_.ops[i];
+      if (std::none_of(op.results.begin(), op.results.end(),
+                       [&](ValueId result) { return needed[result.index()]; }))
+        continue;
+      ops.insert(OpId(i));
+      for (const ValueId operand : op.operands)
+        needed[operand.index()] = true;
+    }
+    return ops;
+  }
+
+  std::optional<std::string> linearity_error(const Op& op) const {
+    if (!has_linear(op) || op.kind == OpKind::Done || op.kind == OpKind::OptimizationBarrier)
+      return std::nullopt;
+    std::vector<size_t> positions;
+    for (size_t k = 0; k < op.operands.size(); ++k)
+      if (is_linear(op.operands[k]))
+        positions.push_back(k);
+    const std::string_view name = rules(op.kind).name;
+    const Dtype from = program_.value(op.operands[positions.front()]).type.dtype;
+    const Dtype to = program_.value(op.results.front()).type.dtype;
+    if (is_float(from) != is_float(to))
+      return fmt::format("{} from {} to {} is not linear", name, orrery::name(from),
+                         orrery::name(to));
+    const auto not_in = [&](std::string_view where) {
+      return fmt::format("{} is not linear in {}", name, where);
+    };
+    switch (rules(op.kind).linear_in) {
+      case LinearIn::None:
+        return fmt::format("{} is not linear", name);
+      case LinearIn::OneEach:
+        return positions.size() == 1 ? std::nullopt
+                                     : std::optional(not_in("both operands together"));
+      case LinearIn::First:
+        return positions.back() == 0 ? std::nullopt
+                                     : std::optional(not_in("another operand than the first"));
+      case LinearIn::All:
+        return affine_error(op, 0, op.operands.size());
+      case LinearIn::Cases:
+        return positions.front() == 0 ? std::optional(not_in("its first operand"))
+                                      : affine_error(op, 1, op.operands.size());
+      case LinearIn::Data:
+        return positions.back() > 1 ? std::optional(not_in("an operand after the second"))
+                                    : affine_error(op, 0, 2);
+    }
+    fail_check("linear_in is an enumerator", "an op is linear as one of the enumeration", __FILE__,
+               __LINE__);
+  }
+
+  /// The error in an op whose operands [first, end) are not all linear or zeros.
+  std::optional<std::string> affine_error(const Op& op, size_t first, size_t end) const {
+    for (size_t k = first; k < end; ++k)
+      if (!is_linear(op.operands[k]) && !is_zero(op.operands[k]))
+        return fmt::format(
+            "its operand \"{}\" does not depend on them, and is no constant of zeros",
+            program_.value(op.operands[k]).name);
+    return std::nullopt;
+  }
+
+  bool is_zero(ValueId value) const {
+    for (const Op& op : program_.ops)
+      if (op.kind == OpKind::Full && op.results.front() == value)
+        return op.attributes.number("fill_value") == 0;
+    return false;
+  }
+
+  std::set<OpId> all_ops() const {
+    std::set<OpId> ops;
+    for (size_t i = 0; i < program_.ops.size(); ++i)
+      if (!has_linear(program_.ops[i]))
+        ops.insert(OpId(i));
+    return ops;
+  }
+
+  /// The ops that these read, directly or not.
+  std::set<OpId> read_by(const std::vector<OpRequest>& ops) const {
+    const std::map<std::string_view, ValueId> values = values_by_name(program_);
+    std::vector<ValueId> read;
+    for (const OpRequest& op : ops)
+      for (const std::string& operand : op.operands)
+        if (const auto value = values.find(operand); value != values.end())
+          read.push_back(value->second);
+    return before(read);
+  }
+
+  /// The arguments that stay, those of cotangents, and these ops.
+  void add_others(ProgramBuilder& builder, const std::set<OpId>& ops) {
+    for (const Argument& argument : program_.arguments) {
+      const Value& value = program_.value(argument.value);
+      if (std::find(arguments_.begin(), arguments_.end(), argument.value) == arguments_.end())
+        builder.argument(value.name, value.type, std::nullopt, argument.on);
+    }
+    add_cotangents(program_, checks_, request_.of, of_, builder);
+    builder.thread(program_.threads[0].name, program_.threads[0].devices);
+    for (const OpId op : ops)
+      builder.op(request_of(program_, program_.op(op)));
+  }
+
+  std::map<std::string, std::string> go_back(BackwardPass& pass) {
+    for (size_t v = 0; v < linear_.size(); ++v)
+      if (linear_[v])
+        pass.want(ValueId(v));
+    give_cotangents(request_.of, of_, pass);
+    const std::vector<OpId>& order = program_.threads[0].issue_order;
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      const std::optional<std::string> error = pass.go_back(*id);
+      ORRERY_CHECK(!error, "a linear op has a backward rule");
+    }
+    return cotangents_of(request_.with_respect_to, arguments_, pass);
+  }
+
+  const Program& program_;
+  const Checks checks_;
+  const TransposeRequest& request_;
+  Diagnostics& diagnostics_;
+  std::vector<ValueId> of_;
+  std::vector<ValueId> arguments_;
+  std::vector<bool> linear_;  // per value, whether it depends on the arguments
+};
+
+}  // namespace
+
+Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
+                  Diagnostics& diagnostics) {
+  return Transposed(program, checks, request, diagnostics).run();
+}
+
+}  // namespace orrery

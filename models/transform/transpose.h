@@ -1,0 +1,27 @@
+#pragma once
+
+// The transpose of a program that is linear in some arguments (JAX's linear_transpose).
+
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/program/program.h"
+#include "models/program/rules.h"
+#include "models/transform/named.h"
+
+namespace orrery {
+
+struct TransposeRequest {
+  Origin origin;
+  std::vector<NamedAt> of;               // values, which are linear in the arguments
+  std::vector<NamedAt> with_respect_to;  // arguments
+};
+
+/// The program that takes the cotangents ct_ID of the values and gives those of the arguments,
+/// under the names ct_ID. It has no longer these arguments, and of the ops those that the backward
+/// ones read. Adds an error for an op on the way that is not linear, or that adds something else to
+/// what is; the program is then not transformed.
+Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
+                  Diagnostics& diagnostics);
+
+}  // namespace orrery

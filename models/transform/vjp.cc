@@ -1,0 +1,203 @@
+#include "models/transform/vjp.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/builder.h"
+#include "models/program/did_you_mean.h"
+#include "models/transform/backward_pass.h"
+#include "models/transform/program_copy.h"
+
+namespace orrery {
+
+namespace {
+
+/// Ops of which the collectives are started on stream 1: each as soon as its operand is made, if
+/// that is not by a collective too. It is done just before the first op that reads it, or at the
+/// end.
+class Overlapped {
+ public:
+  /// Those of `again` run where they stand: started early they would live as long as those that are
+  /// kept.
+  Overlapped(const std::vector<OpRequest>& ops, std::set<std::string> again)
+      : again_(std::move(again)) {
+    std::map<std::string, size_t> makers;
+    std::vector<std::vector<size_t>> starting(ops.size() + 1);  // after so many ops
+    for (size_t i = 0; i < ops.size(); ++i) {
+      size_t ready = 0;
+      for (const std::string& operand : ops[i].operands)
+        if (const auto maker = makers.find(operand); maker != makers.end())
+          ready = std::max(ready, can_start(ops[maker->second]) ? i : maker->second + 1);
+      if (can_start(ops[i]))
+        starting[ready].push_back(i);
+      for (size_t r = 0; r <= ops[i].other_results.size(); ++r)
+        makers.emplace(ops[i].result_name(r), i);
+    }
+    for (size_t i = 0; i <= ops.size(); ++i) {
+      for (const size_t each : starting[i])
+        start(ops[each]);
+      if (i < ops.size() && !can_start(ops[i]))
+        add(ops[i]);
+    }
+    for (const std::string& name : order_)
+      end(name);
+  }
+
+  std::vector<OpRequest> take() { return std::move(ops_); }
+
+ private:
+  bool can_start(const OpRequest& op) const {
+    return rules(op.kind).family == Family::Collective && !over_no_axes(op.attributes) &&
+           !again_.contains(op.name);
+  }
+
+  void add(OpRequest op) {
+    for (const std::string& operand : op.operands)
+      end(operand);
+    ops_.push_back(std::move(op));
+  }
+
+  void start(OpRequest op) {
+    OpRequest done;
+    done.name = op.name;
+    done.kind = OpKind::Done;
+    op.name += ".start";
+    done.operands = {op.name};
+    op.issue = Issue::Start;
+    op.attributes.set("stream", int64_t{1});
+    order_.push_back(done.name);
+    add(std::move(op));
+    open_.emplace(order_.back(), std::move(done));
+  }
+
+  void end(const std::string& name) {
+    const auto found = open_.find(name);
+    if (found == open_.end())
+      return;
+    ops_.push_back(std::move(found->second));
+    open_.erase(found);
+  }
+
+  std::set<std::string> again_;
+  std::vector<OpRequest> ops_;
+  std::map<std::string, OpRequest> open_;  // the ends of those that run, by their results
+  std::vector<std::string> order_;         // of the starts
+};
+
+class Vjp {
+ public:
+  Vjp(const Program& program, Checks checks, const VjpRequest& request, Diagnostics& diagnostics)
+      : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {}
+
+  Program run() {
+    if (!is_straight(program_, request_.origin, diagnostics_))
+      return unchanged();
+    of_ = named_results(program_, request_.of, Differentiated::Floats, diagnostics_);
+    arguments_ =
+        named_arguments(program_, request_.with_respect_to, Differentiated::Floats, diagnostics_);
+    const std::vector<OpId> again = recomputed();
+    if (!diagnostics_.empty())
+      return unchanged();
+
+    Diagnostics refused("");
+    std::vector<OpRequest> backward;
+    std::set<std::string> made_again;
+    std::map<std::string, std::string> results;
+    try {
+      ProgramBuilder draft(program_.mesh, checks_, refused);
+      add_forward(draft);
+      refused.throw_if_any();
+      BackwardPass pass(program_, checks_, draft, refused);
+      for (const OpId op : again)
+        pass.recompute(op);
+      results = go_back(pass);
+      backward = pass.added();
+      made_again = pass.made_again();
+    } catch (const InputError& error) {
+      report_refused(error, request_.origin, diagnostics_);
+    }
+    if (!diagnostics_.empty())
+      return unchanged();
+
+    ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
+    add_forward(builder);
+    if (request_.overlap)
+      backward = Overlapped(backward, std::move(made_again)).take();
+    for (OpRequest& op : backward)
+      builder.op(std::move(op));
+    for (const auto& [name, value] : results)
+      builder.name_also(value, name, request_.origin);
+    return builder.finish();
+  }
+
+ private:
+  /// What is given back after an error.
+  Program unchanged() const { return program_; }
+
+  std::vector<OpId> recomputed() {
+    std::vector<OpId> ops;
+    std::set<std::string_view> unknown;
+    for (const NamedAt& each : request_.recompute)
+      unknown.insert(each.name);
+    for (size_t i = 0; i < program_.ops.size(); ++i) {
+      const Op& op = program_.ops[i];
+      const bool named = unknown.erase(op.name) > 0;
+      if ((named || request_.recompute_all) && !op.results.empty() && op.issue == Issue::Sync)
+        ops.emplace_back(i);
+    }
+    for (const NamedAt& each : request_.recompute)
+      if (unknown.contains(each.name))
+        diagnostics_.add(each.origin,
+                         fmt::format("expected the id of an op, got \"{}\"", each.name));
+    return ops;
+  }
+
+  /// The arguments, those of cotangents too, and the ops of the forward pass.
+  void add_forward(ProgramBuilder& builder) {
+    copy_arguments(program_, builder);
+    add_cotangents(program_, checks_, request_.of, of_, builder);
+    builder.thread(program_.threads[0].name, program_.threads[0].devices);
+    for (const OpId op : program_.threads[0].issue_order)
+      builder.op(request_of(program_, program_.op(op)));
+    for (const auto& [name, value] : program_.other_names)
+      builder.name_also(program_.value(value).name, name, std::nullopt);
+  }
+
+  /// The cotangents of the arguments, by the names that they get.
+  std::map<std::string, std::string> go_back(BackwardPass& pass) {
+    const std::vector<bool> wanted = dependents(program_, arguments_, Differentiated::Floats);
+    for (size_t v = 0; v < wanted.size(); ++v)
+      if (wanted[v])
+        pass.want(ValueId(v));
+    give_cotangents(request_.of, of_, pass);
+    const std::vector<OpId>& order = program_.threads[0].issue_order;
+    for (auto id = order.rbegin(); id != order.rend(); ++id)
+      if (const auto error = pass.go_back(*id))
+        diagnostics_.add(program_.op(*id).origin.value_or(request_.origin),
+                         fmt::format("expected an op that has a gradient between the values of "
+                                     "\"with_respect_to\" and \"of\", got \"{}\": {}",
+                                     program_.op(*id).name, *error));
+    return cotangents_of(request_.with_respect_to, arguments_, pass);
+  }
+
+  const Program& program_;
+  const Checks checks_;
+  const VjpRequest& request_;
+  Diagnostics& diagnostics_;
+  std::vector<ValueId> of_;
+  std::vector<ValueId> arguments_;
+};
+
+}  // namespace
+
+Program vjp(const Program& program, Checks checks, const VjpRequest& request,
+            Diagnostics& diagnostics) {
+  return Vjp(program, checks, request, diagnostics).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,103 @@
+// "transform": {"transpose": ...}: the program that it makes, and what is refused. The adjoint
+// identity is in tests/verifier/adjoint_test.cc.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+/// On {x: 2}: "w", s32[2] on a device, which varies; "c", s32[2], the same on both; and
+/// `cotangent`.
+std::string with(const std::string& program, const std::string& cotangent,
+                 const std::string& keys = R"("of": ["r"], "with_respect_to": ["w"])") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"w": {"shape": [4], "dtype": "s32", "spec": ["x"]}, )"
+                 R"("c": {"shape": [2], "dtype": "s32"}, "ct_r": )" +
+                 cotangent + "}";
+  small.program = program;
+  small.more = R"("transform": {"transpose": {)" + keys + "}}";
+  return small.text();
+}
+
+const std::string kInvarying = R"({"shape": [2], "dtype": "s32"})";
+const std::string kVarying = R"({"shape": [4], "dtype": "s32", "spec": ["x"]})";
+
+/// The arguments; the ops, a line each: "r.bwd = pvary(ct_r)"; then the names of cotangents.
+std::string made(const std::string& text) {
+  const Scenario scenario = read_scenario("f", text);
+  const Program& program = scenario.program;
+  std::string lines;
+  for (const Argument& argument : program.arguments)
+    lines += program.value(argument.value).name + " ";
+  lines += "\n";
+  for (const Op& op : program.ops) {
+    std::string operands;
+    for (const ValueId operand : op.operands)
+      operands += (operands.empty() ? "" : ", ") + program.value(operand).name;
+    lines += op.name + " = " + op_name(op.kind, op.issue) + "(" + operands + ")\n";
+  }
+  for (const auto& [name, value] : program.other_names)
+    lines += name + " = " + program.value(value).name + "\n";
+  return lines;
+}
+
+TEST_CASE("transpose: the program has the ops that go back, and those whose values they read") {
+  CHECK(made(with(R"([{"id": "d", "op": "add", "of": ["c", "c"]}, )"
+                  R"({"id": "unread", "op": "neg", "of": "c"}, )"
+                  R"({"id": "p", "op": "mul", "of": ["w", "d"]}, )"
+                  R"({"id": "r", "op": "psum", "of": "p", "axis_name": "x"}])",
+                  kInvarying)) ==
+        "c ct_r \n"
+        "d = add(c, c)\n"
+        "r.bwd = pvary(ct_r)\n"
+        "p.bwd = mul(r.bwd, d)\n"
+        "ct_w = p.bwd\n");
+}
+
+TEST_CASE("transpose: zeros may be added and padded with") {
+  CHECK(made(with(R"([{"id": "z", "op": "full", "shape": [], "fill_value": 0, "dtype": "s32"}, )"
+                  R"({"id": "s", "op": "add", "of": ["w", "z"]}, )"
+                  R"({"id": "r", "op": "pad", "of": ["s", "z"], "padding_config": [[0, 0, 0]]}])",
+                  kVarying))
+            .ends_with("ct_w = r.bwd.2\n"));
+}
+
+/// After the file and the place.
+std::string error_of(const std::string& program, const std::string& cotangent = kVarying) {
+  const std::string message = refusal(with(program, cotangent));
+  return message.substr(message.find(": ") + 2);
+}
+
+TEST_CASE("transpose: what is not linear is refused") {
+  const std::string expected =
+      "/program/0: expected an op that is linear in what depends on \"with_respect_to\", got "
+      "\"r\": ";
+  CHECK(error_of(R"([{"id": "r", "op": "mul", "of": ["w", "w"]}])") ==
+        expected + "mul is not linear in both operands together");
+  CHECK(error_of(R"([{"id": "r", "op": "div", "of": ["c", "w"]}])") ==
+        expected + "div is not linear in another operand than the first");
+  CHECK(error_of(R"([{"id": "r", "op": "max", "of": ["w", "w"]}])") ==
+        expected + "max is not linear");
+  CHECK(error_of(R"([{"id": "r", "op": "add", "of": ["w", "c"]}])") ==
+        expected + "its operand \"c\" does not depend on them, and is no constant of zeros");
+  CHECK(error_of(R"([{"id": "r", "op": "select_n", "of": ["w", "c", "c"]}])") ==
+        expected + "select_n is not linear in its first operand");
+  CHECK(error_of(R"([{"id": "r", "op": "pmean", "of": "w", "axis_name": "x"}])", kInvarying) ==
+        expected + "pmean from s32 to f32 is not linear");
+  CHECK(
+      error_of(R"([{"id": "r", "op": "neg", "of": "c"}])", kInvarying) ==
+      "/transform/transpose/of/0: expected a value that depends on \"with_respect_to\", got \"r\"");
+}
+
+}  // namespace
+}  // namespace orrery

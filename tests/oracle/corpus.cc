@@ -1,0 +1,169 @@
+#include "tests/oracle/corpus.h"
+
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "models/array/text.h"
+#include "models/program/rules.h"
+
+namespace orrery::test {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kComparisons = {"moved", "exact", "fold", "bound"};
+constexpr std::array<std::string_view, 3> kTopologies = {"ring", "fully_connected", "switch"};
+
+void require(bool condition, const std::string& what) {
+  if (!condition)
+    throw std::runtime_error("a corpus line: " + what);
+}
+
+/// The tensors of all devices, of bits in hexadecimal that follow one another.
+std::vector<Tensor> tensors(const std::string& dtype_text, const std::vector<int64_t>& extents,
+                            std::string_view bits) {
+  const std::optional<Dtype> dtype = dtype_named(dtype_text);
+  require(dtype.has_value(), "unknown dtype " + dtype_text);
+  const auto digits = static_cast<size_t>(2 * itemsize(*dtype).count());
+  const Shape shape{extents};
+  std::vector<Tensor> result;
+  while (!bits.empty()) {
+    Tensor& tensor = result.emplace_back(*dtype, shape);
+    require(bits.size() >= digits * static_cast<size_t>(tensor.elements()), "too few bits");
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      uint64_t word = 0;
+      const char* const end = bits.data() + digits;
+      require(std::from_chars(bits.data(), end, word, 16).ptr == end, "a digit is not one");
+      set_element_bits(tensor, i, word);
+      bits.remove_prefix(digits);
+    }
+  }
+  return result;
+}
+
+/// Per device its elements' bits, as a scenario has them.
+Json bits_of(const std::vector<Tensor>& per_device) {
+  Json lists = Json::array();
+  for (const Tensor& tensor : per_device) {
+    Json& list = lists.emplace_back(Json::array());
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      list.push_back(element_bits(tensor, i));
+  }
+  return lists;
+}
+
+/// On each device: one tensor is of all, and an empty array has no bits.
+std::vector<Tensor> on_all(std::vector<Tensor> tensors, size_t devices, const std::string& dtype,
+                           const std::vector<int64_t>& extents) {
+  if (tensors.empty())
+    tensors.emplace_back(dtype_named(dtype).value(), Shape{extents});
+  if (tensors.size() == 1)
+    tensors.resize(devices, Tensor(tensors.front()));
+  require(tensors.size() == devices, "a number of elements that is not the devices'");
+  return tensors;
+}
+
+Json cluster(size_t devices, size_t index) {
+  Json flops;
+  for (const Dtype dtype : all_dtypes())
+    flops[name(dtype)] = "1 TFLOP/s";
+  return {{"devices", devices},           {"topology", kTopologies[index % kTopologies.size()]},
+          {"bandwidth", "50 GB/s"},       {"latency", "1 us"},
+          {"memory_bandwidth", "1 TB/s"}, {"flops", flops}};
+}
+
+/// The ops, where those that reduce over a group name the algorithm.
+Json folding_by_one_shot(Json ops) {
+  for (Json& op : ops) {
+    const auto named = op.at("op").get<std::string>();
+    const std::optional<OpName> found = op_named(named);
+    require(found.has_value(), "unknown op " + named);
+    const OpRules& of = rules(found->kind);
+    if (of.family == Family::Collective && of.form.combine != Combine::None)
+      op["algorithm"] = "one_shot";
+  }
+  return ops;
+}
+
+}  // namespace
+
+std::string_view name(Comparison comparison) {
+  return kComparisons[static_cast<size_t>(comparison)];
+}
+
+std::vector<Numerics> numerics_of(std::string_view line) {
+  if (Json::parse(line).at("numerics") == "ieee")
+    return {Numerics::XlaCpu, Numerics::Ieee};
+  return {Numerics::XlaCpu};
+}
+
+Case read_case(std::string_view line, size_t index, Numerics numerics) {
+  const Json given = Json::parse(line);
+  size_t devices = 1;
+  for (const auto& [axis, size] : given.at("mesh").items())
+    devices *= size.get<size_t>();
+  Json scenario = {{"orrery", 1},
+                   {"check_types", given.value("check_types", false)},
+                   {"cluster", cluster(devices, index)},
+                   {"mesh", given.at("mesh")},
+                   {"arrays", Json::object()},
+                   {"program", given.at("program")},
+                   {"outputs", Json::array()}};
+  if (given.contains("transform"))
+    scenario["transform"] = given.at("transform");
+  if (numerics == Numerics::XlaCpu) {
+    scenario["numerics"] = "xla-cpu";
+    scenario["program"] = folding_by_one_shot(given.at("program"));
+  }
+  for (const auto& [id, array] : given.at("arrays").items()) {
+    const auto dtype = array.at(0).get<std::string>();
+    const auto shape = array.at(1).get<std::vector<int64_t>>();
+    const auto bits = array.at(2).get<std::string>();
+    scenario["arrays"][id] = {
+        {"local_shape", shape},
+        {"dtype", dtype},
+        {"encoding", "bits"},
+        {"per_device", bits_of(on_all(tensors(dtype, shape, bits), devices, dtype, shape))}};
+    if (array.size() > 3)
+      scenario["arrays"][id]["varying"] = array.at(3);
+  }
+  Case made{{}, numerics, {}};
+  for (const auto& [id, result] : given.at("results").items()) {
+    const auto comparison = result.at(0).get<std::string>();
+    const auto dtype = result.at(1).get<std::string>();
+    const auto shape = result.at(2).get<std::vector<int64_t>>();
+    const auto bits = result.at(3).get<std::string>();
+    const auto* const known = std::find(kComparisons.begin(), kComparisons.end(), comparison);
+    require(known != kComparisons.end(), "unknown comparison " + comparison);
+    made.expected.push_back({id, static_cast<Comparison>(known - kComparisons.begin()),
+                             on_all(tensors(dtype, shape, bits), devices, dtype, shape)});
+    scenario["outputs"].push_back(id);
+  }
+  made.scenario = scenario.dump();
+  return made;
+}
+
+std::string with_expectation(const Case& made, const Expected& expected) {
+  Json scenario = Json::parse(made.scenario);
+  scenario["expect"] = Json::array(
+      {{{"values", {{expected.name, bits_of(expected.per_device)}}}, {"encoding", "bits"}}});
+  return scenario.dump(1) + "\n";
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw std::runtime_error("cannot read " + path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace orrery::test

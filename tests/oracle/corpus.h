@@ -1,0 +1,51 @@
+#pragma once
+
+// A corpus of programs with what JAX computed of them: one program a line, as tools/oracle writes
+// it (corpus.py there).
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/array/numerics.h"
+#include "models/array/tensor.h"
+
+namespace orrery::test {
+
+/// How a result is compared, from the strictest to the loosest.
+enum class Comparison : uint8_t {
+  Moved,  // bit for bit, NaNs too
+  Exact,  // bit for bit, where all NaNs are one
+  Fold,   // as Exact by Numerics::XlaCpu, where one_shot folds; else as Bound
+  Bound,  // by the bounds on the roundings of both
+};
+std::string_view name(Comparison comparison);
+
+struct Expected {
+  std::string name;  // of the value
+  Comparison comparison = Comparison::Exact;
+  std::vector<Tensor> per_device;
+};
+
+struct Case {
+  std::string scenario;  // as text; all of `expected` are outputs
+  Numerics numerics;
+  std::vector<Expected> expected;
+};
+
+/// By XlaCpu all reductions name the algorithm one_shot. `index` selects one of several topologies.
+/// Throws for a line that has another form.
+Case read_case(std::string_view line, size_t index, Numerics numerics);
+
+/// By which JAX's results are ours: XlaCpu, and Ieee where that differs by roundings alone.
+std::vector<Numerics> numerics_of(std::string_view line);
+
+/// The scenario, with an expectation: the value has the elements that JAX computed. That is of
+/// their bits, where NaNs are compared by bits.
+std::string with_expectation(const Case& made, const Expected& expected);
+
+/// The lines of a file. Throws where it cannot be read.
+std::vector<std::string> lines_of(const std::string& path);
+
+}  // namespace orrery::test

@@ -1,0 +1,77 @@
+// --algorithm: which ops it sets, and what is refused.
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+const std::string kScenario = R"({"orrery": 1, "name": "small",
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", "memory": "1 MiB"},
+  "mesh": {"x": 2},
+  "arrays": {"a": {"shape": [4], "dtype": "s32", "spec": ["x"], "init": "iota"}},
+  "program": [
+    {"id": "free", "op": "psum", "of": "a", "axis_name": "x"},
+    {"id": "named", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+    {"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"},
+    {"id": "started", "op": "done", "of": "s"},
+    {"id": "other", "op": "pmax", "of": "a", "axis_name": "x"}],
+  "outputs": ["free", "named", "started", "other"]})";
+
+Ran run_with(const std::vector<std::string>& settings) {
+  const TemporaryFolder folder;
+  std::vector<std::string> arguments = {"run", folder.file("small.json", kScenario), "--format",
+                                        "json"};
+  for (const std::string& setting : settings)
+    arguments.insert(arguments.end(), {"--algorithm", setting});
+  return ran(arguments);
+}
+
+/// "ring": of the op's entry in a JSON report.
+std::string algorithm_of(const Ran& run, const std::string& op) {
+  const size_t entry = run.out.find("\"id\": \"" + op + "\"");
+  REQUIRE(entry != std::string::npos);
+  const std::string key = "\"algorithm\": \"";
+  const size_t begin = run.out.find(key, entry) + key.size();
+  return run.out.substr(begin, run.out.find('"', begin) - begin);
+}
+
+TEST_CASE("--algorithm: sets the ops of that name that name none, also started ones") {
+  const Ran plain = run_with({});
+  CHECK(algorithm_of(plain, "free") != "one_shot");
+  const Ran set = run_with({"psum=one_shot"});
+  CHECK(set.outcome == Outcome::Holds);
+  CHECK(algorithm_of(set, "free") == "one_shot");
+  CHECK(algorithm_of(set, "named") == "ring");
+  CHECK(algorithm_of(set, "s") == "one_shot");
+  CHECK(algorithm_of(set, "other") == algorithm_of(plain, "other"));
+  const Ran both = run_with({"psum=one_shot", "pmax=recursive_doubling"});
+  CHECK(algorithm_of(both, "free") == "one_shot");
+  CHECK(algorithm_of(both, "other") == "recursive_doubling");
+}
+
+std::string refused(const std::vector<std::string>& settings) {
+  const Ran run = run_with(settings);
+  CHECK(run.outcome == Outcome::WrongInput);
+  return run.err;
+}
+
+TEST_CASE("--algorithm: refuses what is no op, no algorithm of it, or given twice") {
+  const std::string ops = refused({"psim=ring"});
+  CHECK(ops.starts_with("--algorithm: expected one of psum, pmean, pmax, "));
+  CHECK(ops.ends_with(", got \"psim\"; did you mean \"psum\"?\n"));
+  CHECK(refused({"add=ring"}).starts_with("--algorithm: expected one of psum, "));
+  CHECK(refused({"psum"}) == "--algorithm: expected psum=ALGORITHM, got \"psum\"\n");
+  CHECK(refused({"psum=one_shut"}) ==
+        "--algorithm: expected one of ring, recursive_doubling, in_switch, one_shot for psum, got "
+        "\"one_shut\"; did you mean \"one_shot\"?\n");
+  CHECK(refused({"psum=ring", "psum=one_shot"}) == "--algorithm: psum is given twice\n");
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,61 @@
+#include "tools/cli/algorithm_option.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/did_you_mean.h"
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "tools/cli/inputs.h"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kAlgorithm = "--algorithm";
+
+void require_one_of(const std::vector<std::string_view>& names, std::string_view name,
+                    std::string_view after) {
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    refuse(kAlgorithm, fmt::format("expected one of {}{}, got \"{}\"{}", fmt::join(names, ", "),
+                                   after, name, did_you_mean(name, names)));
+}
+
+OpKind collective_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OpRules& op : all_rules())
+    if (op.family == Family::Collective)
+      names.push_back(op.name);
+  require_one_of(names, name, "");
+  const auto named = [&](const OpRules& op) { return op.name == name; };
+  return std::find_if(all_rules().begin(), all_rules().end(), named)->kind;
+}
+
+}  // namespace
+
+void set_algorithms(Program& program, const std::vector<std::string>& settings) {
+  std::map<OpKind, std::string> chosen;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    const std::string_view op = std::string_view(setting).substr(0, equals);
+    const OpKind kind = collective_named(op);
+    if (equals == std::string::npos)
+      refuse(kAlgorithm, fmt::format("expected {0}=ALGORITHM, got \"{0}\"", op));
+    const std::string algorithm = setting.substr(equals + 1);
+    std::vector<std::string_view> names;
+    for (const Algorithm* each : algorithms_for(kind))
+      names.push_back(each->name);
+    require_one_of(names, algorithm, fmt::format(" for {}", op));
+    if (!chosen.emplace(kind, algorithm).second)
+      refuse(kAlgorithm, fmt::format("{} is given twice", op));
+  }
+  for (Op& op : program.ops)
+    if (const auto found = chosen.find(op.kind);
+        found != chosen.end() && op.site && !op.attributes.has("algorithm"))
+      op.attributes.set("algorithm", found->second);
+}
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+"""python3 tools/oracle --programs N --seed S: random programs with what JAX computes of them, one a line."""
+
+import argparse
+import random
+import sys
+import time
+
+from corpus import corpus_line, gradient_line
+from generator import Generator
+from gradients import random_gradient, run_gradients
+from oracle import run_programs
+
+# Programs that are compiled together.
+BATCH = 200
+
+
+def gradients(programs: int, seed: int) -> None:
+    generator, rng = Generator(seed), random.Random(seed)
+    begun = time.monotonic()
+    for first in range(0, programs, BATCH):
+        batch = [random_gradient(generator, rng) for _ in range(min(BATCH, programs - first))]
+        for gradient, line in zip(batch, run_gradients(batch, rng)):
+            print(gradient_line(gradient, line["found"], line["states"]))
+        done = first + len(batch)
+        print(f"oracle: {done} gradients in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="oracle", description=__doc__)
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
+    given = parser.parse_args()
+    if given.gradients:
+        return gradients(given.programs, given.seed)
+    generator = Generator(given.seed)
+    begun = time.monotonic()
+    for first in range(0, given.programs, BATCH):
+        batch = []
+        for i in range(first, min(first + BATCH, given.programs)):
+            program = generator.next()
+            batch.append((program, program.outputs(all_results=i % 8 == 7)))
+        for (program, outputs), found in zip(batch, run_programs(batch)):
+            print(corpus_line(program, outputs, found))
+        done = first + len(batch)
+        print(f"oracle: {done} programs in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

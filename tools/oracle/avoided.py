@@ -1,0 +1,118 @@
+"""What is avoided, or run in another way, since JAX 0.10.2 is wrong or refuses: each with its reason."""
+
+from typing import Any
+
+from dtypes import Dtype
+from program import Op, Program, Value
+
+# Ops of floats that have a gradient in JAX.
+_WITH_GRADIENT = (
+    "psum", "pmean", "all_gather", "psum_scatter", "all_to_all", "pswapaxes", "ppermute", "pshuffle",
+    "add", "sub", "mul", "div", "max", "min", "neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos",
+    "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
+    "broadcast_in_dim", "dynamic_slice", "dynamic_update_slice", "optimization_barrier", "reduce_sum", "reduce_max",
+    "reduce_min", "dot_general",
+)  # fmt: skip
+
+# Those of which the start has a lowering for the CPU.
+_STARTED = ("psum", "all_gather", "psum_scatter", "all_to_all", "ppermute")
+
+
+def has_start(op: str, axes: tuple[str, ...], given: dict[str, Any], elements: int) -> bool:
+    """Else the sync op is run, whose result is done(start(x)). Over no axes a start gives no future. Empty arrays, a
+    psum over unequal groups and an untiled psum_scatter refuse to be lowered; so does an all_to_all with another
+    concat_axis than split_axis, which is more than one operation, and untiled it squeezes a future."""
+    if op not in _STARTED or not axes or elements == 0:
+        return False
+    if op in ("psum_scatter", "all_to_all") and not given["tiled"]:
+        return False
+    if op == "all_to_all" and given["split_axis"] != given["concat_axis"]:
+        return False
+    return equal(given.get("axis_index_groups"))
+
+
+def has_states(op: Op) -> bool:
+    """JAX's check of states refuses groups, and psum over no axes of what varies nowhere; pbroadcast is not run as such."""
+    named = op.parameters.get("axis_name") != [] and "axis_index_groups" not in op.parameters
+    return named and op.name != "pbroadcast"
+
+
+def has_cotangent(x: Value) -> bool:
+    """Special floats would be everywhere in a gradient, and roundings to 8 bits."""
+    return x.dtype.is_float and x.dtype.bits > 8 and not x.nan and not x.tiny and x.elements > 0
+
+
+def has_gradient(op: Op, passed: list[Value]) -> bool:
+    """JAX cannot go back through an untiled all_to_all with another concat_axis than split_axis, nor through pbroadcast,
+    nor to the padding value of a pad alone, nor through a select_n of one case. Ours has no rule for take yet."""
+    if op.name not in _WITH_GRADIENT or any(not has_cotangent(x) for x in (*passed, *op.results)):
+        return False
+    if op.name == "pad" and op.operands[0] not in passed:
+        return False
+    if op.name == "select_n" and len(op.operands) == 2:
+        return False
+    if op.name == "all_to_all" and not op.parameters["tiled"]:
+        return bool(op.parameters["split_axis"] == op.parameters["concat_axis"])
+    return True
+
+
+def equal(groups: list[list[int]] | None) -> bool:
+    return groups is None or len({len(group) for group in groups}) == 1
+
+
+def mean_over(groups: list[list[int]] | None) -> bool:
+    """pmean divides by the size of the first group, also in a group of another size."""
+    return equal(groups)
+
+
+def mean_of(x: Value, over_no_axes: bool) -> bool:
+    """Over no axes JAX divides a pred by 1 without making it s32 first; that gives f64 with 64-bit types enabled, and
+    f32 else. Ours is f32, as over any axis."""
+    return not (over_no_axes and x.dtype.kind == "pred")
+
+
+def pairs_over_no_axes() -> int:
+    """Over no axes JAX gives zeros where the perm has no pair, and ours is the identity whatever the perm."""
+    return 1
+
+
+def tiles_of(x: Value) -> bool:
+    """A psum_scatter or a tiled all_gather of an empty array refuses to be lowered."""
+    return x.elements > 0
+
+
+def extremum_of(x: Value) -> bool:
+    """XLA's extrema on the CPU may skip NaNs, take the first of -0 and +0, and flush subnormals."""
+    return not (x.nan or x.minus_zero or x.tiny)
+
+
+def arithmetic_on(x: Value) -> bool:
+    """XLA's arithmetic on the CPU flushes subnormals of f32, bf16 and f64 to zero."""
+    return not x.tiny
+
+
+def converts_to_integer(x: Value) -> bool:
+    """A rounded number near an integer may become either of two."""
+    return not x.tiny and x.comparison in ("moved", "exact")
+
+
+def is_constant(x: Value, y: Value) -> bool:
+    """Of x and x XLA knows the difference and how they compare, and makes constants of all that follows, of which sums
+    may have another sign of zero."""
+    return x.name == y.name
+
+
+def has_subnormals(dtype: Dtype) -> bool:
+    """XLA on the CPU may move elements of bf16 as f32, whose subnormals it flushes."""
+    return dtype.name != "bf16"
+
+
+def keeps_payload(dtype: Dtype) -> bool:
+    """XLA on the CPU moves elements of bf16 and of 8 bits as wider floats, and makes all their NaNs one."""
+    return not dtype.is_float or dtype.name in ("f16", "f32", "f64")
+
+
+def divides_integers(program: Program, divisor: Value) -> bool:
+    """XLA folds a division of a constant by a constant zero as it compiles, and the process ends with a floating point
+    exception. Any result may become a constant, as x - x does, and no argument."""
+    return divisor.name in program.data

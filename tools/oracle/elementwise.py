@@ -1,0 +1,143 @@
+"""Random elementwise ops."""
+
+import math
+from dataclasses import replace
+
+import avoided
+import facts
+from dtypes import DTYPES
+from maker import LocalMaker
+from program import Op, Value, loosest
+
+BINARY = ("add", "sub", "mul", "div", "max", "min")
+UNARY = ("neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos")
+COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+# Arguments of exp and the like, and those of sin and cos, are not large.
+MOST_EXPONENT = 8.0
+
+
+def _arithmetic(m: LocalMaker, op: str, x: Value, y: Value) -> Value | None:
+    shape = x.shape if x.rank else y.shape
+    if not x.dtype.is_float:
+        if op == "div" and not avoided.divides_integers(m.program, y):
+            return None
+        if op == "sub" and avoided.is_constant(x, y):
+            return None
+        return facts.exact(m.name(), x.dtype, shape, [x, y])
+    nan = x.nan or y.nan
+    if op in ("add", "sub"):
+        # XLA may join a product and a sum to one operation with one rounding.
+        return facts.rounded(
+            m.name(), [x, y], shape, x.magnitude + y.magnitude, integral=True, nan=nan,
+            minus_zero=x.minus_zero or y.minus_zero, certain=not (x.product or y.product),
+        )  # fmt: skip
+    if op == "mul":
+        # XLA multiplies the factors of two means first.
+        return facts.rounded(
+            m.name(), [x, y], shape, x.magnitude * y.magnitude, integral=True, nan=nan, minus_zero=True, product=True,
+            nonzero=x.nonzero and y.nonzero, certain=not (x.product or y.product),
+        )  # fmt: skip
+    # A zero below gives infinities and NaNs; a number that is not zero is at least 1/16.
+    least = 2.0**-4
+    exact_divisor = y.nonzero and y.comparison in ("moved", "exact")
+    return facts.rounded(
+        m.name(), [x, y], shape, x.magnitude / least if exact_divisor else x.magnitude, nan=nan or not exact_divisor,
+        minus_zero=True, product=True, certain=not (x.product or y.product),
+    )  # fmt: skip
+
+
+def binary(m: LocalMaker, op: str) -> Op | None:
+    x = m.x
+    if op in ("add", "sub", "mul", "div") and x.dtype.kind == "pred":
+        return None
+    scalar = m.rng.random() < 0.2
+    y = m.other(x.dtype, () if scalar else x.shape)
+    operands = [x, y] if m.rng.random() < 0.5 else [y, x]
+    if op in ("max", "min"):
+        shape = operands[0].shape if operands[0].rank else operands[1].shape
+        result = facts.extremum(m.name(), operands, shape)
+    else:
+        result = _arithmetic(m, op, *operands)
+    return m.op(op, operands, result)
+
+
+def unary(m: LocalMaker, op: str) -> Op | None:
+    x = m.x
+    if op == "neg":
+        if x.dtype.kind == "pred":
+            return None
+        if not x.dtype.is_float:
+            return m.op(op, [x], facts.exact(m.name(), x.dtype, x.shape, [x]))
+        # We make all NaNs one, and XLA changes their sign.
+        comparison = loosest(["exact", x.comparison])
+        return m.op(op, [x], replace(facts.moved(m.name(), [x], x.shape), minus_zero=True, comparison=comparison))
+    if not x.dtype.is_float or x.magnitude > MOST_EXPONENT:
+        return None
+    return m.op(op, [x], _transcendental(m, op, x))
+
+
+def _transcendental(m: LocalMaker, op: str, x: Value) -> Value | None:
+    if x.comparison not in ("moved", "exact") and op in ("log", "rsqrt", "sqrt"):
+        return None  # near zero the result of a rounded operand may be anything
+    magnitude = math.exp(x.magnitude) if op == "exp" else MOST_EXPONENT
+    nan = x.nan or op in ("log", "rsqrt", "sqrt")
+    # Near the ends of their range exp and logistic would be subnormal in f8.
+    if x.dtype.bits == 8 and op in ("exp", "logistic") and x.magnitude > 2:
+        return None
+    return facts.rounded(
+        m.name(), [x], x.shape, magnitude, nan=nan, minus_zero=True, certain=op == "sqrt",
+        product=op in ("exp", "rsqrt"),
+    )  # fmt: skip
+
+
+def compare(m: LocalMaker, op: str) -> Op | None:
+    x = m.x
+    y = m.other(x.dtype, x.shape)
+    if not (avoided.arithmetic_on(x) and avoided.arithmetic_on(y)) or avoided.is_constant(x, y):
+        return None
+    return m.op(op, [x, y], facts.exact(m.name(), DTYPES["pred"], x.shape, [x, y]))
+
+
+def select_n(m: LocalMaker) -> Op | None:
+    x = m.x
+    count = m.rng.randint(1, 3)
+    cases = [x] + [m.other(x.dtype, x.shape) for _ in range(count - 1)]
+    if count == 3 or m.rng.random() < 0.3:
+        which = m.constant_argument("s32", m.which_shape(), lambda: m.rng.randint(0, count - 1))
+    else:
+        which = m.constant_argument("pred", m.which_shape(), lambda: m.rng.randint(0, min(1, count - 1)))
+    m.rng.shuffle(cases)
+    return m.op("select_n", [which, *cases], facts.moved(m.name(), cases, x.shape))
+
+
+def convert_element_type(m: LocalMaker) -> Op | None:
+    x = m.x
+    to = DTYPES[m.rng.choice(list(DTYPES))]
+    name = m.name()
+    if to == x.dtype:
+        result: Value | None = facts.moved(name, [x], x.shape)
+    elif not x.dtype.is_float and not to.is_float:
+        result = facts.exact(name, to, x.shape, [x])
+    elif not to.is_float:
+        if not avoided.converts_to_integer(x):
+            return None
+        result = facts.exact(name, to, x.shape, [x])
+    elif not x.dtype.is_float:
+        most = 1.0 if x.dtype.kind == "pred" else 2.0 ** x.dtype.bits
+        if most > to.largest:
+            return None
+        base = facts.exact(name, to, x.shape, [x], magnitude=most, integral=True)
+        result = base if base is None or most <= to.integers else replace(base, comparison="fold", rounded=True)
+    else:
+        if not avoided.arithmetic_on(x) or x.magnitude > to.largest:
+            return None
+        wider = to.bits > x.dtype.bits and not (x.dtype.name == "bf16" and to.name == "f16")
+        result = replace(facts.moved(name, [x], x.shape), dtype=to)
+        if wider:
+            # XLA may leave out the rounding to the narrow dtype, before.
+            loose = "bound" if x.rounded else "exact"
+        else:
+            loose = "exact" if x.integral and x.magnitude <= to.integers else "fold"
+            result = replace(result, rounded=loose == "fold" or x.rounded, integral=loose == "exact")
+        result = replace(result, comparison=loosest([x.comparison, loose]))
+    return m.op("convert_element_type", [x], result, {"new_dtype": to.name})

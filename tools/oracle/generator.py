@@ -1,0 +1,97 @@
+"""Random programs of collectives and local ops."""
+
+import random
+
+from arguments import new_argument
+from collectives import Form, random_collective
+from coverage import Coverage, choices
+from dtypes import DTYPES, Dtype
+from local_ops import random_local_op, takes_values
+from program import Op, Program, Value
+
+MESHES = (
+    {"x": 2}, {"x": 3}, {"x": 4}, {"x": 5}, {"x": 6}, {"x": 7}, {"x": 8},
+    {"x": 2, "y": 2}, {"x": 2, "y": 3}, {"x": 3, "y": 2}, {"x": 2, "y": 4}, {"x": 4, "y": 2}, {"x": 1, "y": 4},
+    {"x": 2, "y": 2, "z": 2}, {"x": 2, "y": 1, "z": 3}, {"x": 1, "y": 2, "z": 2},
+)  # fmt: skip
+
+# Of an op that is tried, how many operands.
+TRIES = 8
+# How many of the rarest ops are tried for the next one of a program.
+RAREST = 12
+
+
+class Generator:
+    """Programs in a sequence that depends on the seed alone. Rare ops, dtypes and forms are preferred."""
+
+    def __init__(self, seed: int):
+        self.rng = random.Random(seed)
+        self.coverage = Coverage()
+        self.made = 0
+
+    def next(self) -> Program:
+        deep = self.made % 2 == 0
+        self.made += 1
+        program = Program(dict(self.rng.choice(MESHES)))
+        dtype = self._dtype()
+        # Special floats may be moved, compared and selected only, so they have programs of their own.
+        kinds = ["small", "fractions", "positive"] + (["special"] if dtype.is_float else [])
+        kind = self.rng.choice(kinds)
+        length = self.rng.randint(5, 10) if deep else self.rng.randint(2, 8)
+        last: Value | None = None
+        while len(program.ops) < length or (deep and max(program.depth.values()) < 3):
+            chained = last is not None and (deep or self.rng.random() < 0.4)
+            op = self._op(program, last if chained else None, last.dtype if chained and last else dtype, kind)
+            if op:
+                last = op.results[0]
+        return program
+
+    def _dtype(self) -> Dtype:
+        """Half of the times the rarest; comparisons and conversions bring some dtypes often."""
+        if self.rng.random() < 0.5:
+            return DTYPES[self.rng.choice(list(DTYPES))]
+        return min(DTYPES.values(), key=lambda dtype: self.coverage.of_dtype[dtype.name])
+
+    def _op(self, program: Program, x: Value | None, dtype: Dtype, kind: str) -> Op | None:
+        """Adds an op of x, or of a new argument."""
+        found = choices(program.mesh, dtype.name)
+        if x is not None:
+            found = [(op, form) for op, form in found if form or takes_values(op)]
+        self.rng.shuffle(found)
+        found.sort(key=lambda choice: self.coverage.least(choice[0], dtype.name, choice[1]))
+        rarest = found[:RAREST] + self.rng.sample(found, min(RAREST, len(found)))
+        for name, form in rarest:
+            for _ in range(1 if x else TRIES):
+                values, data = list(program.values), dict(program.data)
+                op = self._try(program, name, form, x, dtype, kind)
+                if op:
+                    program.add_op(op)
+                    self.coverage.add(op, dtype.name, form)
+                    return op
+                program.values, program.data = values, data
+        return self._op(program, None, dtype, kind) if x else None
+
+    def _try(
+        self, program: Program, name: str, form: Form | None, x: Value | None, dtype: Dtype, kind: str
+    ) -> Op | None:
+        if x is None and (form or takes_values(name)):
+            x = new_argument(self.rng, program, dtype, self._shape(program), kind)
+        if form:
+            assert x
+            return random_collective(self.rng, program, name, x, form)
+        return random_local_op(self.rng, program, name, x, dtype, kind)
+
+    def _shape(self, program: Program) -> tuple[int, ...]:
+        """Often with an extent that a group divides."""
+        extents = [1, 2, 3, 4, *program.mesh.values(), program.devices]
+        shape: list[int] = []
+        for _ in range(self.rng.choice((0, 1, 1, 1, 2, 2, 2, 3))):
+            extent = self.rng.choice(extents)
+            size = extent
+            for other in shape:
+                size *= other
+            if size <= 12:
+                shape.append(extent)
+        if self.rng.random() < 0.02:
+            shape = [0, *shape[:1]]
+        return tuple(shape)

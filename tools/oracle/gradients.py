@@ -1,0 +1,159 @@
+"""Programs with the transform vjp, and what jax.vjp computes of them under shard_map."""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+
+import avoided
+from arguments import new_argument
+from generator import Generator
+from jax_program import run_ops
+from program import Op, Program, Value
+
+MOST_DEPTH = 6
+
+
+@dataclass
+class Gradient:
+    """The cotangents of float arguments of a program, of one value's."""
+
+    program: Program
+    of: Value
+    arguments: list[Value]
+    typed: bool  # whether states are checked
+    overlap: bool
+    recompute: list[str] | str
+
+    def cotangent(self) -> str:
+        return "ct_" + self.of.name
+
+    def transform(self) -> dict[str, Any]:
+        vjp: dict[str, Any] = {"of": self.of.name, "with_respect_to": [x.name for x in self.arguments]}
+        if self.overlap:
+            vjp["overlap"] = True
+        if self.recompute:
+            vjp["recompute"] = self.recompute
+        return {"vjp": vjp}
+
+
+def _slice(program: Program, of: Value) -> list[Op]:
+    """The ops that `of` depends on, in order."""
+    needed = {of.name}
+    kept = []
+    for op in reversed(program.ops):
+        if any(result.name in needed for result in op.results):
+            kept.append(op)
+            needed.update(operand.name for operand in op.operands)
+    return kept[::-1]
+
+
+def _gradient_of(program: Program, of: Value, typed: bool) -> tuple[list[Op], list[Value]] | None:
+    """The ops of the slice, and the arguments with a gradient; nothing where there is none, or none in JAX."""
+    ops = _slice(program, of)
+    if not ops:
+        return None
+    read = [operand for op in ops for operand in op.operands]
+    arguments = {x.name: x for x in read if x.name in program.data and avoided.has_cotangent(x)}
+    active = set(arguments)
+    depth = {name: 0 for name in active}
+    for op in ops:
+        if typed and not avoided.has_states(op):
+            return None
+        passed = [x for x in op.operands if x.name in active]
+        if not passed:
+            continue
+        floats = [result for result in op.results if result.dtype.is_float]
+        if op.name in ("pargmax", "pargmin") or (floats and not avoided.has_gradient(op, passed)):
+            return None
+        for result in floats:
+            active.add(result.name)
+            depth[result.name] = 1 + max(depth[x.name] for x in passed)
+    if of.name not in active or depth[of.name] > MOST_DEPTH:
+        return None
+    return ops, list(arguments.values())
+
+
+def random_gradient(generator: Generator, rng: random.Random) -> Gradient:
+    while True:
+        program = generator.next()
+        typed = rng.random() < 0.5
+        candidates = [x for op in program.ops for x in op.results if avoided.has_cotangent(x)]
+        rng.shuffle(candidates)
+        for of in candidates:
+            found = _gradient_of(program, of, typed)
+            if found is None:
+                continue
+            ops, arguments = found
+            kept = Program(program.mesh)
+            names = {x.name for op in ops for x in op.operands}
+            kept.data = {name: data for name, data in program.data.items() if name in names}
+            kept.values = program.values
+            kept.ops = ops
+            recompute: list[str] | str = []
+            if rng.random() < 0.3:
+                recompute = "all" if rng.random() < 0.5 else [rng.choice(ops).results[0].name]
+            return Gradient(kept, of, arguments, typed, rng.random() < 0.3, recompute)
+
+
+def _mapped(gradient: Gradient, states: dict[str, list[str]]) -> Any:
+    """A function of the arguments and of the cotangent, of all devices, the devices along dimension 0. Where states are
+    checked, the copies of a cotangent that is invarying are added first."""
+    program = gradient.program
+    devices = jax.devices()[: program.devices]
+    mesh = Mesh(np.array(devices).reshape(*program.mesh.values()), tuple(program.mesh))
+    ops = program.json_ops()
+    names = [x.name for x in gradient.arguments]
+
+    def of_one_device(arguments: dict[str, Any], cotangent: Any, used: Any) -> tuple[dict[str, Any], Any]:
+        values = {name: x[0] for name, x in arguments.items()}
+        cotangent = cotangent[0]
+
+        def forward(floats: dict[str, Any]) -> Any:
+            return run_ops(ops, {**values, **floats}, started=False)[gradient.of.name]
+
+        result, pull = jax.vjp(forward, {name: values[name] for name in names})
+        if gradient.typed:
+            varying = [axis for axis in program.mesh if axis in jax.typeof(result).manual_axis_type.varying]
+            states[gradient.of.name] = varying
+            missing = tuple(axis for axis in program.mesh if axis not in varying)
+            cotangent = lax.psum(cotangent, missing) if missing else cotangent
+        found = pull(cotangent)[0]
+        results = {"ct_" + name: x[None] for name, x in found.items()}
+        results[gradient.cotangent()] = cotangent[None]
+        return results, used
+
+    spec = PartitionSpec(tuple(program.mesh))
+    return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=gradient.typed)
+
+
+def _data(gradient: Gradient, rng: random.Random) -> tuple[Any, ...]:
+    """What the function of a gradient takes."""
+    scratch = Program(gradient.program.mesh)
+    new_argument(rng, scratch, gradient.of.dtype, gradient.of.shape, rng.choice(["small", "fractions"]))
+    return gradient.program.data, scratch.data["v0"], np.zeros(gradient.program.devices, np.int32)
+
+
+def run_gradients(gradients: list[Gradient], rng: random.Random) -> list[dict[str, Any]]:
+    """What JAX finds for each, and the axes over which the cotangent of `of` varies where states are checked. Where JAX
+    refuses the states of a program, it is run without the check."""
+    lines: list[dict[str, Any]] = [{} for _ in gradients]
+    for devices in sorted({gradient.program.devices for gradient in gradients}):
+        chosen = [i for i, gradient in enumerate(gradients) if gradient.program.devices == devices]
+        given = [_data(gradients[i], rng) for i in chosen]
+        for i, arguments in zip(chosen, given):
+            try:
+                jax.eval_shape(_mapped(gradients[i], {}), *arguments)
+            except ValueError:
+                gradients[i].typed = False
+        states: list[dict[str, list[str]]] = [{} for _ in chosen]
+        functions = [_mapped(gradients[i], state) for i, state in zip(chosen, states)]
+        together = jax.jit(lambda arguments, functions=functions: [f(*a) for f, a in zip(functions, arguments)])
+        for i, state, (found, _) in zip(chosen, states, together(given)):
+            lines[i] = {"found": {name: np.asarray(x) for name, x in found.items()}, "states": state}
+        jax.clear_caches()
+    return lines

@@ -1,0 +1,116 @@
+"""A program of a scenario in JAX: one call of jax.lax for each op."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+from jax._src.lax import parallel
+
+import avoided
+from dtypes import DTYPES
+
+Array = Any
+_STARTS: dict[str, Callable[..., Any]] = {
+    "psum": parallel.psum_start,
+    "all_gather": parallel.all_gather_start,
+    "psum_scatter": parallel.psum_scatter_start,
+    "all_to_all": parallel.all_to_all_start,
+    "ppermute": parallel.ppermute_start,
+}
+_EXECUTION = ("id", "op", "of")
+
+
+def _pbroadcast(x: Array, axes: tuple[str, ...], source: int) -> Array:
+    """pbroadcast has no lowering for the CPU."""
+    return lax.all_gather(x, axes)[source] if axes else x
+
+
+_COLLECTIVES: dict[str, Callable[..., Array]] = {
+    "psum": lax.psum,
+    "pmean": lax.pmean,
+    "pmax": lax.pmax,
+    "pmin": lax.pmin,
+    "pargmax": lambda x, axes: parallel.pargmax(x, axes[0]),
+    "pargmin": lambda x, axes: parallel.pargmin(x, axes[0]),
+    "all_gather": lax.all_gather,
+    "psum_scatter": lax.psum_scatter,
+    "all_to_all": lax.all_to_all,
+    "pswapaxes": lax.pswapaxes,
+    "ppermute": lax.ppermute,
+    "pshuffle": lax.pshuffle,
+    "pbroadcast": _pbroadcast,
+}
+
+
+def _alike(operands: list[Array]) -> list[Array]:
+    """Scalars beside arrays, as arrays."""
+    shape = next((x.shape for x in operands if x.ndim), ())
+    return [jnp.broadcast_to(x, shape) for x in operands]
+
+
+def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
+    """Ops whose parameters jax.lax has under other names, or none at all."""
+    if op == "convert_element_type":
+        return lax.convert_element_type(operands[0], DTYPES[given["new_dtype"]].numpy)
+    if op == "full":
+        return lax.full(given["shape"], given["fill_value"], DTYPES[given["dtype"]].numpy)
+    if op == "iota":
+        return lax.broadcasted_iota(DTYPES[given["dtype"]].numpy, given["shape"], given["dimension"])
+    if op == "concatenate":
+        return lax.concatenate(operands, given["dimension"])
+    if op == "split":
+        return lax.split(operands[0], given["sizes"], given["axis"])
+    if op == "dynamic_slice":
+        return lax.dynamic_slice(operands[0], operands[1:], given["slice_sizes"])
+    if op == "dynamic_update_slice":
+        return lax.dynamic_update_slice(operands[0], operands[1], operands[2:])
+    if op == "take":
+        return jnp.take(operands[0], operands[1], given["axis"], mode=given["mode"])
+    if op in ("reduce_sum", "reduce_max", "reduce_min"):
+        return getattr(lax, op)(operands[0], given["axes"])
+    if op == "select_n":
+        which, *cases = operands
+        return lax.select_n(which, *cases)
+    if op == "pad":
+        return lax.pad(operands[0], operands[1], [tuple(entry) for entry in given["padding_config"]])
+    if op == "optimization_barrier":
+        return lax.optimization_barrier(operands)
+    if op == "dot_general":
+        (contracted, batch) = given["dimension_numbers"]
+        dtype = given.get("preferred_element_type")
+        return lax.dot_general(
+            operands[0], operands[1], (contracted, batch), preferred_element_type=dtype and DTYPES[dtype].numpy
+        )
+    if op in ("add", "sub", "mul", "div", "max", "min", "eq", "ne", "lt", "le", "gt", "ge"):
+        return getattr(lax, op)(*_alike(operands))
+    return getattr(lax, op)(*operands, **given)
+
+
+def run_ops(ops: list[dict[str, Any]], values: dict[str, Array], started: bool = True) -> dict[str, Array]:
+    """All values after the ops of a scenario's program, on one device under shard_map. Without `started`, started
+    collectives run at once."""
+    values = dict(values)
+    for op in ops:
+        given = {key: value for key, value in op.items() if key not in _EXECUTION}
+        of = op.get("of", [])
+        operands = [values[name] for name in ([of] if isinstance(of, str) else of)]
+        name = op["op"]
+        if "axis_name" in given:
+            axes = given.pop("axis_name")
+            axes = (axes,) if isinstance(axes, str) else tuple(axes)
+            starts = started and name.endswith("_start")
+            name = name.removesuffix("_start")
+            if name in ("axis_index", "axis_size"):
+                result = jnp.asarray(getattr(lax, name)(axes), jnp.int32)
+            elif starts and avoided.has_start(name, axes, given, operands[0].size):
+                result = _STARTS[name](operands[0], axes, **given)
+            else:
+                result = _COLLECTIVES[name](operands[0], axes, **given)
+        elif name == "done":
+            result = operands[0].done() if hasattr(operands[0], "done") else operands[0]
+        else:
+            result = _local(name, operands, given)
+        names = op["id"] if isinstance(op["id"], list) else [op["id"]]
+        values.update(zip(names, result if isinstance(result, (list, tuple)) else [result]))
+    return values

@@ -1,0 +1,57 @@
+"""What the makers of random local ops share."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arguments import new_argument
+from dtypes import DTYPES, Dtype
+from program import Op, Program, Value
+
+# Of the results of an op on a device.
+MOST_ELEMENTS = 24
+
+
+class LocalMaker:
+    """Makes an op whose first operand is `x`."""
+
+    def __init__(self, rng: random.Random, program: Program, x: Value, kind: str):
+        self.rng = rng
+        self.program = program
+        self.x = x
+        self.kind = kind  # of further arguments, as for new_argument()
+
+    def name(self) -> str:
+        return self.program.next_name()
+
+    def other(self, dtype: Dtype, shape: tuple[int, ...]) -> Value:
+        """Another operand: an earlier value, or a new argument."""
+        fits = [v for v in self.program.values if v.dtype == dtype and v.shape == shape]
+        if fits and self.rng.random() < 0.75:
+            return self.rng.choice(fits)
+        return new_argument(self.rng, self.program, dtype, shape, self.kind)
+
+    def constant_argument(self, dtype: str, shape: tuple[int, ...], element: Callable[[], int]) -> Value:
+        """A new argument of the given integers."""
+        whole = (self.program.devices, *shape)
+        count = int(np.prod(whole, dtype=np.int64))
+        data = np.array([element() for _ in range(count)]).astype(DTYPES[dtype].numpy).reshape(whole)
+        return self.program.add_argument(Value(self.name(), DTYPES[dtype], shape, "moved"), data)
+
+    def which_shape(self) -> tuple[int, ...]:
+        return () if self.rng.random() < 0.3 else self.x.shape
+
+    def op(
+        self, op: str, operands: list[Value], result: Value | None, parameters: dict[str, Any] | None = None
+    ) -> Op | None:
+        return self.ops(op, operands, [result] if result else [], parameters)
+
+    def ops(
+        self, op: str, operands: list[Value], results: list[Value], parameters: dict[str, Any] | None = None
+    ) -> Op | None:
+        """Nothing without results, or with large ones."""
+        if not results or sum(result.elements for result in results) > MOST_ELEMENTS:
+            return None
+        return Op(tuple(results), op, tuple(operands), parameters or {})

@@ -1,0 +1,46 @@
+"""Runs many programs in JAX at once: those on one number of devices in one jit, each under its own shard_map."""
+
+import os
+from typing import Any
+
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+
+import jax  # noqa: E402  # reads the flags
+import numpy as np  # noqa: E402
+from jax.sharding import Mesh, PartitionSpec  # noqa: E402
+
+from jax_program import run_ops  # noqa: E402
+from program import Program, Value  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_platforms", "cpu")
+
+Results = dict[str, np.ndarray]  # [device, ...]
+
+
+def _mapped(program: Program, outputs: list[Value]) -> Any:
+    """A function of the arguments of all devices, the devices along dimension 0."""
+    mesh = Mesh(np.array(jax.devices()[: program.devices]).reshape(*program.mesh.values()), tuple(program.mesh))
+    ops = program.json_ops()
+
+    def of_one_device(arguments: dict[str, Any], used: Any) -> tuple[dict[str, Any], Any]:
+        values = run_ops(ops, {name: x[0] for name, x in arguments.items()})
+        return {value.name: values[value.name][None] for value in outputs}, used
+
+    devices = PartitionSpec(tuple(program.mesh))
+    return jax.shard_map(of_one_device, mesh=mesh, in_specs=devices, out_specs=devices, check_vma=False)
+
+
+def run_programs(programs: list[tuple[Program, list[Value]]]) -> list[Results]:
+    """The outputs of each program."""
+    results: list[Results] = [{} for _ in programs]
+    for devices in sorted({program.devices for program, _ in programs}):
+        chosen = [i for i, (program, _) in enumerate(programs) if program.devices == devices]
+        functions = [_mapped(*programs[i]) for i in chosen]
+        together = jax.jit(lambda arguments, functions=functions: [f(*a) for f, a in zip(functions, arguments)])
+        # A shard_map that uses no argument, beside others in one jit, refuses to be compiled.
+        used = np.zeros(devices, np.int32)
+        for i, (found, _) in zip(chosen, together([(programs[i][0].data, used) for i in chosen])):
+            results[i] = {name: np.asarray(x) for name, x in found.items()}
+    jax.clear_caches()  # none of it comes again
+    return results

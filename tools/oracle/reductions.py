@@ -1,0 +1,77 @@
+"""Random reductions along dimensions, and products."""
+
+
+import facts
+from dtypes import DTYPES
+from maker import LocalMaker
+from program import Op, Value
+
+
+def _axes(m: LocalMaker) -> tuple[list[int], tuple[int, ...], int]:
+    axes = m.rng.sample(range(m.x.rank), m.rng.randint(min(1, m.x.rank), m.x.rank))
+    kept = tuple(extent for d, extent in enumerate(m.x.shape) if d not in axes)
+    terms = 1
+    for d in axes:
+        terms *= m.x.shape[d]
+    return axes, kept, terms
+
+
+def reduce_sum(m: LocalMaker) -> Op | None:
+    x = m.x
+    if x.dtype.kind == "pred":
+        return None
+    axes, shape, terms = _axes(m)
+    result: Value | None
+    if not x.dtype.is_float:
+        result = facts.exact(m.name(), x.dtype, shape, [x])
+    else:
+        # XLA sums in an order of its own, and may join the sum with a product.
+        result = facts.rounded(
+            m.name(), [x], shape, x.magnitude * max(terms, 1), integral=True, collective=True, certain=False
+        )
+    return m.op("reduce_sum", [x], result, {"axes": axes})
+
+
+def extreme(m: LocalMaker, op: str) -> Op | None:
+    axes, shape, terms = _axes(m)
+    if terms == 0:
+        return None
+    return m.op(op, [m.x], facts.extremum(m.name(), [m.x], shape), {"axes": axes})
+
+
+def dot_general(m: LocalMaker) -> Op | None:
+    x = m.x
+    batch = 1 if x.rank >= 2 and m.rng.random() < 0.4 else 0
+    dimensions = m.rng.sample(range(x.rank), x.rank)
+    batches, rest = dimensions[:batch], dimensions[batch:]
+    contracted = rest[: m.rng.randint(0, min(2, len(rest)))]
+    free = [m.rng.randint(1, 3) for _ in range(m.rng.randint(0, 1))]
+    # The other operand has its dimensions in the order batch, contracted, free.
+    y = m.other(x.dtype, tuple(x.shape[d] for d in batches + contracted) + tuple(free))
+    numbers = [
+        [contracted, list(range(batch, batch + len(contracted)))],
+        [batches, list(range(batch))],
+    ]
+    left = [extent for d, extent in enumerate(x.shape) if d not in batches + contracted]
+    shape = tuple([x.shape[d] for d in batches] + left + free)
+    parameters: dict[str, object] = {"dimension_numbers": numbers}
+    dtype = x.dtype
+    wider = {"s8": "s32", "s16": "s32", "u8": "u32", "f16": "f32", "bf16": "f32"}
+    if dtype.name in wider and m.rng.random() < 0.3:
+        dtype = DTYPES[wider[dtype.name]]
+        parameters["preferred_element_type"] = dtype.name
+    terms = 1
+    for d in contracted:
+        terms *= x.shape[d]
+    result: Value | None
+    if not x.dtype.is_float:
+        result = facts.exact(m.name(), dtype, shape, [x, y])
+    elif x.nan or y.nan:
+        return None
+    else:
+        # A product of which nothing is summed keeps its sign of zero in XLA.
+        magnitude = x.magnitude * y.magnitude * max(terms, 1)
+        result = facts.rounded(
+            m.name(), [x, y], shape, magnitude, dtype=dtype, product=True, minus_zero=True, certain=False,
+        )  # fmt: skip
+    return m.op("dot_general", [x, y], result, parameters)

@@ -1,0 +1,45 @@
+"""Random ops without operands: indices, sizes and constants."""
+
+
+from dtypes import DTYPES, Dtype
+from maker import LocalMaker
+from program import Op, Value
+
+
+def _axes(m: LocalMaker) -> object:
+    names = m.rng.sample(list(m.program.mesh), m.rng.randint(0, len(m.program.mesh)))
+    return names[0] if len(names) == 1 else names
+
+
+def axis_index(m: LocalMaker, _: Dtype) -> Op | None:
+    return m.op("axis_index", [], Value(m.name(), DTYPES["s32"], (), "exact"), {"axis_name": _axes(m)})
+
+
+def axis_size(m: LocalMaker, _: Dtype) -> Op | None:
+    result = Value(m.name(), DTYPES["s32"], (), "exact", constant=True)
+    return m.op("axis_size", [], result, {"axis_name": _axes(m)})
+
+
+def _shape(m: LocalMaker, least: int) -> list[int]:
+    return [m.rng.randint(1, 4) for _ in range(m.rng.randint(least, 2))]
+
+
+def full(m: LocalMaker, dtype: Dtype) -> Op | None:
+    shape = _shape(m, 0)
+    value = m.rng.randint(0, 1 if dtype.kind == "pred" or dtype.bits == 8 else 4)
+    result = Value(
+        m.name(), dtype, tuple(shape), "exact", magnitude=value, integral=True, nonzero=value != 0, constant=True
+    )
+    return m.op("full", [], result, {"shape": shape, "fill_value": value, "dtype": dtype.name})
+
+
+def iota(m: LocalMaker, dtype: Dtype) -> Op | None:
+    if dtype.kind == "pred":
+        return None
+    shape = _shape(m, 1)
+    along = m.rng.randrange(len(shape))
+    result = Value(m.name(), dtype, tuple(shape), "exact", magnitude=4, integral=True, constant=True)
+    return m.op("iota", [], result, {"dtype": dtype.name, "shape": shape, "dimension": along})
+
+
+SOURCES = {"axis_index": axis_index, "axis_size": axis_size, "full": full, "iota": iota}

@@ -1,0 +1,19 @@
+#pragma once
+
+// The whole array of an output, of which the devices hold parts.
+
+#include <optional>
+
+#include "models/array/tensor.h"
+#include "models/scenario/scenario.h"
+#include "simulator/values/values.h"
+
+namespace orrery {
+
+/// Each part from the first of the devices that have it. Along axes over which it is unreduced, the
+/// sum of the copies in their order, by the program's numerics; of pred as s32. Empty where a
+/// device has no value, as after a hang.
+std::optional<Tensor> assembled(const Scenario& scenario, const Boundary& boundary,
+                                const DeviceValues& values);
+
+}  // namespace orrery
