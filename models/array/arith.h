@@ -537,7 +537,7 @@ ORRERY_HOST_DEVICE constexpr Wide flushed_product(Wide r, Wide scaled) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
   if constexpr (kIsComplex<E>)
-    return {add(x.re, y.re), add(x.im, y.im)};
+    return {xla_cpu::add(x.re, y.re), xla_cpu::add(x.im, y.im)};
   else if constexpr (kIsFloat<E>)
     return round<E>(flushed(taken(x) + taken(y)));
   else
@@ -547,7 +547,7 @@ ORRERY_HOST_DEVICE constexpr E add(E x, E y) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E subtract(E x, E y) {
   if constexpr (kIsComplex<E>)
-    return {subtract(x.re, y.re), subtract(x.im, y.im)};
+    return {xla_cpu::subtract(x.re, y.re), xla_cpu::subtract(x.im, y.im)};
   else if constexpr (kIsFloat<E>)
     return round<E>(flushed(taken(x) - taken(y)));
   else
@@ -557,8 +557,8 @@ ORRERY_HOST_DEVICE constexpr E subtract(E x, E y) {
 template <class E>
 ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
   if constexpr (kIsComplex<E>) {
-    return {subtract(multiply(x.re, y.re), multiply(x.im, y.im)),
-            add(multiply(x.re, y.im), multiply(x.im, y.re))};
+    return {xla_cpu::subtract(xla_cpu::multiply(x.re, y.re), xla_cpu::multiply(x.im, y.im)),
+            xla_cpu::add(xla_cpu::multiply(x.re, y.im), xla_cpu::multiply(x.im, y.re))};
   } else if constexpr (kIsFloat<E>) {
     using Wide = decltype(taken(x));
     const Wide a = taken(x);

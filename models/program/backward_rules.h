@@ -31,6 +31,10 @@ Cotangents rsqrt(BackwardCall& call);
 Cotangents logistic(BackwardCall& call);
 Cotangents sin(BackwardCall& call);
 Cotangents cos(BackwardCall& call);
+Cotangents real(BackwardCall& call);
+Cotangents imag(BackwardCall& call);
+Cotangents conj(BackwardCall& call);
+Cotangents complex(BackwardCall& call);
 Cotangents select_n(BackwardCall& call);
 Cotangents convert_element_type(BackwardCall& call);
 

@@ -122,6 +122,38 @@ Cotangents cos(BackwardCall& call) {
   });
 }
 
+// The pairing of x with a cotangent is the real part of their product, as in JAX.
+
+Cotangents real(BackwardCall& call) {
+  return one(call, [&] {
+    const std::string zero = scalar(call, call.result_type().dtype, 0);
+    return op(call, OpKind::Complex, {call.cotangent(), zero});
+  });
+}
+
+Cotangents imag(BackwardCall& call) {
+  return one(call, [&] {
+    const std::string zero = scalar(call, call.result_type().dtype, 0);
+    return op(call, Neg, {op(call, OpKind::Complex, {zero, call.cotangent()})});
+  });
+}
+
+Cotangents conj(BackwardCall& call) {
+  return one(call, [&] {
+    const bool was_complex = is_complex(call.operand_type(0).dtype);
+    return op(call, was_complex ? Conj : Real, {call.cotangent()});
+  });
+}
+
+Cotangents complex(BackwardCall& call) {
+  Cotangents cotangents(2);
+  if (call.wants(0))
+    cotangents[0] = op(call, Real, {call.cotangent()});
+  if (call.wants(1))
+    cotangents[1] = op(call, Imag, {op(call, Neg, {call.cotangent()})});
+  return cotangents;
+}
+
 Cotangents select_n(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   for (size_t k = 1; k < call.operands(); ++k) {

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 bool has_cotangent(Dtype dtype, Differentiated what) {
-  return what == Differentiated::Floats ? is_float(dtype) : dtype != Dtype::Pred;
+  return what == Differentiated::Inexact ? is_inexact(dtype) : dtype != Dtype::Pred;
 }
 
 using ByName = std::map<std::string_view, ValueId>;
@@ -33,10 +33,11 @@ std::vector<ValueId> found(const Program& program, const ByName& values, std::st
     }
     const ValueType& type = program.value(value->second).type;
     if (type.future || !has_cotangent(type.dtype, what))
-      diagnostics.add(each.origin,
-                      fmt::format("expected {} of {}, got \"{}\", {}", kind,
-                                  what == Differentiated::Floats ? "floats" : "numbers", each.name,
-                                  text(type, program.mesh)));
+      diagnostics.add(
+          each.origin,
+          fmt::format("expected {} of {}, got \"{}\", {}", kind,
+                      what == Differentiated::Inexact ? "floats or complex numbers" : "numbers",
+                      each.name, text(type, program.mesh)));
     ids.push_back(value->second);
   }
   return ids;

@@ -17,9 +17,9 @@ struct NamedAt {
   Origin origin;
 };
 
-/// What a value must be of to have a cotangent: floats for a gradient, any numbers where all is
-/// linear.
-enum class Differentiated : uint8_t { Floats, Numbers };
+/// What a value must be of to have a cotangent: floats or complex numbers for a gradient, any
+/// numbers where all is linear.
+enum class Differentiated : uint8_t { Inexact, Numbers };
 
 /// The results of ops of these names. Adds an error for each that names none, or one without a
 /// cotangent.

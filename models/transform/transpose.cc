@@ -110,7 +110,7 @@ class Transposed {
     const std::string_view name = rules(op.kind).name;
     const Dtype from = program_.value(op.operands[positions.front()]).type.dtype;
     const Dtype to = program_.value(op.results.front()).type.dtype;
-    if (is_float(from) != is_float(to))
+    if (is_inexact(from) != is_inexact(to))
       return fmt::format("{} from {} to {} is not linear", name, orrery::name(from),
                          orrery::name(to));
     const auto not_in = [&](std::string_view where) {

@@ -97,9 +97,9 @@ class Vjp {
   Program run() {
     if (!is_straight(program_, request_.origin, diagnostics_))
       return unchanged();
-    of_ = named_results(program_, request_.of, Differentiated::Floats, diagnostics_);
+    of_ = named_results(program_, request_.of, Differentiated::Inexact, diagnostics_);
     arguments_ =
-        named_arguments(program_, request_.with_respect_to, Differentiated::Floats, diagnostics_);
+        named_arguments(program_, request_.with_respect_to, Differentiated::Inexact, diagnostics_);
     const std::vector<OpId> again = recomputed();
     if (!diagnostics_.empty())
       return unchanged();
@@ -170,7 +170,7 @@ class Vjp {
 
   /// The cotangents of the arguments, by the names that they get.
   std::map<std::string, std::string> go_back(BackwardPass& pass) {
-    const std::vector<bool> wanted = dependents(program_, arguments_, Differentiated::Floats);
+    const std::vector<bool> wanted = dependents(program_, arguments_, Differentiated::Inexact);
     for (size_t v = 0; v < wanted.size(); ++v)
       if (wanted[v])
         pass.want(ValueId(v));

@@ -30,11 +30,12 @@ std::vector<Tensor> tensors(const std::string& dtype_text, const std::vector<int
                             std::string_view bits) {
   const std::optional<Dtype> dtype = dtype_named(dtype_text);
   require(dtype.has_value(), "unknown dtype " + dtype_text);
-  const auto digits = static_cast<size_t>(2 * itemsize(*dtype).count());
+  const bool complex = is_complex(*dtype);
+  const auto digits = static_cast<size_t>(2 * itemsize(part_dtype(*dtype)).count());
   const Shape shape{extents};
   std::vector<Tensor> result;
   while (!bits.empty()) {
-    Tensor& tensor = result.emplace_back(*dtype, shape);
+    Tensor tensor = complex ? parts(Tensor(*dtype, shape)) : Tensor(*dtype, shape);
     require(bits.size() >= digits * static_cast<size_t>(tensor.elements()), "too few bits");
     for (int64_t i = 0; i < tensor.elements(); ++i) {
       uint64_t word = 0;
@@ -43,6 +44,7 @@ std::vector<Tensor> tensors(const std::string& dtype_text, const std::vector<int
       set_element_bits(tensor, i, word);
       bits.remove_prefix(digits);
     }
+    result.push_back(complex ? joined(tensor) : std::move(tensor));
   }
   return result;
 }
@@ -52,8 +54,14 @@ Json bits_of(const std::vector<Tensor>& per_device) {
   Json lists = Json::array();
   for (const Tensor& tensor : per_device) {
     Json& list = lists.emplace_back(Json::array());
-    for (int64_t i = 0; i < tensor.elements(); ++i)
-      list.push_back(element_bits(tensor, i));
+    if (is_complex(tensor.dtype())) {
+      const Tensor both = parts(tensor);
+      for (int64_t i = 0; i < both.elements(); i += 2)
+        list.push_back({element_bits(both, i), element_bits(both, i + 1)});
+    } else {
+      for (int64_t i = 0; i < tensor.elements(); ++i)
+        list.push_back(element_bits(tensor, i));
+    }
   }
   return lists;
 }

@@ -71,12 +71,16 @@ class Comparer {
   }
 
   static std::string difference(LogicalId device, const Tensor& got, const Tensor& want) {
+    const bool complex = is_complex(got.dtype());
+    const Tensor x = complex ? parts(got) : got;
+    const Tensor y = complex ? parts(want) : want;
     int64_t i = 0;
-    while (element_bits(got, i) == element_bits(want, i))
+    while (element_bits(x, i) == element_bits(y, i))
       ++i;
+    const int64_t element = complex ? i / 2 : i;
     return fmt::format("On device {}, element {} is {} ({:#x}), and JAX has {} ({:#x}).",
-                       device.index(), i, element_text(got, i), element_bits(got, i),
-                       element_text(want, i), element_bits(want, i));
+                       device.index(), element, element_text(got, element), element_bits(x, i),
+                       element_text(want, element), element_bits(y, i));
   }
 
   const DeviceValues& bounds(std::optional<DeviceValues>& known, RoundedBy rounded_by) {

@@ -6,6 +6,7 @@ import sys
 import time
 
 from corpus import corpus_line, gradient_line
+from dtypes import DTYPES
 from generator import Generator
 from gradients import random_gradient, run_gradients
 from oracle import run_programs
@@ -14,8 +15,8 @@ from oracle import run_programs
 BATCH = 200
 
 
-def gradients(programs: int, seed: int) -> None:
-    generator, rng = Generator(seed), random.Random(seed)
+def gradients(generator: Generator, programs: int, seed: int) -> None:
+    rng = random.Random(seed)
     begun = time.monotonic()
     for first in range(0, programs, BATCH):
         batch = [random_gradient(generator, rng) for _ in range(min(BATCH, programs - first))]
@@ -30,10 +31,11 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
+    parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     given = parser.parse_args()
+    generator = Generator(given.seed, given.dtypes.split(","))
     if given.gradients:
-        return gradients(given.programs, given.seed)
-    generator = Generator(given.seed)
+        return gradients(generator, given.programs, given.seed)
     begun = time.monotonic()
     for first in range(0, given.programs, BATCH):
         batch = []

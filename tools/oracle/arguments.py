@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +19,21 @@ def _small(rng: random.Random, dtype: Dtype) -> int:
     return rng.randint(-1, 1) if dtype.name.startswith("f8") else rng.randint(-4, 4)
 
 
-def _fraction(rng: random.Random) -> float:
-    return rng.uniform(2.0**-4, 1) * rng.choice((-1, 1))
+def _fraction(rng: random.Random, positive: bool) -> float:
+    size = rng.uniform(2.0**-4, 1)
+    return size if positive else size * rng.choice((-1, 1))
+
+
+def _complex_argument(
+    rng: random.Random, program: Program, dtype: Dtype, shape: tuple[int, ...], kind: str
+) -> Value:
+    """Both parts are arguments of this kind."""
+    scratch = Program(program.mesh)
+    facts, _ = (new_argument(rng, scratch, dtype.part, shape, kind) for _ in range(2))
+    re, im = scratch.data.values()
+    joined = np.stack([re, im], axis=-1).view(dtype.numpy).reshape(re.shape)
+    magnitude = min(2 * facts.magnitude, dtype.largest)
+    return program.add_argument(replace(facts, name=program.next_name(), dtype=dtype, magnitude=magnitude), joined)
 
 
 def _special_bits(rng: random.Random, dtype: Dtype) -> int:
@@ -49,6 +63,8 @@ def new_argument(
 ) -> Value:
     """`kind` is "small", "fractions", "positive" or "special"; integers that are not small take any
     bits."""
+    if dtype.is_complex:
+        return _complex_argument(rng, program, dtype, shape, kind)
     whole = (program.devices, *shape)
     count = int(np.prod(whole, dtype=np.int64))
     name = program.next_name()
@@ -68,6 +84,6 @@ def new_argument(
         largest = 1 if dtype.name.startswith("f8") else 4
         value = Value(name, dtype, shape, "moved", largest, integral=True)
         return program.add_argument(value, _array(dtype, elements, whole))
-    fractions = [abs(x) if kind == "positive" else x for x in (_fraction(rng) for _ in range(count))]
+    fractions = [_fraction(rng, kind == "positive") for _ in range(count)]
     value = Value(name, dtype, shape, "moved", 1, nonzero=True)
     return program.add_argument(value, _array(dtype, fractions, whole))

@@ -9,7 +9,7 @@ from program import Op, Program, Value
 _WITH_GRADIENT = (
     "psum", "pmean", "all_gather", "psum_scatter", "all_to_all", "pswapaxes", "ppermute", "pshuffle",
     "add", "sub", "mul", "div", "max", "min", "neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos",
-    "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
+    "real", "imag", "conj", "complex", "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
     "broadcast_in_dim", "dynamic_slice", "dynamic_update_slice", "optimization_barrier", "reduce_sum", "reduce_max",
     "reduce_min", "dot_general",
 )  # fmt: skip
@@ -39,7 +39,7 @@ def has_states(op: Op) -> bool:
 
 def has_cotangent(x: Value) -> bool:
     """Special floats would be everywhere in a gradient, and roundings to 8 bits."""
-    return x.dtype.is_float and x.dtype.bits > 8 and not x.nan and not x.tiny and x.elements > 0
+    return x.dtype.rounds and x.dtype.bits > 8 and not x.nan and not x.tiny and x.elements > 0
 
 
 def has_gradient(op: Op, passed: list[Value]) -> bool:
@@ -71,6 +71,11 @@ def mean_of(x: Value, over_no_axes: bool) -> bool:
     return not (over_no_axes and x.dtype.kind == "pred")
 
 
+def sum_of(x: Value) -> bool:
+    """XLA fails a check as it simplifies the sum of a complex constant over a group, and the process aborts."""
+    return not (x.dtype.is_complex and x.constant)
+
+
 def pairs_over_no_axes() -> int:
     """Over no axes JAX gives zeros where the perm has no pair, and ours is the identity whatever the perm."""
     return 1
@@ -89,6 +94,12 @@ def extremum_of(x: Value) -> bool:
 def arithmetic_on(x: Value) -> bool:
     """XLA's arithmetic on the CPU flushes subnormals of f32, bf16 and f64 to zero."""
     return not x.tiny
+
+
+def function_of_complex(x: Value) -> bool:
+    """Near a branch cut a rounded number may be on either side. On it, XLA's square root takes no notice of the sign of a
+    zero imaginary part."""
+    return x.nonzero and x.comparison == "moved" and not x.integral
 
 
 def converts_to_integer(x: Value) -> bool:

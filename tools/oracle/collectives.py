@@ -86,7 +86,9 @@ class Maker:
         x = self.x
         if x.dtype.kind == "pred":
             return facts.exact(self.name, DTYPES["s32"], shape, [x])
-        if not x.dtype.is_float:
+        if not avoided.sum_of(x):
+            return None
+        if not x.dtype.rounds:
             return facts.exact(self.name, x.dtype, shape, [x])
         if x.tiny and x.comparison == "moved":
             return facts.folded(self.name, x, shape)
@@ -102,7 +104,7 @@ class Maker:
         if not avoided.mean_of(x, self.form.axes == "none"):
             return None
         wide = DTYPES["f64" if x.dtype.bits == 64 else "f32"]
-        if x.dtype.is_float:
+        if x.dtype.rounds:
             sums = self._sum(x.shape)
             if sums is None:
                 return None
@@ -119,6 +121,8 @@ class Maker:
     pmin = pmax
 
     def pargmax(self) -> Value | None:
+        if self.x.dtype.is_complex:
+            return None
         ranks = facts.exact(self.name, DTYPES["s32"], self.x.shape, [self.x])
         if ranks is None or avoided.extremum_of(self.x):
             return ranks

@@ -40,6 +40,8 @@ def choices(mesh: dict[str, int], dtype: str) -> list[tuple[str, Form | None]]:
     for op in COLLECTIVES:
         if op == "psum_scatter" and dtype == "pred":
             continue
+        if op in ("pmax", "pmin", "pargmax", "pargmin") and DTYPES[dtype].is_complex:
+            continue
         found += [(op, form) for form in forms(op, mesh)]
     found += [(op, None) for op in LOCAL_OPS if accepts(op, DTYPES[dtype])]
     return found

@@ -10,13 +10,26 @@ import numpy as np
 class Dtype:
     name: str
     numpy: np.dtype
-    kind: str  # "pred", "signed", "unsigned" or "float"
-    integers: float  # of floats: the largest n such that all integers up to n are numbers of the dtype
-    largest: float  # of floats: results stay below it, so that no order of operations overflows
+    kind: str  # "pred", "signed", "unsigned", "float" or "complex"
+    integers: float  # of what rounds: the largest n such that all integers up to n are numbers of the dtype
+    largest: float  # of what rounds: results stay below it, so that no order of operations overflows
 
     @property
     def is_float(self) -> bool:
         return self.kind == "float"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "complex"
+
+    @property
+    def rounds(self) -> bool:
+        return self.is_float or self.is_complex
+
+    @property
+    def part(self) -> "Dtype":
+        """Of complex numbers the dtype of the parts."""
+        return DTYPES[{"c64": "f32", "c128": "f64"}.get(self.name, self.name)]
 
     @property
     def is_integer(self) -> bool:
@@ -50,12 +63,15 @@ DTYPES = {
         Dtype("f64", np.dtype(np.float64), "float", 2.0**53, 2.0**60),
         Dtype("f8e4m3fn", np.dtype(ml_dtypes.float8_e4m3fn), "float", 2.0**4, 2.0**8),
         Dtype("f8e5m2", np.dtype(ml_dtypes.float8_e5m2), "float", 2.0**3, 2.0**14),
+        # Squares are taken of magnitudes.
+        Dtype("c64", np.dtype(np.complex64), "complex", 2.0**24, 2.0**30),
+        Dtype("c128", np.dtype(np.complex128), "complex", 2.0**53, 2.0**30),
     )
 }
 
 
 def to_hex(array: np.ndarray) -> str:
-    """The elements' bits, row-major, each in hexadecimal of its full width."""
-    size = array.dtype.itemsize
+    """The elements' bits, row-major, each in hexadecimal of its full width; of complex numbers those of both parts."""
+    size = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
     big_endian = np.ascontiguousarray(array).reshape(-1).view(np.dtype(f"u{size}")).astype(f">u{size}")
     return big_endian.tobytes().hex()

@@ -37,6 +37,8 @@ def exact(name: str, dtype: Dtype, shape: tuple[int, ...], operands: list[Value]
 
 def extremum(name: str, operands: list[Value], shape: tuple[int, ...], collective: bool = False) -> Value | None:
     """Of floats that all have one order: elements of the operands. Of others a collective has rules of the CPU."""
+    if operands[0].dtype.is_complex:
+        return None
     result = moved(name, operands, shape)
     if avoided.extremum_of(result):
         return replace(result, comparison=loosest(["exact", result.comparison]))
@@ -68,9 +70,11 @@ def rounded(
     collective: bool = False,
     certain: bool = True,
 ) -> Value | None:
-    """Of an op of floats that rounds, as the CPU does by known rules where it is `certain`; nothing where a result
+    """Of an op of floats or complex numbers that rounds, as the CPU does by known rules where it is `certain`; nothing where a result
     could overflow or an operand be subnormal. `integral`: it makes integers of integers."""
     dtype = dtype or operands[0].dtype
+    # XLA adds no zeros, so a sum with a constant may have another sign of zero.
+    constants = any(x.constant for x in operands)
     facts = Value(
         name,
         dtype,
@@ -82,13 +86,12 @@ def rounded(
         minus_zero=minus_zero,
         product=product,
         rounded=True,
+        constant=constants and dtype.is_complex,
     )
     if magnitude > dtype.largest or any(x.tiny for x in operands):
         return None
     integers = integral and all(x.integral for x in operands)
     unsigned_zero = not collective or not any(x.minus_zero for x in operands)
-    # XLA adds no zeros, so a sum with a constant may have another sign of zero.
-    constants = any(x.constant for x in operands)
     if integers and magnitude <= dtype.integers and not facts.nan and unsigned_zero and not constants:
         if loosest([x.comparison for x in operands]) in ("moved", "exact"):
             return replace(facts, comparison="exact", integral=True, rounded=False)

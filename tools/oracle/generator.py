@@ -24,8 +24,9 @@ RAREST = 12
 class Generator:
     """Programs in a sequence that depends on the seed alone. Rare ops, dtypes and forms are preferred."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, dtypes: list[str]):
         self.rng = random.Random(seed)
+        self.dtypes = [DTYPES[name] for name in dtypes]  # of a program's first arguments
         self.coverage = Coverage()
         self.made = 0
 
@@ -35,7 +36,7 @@ class Generator:
         program = Program(dict(self.rng.choice(MESHES)))
         dtype = self._dtype()
         # Special floats may be moved, compared and selected only, so they have programs of their own.
-        kinds = ["small", "fractions", "positive"] + (["special"] if dtype.is_float else [])
+        kinds = ["small", "fractions", "positive"] + (["special"] if dtype.rounds else [])
         kind = self.rng.choice(kinds)
         length = self.rng.randint(5, 10) if deep else self.rng.randint(2, 8)
         last: Value | None = None
@@ -49,8 +50,8 @@ class Generator:
     def _dtype(self) -> Dtype:
         """Half of the times the rarest; comparisons and conversions bring some dtypes often."""
         if self.rng.random() < 0.5:
-            return DTYPES[self.rng.choice(list(DTYPES))]
-        return min(DTYPES.values(), key=lambda dtype: self.coverage.of_dtype[dtype.name])
+            return self.rng.choice(self.dtypes)
+        return min(self.dtypes, key=lambda dtype: self.coverage.of_dtype[dtype.name])
 
     def _op(self, program: Program, x: Value | None, dtype: Dtype, kind: str) -> Op | None:
         """Adds an op of x, or of a new argument."""

@@ -67,7 +67,7 @@ def _gradient_of(program: Program, of: Value, typed: bool) -> tuple[list[Op], li
         passed = [x for x in op.operands if x.name in active]
         if not passed:
             continue
-        floats = [result for result in op.results if result.dtype.is_float]
+        floats = [result for result in op.results if result.dtype.rounds]
         if op.name in ("pargmax", "pargmin") or (floats and not avoided.has_gradient(op, passed)):
             return None
         for result in floats:

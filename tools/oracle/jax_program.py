@@ -82,7 +82,7 @@ def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
         return lax.dot_general(
             operands[0], operands[1], (contracted, batch), preferred_element_type=dtype and DTYPES[dtype].numpy
         )
-    if op in ("add", "sub", "mul", "div", "max", "min", "eq", "ne", "lt", "le", "gt", "ge"):
+    if op in ("add", "sub", "mul", "div", "max", "min", "complex", "eq", "ne", "lt", "le", "gt", "ge"):
         return getattr(lax, op)(*_alike(operands))
     return getattr(lax, op)(*operands, **given)
 

@@ -27,6 +27,9 @@ _OF_VALUES: dict[str, _Make] = {
     **_named(elementwise.binary, elementwise.BINARY),
     **_named(elementwise.unary, elementwise.UNARY),
     **_named(elementwise.compare, elementwise.COMPARE),
+    **_named(elementwise.part, elementwise.OF_COMPLEX),
+    "conj": elementwise.conj,
+    "complex": elementwise.complex_,
     "select_n": elementwise.select_n,
     "convert_element_type": elementwise.convert_element_type,
     **movement.MOVEMENT,
@@ -47,7 +50,13 @@ def accepts(op: str, dtype: Dtype) -> bool:
     if op in ("axis_index", "axis_size"):
         return dtype.name == "s32"
     if op in ("exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos"):
-        return dtype.is_float
+        return dtype.rounds
+    if op in elementwise.OF_COMPLEX:
+        return dtype.is_complex
+    if op in ("conj", "complex"):
+        return dtype.name in elementwise.TO_COMPLEX or (op == "conj" and dtype.is_complex)
+    if op in ("max", "min", "lt", "le", "gt", "ge", "reduce_max", "reduce_min"):
+        return not dtype.is_complex
     if op in ("add", "sub", "mul", "div", "neg", "reduce_sum", "iota"):
         return dtype.kind != "pred"
     return True

@@ -127,7 +127,7 @@ def take(m: LocalMaker) -> Op | None:
     result = facts.moved(m.name(), [m.x], shape, zeros=True)
     if mode == "fill":  # with NaNs or the limits of the dtype
         result = replace(
-            result, comparison=loosest([m.x.comparison, "exact"]), nan=m.x.dtype.is_float, integral=False
+            result, comparison=loosest([m.x.comparison, "exact"]), nan=m.x.dtype.rounds, integral=False
         )
     return m.op("take", [m.x, indices], result, {"axis": axis, "mode": mode})
 

@@ -22,7 +22,7 @@ def reduce_sum(m: LocalMaker) -> Op | None:
         return None
     axes, shape, terms = _axes(m)
     result: Value | None
-    if not x.dtype.is_float:
+    if not x.dtype.rounds:
         result = facts.exact(m.name(), x.dtype, shape, [x])
     else:
         # XLA sums in an order of its own, and may join the sum with a product.
@@ -56,7 +56,7 @@ def dot_general(m: LocalMaker) -> Op | None:
     shape = tuple([x.shape[d] for d in batches] + left + free)
     parameters: dict[str, object] = {"dimension_numbers": numbers}
     dtype = x.dtype
-    wider = {"s8": "s32", "s16": "s32", "u8": "u32", "f16": "f32", "bf16": "f32"}
+    wider = {"s8": "s32", "s16": "s32", "u8": "u32", "f16": "f32", "bf16": "f32", "c64": "c128"}
     if dtype.name in wider and m.rng.random() < 0.3:
         dtype = DTYPES[wider[dtype.name]]
         parameters["preferred_element_type"] = dtype.name
@@ -64,7 +64,7 @@ def dot_general(m: LocalMaker) -> Op | None:
     for d in contracted:
         terms *= x.shape[d]
     result: Value | None
-    if not x.dtype.is_float:
+    if not x.dtype.rounds:
         result = facts.exact(m.name(), dtype, shape, [x, y])
     elif x.nan or y.nan:
         return None
