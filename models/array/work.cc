@@ -147,6 +147,8 @@ template <class E>
 E xla_mean(E sum, int64_t ranks) {
   namespace xla = arith::xla_cpu;
   if constexpr (arith::kIsComplex<E>) {
+    if (ranks == 1)
+      return sum;
     constexpr typename E::Part kZero = {0};
     return {xla_mean(xla::add(sum.re, xla::multiply(sum.im, kZero)), ranks),
             xla_mean(xla::subtract(sum.im, xla::multiply(sum.re, kZero)), ranks)};

@@ -52,7 +52,7 @@ WorkType work_type(Entering entering, Dtype operand);
 ///  - An extremum starts from an infinity, or from NaN in f8e4m3fn, and passes over NaN
 ///    (arith::xla_cpu::later_if_larger). So a fold of NaNs alone gives that, and pargmax kNoRank.
 ///  - A mean of f16, f32 and f64 multiplies by 1/n, rounded to the dtype. Others divide by n. A
-///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n.
+///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n, but stays as it is for n = 1.
 struct Folding {
   /// Of the values while they are folded. What is timed and charged for memory is the WorkType of
   /// the collective, by whatever numerics.
