@@ -73,6 +73,7 @@ struct Collective {
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
+  size_t group = 0;  // which of the site's
 
   bool is_member(Node node) const { return node.index() < members.size(); }
 
