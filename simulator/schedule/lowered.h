@@ -87,6 +87,9 @@ struct Collective {
   }
 };
 
+/// The tables of its group; null if it does not exchange by tables.
+const RaggedGroup* tables_of(const Program& program, const Collective& collective);
+
 /// The rates at which a node works on data. A switch folds and copies as fast as its links bring
 /// and take the data: its work takes no time of its own.
 inline DataRates rates_of(const Collective& collective, Node node) {

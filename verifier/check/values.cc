@@ -17,6 +17,7 @@
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
 #include "models/program/rules.h"
+#include "simulator/values/exchanged_operand.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/compare.h"
@@ -54,7 +55,7 @@ struct MemberValues {
 struct GroupValues {
   const Collective& collective;
   Folding folding;
-  std::vector<const Tensor*> given;   // by rank
+  std::vector<const Tensor*> given;   // what each rank exchanges
   std::vector<MemberValues> members;  // ascending
 };
 
@@ -242,9 +243,14 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     const Collective& collective = lowered_.collective(id);
     GroupValues group{collective, op_folding(program_, named, collective.work), {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
+    std::vector<ExchangedOperand> operands;
+    operands.reserve(size);
     for (uint32_t r = 0; r < size; ++r)
-      group.given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
-                                         collective.members[r]));
+      group.given.push_back(&operands
+                                 .emplace_back(program_.op(lists_.op(id, Node(r))), values_,
+                                               collective.members[r])
+                                 .tensor());
+    const RaggedGroup* const tables = tables_of(program_, collective);
     for (uint32_t r = 0; r < size; ++r) {
       const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
@@ -254,7 +260,7 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
       const LogicalId device = collective.members[r];
       group.members.push_back({Rank(r), device, op, program_.value(*result).type,
                                *values_.at(*result, device),
-                               define(op, group.given[r]->shape(), size, Rank(r))});
+                               define(op, group.given[r]->shape(), size, Rank(r), tables)});
     }
     if (group.members.empty())
       continue;
