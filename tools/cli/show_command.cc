@@ -187,7 +187,13 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
+  RunOptions options;
+  options.limits = command.limits;
+  const Tabled tabled =
+      with_tables(std::make_shared<const Scenario>(load_scenario(command.file, command.limits,
+                                                                 LongLoops::WrittenOut)),
+                  options);
+  const Scenario& scenario = *tabled.scenario;
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
   Paths paths(scenario.cluster.fabric);
