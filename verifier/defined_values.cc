@@ -55,8 +55,8 @@ std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> va
         want(operand);
   }
 
-  std::map<OpId, size_t> waits_for;               // so many operands
-  std::map<OpId, std::vector<OpId>> awaited_by;   // once for each operand
+  std::map<OpId, size_t> waits_for;              // so many operands
+  std::map<OpId, std::vector<OpId>> awaited_by;  // once for each operand
   std::set<OpId> ready;
   for (const OpId first : needed) {
     for (const OpId each : together(program, first))

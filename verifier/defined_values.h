@@ -33,9 +33,7 @@ class DefinedValues {
   /// Requires its operands, and of an exchange by tables the site's.
   void run(OpId op);
 
-  bool has(ValueId value) const {
-    return known_.count(value) != 0 || arguments_.count(value) != 0;
-  }
+  bool has(ValueId value) const { return known_.count(value) != 0 || arguments_.count(value) != 0; }
   /// The value of a future is that of the collective. Requires a value that is an argument or was
   /// worked out, on a device that has it.
   const Tensor& at(ValueId value, LogicalId device);

@@ -370,8 +370,7 @@ class Run {
   int64_t exchanged_elements(const Op& op, const Collective& collective) const {
     const Shape& operand = program_.value(op.operands.front()).type.shape;
     const RaggedGroup* const tables = tables_of(program_, collective);
-    return tables == nullptr ? operand.elements()
-                             : tables->most_sent() * operand.elements_from(1);
+    return tables == nullptr ? operand.elements() : tables->most_sent() * operand.elements_from(1);
   }
 
   Bytes bytes_touched(const Op& op) const {

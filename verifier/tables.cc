@@ -94,8 +94,8 @@ class TableStage {
       for (const OpId op : program_.site(site).ops)
         for (const ValueId table : tables_among(program_.op(op)))
           if (const auto at = opaque.find(table); at != opaque.end())
-            reasons_.emplace(site, fmt::format("they depend on {}, an opaque computation",
-                                               quoted(at->second)));
+            reasons_.emplace(
+                site, fmt::format("they depend on {}, an opaque computation", quoted(at->second)));
     }
     std::vector<ValueId> wanted;
     for (const SiteId site : sites_)
@@ -134,9 +134,8 @@ class TableStage {
       Site& own = program_.sites[site.index()];
       const AssumedSizes sizes(op_of(site).attributes.lists(kAssumed), extent_of(program_, own));
       own.tables = SiteTables{true, std::vector(own.groups.size(), sizes.group())};
-      labels_.push_back(
-          fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
-                      quoted(op_of(site).name), kAssumed, why));
+      labels_.push_back(fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
+                                    quoted(op_of(site).name), kAssumed, why));
     }
     diagnostics.throw_if_any();
   }

@@ -22,10 +22,10 @@ struct Tabled {
   bool agree = true;                // false: the sites that do not agree exchange nothing
 };
 
-/// Sizes are assumed where the tables depend on an opaque computation, on a loop of which iterations
-/// are left out, or on values beyond the data budget; and with Data::Off wherever the op has
-/// "assume_sizes". Throws InputError if it has none where they are needed, and if tables depend on
-/// themselves.
+/// Sizes are assumed where the tables depend on an opaque computation, on a loop of which
+/// iterations are left out, or on values beyond the data budget; and with Data::Off wherever the op
+/// has "assume_sizes". Throws InputError if it has none where they are needed, and if tables depend
+/// on themselves.
 Tabled with_tables(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
 }  // namespace orrery

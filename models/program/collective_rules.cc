@@ -435,13 +435,13 @@ std::vector<OpRules> collective_rules() {
           collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                      {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
                      over_axes<pbroadcast>, GroupSizes::Equal, {})),
-      ragged(collective(OpKind::RaggedAllToAll, "ragged_all_to_all",
-                        "output, with slices of rows over it that the members send each other, of "
-                        "any sizes: of is [operand, output, input_offsets, send_sizes, "
-                        "output_offsets, recv_sizes]",
-                        {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {},
-                          {}}},
-                        ragged_all_to_all_type, GroupSizes::Equal, {})),
+      ragged(collective(
+          OpKind::RaggedAllToAll, "ragged_all_to_all",
+          "output, with slices of rows over it that the members send each other, of "
+          "any sizes: of is [operand, output, input_offsets, send_sizes, "
+          "output_offsets, recv_sizes]",
+          {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}}},
+          ragged_all_to_all_type, GroupSizes::Equal, {})),
       exchanging_as(OpKind::Psum, over_dying_operand(collective(
                                       OpKind::UnreducedPsum, "unreduced_psum",
                                       "psum of an unreduced operand: the sum that it stands for",

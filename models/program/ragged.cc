@@ -8,8 +8,8 @@ namespace orrery {
 int64_t RaggedGroup::most_sent() const {
   int64_t most = 0;
   for (const SliceTables& rank : ranks)
-    most = std::max(most,
-                    std::accumulate(rank.send_sizes.begin(), rank.send_sizes.end(), int64_t{0}));
+    most =
+        std::max(most, std::accumulate(rank.send_sizes.begin(), rank.send_sizes.end(), int64_t{0}));
   return most;
 }
 

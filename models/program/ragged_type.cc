@@ -35,15 +35,15 @@ std::optional<TypeError> tables_error(const TypeContext& context) {
   const std::span<const ValueType> tables = context.operands.subspan(kRaggedTables.first);
   for (size_t t = 0; t < tables.size(); ++t)
     if (!is_integer(tables[t].dtype) || tables[t].shape.rank() != 1 || tables[t].shape[0] == 0)
-      return TypeError{"of", fmt::format("expected {} to be a list of integers (s32[{}]), got {}",
-                                         kRaggedTableNames[t], context.group_size,
-                                         shape_text(tables[t]))};
+      return TypeError{
+          "of", fmt::format("expected {} to be a list of integers (s32[{}]), got {}",
+                            kRaggedTableNames[t], context.group_size, shape_text(tables[t]))};
   for (size_t t = 1; t < tables.size(); ++t)
     if (tables[t].shape != tables[0].shape)
-      return TypeError{"of", fmt::format("expected {} to have {} entries, as many as "
-                                         "input_offsets, got {}",
-                                         kRaggedTableNames[t], tables[0].shape[0],
-                                         tables[t].shape[0])};
+      return TypeError{"of",
+                       fmt::format("expected {} to have {} entries, as many as "
+                                   "input_offsets, got {}",
+                                   kRaggedTableNames[t], tables[0].shape[0], tables[t].shape[0])};
   if (tables[0].shape[0] % context.group_size != 0)
     return TypeError{
         "of", fmt::format("expected tables with as many slices for each of the {} ranks, got {} "
@@ -84,15 +84,17 @@ std::optional<TypeError> assumed_error(const TypeContext& context) {
       received[entry / (entries / ranks)] += sizes.sent(rank, entry);
     }
     if (sent > of.operand_rows)
-      return error(fmt::format("expected slices that fit the {} rows of the operand, got more for "
-                               "rank {}",
-                               of.operand_rows, rank));
+      return error(
+          fmt::format("expected slices that fit the {} rows of the operand, got more for "
+                      "rank {}",
+                      of.operand_rows, rank));
   }
   for (size_t rank = 0; rank < ranks; ++rank)
     if (received[rank] > of.output_rows)
-      return error(fmt::format("expected slices that fit the {} rows of the output, got more for "
-                               "rank {}",
-                               of.output_rows, rank));
+      return error(
+          fmt::format("expected slices that fit the {} rows of the output, got more for "
+                      "rank {}",
+                      of.output_rows, rank));
   return std::nullopt;
 }
 
@@ -104,8 +106,7 @@ TypeOutcome ragged_all_to_all_type(const TypeContext& context) {
   if (over_no_axes(context.attributes))
     return TypeError{"axis_name", "expected an axis or more, got none"};
   const ValueType& output = context.operands[1];
-  for (const auto& error :
-       {arrays_error(context.operands[0], output), tables_error(context)})
+  for (const auto& error : {arrays_error(context.operands[0], output), tables_error(context)})
     if (error)
       return *error;
   if (auto error = assumed_error(context))
@@ -118,9 +119,9 @@ TypeOutcome ragged_all_to_all_type(const TypeContext& context) {
   const std::vector<ValueType> moved = {
       {output.dtype, output.shape, std::get<AxisStates>(joined), false}};
   return typed(output.dtype, output.shape,
-               exchanged_states({context.mesh, context.checks, context.attributes, moved,
-                                 context.group_size},
-                                Exchange::Move));
+               exchanged_states(
+                   {context.mesh, context.checks, context.attributes, moved, context.group_size},
+                   Exchange::Move));
 }
 
 }  // namespace orrery

@@ -96,8 +96,8 @@ void RaggedExchangeSchedule::find_window() {
       one_message_ = one_message_ && sends <= 1;
       extent_.lockstep = extent_.lockstep && sends == receives;
       longest = std::max(longest, all);
-      window = std::max(window, 2 * uint64_t{extent_.slots} + 1 +
-                                    (receives > sends ? receives - sends : 0));
+      window = std::max(
+          window, 2 * uint64_t{extent_.slots} + 1 + (receives > sends ? receives - sends : 0));
     }
   extent_.window = static_cast<uint32_t>(std::min(longest, window));
   // Of a message whose slot it takes: as many turns back as there are slots.

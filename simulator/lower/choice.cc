@@ -148,8 +148,8 @@ Duration least_time(const Method& method, const SiteFigures& site,
   Duration least;
   for (const size_t g : timed_groups) {
     const SharedList<VertexId>& vertices = site.grouping.vertices[g];
-    least = std::max(
-        least, timer.at_least(method, site.asked, site.request_of(g), site.work, vertices));
+    least = std::max(least,
+                     timer.at_least(method, site.asked, site.request_of(g), site.work, vertices));
   }
   return least;
 }

@@ -48,9 +48,9 @@ inline constexpr size_t kMostTimedShapes = 8;
 /// Of the algorithms that fit all groups, each with each protocol of the transport that serves it,
 /// the method that the op asks for, or the one whose slowest group is fastest. Of equal ones, the
 /// first algorithm in the table, and its first protocol. Groups of one shape are timed once: those
-/// with the same arrangement of ranks and links (Grouping::shapes); where groups have slices of their
-/// own, each is timed. Of many, the first kMostTimedShapes are timed. An error if there is no such
-/// method.
+/// with the same arrangement of ranks and links (Grouping::shapes); where groups have slices of
+/// their own, each is timed. Of many, the first kMostTimedShapes are timed. An error if there is no
+/// such method.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);

@@ -44,16 +44,16 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.work = {operand};
   collective.schedule = schedule.get();
   collective.members = group;
-  CollectiveViews views =
-      collective_views(op, exchanged_shape(program, op), result.shape, static_cast<int64_t>(group.size()));
+  CollectiveViews views = collective_views(op, exchanged_shape(program, op), result.shape,
+                                           static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
   collective.figures = collective_figures(device);
   collective.figures.messages = messages;
-  const MemberCosts costs = member_costs(
-      op.kind, schedule->extent(),
-      {collective.work, operand, result.dtype, collective.input, collective.output},
-      collective.figures.rates);
+  const MemberCosts costs =
+      member_costs(op.kind, schedule->extent(),
+                   {collective.work, operand, result.dtype, collective.input, collective.output},
+                   collective.figures.rates);
   collective.scratch = costs.scratch;
   collective.pack = costs.pack;
   collective.leave = costs.leave;

@@ -71,10 +71,10 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     plan.groups.push_back(group);
     plan.steps = std::min(plan.steps + group.steps, most_steps_ + 1);
     const SharedList<VertexId>& ranks = key.grouping->vertices[g];
-    plan.vertices.push_back(pick.method.algorithm->switch_of == nullptr
-                                ? ranks
-                                : vertices_of_nodes(*pick.method.algorithm, *group.schedule,
-                                                    {paths_.fabric(), ranks}));
+    plan.vertices.push_back(
+        pick.method.algorithm->switch_of == nullptr
+            ? ranks
+            : vertices_of_nodes(*pick.method.algorithm, *group.schedule, {paths_.fabric(), ranks}));
   }
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);

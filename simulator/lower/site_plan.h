@@ -46,10 +46,10 @@ struct SitePlan {
   WorkType work;
   View input;
   View output;
-  std::vector<GroupPlan> groups;        // per group
-  bool copies = false;                  // inside a device, and without a rate but the device's
-  uint64_t steps = 0;                   // of all groups; or some number above Limits::steps
-  std::optional<Unrouted> unrouted;     // the first pair without a route, within the limit
+  std::vector<GroupPlan> groups;     // per group
+  bool copies = false;               // inside a device, and without a rate but the device's
+  uint64_t steps = 0;                // of all groups; or some number above Limits::steps
+  std::optional<Unrouted> unrouted;  // the first pair without a route, within the limit
 };
 
 class SitePlans {

@@ -69,8 +69,7 @@ class GroupTables {
     if (rows != expected)
       return at(rank, entry,
                 fmt::format("{} has {} rows by send_sizes of {}, and {} by recv_sizes of {}",
-                            text(rank, entry), rows, device(rank), expected,
-                            device(peer(entry))));
+                            text(rank, entry), rows, device(rank), expected, device(peer(entry))));
     const auto outside = [&](int64_t first, int64_t all) {
       return rows > 0 && (first < 0 || rows > all || first > all - rows);
     };
@@ -97,8 +96,8 @@ class GroupTables {
         const SliceTables& sender = tables_.ranks[from];
         const size_t entry = tables_.entry(to, s);
         if (const int64_t rows = sender.send_sizes[entry]; rows > 0)
-          placed.push_back({from, entry, sender.output_offsets[entry],
-                            sender.output_offsets[entry] + rows});
+          placed.push_back(
+              {from, entry, sender.output_offsets[entry], sender.output_offsets[entry] + rows});
       }
     std::stable_sort(placed.begin(), placed.end(),
                      [](const Placed& a, const Placed& b) { return a.first < b.first; });

@@ -268,10 +268,10 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     std::vector<ExchangedOperand> operands;
     operands.reserve(size);
     for (uint32_t r = 0; r < size; ++r)
-      group.given.push_back(&operands
-                                 .emplace_back(program_.op(lists_.op(id, Node(r))), values_,
-                                               collective.members[r])
-                                 .tensor());
+      group.given.push_back(
+          &operands
+               .emplace_back(program_.op(lists_.op(id, Node(r))), values_, collective.members[r])
+               .tensor());
     const RaggedGroup* const tables = tables_of(program_, collective);
     if (tables != nullptr && !program_.site(site).tables->assumed)
       if (auto other = other_tables(collective, id, *tables))

@@ -206,8 +206,7 @@ class Bounds {
           exact_tables = exact_tables && (!known || all_zero(*known));
         else
           parts.push_back(
-              known ? &*known
-                    : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+              known ? &*known : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
       }
       errors.push_back(&owned.emplace_back(parts).tensor());
     }
@@ -226,14 +225,12 @@ class Bounds {
         if (values_.at(operand_of(id, Node(r)), collective.members[r])) {
           const ExchangedOperand value(program_.op(lists_.op(id, Node(r))), values_,
                                        collective.members[r]);
-          errors[r] =
-              &of_taken.emplace_back(taken_with_error(value.tensor(), *errors[r]).error);
+          errors[r] = &of_taken.emplace_back(taken_with_error(value.tensor(), *errors[r]).error);
         }
     }
     const auto count = static_cast<uint32_t>(collective.members.size());
-    const Definition definition =
-        define(op, exchanged_shape(program_, op), count, Rank(node.index()),
-               tables_of(program_, collective));
+    const Definition definition = define(op, exchanged_shape(program_, op), count,
+                                         Rank(node.index()), tables_of(program_, collective));
     if (!is_float(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;

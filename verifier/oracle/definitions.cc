@@ -149,11 +149,8 @@ Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   received.push_back({group.output_rows, 0});
   int64_t kept = 0;  // where the next rows that stay begin
   for (const Rows& rows : received) {
-    add(parts, {kept * row,
-                (group.operand_rows + kept) * row,
-                p,
-                1,
-                {{(rows.first - kept) * row, 1, 1}}});
+    add(parts,
+        {kept * row, (group.operand_rows + kept) * row, p, 1, {{(rows.first - kept) * row, 1, 1}}});
     kept = rows.first + rows.count;
   }
   return {Combine::None, std::move(parts)};

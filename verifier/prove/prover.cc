@@ -99,9 +99,12 @@ bool Prover::Before::operator()(const Question& a, const Question& b) const {
 }
 
 Prover::Question Prover::question(const Op& op, const Collective& collective) const {
-  return {collective.schedule, &collective.input,
-          &collective.output,  op.kind,
-          &op.attributes,      exchanged_shape(program_, op),
+  return {collective.schedule,
+          &collective.input,
+          &collective.output,
+          op.kind,
+          &op.attributes,
+          exchanged_shape(program_, op),
           tables_of(program_, collective)};
 }
 
@@ -111,7 +114,7 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   if (known != proofs_.end())
     return known->second;
   const auto size = static_cast<uint32_t>(collective.members.size());
-  const auto definition = [&](Rank rank) { 
+  const auto definition = [&](Rank rank) {
     return define(op, asked.operand, size, rank, asked.tables);
   };
   return proofs_
