@@ -438,8 +438,8 @@ std::vector<OpRules> collective_rules() {
       ragged(collective(
           OpKind::RaggedAllToAll, "ragged_all_to_all",
           "output, with slices of rows over it that the members send each other, of "
-          "any sizes: of is [operand, output, input_offsets, send_sizes, "
-          "output_offsets, recv_sizes]",
+          "any sizes; `of` is [operand, output, input_offsets, send_sizes, output_offsets, "
+          "recv_sizes]. It varies where any of them does, while JAX takes the type of output alone",
           {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}}},
           ragged_all_to_all_type, GroupSizes::Equal, {})),
       exchanging_as(OpKind::Psum, over_dying_operand(collective(

@@ -49,6 +49,11 @@ std::optional<TypeError> tables_error(const TypeContext& context) {
         "of", fmt::format("expected tables with as many slices for each of the {} ranks, got {} "
                           "entries",
                           context.group_size, tables[0].shape[0])};
+  const Int128 slices = Int128{tables[0].shape[0]} * context.mesh.devices();
+  if (slices > kMostSlices)
+    return TypeError{"of", fmt::format("expected at most {} slices over all {} devices, got {} on "
+                                       "each",
+                                       kMostSlices, context.mesh.devices(), tables[0].shape[0])};
   return std::nullopt;
 }
 

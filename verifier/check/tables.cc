@@ -148,10 +148,9 @@ Check tables_agreed(const Program& program, SiteId site, const SiteTables& table
     return failed(CheckKind::TablesAgreed, pointer_of(op),
                   fmt::format("{}: {}.", quoted(op.name), wrong->text), std::move(wrong->witness));
   }
-  return passed(CheckKind::TablesAgreed, pointer_of(op),
-                fmt::format("The slices of {} lie in their arrays, are as large as their receivers "
-                            "expect, and do not overlap.",
-                            quoted(op.name)));
+  return passed(
+      CheckKind::TablesAgreed, pointer_of(op),
+      fmt::format("The tables of {} agree, and its slices do not overlap.", quoted(op.name)));
 }
 
 }  // namespace orrery

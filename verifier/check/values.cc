@@ -247,7 +247,7 @@ std::optional<Check> ValuesAgainstDefinitions::other_tables(const Collective& co
     for (size_t k = kRaggedTables.first; k < kRaggedTables.end; ++k)
       operands.push_back(&*values_.at(op.operands[k], device));
     if (slice_tables(operands) != tables.ranks[r])
-      return failed(CheckKind::ValuesOracle, pointer_of(op),
+      return failed(CheckKind::TablesAgreed, pointer_of(op),
                     fmt::format("The tables of {} on device {} are not those by which it was "
                                 "scheduled: sums of floats on which they depend were rounded in "
                                 "another order.",

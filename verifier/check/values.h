@@ -31,7 +31,8 @@ class ValuesAgainstDefinitions {
   /// oracle/compare.h's bounds, which may leave the check undecided. Otherwise names the first
   /// wrong group, member and element. The result of a start is that of its last done. A start that
   /// is never done has no result; if that is so on all devices, there is no check. A ragged
-  /// exchange must have the tables by which it was scheduled, unless they are assumed.
+  /// exchange must have the tables by which it was scheduled, unless they are assumed
+  /// (TABLES.AGREED).
   std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
 
  private:

@@ -61,10 +61,20 @@ TEST_CASE("ragged type: along other axes it is a sum of copies if both arrays ar
   sums.operand.axes[1] = AxisState::Unreduced;
   sums.output.axes[1] = AxisState::Unreduced;
   CHECK(ragged(sums) == "f32[5,3]{V:x, U:y}");
-  sums.operand.axes[0] = AxisState::Unreduced;
-  sums.output.axes[0] = AxisState::Unreduced;
+}
+
+TEST_CASE("ragged type: along its own axes it is no sum of copies") {
+  Operands sums;
+  for (ValueType* of : {&sums.operand, &sums.output})
+    of->axes[0] = AxisState::Unreduced;
   CHECK(ragged(sums) ==
-        ": expected indices that are not varying over x, where the others are unreduced");
+        ": expected operands that are all unreduced over x, got f32[8,3]{U:x}, f32[5,3]{U:x}, "
+        "s32[4]{V:x}, s32[4]{V:x}, s32[4]{V:x} and s32[4]{V:x}");
+  for (ValueType& table : sums.tables)
+    table.axes[0] = AxisState::Invarying;
+  CHECK(ragged(sums) ==
+        ": expected an operand that is varying or invarying over x, got f32[5,3]{U:x}; psum over x "
+        "makes it invarying");
 }
 
 TEST_CASE("ragged type: operands that do not go together") {
@@ -100,8 +110,14 @@ TEST_CASE("ragged type: operands that do not go together") {
         }) == "of: expected tables with as many slices for each of the 2 ranks, got 3 entries");
 }
 
-TEST_CASE("ragged type: it is over an axis, and over groups of one size") {
+TEST_CASE("ragged type: it is over an axis, and has a limited number of slices") {
   CHECK(ragged({}, {{"axis_name", Names{}}}) == "axis_name: expected an axis or more, got none");
+  Operands of;
+  of.tables = std::vector<ValueType>(4, type(Dtype::S32, {1 << 20}, "VI"));
+  CHECK(ragged(of) == "f32[5,3]{V:x}");
+  of.tables = std::vector<ValueType>(4, type(Dtype::S32, {(1 << 20) + 2}, "VI"));
+  CHECK(ragged(of) ==
+        "of: expected at most 4194304 slices over all 4 devices, got 1048578 on each");
 }
 
 TEST_CASE("ragged type: assume_sizes has a list for all ranks or for each, and its slices fit") {
