@@ -43,6 +43,7 @@
 #include "verifier/long_loops.h"
 #include "verifier/prove/race_free.h"
 #include "verifier/stages.h"
+#include "verifier/tables.h"
 
 namespace orrery {
 
@@ -87,15 +88,16 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
 /// Runs the stages, and puts their results into a report.
 class Run {
  public:
-  Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
-      : scenario_(*scenario),
+  Run(const Tabled& tabled, const RunOptions& options)
+      : tabled_(tabled),
+        scenario_(*tabled.scenario),
         options_(options),
         program_(scenario_.program),
         leaves_out_(leaves_out_iterations(program_)),
         diagnostics_(scenario_.file),
         stages_(program_, scenario_.cluster, stage_options(scenario_, options), diagnostics_) {
     diagnostics_.throw_if_any();
-    report_.scenario = std::move(scenario);
+    report_.scenario = tabled.scenario;
   }
 
   Report report() {
@@ -103,10 +105,12 @@ class Run {
       report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
     label(labels_of_faults(scenario_, stages_.fault_effects()));
     label(labels_of_figures(scenario_, lowered()));
+    label(tabled_.labels);
     report_.memory = stages_.memory();
-    report_.completion = stages_.times();
+    if (tabled_.agree)
+      report_.completion = stages_.times();
     diagnostics_.throw_if_any();
-    if (leaves_out_)
+    if (leaves_out_ && tabled_.agree)
       label(labels_of_loops(scenario_, options_.iterations_budget, report_.completion));
     check_statically();
     if (report_.completion) {
@@ -114,9 +118,11 @@ class Run {
       describe_times();
       check_digests();
     } else {
-      undecided_ = "Undecided: the program cannot end.";
+      undecided_ = tabled_.agree ? "Undecided: the program cannot end."
+                                 : "Undecided: the tables of a ragged exchange do not agree.";
     }
-    prove_schedules();
+    if (tabled_.agree)
+      prove_schedules();
     check_expectations();
     describe_ops();
     describe_devices();
@@ -139,7 +145,10 @@ class Run {
   }
 
   void check_statically() {
-    check_end();
+    for (const Check& tables : tabled_.checks)
+      check(tables);
+    if (tabled_.agree)
+      check_end();
     check(order_agreed(program_, lowered()));
     check_races();
     check(donations_respected(program_));
@@ -348,13 +357,20 @@ class Run {
     const Collective& collective =
         lowered().collective(lowered().member(program_, described.op, device).collective);
     const size_t group = collective.members.size();
-    const Shape& operand = program_.value(op.operands.front()).type.shape;
-    described.bytes = nccl_size(op.kind, itemsize(collective.work) * operand.elements(), group);
+    described.bytes =
+        nccl_size(op.kind, itemsize(collective.work) * exchanged_elements(op, collective), group);
     if (took > Duration()) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;
       described.busbw_GBps = figures.busbw_GBps;
     }
+  }
+
+  /// Of a rank; where ranks exchange by tables, of the one that sends most.
+  int64_t exchanged_elements(const Op& op, const Collective& collective) const {
+    const Shape& operand = program_.value(op.operands.front()).type.shape;
+    const RaggedGroup* const tables = tables_of(program_, collective);
+    return tables == nullptr ? operand.elements() : tables->most_sent() * operand.elements_from(1);
   }
 
   Bytes bytes_touched(const Op& op) const {
@@ -372,6 +388,7 @@ class Run {
             {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
   }
 
+  const Tabled& tabled_;
   const Scenario& scenario_;
   const RunOptions& options_;
   const Program& program_;
@@ -397,7 +414,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);
   try {
-    return Run(scenario, options).report();
+    return Run(with_tables(scenario, options), options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);

@@ -8,6 +8,7 @@
 
 #include "models/program/families.h"
 #include "models/program/groups.h"
+#include "models/program/ragged_type.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -326,6 +327,16 @@ OpRules exchanging_as(OpKind kind, OpRules own) {
   return own;
 }
 
+/// Operand, output and four tables.
+OpRules ragged(OpRules rules) {
+  rules.least_operands = kRaggedTables.end;
+  rules.most_operands = kRaggedTables.end;
+  rules.index_operands = kRaggedTables;
+  rules.form.exchanged_operands = kRaggedTables.first;
+  rules.form.by_tables = true;
+  return rules;
+}
+
 /// XLA may let the result of an all-reduce or a broadcast take over the operand's storage.
 OpRules over_dying_operand(OpRules rules) {
   rules.memory = results_over_dying;
@@ -335,11 +346,11 @@ OpRules over_dying_operand(OpRules rules) {
 /// Every rank gets the whole result.
 CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
                          Leaving leaving = Leaving::Same) {
-  return {combine, entering, leaving, nullptr, nullptr};
+  return {combine, entering, leaving, nullptr, nullptr, 1, false};
 }
 
 CollectiveForm parts(Combine combine, PartsRule operand, PartsRule result) {
-  return {combine, Entering::Same, Leaving::Same, operand, result};
+  return {combine, Entering::Same, Leaving::Same, operand, result, 1, false};
 }
 
 Parameter dimension(std::string_view name, Need need) {
@@ -428,6 +439,13 @@ std::vector<OpRules> collective_rules() {
           collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                      {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
                      over_axes<pbroadcast>, GroupSizes::Equal, {})),
+      ragged(collective(
+          OpKind::RaggedAllToAll, "ragged_all_to_all",
+          "output, with slices of rows over it that the members send each other, of "
+          "any sizes; `of` is [operand, output, input_offsets, send_sizes, output_offsets, "
+          "recv_sizes]. It varies where any of them does, while JAX takes the type of output alone",
+          {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}}},
+          ragged_all_to_all_type, GroupSizes::Equal, {})),
       exchanging_as(OpKind::Psum, over_dying_operand(collective(
                                       OpKind::UnreducedPsum, "unreduced_psum",
                                       "psum of an unreduced operand: the sum that it stands for",

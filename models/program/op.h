@@ -28,6 +28,7 @@ enum class OpKind : uint8_t {
   Ppermute,
   Pshuffle,
   Pbroadcast,
+  RaggedAllToAll,
   // the same exchanges between other states of values
   UnreducedPsum,
   UnreducedPsumScatter,

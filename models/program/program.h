@@ -21,6 +21,7 @@
 #include "models/mesh/mesh.h"
 #include "models/program/loop.h"
 #include "models/program/op.h"
+#include "models/program/ragged.h"
 #include "models/program/value.h"
 
 namespace orrery {
@@ -39,6 +40,8 @@ struct Site {
   std::vector<OpId> ops;      // one per thread that takes part, in thread order
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
+  /// Of an exchange by tables (CollectiveForm::by_tables), once they are known.
+  std::optional<SiteTables> tables = {};
 };
 
 /// A value that exists before the program begins.

@@ -86,6 +86,7 @@ OpKind timed_as(OpKind kind) {
     case OpKind::Pargmin:
       return OpKind::Psum;
     case OpKind::Pswapaxes:
+    case OpKind::RaggedAllToAll:
       return OpKind::AllToAll;
     case OpKind::Pshuffle:
       return OpKind::Ppermute;

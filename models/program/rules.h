@@ -139,6 +139,11 @@ struct CollectiveForm {
   Leaving leaving = Leaving::Same;
   PartsRule operand_parts = nullptr;
   PartsRule result_parts = nullptr;
+  /// The first so many operands are what is exchanged, one after another along their first
+  /// dimension, and the others say how.
+  size_t exchanged_operands = 1;
+  /// Tables among the operands say what goes where (ragged.h).
+  bool by_tables = false;
 };
 
 /// Only reductions allow groups of unequal size; other collectives exchange equal parts.
@@ -191,7 +196,7 @@ std::span<const OpRules> all_rules();
 OpKind exchanged_as(OpKind kind);
 
 /// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
-/// all_to_all for pswapaxes, ppermute for pshuffle. Requires a collective.
+/// all_to_all for pswapaxes and ragged_all_to_all, ppermute for pshuffle. Requires a collective.
 OpKind timed_as(OpKind kind);
 /// The names of all that some collective is timed as.
 std::vector<std::string_view> timed_ops();

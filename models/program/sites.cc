@@ -73,13 +73,15 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
         request.key_origin(*parameter),
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
-    const ValueType& theirs = program_.value(first.operands.front()).type;
-    const ValueType& ours = program_.value(op.operands.front()).type;
-    if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-      diagnostics_.add(request.key_origin("of"),
-                       fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
-                                   name(theirs.dtype), theirs.shape.text(), where, first.name,
-                                   name(ours.dtype), ours.shape.text()));
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const ValueType& theirs = program_.value(first.operands[k]).type;
+      const ValueType& ours = program_.value(op.operands[k]).type;
+      if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
+        diagnostics_.add(request.key_origin("of"),
+                         fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
+                                     name(theirs.dtype), theirs.shape.text(), where, first.name,
+                                     name(ours.dtype), ours.shape.text()));
+    }
   }
   meeting.invalid = meeting.invalid || diagnostics_.size() != errors_before;
 }

@@ -11,6 +11,7 @@
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 
@@ -107,6 +108,13 @@ OwnedSchedule make_permute(const ScheduleRequest& request) {
   return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
 }
 
+OwnedSchedule make_ragged(const ScheduleRequest& request) {
+  return std::make_unique<RaggedExchangeSchedule>(
+      RaggedSlices{request.nodes, request.elements - request.initial, request.initial,
+                   request.slices},
+      request.transport);
+}
+
 OwnedSchedule make_in_switch(const ScheduleRequest& request) {
   const auto make = [&](InSwitchSchedule::Form form, int64_t count) {
     return std::make_unique<InSwitchSchedule>(form, request.nodes, count, combine_of(request),
@@ -175,12 +183,25 @@ std::vector<SourceDestination> pairs_of(const Op& op) {
 
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport) {
-  ScheduleRequest request{exchanged_as(op.kind), nodes, elements, transport, {}, {}};
+  ScheduleRequest request{exchanged_as(op.kind), nodes, elements, transport, {}, {}, 0, {}};
   if (op.kind == OpKind::Ppermute || op.kind == OpKind::Pshuffle)
     request.pairs = pairs_of(op);
   if (op.kind == OpKind::Pbroadcast && !over_no_axes(op.attributes))
     request.source = Node(static_cast<size_t>(op.attributes.integer("source")));
   return request;
+}
+
+SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t row) {
+  std::vector<ExchangedSlice> slices;
+  for (size_t from = 0; from < group.ranks.size(); ++from) {
+    const SliceTables& sender = group.ranks[from];
+    for (size_t i = 0; i < sender.send_sizes.size(); ++i)
+      if (sender.send_sizes[i] * row > 0)
+        slices.push_back({Node(from), Node(i / group.slices_for_each()),
+                          sender.input_offsets[i] * row, sender.output_offsets[i] * row,
+                          sender.send_sizes[i] * row});
+  }
+  return slices;
 }
 
 std::span<const Algorithm> algorithms() {
@@ -219,6 +240,15 @@ std::span<const Algorithm> algorithms() {
        nullptr,
        Considered::Always,
        ChannelUse::WholeParts},
+      {"direct",
+       "each rank sends to every other at once the slices that have rows",
+       {OpKind::RaggedAllToAll},
+       fits_direct,
+       make_ragged,
+       nullptr,
+       Considered::Always,
+       ChannelUse::WholeParts,
+       Cutting::ByItself},
       {"direct",
        "the source sends to every other at once",
        {OpKind::Pbroadcast},

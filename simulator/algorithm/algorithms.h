@@ -15,8 +15,10 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/op.h"
+#include "models/program/ragged.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -30,13 +32,22 @@ struct ScheduleRequest {
   Transport transport;
   Node source;                           // of a broadcast
   std::vector<SourceDestination> pairs;  // of a permutation
+  int64_t initial = 0;  // of the elements, the last so many are what the result begins as
+  SharedList<ExchangedSlice> slices = {};  // of a ragged exchange
   friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
+
+  /// Whether it names single ranks, so that there is no such request for fewer of them.
+  bool names_ranks() const { return !pairs.empty() || !slices.empty(); }
 };
 
 /// The request for a collective op over a group of `nodes`, whose operand has `elements`.
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport);
+
+/// The slices of a group, by its senders' tables, each row of `row` elements. Requires tables whose
+/// slices lie in their arrays.
+SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t row);
 
 /// A group on a fabric.
 struct PlacedGroup {
@@ -70,6 +81,12 @@ enum class ChannelUse : uint8_t {
   WholeParts,
 };
 
+/// Who cuts messages that are larger than a slot.
+enum class Cutting : uint8_t {
+  InIterations,  // SlicedSchedule: messages that are about as large go on in step
+  ByItself,      // the algorithm, by Transport::largest: its messages have any sizes
+};
+
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
@@ -81,6 +98,7 @@ struct Algorithm {
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;
+  Cutting cutting = Cutting::InIterations;
 
   /// Whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

@@ -37,6 +37,9 @@ struct Transport {
   /// Of an exchange: elements that a channel takes of a message before the next takes any. Where
   /// all channels are needed anyway, and with 0, they share it evenly.
   int64_t whole_part = 0;
+  /// Elements of a message at most, for algorithms that cut their messages themselves (Cutting); 0:
+  /// any.
+  int64_t largest = 0;
   friend auto operator<=>(const Transport&, const Transport&) = default;
 };
 

@@ -12,6 +12,7 @@
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/schedule.h"
@@ -32,6 +33,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*all_to_all);
   if (const auto* pairwise = dynamic_cast<const PairwiseSchedule*>(&schedule))
     return use(*pairwise);
+  if (const auto* ragged = dynamic_cast<const RaggedExchangeSchedule*>(&schedule))
+    return use(*ragged);
   if (const auto* chain = dynamic_cast<const ChainSchedule*>(&schedule))
     return use(*chain);
   if (const auto* in_switch = dynamic_cast<const InSwitchSchedule*>(&schedule))

@@ -11,7 +11,7 @@ namespace {
 /// they are.
 double bus_factor(const CollectiveForm& form, size_t group_size) {
   const auto n = static_cast<double>(group_size);
-  if (form.operand_parts != nullptr || form.result_parts != nullptr)
+  if (form.operand_parts != nullptr || form.result_parts != nullptr || form.by_tables)
     return (n - 1) / n;
   return form.combine == Combine::None ? 1 : 2 * (n - 1) / n;
 }

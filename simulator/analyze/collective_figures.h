@@ -30,7 +30,8 @@ Exposure exposure(const Thread& thread, const Completion& completion,
 
 /// S of nccl-tests, by which algbw = S / time. The operand of one rank where every rank holds the
 /// whole before the collective (psum, pmax, psum_scatter, all_to_all: there S is n times what one
-/// rank keeps or sends to one other) and for ppermute; n times the operand for all_gather.
+/// rank keeps or sends to one other) and for ppermute; of a ragged_all_to_all
+/// the slices of the rank that sends most; n times the operand for all_gather.
 /// `operand` is the size of one rank's work elements, which are what moves: of a psum of pred, 4
 /// bytes each.
 Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size);
@@ -39,7 +40,7 @@ Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size);
 struct Bandwidths {
   double algbw_GBps = 0;
   double busbw_GBps = 0;  // algbw times 2(n-1)/n for reductions to all, (n-1)/n for psum_scatter,
-                          // all_gather and all_to_all, 1 for ppermute
+                          // all_gather and all_to_all, ragged too, 1 for ppermute
 };
 
 /// Requires time > 0.

@@ -94,9 +94,9 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
 /// Whether it supports all groups: with one channel, and with as many as it then has.
 Answer fits_all(const Method& method, const SiteFigures& site, const Fabric& fabric,
                 const ScheduleMaker& maker) {
-  for (const SharedList<VertexId>& ranks : site.grouping.vertices) {
-    ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(ranks.size());
+  for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
+    const SharedList<VertexId>& ranks = site.grouping.vertices[g];
+    const ScheduleRequest request = site.request_of(g);
     const auto fits = [&](uint32_t channels) {
       return method.algorithm->fits({fabric, ranks, channels});
     };
@@ -131,9 +131,8 @@ QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
   QuietTime longest;
   for (const size_t g : timed_groups) {
     const SharedList<VertexId>& vertices = site.grouping.vertices[g];
-    ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(vertices.size());
-    QuietTimer::Outcome outcome = timer.of(method, site.asked, request, site.work, vertices);
+    QuietTimer::Outcome outcome =
+        timer.of(method, site.asked, site.request_of(g), site.work, vertices);
     const auto* time = std::get_if<QuietTime>(&outcome);
     if (time == nullptr)
       return outcome;
@@ -149,9 +148,8 @@ Duration least_time(const Method& method, const SiteFigures& site,
   Duration least;
   for (const size_t g : timed_groups) {
     const SharedList<VertexId>& vertices = site.grouping.vertices[g];
-    ScheduleRequest request = site.request;
-    request.nodes = static_cast<uint32_t>(vertices.size());
-    least = std::max(least, timer.at_least(method, site.asked, request, site.work, vertices));
+    least = std::max(least,
+                     timer.at_least(method, site.asked, site.request_of(g), site.work, vertices));
   }
   return least;
 }
@@ -212,8 +210,19 @@ size_t place_of(const Method& method, const Methods& methods) {
 /// the reason for a choice should have the times of those that are near.
 constexpr int64_t kTooSlow = 2;
 
+/// The groups of more than one rank, one of each shape.
+std::vector<size_t> groups_to_time(const SiteFigures& site) {
+  if (site.slices.empty())
+    return site.grouping.shapes;
+  std::vector<size_t> groups;
+  for (size_t g = 0; g < site.grouping.groups.size(); ++g)
+    if (site.grouping.groups[g].size() > 1)
+      groups.push_back(g);
+  return groups;
+}
+
 Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer) {
-  const std::vector<size_t>& shapes = site.grouping.shapes;
+  const std::vector<size_t> shapes = groups_to_time(site);
   if (shapes.empty())
     return {fitting.front(), "a group of one only copies"};
   const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));

@@ -4,6 +4,7 @@
 // with the reason.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -21,9 +22,19 @@ namespace orrery {
 /// What the choice depends on.
 struct SiteFigures {
   Asked asked;
-  ScheduleRequest request;  // without a group size and connections
+  ScheduleRequest request;  // without a group size, slices and connections
   WorkType work;
   const Grouping& grouping;
+  std::span<const SharedList<ExchangedSlice>> slices = {};  // of each group; empty: none
+
+  /// The request of a group, without connections.
+  ScheduleRequest request_of(size_t group) const {
+    ScheduleRequest own = request;
+    own.nodes = static_cast<uint32_t>(grouping.groups[group].size());
+    if (!slices.empty())
+      own.slices = slices[group];
+    return own;
+  }
 };
 
 struct Pick {
@@ -37,8 +48,9 @@ inline constexpr size_t kMostTimedShapes = 8;
 /// Of the algorithms that fit all groups, each with each protocol of the transport that serves it,
 /// the method that the op asks for, or the one whose slowest group is fastest. Of equal ones, the
 /// first algorithm in the table, and its first protocol. Groups of one shape are timed once: those
-/// with the same arrangement of ranks and links (Grouping::shapes). An error if there is no such
-/// method.
+/// with the same arrangement of ranks and links (Grouping::shapes); where groups have slices of
+/// their own, each is timed. Of many, the first kMostTimedShapes are timed. An error if there is no
+/// such method.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/base/check.h"
+#include "models/program/op_needs.h"
 #include "models/program/rules.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/groupings.h"
@@ -32,27 +33,27 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
                "a program of one collective over one group");
   const Op& op = program.ops.front();
   const Group& group = program.sites.front().groups.front();
-  const ValueType& operand = program.value(op.operands.front()).type;
+  const Dtype operand = program.value(op.operands.front()).type.dtype;
   const ValueType& result = program.value(op.results.front()).type;
-  ORRERY_CHECK(work_type(rules(op.kind).form.entering, operand.dtype) == WorkType{operand.dtype} &&
-                   operand.dtype == result.dtype,
+  ORRERY_CHECK(work_type(rules(op.kind).form.entering, operand) == WorkType{operand} &&
+                   operand == result.dtype,
                "work elements are operand elements");
 
   Collective collective;
   collective.kind = op.kind;
-  collective.work = {operand.dtype};
+  collective.work = {operand};
   collective.schedule = schedule.get();
   collective.members = group;
-  CollectiveViews views =
-      collective_views(op, operand.shape, result.shape, static_cast<int64_t>(group.size()));
+  CollectiveViews views = collective_views(op, exchanged_shape(program, op), result.shape,
+                                           static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
   collective.figures = collective_figures(device);
   collective.figures.messages = messages;
-  const MemberCosts costs = member_costs(
-      op.kind, schedule->extent(),
-      {collective.work, operand.dtype, result.dtype, collective.input, collective.output},
-      collective.figures.rates);
+  const MemberCosts costs =
+      member_costs(op.kind, schedule->extent(),
+                   {collective.work, operand, result.dtype, collective.input, collective.output},
+                   collective.figures.rates);
   collective.scratch = costs.scratch;
   collective.pack = costs.pack;
   collective.leave = costs.leave;

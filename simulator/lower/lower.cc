@@ -96,6 +96,13 @@ class Lowering {
   void lower_site(SiteId id) {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
+    if (rules(op.kind).form.by_tables && !site.tables) {
+      diagnostics_.add(origin_of(op, {}),
+                       fmt::format("{}: expected slices that are known before it is lowered, got "
+                                   "none",
+                                   op_name(op.kind, op.issue)));
+      return;
+    }
     const SitePlans::Outcome& outcome = plans_.of(site);
     if (const auto* error = std::get_if<TypeError>(&outcome)) {
       diagnostics_.add(origin_of(op, error->parameter),
@@ -128,7 +135,7 @@ class Lowering {
     lowered_.members.emplace_back(CollectiveId(lowered_.collectives.size()), plan.grouping->table);
     for (size_t g = 0; g < plan.grouping->groups.size(); ++g) {
       const SharedList<LogicalId>& members = plan.grouping->members[g];
-      const GroupPlan& group = plan.of(members.size());
+      const GroupPlan& group = plan.groups[g];
       lowered_.collectives.push_back({site,
                                       op.kind,
                                       plan.work,
@@ -144,7 +151,8 @@ class Lowering {
                                       group.costs.pack,
                                       group.costs.leave,
                                       repetitions_[program_.site(site).ops.front().index()],
-                                      {}});
+                                      {},
+                                      g});
     }
   }
 

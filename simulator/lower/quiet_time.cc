@@ -83,8 +83,7 @@ Duration extend(Duration half, Duration size, const Measure& by) {
 QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
-  const bool is_permutation = !request.pairs.empty();
-  if (request.nodes > kMostTimedRanks && !is_permutation)
+  if (request.nodes > kMostTimedRanks && !request.names_ranks())
     return extended(method, asked, request, work, vertices);
   const auto outcome =
       timed(method, maker_.with_connections(method, asked, request, work), work, vertices);

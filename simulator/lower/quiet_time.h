@@ -37,8 +37,8 @@ struct QuietTime {
 /// The size of a group of more than kMostTimedRanks is halved until it is at most that, and once
 /// more. The group's first ranks are timed in these two sizes, with messages as large as in the
 /// whole group. The time of the whole group is extrapolated by the number of steps of a rank, or by
-/// the number of ranks where a rank has as many steps in any group. A permutation is timed
-/// completely: its pairs are of all ranks.
+/// the number of ranks where a rank has as many steps in any group. A permutation
+/// and a ragged exchange are timed completely: they name all ranks.
 class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.

@@ -95,6 +95,8 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Aske
 }
 
 int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, WorkType work) {
+  if (method.algorithm->cutting == Cutting::ByItself)
+    return 1;
   const std::optional<int64_t> most = message_cut(method, work).largest_message(whole);
   return most ? SlicedSchedule::iterations_for(whole, *most) : 1;
 }
@@ -102,6 +104,11 @@ int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, W
 MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
                                  WorkType work) const {
   MadeSchedule made{method.algorithm->make(request), 0};
+  if (method.algorithm->cutting == Cutting::ByItself) {
+    ScheduleRequest cut = request;
+    cut.transport.largest = message_cut(method, work).largest_message(*made.schedule).value_or(0);
+    made.schedule = method.algorithm->make(cut);
+  }
   const int64_t iterations = this->iterations(method, *made.schedule, work);
   const auto times = [&](uint64_t steps) {
     return UInt128{steps} * static_cast<uint64_t>(iterations);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/program/op_needs.h"
+
 namespace orrery {
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
   Key key = key_of(site);
@@ -15,17 +17,23 @@ const SitePlans::Outcome& SitePlans::of(const Site& site) {
 
 SitePlans::Key SitePlans::key_of(const Site& site) {
   const Op& op = program_.op(site.ops.front());
-  const ValueType& operand = program_.value(op.operands.front()).type;
+  const Dtype operand = program_.value(op.operands.front()).type.dtype;
+  const Shape exchanged = exchanged_shape(program_, op);
   const ValueType& result = program_.value(op.results.front()).type;
   Key key;
   key.grouping = &groupings_.of(site.groups);
   key.asked = asked_by(op);
-  key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
-  key.operand = operand.dtype;
+  key.request = schedule_request(op, 0, exchanged.elements(), Transport());
+  key.operand = operand;
   key.result = result.dtype;
   // Kinds with a part per rank have groups of one size only.
-  key.parts = collective_parts(op, operand.shape, result.shape,
+  key.parts = collective_parts(op, exchanged, result.shape,
                                static_cast<int64_t>(site.groups.front().size()));
+  if (site.tables) {
+    key.request.initial = result.shape.elements();
+    for (const RaggedGroup& group : site.tables->groups)
+      key.slices.push_back(exchanged_slices(group, result.shape.elements_from(1)));
+  }
   return key;
 }
 
@@ -36,38 +44,37 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   plan.input = view(key.parts.operand);
   plan.output = view(key.parts.result);
 
-  const auto picked =
-      pick_method({key.asked, key.request, plan.work, *key.grouping}, transport_, maker_, timer_);
+  const SiteFigures site = {key.asked, key.request, plan.work, *key.grouping, key.slices};
+  const auto picked = pick_method(site, transport_, maker_, timer_);
   if (const auto* error = std::get_if<TypeError>(&picked))
     return *error;
   const Pick& pick = std::get<Pick>(picked);
   plan.method = pick.method;
   plan.choice = choice_of(pick.method, pick.because);
 
-  std::map<size_t, uint64_t> steps;  // by group size
+  std::map<ScheduleRequest, GroupPlan> plans;
   for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
-    const Group& group = key.grouping->groups[g];
-    GroupPlan& of_size = plan.by_size[group.size()];
-    if (of_size.schedule == nullptr) {
-      ScheduleRequest request = key.request;
-      request.nodes = static_cast<uint32_t>(group.size());
+    const ScheduleRequest request = site.request_of(g);
+    const auto [known, added] = plans.try_emplace(request);
+    GroupPlan& group = known->second;
+    if (added) {
       const SharedSchedule& schedule = schedule_of(
-          plan.method,
-          maker_.with_connections(plan.method, key.asked, std::move(request), plan.work),
+          plan.method, maker_.with_connections(plan.method, key.asked, request, plan.work),
           plan.work);
       if (schedule.too_long)
         return TypeError{"",
                          "expected less than 2^31 steps of a channel, got more; larger slots of "
                          "the transport make fewer"};
-      of_size = group_plan(key, *schedule.schedule, plan);
-      steps[group.size()] = schedule.steps;
+      group = group_plan(key, *schedule.schedule, plan);
+      group.steps = schedule.steps;
     }
-    plan.steps = std::min(plan.steps + steps[group.size()], most_steps_ + 1);
+    plan.groups.push_back(group);
+    plan.steps = std::min(plan.steps + group.steps, most_steps_ + 1);
     const SharedList<VertexId>& ranks = key.grouping->vertices[g];
-    plan.vertices.push_back(pick.method.algorithm->switch_of == nullptr
-                                ? ranks
-                                : vertices_of_nodes(*pick.method.algorithm, *of_size.schedule,
-                                                    {paths_.fabric(), ranks}));
+    plan.vertices.push_back(
+        pick.method.algorithm->switch_of == nullptr
+            ? ranks
+            : vertices_of_nodes(*pick.method.algorithm, *group.schedule, {paths_.fabric(), ranks}));
   }
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);
@@ -99,7 +106,7 @@ const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
   for (size_t g = 0; g < plan.vertices.size(); ++g) {
-    const Schedule& schedule = *plan.of(plan.grouping->groups[g].size()).schedule;
+    const Schedule& schedule = *plan.groups[g].schedule;
     if (auto lost = first_unrouted(schedule, plan.vertices[g], paths_, reach_))
       return lost;
   }

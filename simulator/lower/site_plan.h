@@ -30,11 +30,12 @@
 
 namespace orrery {
 
-/// For the groups of one size.
+/// For the groups with equal requests: of one size, and with the same slices.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
   CollectiveFigures figures;
   MemberCosts costs;
+  uint64_t steps = 0;  // of all its nodes; or some number above Limits::steps
 };
 
 struct SitePlan {
@@ -45,12 +46,10 @@ struct SitePlan {
   WorkType work;
   View input;
   View output;
-  std::map<size_t, GroupPlan> by_size;  // by group size
-  bool copies = false;                  // inside a device, and without a rate but the device's
-  uint64_t steps = 0;                   // of all groups; or some number above Limits::steps
-  std::optional<Unrouted> unrouted;     // the first pair without a route, within the limit
-
-  const GroupPlan& of(size_t group_size) const { return by_size.at(group_size); }
+  std::vector<GroupPlan> groups;     // per group
+  bool copies = false;               // inside a device, and without a rate but the device's
+  uint64_t steps = 0;                // of all groups; or some number above Limits::steps
+  std::optional<Unrouted> unrouted;  // the first pair without a route, within the limit
 };
 
 class SitePlans {
@@ -75,7 +74,7 @@ class SitePlans {
   const Outcome& of(const Site& site);
 
  private:
-  /// Everything that a plan depends on. `request` has no group size and no connections.
+  /// Everything that a plan depends on. `request` has no group size, slices and connections.
   struct Key {
     const Grouping* grouping = nullptr;
     Asked asked;
@@ -83,6 +82,7 @@ class SitePlans {
     Dtype operand = Dtype::F32;
     Dtype result = Dtype::F32;
     CollectiveParts parts;
+    std::vector<SharedList<ExchangedSlice>> slices;  // per group, of a ragged exchange
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   struct SharedSchedule {

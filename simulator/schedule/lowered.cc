@@ -4,6 +4,11 @@
 
 namespace orrery {
 
+const RaggedGroup* tables_of(const Program& program, const Collective& collective) {
+  const std::optional<SiteTables>& tables = program.site(collective.site).tables;
+  return tables ? &tables->groups[collective.group] : nullptr;
+}
+
 CommunicationStream stream_of(const Collective& collective, Node node) {
   const size_t n = node.index();
   return {collective.vertices[n], collective.threads.empty() ? ThreadId() : collective.threads[n],

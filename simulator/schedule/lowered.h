@@ -73,6 +73,7 @@ struct Collective {
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
+  size_t group = 0;  // which of the site's
 
   bool is_member(Node node) const { return node.index() < members.size(); }
 
@@ -85,6 +86,9 @@ struct Collective {
     return Instant(checked_subtract(end.picoseconds(), leave.count()));
   }
 };
+
+/// The tables of its group; null if it does not exchange by tables.
+const RaggedGroup* tables_of(const Program& program, const Collective& collective);
 
 /// The rates at which a node works on data. A switch folds and copies as fast as its links bring
 /// and take the data: its work takes no time of its own.

@@ -65,7 +65,7 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
     running.emplace(collective, op_folding(program_, op, collective.work));
   const LogicalId device = collective.members[node.index()];
   running->nodes[node.index()].emplace(collective, running->folding, node,
-                                       values_.at(op.operands.front(), device).value(),
+                                       ExchangedOperand(op, values_, device),
                                        program_.value(op.results.front()).type);
 }
 

@@ -32,13 +32,14 @@ const CollectiveForm& form_of(const Collective& collective) {
 }  // namespace
 
 MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node,
-                           const Tensor& operand, ValueType result)
+                           ExchangedOperand given, ValueType result)
     : collective_(collective),
       folding_(folding),
       node_(node),
       result_(std::move(result)),
       itemsize_(itemsize(folding.held)) {
   const Extent& extent = collective.schedule->extent();
+  const Tensor& operand = given.tensor();
   ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
                    result_.shape.elements() == extent.result(),
                "a schedule's areas are as large as its operand and result");
@@ -52,7 +53,7 @@ MemberMemory::MemberMemory(const Collective& collective, const Folding& folding,
     input_ = rearranged(collective.input, Direction::ToCanonical, itemsize_,
                         input_ ? input_->data() : operand.bytes().data());
   if (!input_)
-    borrowed_ = &operand;
+    operand_ = std::move(given);
   reorders_result_ = copies.reorders_result;
   // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
   // (Extent::zero_output) is for provenance to judge.
@@ -79,7 +80,7 @@ const std::byte* MemberMemory::read(const Slice& slice) const {
   const int64_t offset = (itemsize_ * slice.first).count();
   switch (area_of(slice)) {
     case Area::Input:
-      return (input_ ? input_->data() : borrowed_->bytes().data()) + offset;
+      return (input_ ? input_->data() : operand_->tensor().bytes().data()) + offset;
     case Area::Output:
       return output_.data() + offset;
     case Area::Scratch:
@@ -104,7 +105,7 @@ std::byte* MemberMemory::write(const Slice& slice) {
 
 void MemberMemory::own_input() {
   if (!input_)
-    input_ = Tensor(*borrowed_).take_bytes();
+    input_ = Tensor(operand_->tensor()).take_bytes();
 }
 
 Tensor MemberMemory::take_result() && {

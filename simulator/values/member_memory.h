@@ -13,15 +13,15 @@
 #include "models/array/work.h"
 #include "models/program/value.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/values/exchanged_operand.h"
 
 namespace orrery {
 
 class MemberMemory {
  public:
-  /// Of the member of rank `node`. `operand` must outlive the memory. Elements are held as
-  /// `folding` says.
+  /// Of the member of rank `node`. Elements are held as `folding` says.
   MemberMemory(const Collective& collective, const Folding& folding, Node node,
-               const Tensor& operand, ValueType result);
+               ExchangedOperand operand, ValueType result);
   /// Of a switch node.
   MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
@@ -41,7 +41,7 @@ class MemberMemory {
   const Node node_;
   ValueType result_;
   Bytes itemsize_;
-  const Tensor* borrowed_ = nullptr;  // the input area, until something writes to it
+  std::optional<ExchangedOperand> operand_;  // the input area, until something writes to it
   std::optional<Storage> input_;
   bool reorders_result_ = false;
   Storage output_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "tools/report/critical_path.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
+#include "verifier/tables.h"
 
 namespace orrery {
 namespace {
@@ -187,7 +189,15 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
+  RunOptions options;
+  options.limits = command.limits;
+  const Tabled tabled = with_tables(std::make_shared<const Scenario>(load_scenario(
+                                        command.file, command.limits, LongLoops::WrittenOut)),
+                                    options);
+  for (const Check& check : tabled.checks)
+    if (!check.holds())
+      refuse(command.file, check.message);
+  const Scenario& scenario = *tabled.scenario;
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
   Paths paths(scenario.cluster.fabric);

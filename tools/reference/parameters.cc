@@ -18,6 +18,10 @@ constexpr std::array kSummaries = {
     Described{"algorithm",
               "how it is scheduled; `orrery show algorithms` lists the names. When absent "
               "the model chooses, and the report says why"},
+    Described{"assume_sizes",
+              "where its tables are not computed: rows of the slices that each rank sends, as "
+              "[[rows]] for all slices, [[rows, ...]] with a number for each slice, or such a list "
+              "for each rank; in operands and results slices lie one after another"},
     Described{"axes", "the dimensions that are reduced"},
     Described{"axis", "the dimension it works along"},
     Described{"axis_index_groups",

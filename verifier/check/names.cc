@@ -17,6 +17,9 @@ constexpr std::array kChecks = {
               "Devices that share collectives on one stream issue them in one order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
               "Every message has a route over the links that are not cut."},
+    CheckInfo{CheckKind::TablesAgreed, "TABLES.AGREED",
+              "The slices of ragged exchanges lie in their arrays, are as large as their receivers "
+              "expect, and do not overlap."},
     CheckInfo{CheckKind::RaceFree, "RACE.FREE",
               "No op takes storage that one in flight reads, and no two steps race."},
     CheckInfo{CheckKind::DonationUse, "DONATION.USE",

@@ -19,6 +19,7 @@ enum class CheckKind : uint8_t {
   DeadlockFree,
   OrderAgreed,
   RouteLeft,
+  TablesAgreed,
   RaceFree,
   DonationUse,
   LeakFree,

@@ -16,9 +16,12 @@
 #include "models/array/work.h"
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
+#include "models/program/ragged_type.h"
 #include "models/program/rules.h"
+#include "simulator/values/exchanged_operand.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
+#include "verifier/check/tables.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/definitions.h"
 
@@ -54,7 +57,7 @@ struct MemberValues {
 struct GroupValues {
   const Collective& collective;
   Folding folding;
-  std::vector<const Tensor*> given;   // by rank
+  std::vector<const Tensor*> given;   // what each rank exchanges
   std::vector<MemberValues> members;  // ascending
 };
 
@@ -234,6 +237,26 @@ ValuesAgainstDefinitions::ValuesAgainstDefinitions(const Program& program, const
     collectives_of_[lowered.collectives[c].site.index()].emplace_back(c);
 }
 
+std::optional<Check> ValuesAgainstDefinitions::other_tables(const Collective& collective,
+                                                            CollectiveId id,
+                                                            const RaggedGroup& tables) const {
+  for (uint32_t r = 0; r < collective.members.size(); ++r) {
+    const Op& op = program_.op(lists_.op(id, Node(r)));
+    const LogicalId device = collective.members[r];
+    std::vector<const Tensor*> operands;
+    for (size_t k = kRaggedTables.first; k < kRaggedTables.end; ++k)
+      operands.push_back(&*values_.at(op.operands[k], device));
+    if (slice_tables(operands) != tables.ranks[r])
+      return failed(CheckKind::TablesAgreed, pointer_of(op),
+                    fmt::format("The tables of {} on device {} are not those by which it was "
+                                "scheduled: sums of floats on which they depend were rounded in "
+                                "another order.",
+                                quoted(op.name), device.index()),
+                    {{"op", op.name}, {"device", std::to_string(device.index())}});
+  }
+  return std::nullopt;
+}
+
 std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds proved_folds) const {
   const Op& named = program_.op(program_.site(site).ops.front());
   std::optional<Closeness> closeness;
@@ -242,9 +265,17 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     const Collective& collective = lowered_.collective(id);
     GroupValues group{collective, op_folding(program_, named, collective.work), {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
+    std::vector<ExchangedOperand> operands;
+    operands.reserve(size);
     for (uint32_t r = 0; r < size; ++r)
-      group.given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
-                                         collective.members[r]));
+      group.given.push_back(
+          &operands
+               .emplace_back(program_.op(lists_.op(id, Node(r))), values_, collective.members[r])
+               .tensor());
+    const RaggedGroup* const tables = tables_of(program_, collective);
+    if (tables != nullptr && !program_.site(site).tables->assumed)
+      if (auto other = other_tables(collective, id, *tables))
+        return other;
     for (uint32_t r = 0; r < size; ++r) {
       const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
@@ -254,7 +285,7 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
       const LogicalId device = collective.members[r];
       group.members.push_back({Rank(r), device, op, program_.value(*result).type,
                                *values_.at(*result, device),
-                               define(op, group.given[r]->shape(), size, Rank(r))});
+                               define(op, group.given[r]->shape(), size, Rank(r), tables)});
     }
     if (group.members.empty())
       continue;

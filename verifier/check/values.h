@@ -30,10 +30,16 @@ class ValuesAgainstDefinitions {
   /// folds, and so equal bit for bit too. Only without proof they are compared by
   /// oracle/compare.h's bounds, which may leave the check undecided. Otherwise names the first
   /// wrong group, member and element. The result of a start is that of its last done. A start that
-  /// is never done has no result; if that is so on all devices, there is no check.
+  /// is never done has no result; if that is so on all devices, there is no check. A ragged
+  /// exchange must have the tables by which it was scheduled, unless they are assumed
+  /// (TABLES.AGREED).
   std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
 
  private:
+  /// Where a member has other tables than those by which the collective was scheduled.
+  std::optional<Check> other_tables(const Collective& collective, CollectiveId id,
+                                    const RaggedGroup& tables) const;
+
   const Program& program_;
   const Lowered& lowered_;
   const DeviceValues& values_;

@@ -12,10 +12,12 @@
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
+#include "models/program/op_needs.h"
 #include "models/program/rules.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/values/exchanged_operand.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/compare.h"
@@ -184,14 +186,31 @@ class Bounds {
     const LogicalId device = collective.members[node.index()];
     const Op& op = program_.op(op_id);
     const ValueType& type = program_.value(op.results.front()).type;
+    const size_t exchanged = rules(op.kind).form.exchanged_operands;
+    std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> errors;
     std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
-    none.reserve(collective.members.size());
+    owned.reserve(collective.members.size());
+    none.reserve(collective.members.size() * exchanged);
+    bool exact_tables = true;
     for (size_t r = 0; r < collective.members.size(); ++r) {
-      const ValueId operand = operand_of(id, Node(r));
-      const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
-      errors.push_back(known ? &*known
-                             : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+      const Op& own = program_.op(lists_.op(id, Node(r)));
+      std::vector<const Tensor*> parts;
+      for (size_t k = 0; k < own.operands.size(); ++k) {
+        const ValueId operand = own.operands[k];
+        const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
+        if (k >= exchanged)
+          exact_tables = exact_tables && (!known || all_zero(*known));
+        else
+          parts.push_back(
+              known ? &*known : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+      }
+      errors.push_back(&owned.emplace_back(parts).tensor());
+    }
+    if (!exact_tables) {  // the slices might be others
+      Tensor unknown(Dtype::F64, type.shape);
+      std::ranges::fill(unknown.as<double>(), kNoBound);
+      return set(op, device, std::move(unknown));
     }
     const Numerics numerics = rounded_by_ == RoundedBy::Xla
                                   ? Numerics::XlaCpu
@@ -200,12 +219,15 @@ class Bounds {
     if (numerics == Numerics::XlaCpu) {
       of_taken.reserve(errors.size());
       for (size_t r = 0; r < errors.size(); ++r)
-        if (const auto& value = values_.at(operand_of(id, Node(r)), collective.members[r]))
-          errors[r] = &of_taken.emplace_back(taken_with_error(*value, *errors[r]).error);
+        if (values_.at(operand_of(id, Node(r)), collective.members[r])) {
+          const ExchangedOperand value(program_.op(lists_.op(id, Node(r))), values_,
+                                       collective.members[r]);
+          errors[r] = &of_taken.emplace_back(taken_with_error(value.tensor(), *errors[r]).error);
+        }
     }
     const auto count = static_cast<uint32_t>(collective.members.size());
-    const Definition definition =
-        define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
+    const Definition definition = define(op, exchanged_shape(program_, op), count,
+                                         Rank(node.index()), tables_of(program_, collective));
     if (!is_inexact(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;

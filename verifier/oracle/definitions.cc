@@ -1,5 +1,6 @@
 #include "verifier/oracle/definitions.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -118,6 +119,41 @@ Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>
     if (pair[1] == p.index())
       return copy(operand, Rank(static_cast<size_t>(pair[0])));
   return {Combine::None, in_place(operand, Rank(0), 0)};
+}
+
+/// What the senders' tables say of where their slices come, and the receiver's of how large they
+/// are. Everything else is as in its `output`, which lies behind its operand.
+Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
+  struct Rows {
+    int64_t first;
+    int64_t count;
+  };
+  std::vector<Part> parts;
+  std::vector<Rows> received;
+  for (size_t q = 0; q < group.ranks.size(); ++q) {
+    for (size_t j = 0; j < group.slices_for_each(); ++j) {
+      const size_t there = group.entry(p.index(), j);
+      const int64_t count = group.ranks[p.index()].recv_sizes[group.entry(q, j)];
+      const int64_t first = group.ranks[q].output_offsets[there];
+      add(parts, {first * row,
+                  group.ranks[q].input_offsets[there] * row,
+                  Rank(q),
+                  1,
+                  {{count * row, 1, 1}}});
+      if (count > 0)
+        received.push_back({first, count});
+    }
+  }
+  std::sort(received.begin(), received.end(),
+            [](const Rows& a, const Rows& b) { return a.first < b.first; });
+  received.push_back({group.output_rows, 0});
+  int64_t kept = 0;  // where the next rows that stay begin
+  for (const Rows& rows : received) {
+    add(parts,
+        {kept * row, (group.operand_rows + kept) * row, p, 1, {{(rows.first - kept) * row, 1, 1}}});
+    kept = rows.first + rows.count;
+  }
+  return {Combine::None, std::move(parts)};
 }
 
 /// The folds of all parts, in the dtype of the terms.
@@ -241,7 +277,8 @@ bool depends_on_order(const Definition& definition, Dtype operand, Numerics nume
   return definition.combine == Combine::Add || first_zero;
 }
 
-Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
+Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
+                  const RaggedGroup* tables) {
   const Attributes& given = op.attributes;
   if (over_no_axes(given))
     return copy(operand, Rank(0));
@@ -281,6 +318,9 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
       return copy(operand, Rank(static_cast<size_t>(given.integers("perm")[rank.index()])));
     case OpKind::Pbroadcast:
       return copy(operand, Rank(static_cast<size_t>(given.integer("source"))));
+    case OpKind::RaggedAllToAll:
+      ORRERY_CHECK(tables != nullptr, "a ragged exchange is defined by its tables");
+      return ragged_all_to_all(*tables, operand.elements_from(1), rank);
     default:
       fail_check("a collective kind", "only collectives have a definition over a group", __FILE__,
                  __LINE__);

@@ -13,6 +13,7 @@
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 #include "models/program/op.h"
+#include "models/program/ragged.h"
 #include "verifier/oracle/part.h"
 
 namespace orrery {
@@ -44,8 +45,11 @@ bool depends_on_order(const Definition& definition, Dtype operand,
 Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics = Numerics::Ieee);
 
 /// The definition of collective `op` for `rank` of a group of `group_size`, whose operands have the
-/// shape `operand`. Requires an op that satisfies its type rule.
-Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank);
+/// shape `operand`; of several operands, one after another, all together (exchanged_shape).
+/// Requires an op that satisfies its type rule, and of an exchange by tables those of the group,
+/// which agree (verifier/check/tables.h).
+Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
+                  const RaggedGroup* tables = nullptr);
 
 /// The values by the definition, as a tensor of `dtype` and `shape`. `operands` has one tensor per
 /// rank, all of one dtype. Folds run from the left in rank order, each step rounded to that dtype;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/op_needs.h"
 #include "models/program/rules.h"
 #include "verifier/check/names.h"
 
@@ -21,7 +22,8 @@ Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget proof
     std::vector<const Collective*>& asked = asked_by_[collective.site.index()];
     const auto same = [&](const Collective* known) {
       return known->schedule == collective.schedule && known->input == collective.input &&
-             known->output == collective.output;
+             known->output == collective.output &&
+             tables_of(program, *known) == tables_of(program, collective);
     };
     if (std::none_of(asked.begin(), asked.end(), same))
       asked.push_back(&collective);
@@ -86,20 +88,24 @@ const ProvenanceRun* Prover::folds(const Op& op, const Collective& collective) {
 
 bool Prover::Before::operator()(const Question& a, const Question& b) const {
   const auto plain = [](const Question& q) {
-    return std::tie(q.schedule, q.kind, q.input->dims, q.input->strides, q.output->dims,
+    return std::tie(q.schedule, q.kind, q.tables, q.input->dims, q.input->strides, q.output->dims,
                     q.output->strides);
   };
   if (plain(a) != plain(b))
     return plain(a) < plain(b);
-  if (!std::ranges::equal(a.operand->dims(), b.operand->dims()))
-    return std::ranges::lexicographical_compare(a.operand->dims(), b.operand->dims());
+  if (!std::ranges::equal(a.operand.dims(), b.operand.dims()))
+    return std::ranges::lexicographical_compare(a.operand.dims(), b.operand.dims());
   return a.attributes != b.attributes && a.attributes->all() < b.attributes->all();
 }
 
 Prover::Question Prover::question(const Op& op, const Collective& collective) const {
-  return {collective.schedule, &collective.input,
-          &collective.output,  op.kind,
-          &op.attributes,      &program_.value(op.operands.front()).type.shape};
+  return {collective.schedule,
+          &collective.input,
+          &collective.output,
+          op.kind,
+          &op.attributes,
+          exchanged_shape(program_, op),
+          tables_of(program_, collective)};
 }
 
 const Proof& Prover::proof(const Op& op, const Collective& collective) {
@@ -108,7 +114,9 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   if (known != proofs_.end())
     return known->second;
   const auto size = static_cast<uint32_t>(collective.members.size());
-  const auto definition = [&](Rank rank) { return define(op, *asked.operand, size, rank); };
+  const auto definition = [&](Rank rank) {
+    return define(op, asked.operand, size, rank, asked.tables);
+  };
   return proofs_
       .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
                             definition, proof_budget_.pieces))

@@ -63,7 +63,8 @@ class Prover {
     const View* output;
     OpKind kind;
     const Attributes* attributes;
-    const Shape* operand;
+    Shape operand;  // of several, one after another
+    const RaggedGroup* tables;
   };
   struct Before {  // an order for lookups; results do not depend on it
     bool operator()(const Question& a, const Question& b) const;

@@ -47,7 +47,8 @@ TEST_CASE("rules: reductions to all ranks are timed as psum, and exchanges as th
         "psum as psum, pmean as psum, pmax as psum, pmin as psum, pargmax as psum, "
         "pargmin as psum, all_gather as all_gather, psum_scatter as psum_scatter, "
         "all_to_all as all_to_all, pswapaxes as all_to_all, ppermute as ppermute, "
-        "pshuffle as ppermute, pbroadcast as pbroadcast, unreduced_psum as psum, "
+        "pshuffle as ppermute, pbroadcast as pbroadcast, ragged_all_to_all as all_to_all, "
+        "unreduced_psum as psum, "
         "unreduced_psum_scatter as psum_scatter, all_gather_invariant as all_gather, "
         "all_gather_reduced as all_gather, ");
 }

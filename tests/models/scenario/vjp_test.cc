@@ -1,0 +1,262 @@
+// "transform": {"vjp": ...}: the ops that it adds, and what is refused. The values of backward
+// passes are compared with JAX's in tests/oracle.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+/// On {x: 2}: "a", f32[2] on a device and the same on both; "w", f32[2] on a device, which varies;
+/// and what `more` says.
+std::string with(const std::string& program, const std::string& vjp,
+                 const std::string& cotangent = R"("ct_r": {"shape": [2], "dtype": "f32"})") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"a": {"shape": [2], "dtype": "f32"}, "w": {"shape": [4], "dtype": "f32", )"
+                 R"("spec": ["x"]}, "i": {"shape": [2], "dtype": "s32"})" +
+                 (cotangent.empty() ? "" : ", " + cotangent) + "}";
+  small.program = program;
+  small.more = R"("transform": {"vjp": {)" + vjp + "}}";
+  return small.text();
+}
+
+/// The ops after the forward pass, a line each: "r.bwd = pvary(ct_r): f32[2]{V:x}"; then the names
+/// of cotangents.
+std::string added(const std::string& text) {
+  const Scenario scenario = read_scenario("f", text);
+  const Program& program = scenario.program;
+  std::string lines;
+  for (const Op& op : program.ops) {
+    if (op.name.find(".bwd") == std::string::npos && op.name.find(".re") == std::string::npos)
+      continue;
+    std::string operands;
+    for (const ValueId operand : op.operands)
+      operands += (operands.empty() ? "" : ", ") + program.value(operand).name;
+    lines += op.name + " = " + op_name(op.kind, op.issue) + "(" + operands +
+             "): " + orrery::text(program.value(op.results.front()).type, program.mesh) + "\n";
+  }
+  for (const auto& [name, value] : program.other_names)
+    lines += name + " = " + program.value(value).name + "\n";
+  return lines;
+}
+
+const std::string kOfR = R"("of": ["r"], "with_respect_to": ["w"])";
+
+TEST_CASE("vjp: psum goes back as pvary where states are known") {
+  CHECK(added(with(R"([{"id": "r", "op": "psum", "of": "w", "axis_name": "x"}])", kOfR)) ==
+        "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
+        "ct_w = r.bwd\n");
+}
+
+TEST_CASE("vjp: the cotangent of an invarying value that varying ones are made of is summed") {
+  CHECK(added(with(R"([{"id": "r", "op": "mul", "of": ["a", "w"]}])",
+                   R"("of": ["r"], "with_respect_to": ["a"])",
+                   R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+        "r.bwd = mul(ct_r, w): f32[2]{V:x}\n"
+        "r.bwd.1 = psum(r.bwd): f32[2]\n"
+        "ct_a = r.bwd.1\n");
+}
+
+TEST_CASE("vjp: cotangents of a value that is read twice are added, the last reader's first") {
+  CHECK(added(with(R"([{"id": "s", "op": "neg", "of": "a"}, )"
+                   R"({"id": "t", "op": "neg", "of": "s"}, )"
+                   R"({"id": "r", "op": "add", "of": ["s", "t"]}])",
+                   R"("of": ["r"], "with_respect_to": ["a"])")) ==
+        "t.bwd = neg(ct_r): f32[2]\n"
+        "t.bwd.1 = add(ct_r, t.bwd): f32[2]\n"
+        "s.bwd = neg(t.bwd.1): f32[2]\n"
+        "ct_a = s.bwd\n");
+}
+
+TEST_CASE("vjp: a cotangent that nothing gives is zeros, of the type of one") {
+  CHECK(added(with(R"([{"id": "r", "op": "neg", "of": "a"}])", kOfR)) ==
+        "w.bwd = full(): f32[2]\n"
+        "w.bwd.1 = pvary(w.bwd): f32[2]{V:x}\n"
+        "ct_w = w.bwd.1\n");
+}
+
+TEST_CASE("vjp: a scalar that stands for an array gets the sum of its cotangent") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"s": {"shape": [], "dtype": "f32"}, "b": {"shape": [3], "dtype": "f32"}, )"
+                 R"("ct_r": {"shape": [3], "dtype": "f32"}})";
+  small.program = R"([{"id": "r", "op": "add", "of": ["s", "b"]}])";
+  small.more = R"("transform": {"vjp": {"of": "r", "with_respect_to": "s"}})";
+  CHECK(added(small.text()) ==
+        "r.bwd = reduce_sum(ct_r): f32[]\n"
+        "ct_s = r.bwd\n");
+}
+
+TEST_CASE("vjp: overlap starts a collective when its operand is made, and is done before its use") {
+  const std::string program =
+      R"([{"id": "g", "op": "all_gather", "of": "w", "axis_name": "x", "tiled": true}, )"
+      R"({"id": "r", "op": "neg", "of": "g"}, {"id": "s", "op": "exp", "of": "w"}])";
+  const std::string cotangents = R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]}, )"
+                                 R"("ct_s": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
+  CHECK(added(with(program, R"("of": ["r", "s"], "with_respect_to": ["w"], "overlap": true)",
+                   cotangents)) ==
+        "s.bwd = mul(ct_s, s): f32[2]{V:x}\n"
+        "r.bwd = neg(ct_r): f32[4]{V:x}\n"
+        "g.bwd.start = psum_scatter_start(r.bwd): future f32[2]{V:x}\n"
+        "g.bwd = done(g.bwd.start): f32[2]{V:x}\n"
+        "g.bwd.1 = add(s.bwd, g.bwd): f32[2]{V:x}\n"
+        "ct_w = g.bwd.1\n");
+}
+
+TEST_CASE("vjp: what is computed again is made of what is kept, just before it is read") {
+  const std::string program = R"([{"id": "s", "op": "exp", "of": "w"}, )"
+                              R"({"id": "t", "op": "exp", "of": "s"}, )"
+                              R"({"id": "r", "op": "psum", "of": "t", "axis_name": "x"}])";
+  CHECK(added(with(program, kOfR + R"(, "recompute": ["t"])")) ==
+        "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
+        "t.re = exp(s): f32[2]{V:x}\n"
+        "t.bwd = mul(r.bwd, t.re): f32[2]{V:x}\n"
+        "s.bwd = mul(t.bwd, s): f32[2]{V:x}\n"
+        "ct_w = s.bwd\n");
+  CHECK(added(with(program, kOfR + R"(, "recompute": "all")")) ==
+        "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
+        "s.re = exp(w): f32[2]{V:x}\n"
+        "t.re = exp(s.re): f32[2]{V:x}\n"
+        "t.bwd = mul(r.bwd, t.re): f32[2]{V:x}\n"
+        "s.bwd = mul(t.bwd, s.re): f32[2]{V:x}\n"
+        "ct_w = s.bwd\n");
+}
+
+TEST_CASE("vjp: what is computed again is not started before it is read") {
+  const std::string program =
+      R"([{"id": "g", "op": "all_gather", "of": "w", "axis_name": "x", "tiled": true}, )"
+      R"({"id": "r", "op": "exp", "of": "g"}])";
+  CHECK(added(with(program, kOfR + R"(, "recompute": "all", "overlap": true)",
+                   R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]})")) ==
+        "g.re = all_gather(w): f32[4]{V:x}\n"
+        "r.re = exp(g.re): f32[4]{V:x}\n"
+        "r.bwd = mul(ct_r, r.re): f32[4]{V:x}\n"
+        "g.bwd.start = psum_scatter_start(r.bwd): future f32[2]{V:x}\n"
+        "g.bwd = done(g.bwd.start): f32[2]{V:x}\n"
+        "ct_w = g.bwd\n");
+}
+
+TEST_CASE("vjp: names that are taken are not used again") {
+  CHECK(added(with(
+            R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "r.bwd", "op": "exp", "of": "a"}])",
+            R"("of": ["r"], "with_respect_to": ["a"])")) ==
+        "r.bwd = exp(a): f32[2]\n"
+        "r.bwd.1 = neg(ct_r): f32[2]\n"
+        "ct_a = r.bwd.1\n");
+}
+
+TEST_CASE("vjp: a second one keeps the cotangents of the first") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"a": {"shape": [], "dtype": "f32"}, "b": {"shape": [], "dtype": "f32"}, )"
+                 R"("ct_r": {"shape": [], "dtype": "f32"}, "ct_s": {"shape": [], "dtype": "f32"}})";
+  small.program = R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "s", "op": "neg", "of": "b"}])";
+  small.more = R"("transform": [{"vjp": {"of": "r", "with_respect_to": "a"}}, )"
+               R"({"vjp": {"of": "s", "with_respect_to": "b"}}], "outputs": ["ct_a", "ct_b"])";
+  CHECK(added(small.text()) ==
+        "r.bwd = neg(ct_r): f32[]\n"
+        "s.bwd = neg(ct_s): f32[]\n"
+        "ct_a = r.bwd\n"
+        "ct_b = s.bwd\n");
+}
+
+TEST_CASE("vjp: permutations and broadcasts go back within their groups") {
+  Small small;
+  small.mesh = R"({"x": 4})";
+  small.arrays =
+      R"({"a": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+      R"("ct_r": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2], [3], [4]]}})";
+  const auto groups_of = [&](const std::string& op) {
+    small.program = R"([{"id": "r", "op": ")" + op +
+                    R"(, "of": "a", "axis_name": "x", "axis_index_groups": [[0, 1], [2, 3]]}])";
+    small.more =
+        R"("check_types": false, "transform": {"vjp": {"of": "r", "with_respect_to": "a"}})";
+    const Scenario scenario = read_scenario("f", small.text());
+    const Attributes& attributes = scenario.program.ops.at(1).attributes;
+    return attributes.lists("axis_index_groups");
+  };
+  const std::vector<std::vector<int64_t>> groups = {{0, 1}, {2, 3}};
+  CHECK(groups_of(R"(ppermute", "perm": [[0, 1]])") == groups);
+  CHECK(groups_of(R"(pshuffle", "perm": [1, 0])") == groups);
+  CHECK(groups_of(R"(pbroadcast", "source": 1)") == groups);
+}
+
+TEST_CASE("vjp: a started collective goes back as a sync one") {
+  CHECK(added(with(R"([{"id": "f", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+                   R"({"id": "r", "op": "done", "of": "f"}])",
+                   kOfR)) ==
+        "f.bwd = pvary(ct_r): f32[2]{V:x}\n"
+        "ct_w = f.bwd\n");
+}
+
+/// After the file and the place.
+std::string error_of(const std::string& text) {
+  const std::string message = refusal(text);
+  return message.substr(message.find(": ") + 2);
+}
+
+TEST_CASE("vjp: what is refused") {
+  const std::string psum = R"([{"id": "r", "op": "psum", "of": "w", "axis_name": "x"}])";
+  CHECK(error_of(with(R"([{"id": "r", "op": "pmax", "of": "w", "axis_name": "x"}])", kOfR)) ==
+        "/program/0: expected an op that has a gradient between the values of \"with_respect_to\" "
+        "and \"of\", got \"r\": pmax has no backward rule");
+  CHECK(error_of(with(R"([{"id": "r", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+                      R"({"id": "d", "op": "done", "of": "r"}])",
+                      kOfR)) ==
+        "/transform/vjp/of/0: expected the result of an op of floats or complex numbers, got "
+        "\"r\", future f32[2]");
+  CHECK(error_of(with(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
+        "/transform/vjp/of/0: expected the result of an op, got \"q\"");
+  CHECK(error_of(with(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
+        "/transform/vjp/of/0: expected the result of an op, got \"w\"");
+  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["r"])")) ==
+        "/transform/vjp/with_respect_to/0: expected the name of an array, got \"r\"");
+  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["i"])")) ==
+        "/transform/vjp/with_respect_to/0: expected the name of an array of floats or complex "
+        "numbers, got "
+        "\"i\", s32[2]");
+  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["w", "w"])")) ==
+        "/transform/vjp/with_respect_to/1: expected each name once, got \"w\"");
+  CHECK(error_of(with(psum, R"("of": [], "with_respect_to": ["w"])")) ==
+        "/transform/vjp/of: expected an id or more, got none");
+  CHECK(error_of(with(psum, R"("with_respect_to": ["w"])")) ==
+        "/transform/vjp: missing key \"of\"");
+  CHECK(error_of(with(psum, kOfR + R"(, "recompute": ["q"])")) ==
+        "/transform/vjp/recompute/0: expected the id of an op, got \"q\"");
+  CHECK(error_of(with(psum, kOfR, "")) ==
+        "/transform/vjp/of/0: expected an array \"ct_r\", f32[2] on a device, which \"transform\" "
+        "needs");
+  CHECK(error_of(with(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+        "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
+        "f32[2]{V:x}");
+  CHECK(error_of(
+            with(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "w"}, )"
+                 R"("body": [{"id": "v", "op": "neg", "of": "h"}], "yield": {"h": "v"}}])",
+                 R"("of": ["l"], "with_respect_to": ["w"])")) ==
+        "/transform/vjp: expected a program without loops, got \"l\"");
+}
+
+TEST_CASE("vjp: these ops of numbers have no backward rule") {
+  std::string without;
+  for (const OpRules& op : all_rules())
+    if (op.backward == nullptr)
+      without += std::string(op.name) + " ";
+  // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
+  // to the start.
+  CHECK(without ==
+        "pmax pmin pargmax pargmin ragged_all_to_all done axis_index axis_size eq ne lt le gt ge "
+        "take full iota "
+        "compute ");
+}
+
+}  // namespace
+}  // namespace orrery

@@ -20,6 +20,7 @@
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tests/simulator/algorithm/form.h"
+#include "tests/simulator/algorithm/random_ragged.h"
 #include "tests/simulator/algorithm/some_op.h"
 #include "tests/simulator/schedule/stored_copy.h"
 
@@ -31,6 +32,21 @@ struct Named {
   std::unique_ptr<const Schedule> schedule;
   bool cut = false;
 };
+
+/// Ragged exchanges, whole and cut by themselves.
+void add_ragged(std::vector<Named>& all) {
+  Random random(12);
+  for (uint32_t n = 1; n <= 6; ++n)
+    for (uint32_t channels = 1; channels <= 3; ++channels)
+      for (uint32_t slots = 1; slots <= 3; ++slots)
+        for (int64_t largest = 0; largest <= 2; ++largest) {
+          const Transport transport{channels, slots, Entry::Eager, 0, largest};
+          all.push_back(
+              {fmt::format("ragged over {} ranks, {} channels, {} slots, messages of {}", n,
+                           channels, slots, largest),
+               std::make_unique<RaggedExchangeSchedule>(random_ragged(random, n), transport)});
+        }
+}
 
 /// What every algorithm makes for each of its kinds, for groups of 1 to 9, 1 to 3 channels and 1 to
 /// 4 slots. One in two is also cut to messages of 2 elements: 2 to 15 iterations.
@@ -55,6 +71,7 @@ std::vector<Named> all_schedules() {
             if ((n + slots) % 2 == 0 && make()->largest_message() > 2)
               all.push_back({name + ", cut", cut(make(), 2), true});
           }
+  add_ragged(all);
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/concrete.h"
+#include "tests/simulator/algorithm/random_ragged.h"
 #include "tests/simulator/algorithm/some_op.h"
 
 namespace orrery::test {
@@ -39,6 +40,15 @@ void for_each_schedule(Check&& check) {
       }
     }
   }
+  Random random(12);
+  for (uint32_t nodes = 1; nodes <= 9; ++nodes)
+    for (int64_t largest = 0; largest <= 3; ++largest) {
+      Transport transport;
+      transport.channels = 1 + nodes % 3;
+      transport.largest = largest;
+      INFO(fmt::format("ragged over {} ranks, messages of {}", nodes, largest));
+      check(RaggedExchangeSchedule(random_ragged(random, nodes), transport));
+    }
 }
 
 TEST_CASE("receivers: for_each_receiver gives what the steps send") {

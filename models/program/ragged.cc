@@ -1,0 +1,43 @@
+#include "models/program/ragged.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace orrery {
+
+int64_t RaggedGroup::most_sent() const {
+  int64_t most = 0;
+  for (const SliceTables& rank : ranks)
+    most =
+        std::max(most, std::accumulate(rank.send_sizes.begin(), rank.send_sizes.end(), int64_t{0}));
+  return most;
+}
+
+RaggedGroup AssumedSizes::group() const {
+  RaggedGroup group = without_slices(of_);
+  const size_t slices = group.slices_for_each();
+  std::vector<int64_t> filled(of_.ranks, 0);  // of each rank's result
+  for (size_t from = 0; from < of_.ranks; ++from) {
+    SliceTables& sender = group.ranks[from];
+    int64_t used = 0;  // of the operand
+    for (size_t entry = 0; entry < of_.entries; ++entry) {
+      const size_t to = entry / slices;
+      const int64_t rows = sent(from, entry);
+      sender.input_offsets[entry] = used;
+      sender.send_sizes[entry] = rows;
+      sender.output_offsets[entry] = filled[to];
+      group.ranks[to].recv_sizes[group.entry(from, entry % slices)] = rows;
+      used += rows;
+      filled[to] += rows;
+    }
+  }
+  return group;
+}
+
+RaggedGroup without_slices(RaggedExtent of) {
+  const std::vector<int64_t> zeros(of.entries, 0);
+  return {of.operand_rows, of.output_rows,
+          std::vector<SliceTables>(of.ranks, {zeros, zeros, zeros, zeros})};
+}
+
+}  // namespace orrery

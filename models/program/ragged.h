@@ -1,0 +1,78 @@
+#pragma once
+
+// The slices of a ragged_all_to_all. Their sizes are values of the program. They are worked out, or
+// assumed, before anything is lowered (verifier/tables.h), and are then tables of the op's site:
+// lowering makes schedules of them, and definitions follow from them.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace orrery {
+
+/// The four tables of one rank. Entry i is of slice i % m of those that it exchanges with rank
+/// i / m, where m is the number of slices for each rank. All are in rows: indices of the first
+/// dimension.
+struct SliceTables {
+  std::vector<int64_t> input_offsets;   // where in the own operand a slice to send begins
+  std::vector<int64_t> send_sizes;      // how many rows it has
+  std::vector<int64_t> output_offsets;  // where it begins in the RECEIVER's result
+  std::vector<int64_t> recv_sizes;      // how many rows come in
+  friend bool operator==(const SliceTables&, const SliceTables&) = default;
+};
+
+/// A group of ranks with their tables, which all have one length: a multiple of the ranks.
+struct RaggedGroup {
+  int64_t operand_rows = 0;
+  int64_t output_rows = 0;
+  std::vector<SliceTables> ranks;
+  friend bool operator==(const RaggedGroup&, const RaggedGroup&) = default;
+
+  /// The number of slices from each rank to each.
+  size_t slices_for_each() const { return ranks.front().send_sizes.size() / ranks.size(); }
+  /// The entry of slice `slice` in the tables of a rank that exchanges it with `peer`.
+  size_t entry(size_t peer, size_t slice) const { return peer * slices_for_each() + slice; }
+  /// The most rows that one rank sends, its slices for itself included.
+  int64_t most_sent() const;
+};
+
+/// The tables of a site.
+struct SiteTables {
+  bool assumed = false;             // by assume_sizes
+  std::vector<RaggedGroup> groups;  // of each of the site's groups
+  friend bool operator==(const SiteTables&, const SiteTables&) = default;
+};
+
+/// What assume_sizes is about.
+struct RaggedExtent {
+  size_t ranks = 1;
+  size_t entries = 1;  // of a table
+  int64_t operand_rows = 0;
+  int64_t output_rows = 0;
+};
+
+/// Row counts by assume_sizes: a list for all ranks, or one for each; each with one number for all
+/// slices, or one for each. `sizes` has 1 or `ranks` lists of 1 or `entries` numbers.
+class AssumedSizes {
+ public:
+  AssumedSizes(const std::vector<std::vector<int64_t>>& sizes, RaggedExtent of)
+      : sizes_(sizes), of_(of) {}
+
+  int64_t sent(size_t rank, size_t entry) const {
+    const std::vector<int64_t>& list = sizes_[sizes_.size() == 1 ? 0 : rank];
+    return list[list.size() == 1 ? 0 : entry];
+  }
+  /// Slices lie one after another, in operands by their receivers, in results by their senders.
+  /// Requires that the rows that a rank sends and receives fit its operand and its result.
+  RaggedGroup group() const;
+
+ private:
+  const std::vector<std::vector<int64_t>>& sizes_;
+  const RaggedExtent of_;
+};
+
+/// A group that exchanges nothing.
+RaggedGroup without_slices(RaggedExtent of);
+
+}  // namespace orrery

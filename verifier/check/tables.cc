@@ -1,0 +1,156 @@
+#include "verifier/check/tables.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/array/kernels.h"
+#include "models/program/ragged_type.h"
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+/// One slice: entry `entry` in the tables of its sender.
+struct Placed {
+  size_t from;
+  size_t entry;
+  int64_t first;  // row of the receiver's result
+  int64_t end;
+};
+
+struct Wrong {
+  std::string text;
+  Witness witness;
+};
+
+std::string rows_text(int64_t first, int64_t rows) {
+  return fmt::format("rows {} to {}", first, first + rows - 1);
+}
+
+class GroupTables {
+ public:
+  GroupTables(const RaggedGroup& tables, const Group& group) : tables_(tables), group_(group) {}
+
+  std::optional<Wrong> wrong() const {
+    for (size_t rank = 0; rank < group_.size(); ++rank)
+      for (size_t entry = 0; entry < tables_.ranks[rank].send_sizes.size(); ++entry)
+        if (auto found = wrong_slice(rank, entry))
+          return found;
+    for (size_t rank = 0; rank < group_.size(); ++rank)
+      if (auto found = overlap(rank))
+        return found;
+    return std::nullopt;
+  }
+
+ private:
+  size_t slice(size_t entry) const { return entry % tables_.slices_for_each(); }
+  size_t peer(size_t entry) const { return entry / tables_.slices_for_each(); }
+  std::string device(size_t rank) const { return fmt::format("device {}", group_[rank].index()); }
+  /// "slice 1 of device 0 for device 3"
+  std::string text(size_t from, size_t entry) const {
+    return fmt::format("slice {} of {} for {}", slice(entry), device(from), device(peer(entry)));
+  }
+  Wrong at(size_t rank, size_t entry, std::string text) const {
+    return {std::move(text),
+            {{"device", std::to_string(group_[rank].index())}, {"entry", std::to_string(entry)}}};
+  }
+
+  std::optional<Wrong> wrong_slice(size_t rank, size_t entry) const {
+    const SliceTables& own = tables_.ranks[rank];
+    const int64_t rows = own.send_sizes[entry];
+    if (rows < 0)
+      return at(rank, entry, fmt::format("send_sizes gives {} {} rows", text(rank, entry), rows));
+    const int64_t expected =
+        tables_.ranks[peer(entry)].recv_sizes[tables_.entry(rank, slice(entry))];
+    if (rows != expected)
+      return at(rank, entry,
+                fmt::format("{} has {} rows by send_sizes of {}, and {} by recv_sizes of {}",
+                            text(rank, entry), rows, device(rank), expected, device(peer(entry))));
+    const auto outside = [&](int64_t first, int64_t all) {
+      return rows > 0 && (first < 0 || rows > all || first > all - rows);
+    };
+    const auto from_row = [&](int64_t first) {
+      return rows == 1 ? fmt::format("row {}", first)
+                       : fmt::format("{} rows from row {} on", rows, first);
+    };
+    if (outside(own.input_offsets[entry], tables_.operand_rows))
+      return at(rank, entry,
+                fmt::format("{} is {} of an operand of {}", text(rank, entry),
+                            from_row(own.input_offsets[entry]), tables_.operand_rows));
+    if (outside(own.output_offsets[entry], tables_.output_rows))
+      return at(rank, entry,
+                fmt::format("{} goes to {} of a result of {}", text(rank, entry),
+                            from_row(own.output_offsets[entry]), tables_.output_rows));
+    return std::nullopt;
+  }
+
+  /// Of two slices in one rank's result. Requires slices that lie in it.
+  std::optional<Wrong> overlap(size_t to) const {
+    std::vector<Placed> placed;
+    for (size_t from = 0; from < group_.size(); ++from)
+      for (size_t s = 0; s < tables_.slices_for_each(); ++s) {
+        const SliceTables& sender = tables_.ranks[from];
+        const size_t entry = tables_.entry(to, s);
+        if (const int64_t rows = sender.send_sizes[entry]; rows > 0)
+          placed.push_back(
+              {from, entry, sender.output_offsets[entry], sender.output_offsets[entry] + rows});
+      }
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const Placed& a, const Placed& b) { return a.first < b.first; });
+    const Placed* furthest = nullptr;  // of those before it
+    for (const Placed& next : placed) {
+      if (furthest != nullptr && next.first < furthest->end) {
+        const std::string rows =
+            rows_text(next.first, std::min(next.end, furthest->end) - next.first);
+        const auto name = [&](const Placed& of) {
+          return fmt::format("slice {} of {}", slice(of.entry), device(of.from));
+        };
+        return Wrong{fmt::format("{} and {} overlap in {} of the result of {}", name(*furthest),
+                                 name(next), rows, device(to)),
+                     {{"receiver", std::to_string(group_[to].index())},
+                      {"rows", rows},
+                      {"first", name(*furthest)},
+                      {"second", name(next)}}};
+      }
+      if (furthest == nullptr || next.end > furthest->end)
+        furthest = &next;
+    }
+    return std::nullopt;
+  }
+
+  const RaggedGroup& tables_;
+  const Group& group_;
+};
+
+}  // namespace
+
+SliceTables slice_tables(std::span<const Tensor* const> operands) {
+  SliceTables tables;
+  std::vector<int64_t>* const to[] = {&tables.input_offsets, &tables.send_sizes,
+                                      &tables.output_offsets, &tables.recv_sizes};
+  for (size_t t = 0; t < operands.size(); ++t)
+    for (int64_t i = 0; i < operands[t]->elements(); ++i)
+      to[t]->push_back(element_as_index(*operands[t], i));
+  return tables;
+}
+
+Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables) {
+  const Op& op = program.op(program.site(site).ops.front());
+  for (size_t g = 0; g < tables.groups.size(); ++g) {
+    auto wrong = GroupTables(tables.groups[g], program.site(site).groups[g]).wrong();
+    if (!wrong)
+      continue;
+    wrong->witness.emplace(wrong->witness.begin(), "op", op.name);
+    return failed(CheckKind::TablesAgreed, pointer_of(op),
+                  fmt::format("{}: {}.", quoted(op.name), wrong->text), std::move(wrong->witness));
+  }
+  return passed(
+      CheckKind::TablesAgreed, pointer_of(op),
+      fmt::format("The tables of {} agree, and its slices do not overlap.", quoted(op.name)));
+}
+
+}  // namespace orrery

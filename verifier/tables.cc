@@ -1,0 +1,221 @@
+#include "verifier/tables.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/base/int128.h"
+#include "models/program/loops.h"
+#include "models/program/op_request.h"
+#include "models/program/ragged_type.h"
+#include "models/program/rules.h"
+#include "models/scenario/quantity_text.h"
+#include "verifier/check/names.h"
+#include "verifier/check/tables.h"
+#include "verifier/defined_values.h"
+#include "verifier/opaque_values.h"
+
+namespace orrery {
+
+namespace {
+
+constexpr std::string_view kAssumed = "assume_sizes";
+
+std::span<const ValueId> tables_among(const Op& op) {
+  return std::span(op.operands)
+      .subspan(kRaggedTables.first, kRaggedTables.end - kRaggedTables.first);
+}
+
+RaggedExtent extent_of(const Program& program, const Site& site) {
+  const Op& op = program.op(site.ops.front());
+  const auto rows = [&](size_t k) { return program.value(op.operands[k]).type.shape[0]; };
+  return {site.groups.front().size(), static_cast<size_t>(rows(kRaggedTables.first)), rows(0),
+          rows(1)};
+}
+
+/// The sites of exchanges by tables that have none yet.
+std::vector<SiteId> sites_without_tables(const Program& program) {
+  std::vector<SiteId> sites;
+  for (size_t s = 0; s < program.sites.size(); ++s) {
+    const Site& site = program.sites[s];
+    if (!site.tables && rules(program.op(site.ops.front()).kind).form.by_tables)
+      sites.emplace_back(s);
+  }
+  return sites;
+}
+
+bool has_op_of_loop(const Program& program, std::span<const OpId> ops) {
+  return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
+    return std::any_of(program.loops.begin(), program.loops.end(), [&](const Loop& loop) {
+      return std::any_of(loop.written.begin(), loop.written.end(),
+                         [&](const LoopIteration& each) { return each.ops.has(op.index()); });
+    });
+  });
+}
+
+class TableStage {
+ public:
+  TableStage(const Scenario& given, const RunOptions& options)
+      : options_(options),
+        scenario_(given),
+        program_(scenario_.program),
+        sites_(sites_without_tables(program_)) {}
+
+  Tabled tabled() {
+    find_reasons();
+    assume();
+    compute();
+    Tabled result;
+    result.labels = std::move(labels_);
+    result.checks = std::move(checks_);
+    result.agree = agree_;
+    result.scenario = std::make_shared<const Scenario>(std::move(scenario_));
+    return result;
+  }
+
+ private:
+  const Op& op_of(SiteId site) const { return program_.op(program_.site(site).ops.front()); }
+  bool may_be_assumed(SiteId site) const { return op_of(site).attributes.has(kAssumed); }
+
+  /// Why the tables of a site are not computed, where that is so.
+  void find_reasons() {
+    const std::map<ValueId, std::string> opaque = opaque_values(program_);
+    for (const SiteId site : sites_) {
+      if (options_.data == Data::Off && may_be_assumed(site))
+        reasons_.emplace(site, "data is off");
+      for (const OpId op : program_.site(site).ops)
+        for (const ValueId table : tables_among(program_.op(op)))
+          if (const auto at = opaque.find(table); at != opaque.end())
+            reasons_.emplace(
+                site, fmt::format("they depend on {}, an opaque computation", quoted(at->second)));
+    }
+    std::vector<ValueId> wanted;
+    for (const SiteId site : sites_)
+      if (reasons_.count(site) == 0)
+        for (const OpId op : program_.site(site).ops)
+          wanted.insert(wanted.end(), tables_among(program_.op(op)).begin(),
+                        tables_among(program_.op(op)).end());
+    behind_ = ops_behind(program_, wanted);
+    if (const std::optional<std::string> why = too_much())
+      for (const SiteId site : sites_)
+        reasons_.emplace(site, *why);
+  }
+
+  std::optional<std::string> too_much() const {
+    if (leaves_out_iterations(program_) && has_op_of_loop(program_, behind_))
+      return "they depend on a loop of which iterations are left out";
+    const Int128 bytes = bytes_of(program_, behind_);
+    const Bytes budget =
+        options_.data == Data::On ? Bytes(options_.limits.data) : options_.data_budget;
+    if (bytes <= budget.count())
+      return std::nullopt;
+    const std::string taken = bytes > std::numeric_limits<int64_t>::max()
+                                  ? "2^63 B or more"
+                                  : quantity_text(Bytes(static_cast<int64_t>(bytes)));
+    return fmt::format("the values on which they depend take {} and the budget is {}", taken,
+                       quantity_text(budget));
+  }
+
+  void assume() {
+    Diagnostics diagnostics(scenario_.file);
+    for (const auto& [site, why] : reasons_) {
+      if (!may_be_assumed(site)) {
+        refuse(site, why, diagnostics);
+        continue;
+      }
+      Site& own = program_.sites[site.index()];
+      const AssumedSizes sizes(op_of(site).attributes.lists(kAssumed), extent_of(program_, own));
+      own.tables = SiteTables{true, std::vector(own.groups.size(), sizes.group())};
+      labels_.push_back(fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
+                                    quoted(op_of(site).name), kAssumed, why));
+    }
+    diagnostics.throw_if_any();
+  }
+
+  void refuse(SiteId site, const std::string& why, Diagnostics& diagnostics) const {
+    const Op& op = op_of(site);
+    diagnostics.add(origin_of(op.name, op.origin),
+                    fmt::format("{}: expected {}, since its tables cannot be computed: {}",
+                                op_name(op.kind, op.issue), quoted(kAssumed), why));
+  }
+
+  void compute() {
+    DefinedValues values(scenario_, options_.seed);
+    for (const OpId op : behind_) {
+      const std::optional<SiteId> site = program_.op(op).site;
+      if (site && program_.site(*site).ops.front() != op)
+        continue;  // done with the first
+      if (site && std::binary_search(sites_.begin(), sites_.end(), *site))
+        read_tables(*site, values);
+      values.run(op);
+    }
+    Diagnostics diagnostics(scenario_.file);
+    for (const SiteId site : sites_)
+      if (!read_tables(site, values))
+        refuse(site, "they depend on themselves", diagnostics);
+    diagnostics.throw_if_any();
+  }
+
+  /// Returns false if not all of them have values.
+  bool read_tables(SiteId id, DefinedValues& values) {
+    Site& site = program_.sites[id.index()];
+    if (site.tables)
+      return true;
+    std::map<LogicalId, const Op*> op_of_device;
+    for (const OpId op : site.ops) {
+      for (const ValueId table : tables_among(program_.op(op)))
+        if (!values.has(table))
+          return false;
+      for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
+        op_of_device.emplace(device, &program_.op(op));
+    }
+    const RaggedExtent extent = extent_of(program_, site);
+    SiteTables tables;
+    for (const Group& group : site.groups) {
+      RaggedGroup& own =
+          tables.groups.emplace_back(RaggedGroup{extent.operand_rows, extent.output_rows, {}});
+      for (const LogicalId device : group) {
+        std::vector<const Tensor*> operands;
+        for (const ValueId table : tables_among(*op_of_device.at(device)))
+          operands.push_back(&values.at(table, device));
+        own.ranks.push_back(slice_tables(operands));
+      }
+    }
+    checks_.push_back(tables_agreed(program_, id, tables));
+    if (!checks_.back().holds()) {
+      agree_ = false;
+      tables.groups.assign(site.groups.size(), without_slices(extent));
+    }
+    site.tables = std::move(tables);
+    return true;
+  }
+
+  const RunOptions& options_;
+  Scenario scenario_;
+  Program& program_;
+  const std::vector<SiteId> sites_;  // ascending
+  const std::vector<ThreadId> thread_of_ = issued_by(program_);
+  std::map<SiteId, std::string> reasons_;
+  std::vector<OpId> behind_;  // what the tables that are computed depend on
+  std::vector<std::string> labels_;
+  std::vector<Check> checks_;
+  bool agree_ = true;
+};
+
+}  // namespace
+
+Tabled with_tables(std::shared_ptr<const Scenario> scenario, const RunOptions& options) {
+  if (sites_without_tables(scenario->program).empty())
+    return {std::move(scenario), {}, {}, true};
+  return TableStage(*scenario, options).tabled();
+}
+
+}  // namespace orrery
