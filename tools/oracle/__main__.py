@@ -5,7 +5,8 @@ import random
 import sys
 import time
 
-from corpus import corpus_line, gradient_line
+from batches import random_batch, run_batches
+from corpus import batch_line, corpus_line, gradient_line
 from generator import Generator
 from gradients import random_gradient, run_gradients
 from oracle import run_programs
@@ -25,14 +26,28 @@ def gradients(programs: int, seed: int) -> None:
         print(f"oracle: {done} gradients in {time.monotonic() - begun:.0f} s", file=sys.stderr)
 
 
+def batches(programs: int, seed: int) -> None:
+    generator, rng = Generator(seed), random.Random(seed)
+    begun = time.monotonic()
+    for first in range(0, programs, BATCH):
+        made = [random_batch(generator, rng) for _ in range(min(BATCH, programs - first))]
+        for batch, found in zip(made, run_batches(made)):
+            print(batch_line(batch, found))
+        done = first + len(made)
+        print(f"oracle: {done} batches in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="oracle", description=__doc__)
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
+    parser.add_argument("--batches", action="store_true", help="with the transform batch")
     given = parser.parse_args()
     if given.gradients:
         return gradients(given.programs, given.seed)
+    if given.batches:
+        return batches(given.programs, given.seed)
     generator = Generator(given.seed)
     begun = time.monotonic()
     for first in range(0, given.programs, BATCH):
