@@ -4,6 +4,7 @@
 
 #include "models/base/check.h"
 #include "models/program/backward_rules.h"
+#include "models/program/batch_rules.h"
 #include "models/program/families.h"
 
 namespace orrery {
@@ -24,6 +25,10 @@ std::vector<OpRules> make_table() {
         rules.backward = entry.rule;
         rules.linear_in = entry.linear_in;
       }
+  for (const batching::Entry& entry : batching::entries())
+    for (OpRules& rules : table)
+      if (rules.kind == entry.kind)
+        rules.batch = entry.rule;
   std::sort(table.begin(), table.end(),
             [](const OpRules& a, const OpRules& b) { return a.kind < b.kind; });
   for (size_t i = 0; i < table.size(); ++i)

@@ -18,6 +18,7 @@
 #include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
 #include "models/program/backward.h"
+#include "models/program/batch.h"
 #include "models/program/op.h"
 #include "models/program/op_memory.h"
 #include "models/program/value.h"
@@ -185,6 +186,7 @@ struct OpRules {
   bool opaque = false;
   BackwardRule backward = nullptr;  // how cotangents pass through; null: it has no gradient
   LinearIn linear_in = LinearIn::None;
+  BatchRule batch = nullptr;  // how it is done for a batch; null: it is not
 };
 
 const OpRules& rules(OpKind kind);

@@ -20,6 +20,7 @@
 #include "models/scenario/program_reader.h"
 #include "models/scenario/text_file.h"
 #include "models/scenario/transform_reader.h"
+#include "models/scenario/written_program.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {
@@ -225,23 +226,27 @@ class ScenarioReader {
     if (!mesh || !arrays || program.has_value() == programs.has_value())
       return std::nullopt;
 
-    ProgramBuilder builder(*mesh, checks, diagnostics_);
-    const std::optional<std::vector<Transform>> read = read_transforms_key();
-    const std::vector<Transform> transforms = read.value_or(std::vector<Transform>());
+    std::optional<std::vector<Transform>> read = read_transforms_key();
+    if (!read)
+      return std::nullopt;
+    std::vector<Transform> transforms = std::move(*read);
+    const std::optional<Written> written =
+        written_program(*mesh, *arrays, transforms, limits_, diagnostics_);
+    if (!written)
+      return std::nullopt;
+    ProgramBuilder builder(written->mesh, checks, diagnostics_);
     const std::map<std::string, Origin> brought = brought_arrays(transforms);
     std::set<std::string> invalid;
     for (const ArrayReading& reading : *arrays) {
       if (brought.contains(reading.name))
         continue;
       if (reading.array)
-        builder.argument(reading.name,
-                         {reading.array->dtype, local_shape(*mesh, *reading.array),
-                          axis_states(*mesh, *reading.array), false},
-                         reading.origin, reading.array->on);
+        builder.argument(reading.name, written->arguments.at(reading.name), reading.origin,
+                         reading.array->on);
       else
         invalid.insert(reading.name);
     }
-    ProgramReader reader(*mesh, builder, std::move(invalid), limits_, long_loops_, kept_,
+    ProgramReader reader(written->mesh, builder, std::move(invalid), limits_, long_loops_, kept_,
                          diagnostics_);
     if (program)
       reader.read_program(*program);
@@ -251,17 +256,22 @@ class ScenarioReader {
       for (const DocumentNode item : *outputs)
         if (auto output = read_output(item, *mesh, diagnostics_))
           outputs_.push_back(std::move(*output));
-    if (!read)
-      return std::nullopt;
-    if (!transforms.empty())
-      return transformed_program(builder, checks, transforms, *arrays);
-    for (const OutputReading& output : outputs_)
-      if (!reader.is_invalid(output.name))
-        builder.output(output.name, output.origin);
+    if (transforms.empty())
+      for (const OutputReading& output : outputs_)
+        if (!reader.is_invalid(output.name))
+          builder.output(output.name, output.origin);
     left_out_ = reader.left_out();
     over_limits_ = reader.over_limits();
     if (programs && !reader.complete())
       return std::nullopt;
+    std::optional<Program> made = finished(builder);
+    if (!made || transforms.empty())
+      return made;
+    return transformed_program(std::move(*made), checks, transforms, *arrays);
+  }
+
+  /// The program, with errors where it is wrong; empty where no more can be known.
+  std::optional<Program> finished(ProgramBuilder& builder) {
     builder.report_undefined();
     if (left_out_.empty())
       return builder.finish();
@@ -285,12 +295,16 @@ class ScenarioReader {
     return node ? read_transforms(*node, diagnostics_) : std::vector<Transform>();
   }
 
-  /// The program that runs. `written` has the one that is written.
-  std::optional<Program> transformed_program(ProgramBuilder& written, Checks checks,
-                                             const std::vector<Transform>& transforms,
+  /// The program that runs, made of the one that is written.
+  std::optional<Program> transformed_program(Program program, Checks checks,
+                                             std::vector<Transform>& transforms,
                                              const std::vector<ArrayReading>& arrays) {
-    written.report_undefined();
-    Program program = written.finish();
+    for (Transform& transform : transforms)
+      if (auto* batch = std::get_if<BatchRequest>(&transform)) {
+        batch->most_ops = limits_.ops;
+        for (const OutputReading& output : outputs_)
+          batch->outputs.push_back(output.name);
+      }
     if (diagnostics_.empty())
       program = transformed(std::move(program), checks, transforms, diagnostics_);
     if (diagnostics_.empty())

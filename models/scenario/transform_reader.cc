@@ -1,5 +1,7 @@
 #include "models/scenario/transform_reader.h"
 
+#include <array>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -76,26 +78,65 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
   return request;
 }
 
+/// {"x": 0, "y": null}
+std::vector<BatchAxis> read_batch_axes(DocumentNode node, Diagnostics& diagnostics) {
+  std::vector<BatchAxis> axes;
+  if (!is_object(node, "an object with a dimension or null for each name", diagnostics))
+    return axes;
+  for (const DocumentNode member : node) {
+    BatchAxis axis{{member.key(), member.origin()}, std::nullopt};
+    if (member.kind() != DocumentNode::Kind::Null)
+      axis.dimension = read_integer(member, "a dimension or null",
+                                    {0, std::numeric_limits<int64_t>::max()}, diagnostics);
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+Transform read_batch(DocumentNode node, Diagnostics& diagnostics) {
+  BatchRequest request;
+  request.origin = node.origin();
+  if (!is_object(node, "an object with \"size\", \"axis_name\", \"in_axes\", \"out_axes\"",
+                 diagnostics))
+    return request;
+  Fields fields(node, diagnostics);
+  if (const auto size = fields.optional("size"))
+    request.size = read_integer(*size, "the size of the batch",
+                                {1, std::numeric_limits<int64_t>::max()}, diagnostics);
+  if (const auto axis = fields.optional("axis_name"))
+    if (auto name = read_text(*axis, "an axis name", diagnostics))
+      request.axis_name = {std::move(*name), axis->origin()};
+  if (const auto axes = fields.optional("in_axes"))
+    request.in_axes = read_batch_axes(*axes, diagnostics);
+  if (const auto axes = fields.optional("out_axes"))
+    request.out_axes = read_batch_axes(*axes, diagnostics);
+  fields.finish();
+  return request;
+}
+
 }  // namespace
 
 std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnostics& diagnostics) {
   const size_t before = diagnostics.size();
   std::vector<Transform> transforms;
   const auto read_one = [&](DocumentNode item) {
-    constexpr const char* kOne = "an object with \"transpose\" or \"vjp\"";
+    constexpr const char* kOne = "an object with \"batch\", \"transpose\" or \"vjp\"";
     if (!is_object(item, kOne, diagnostics))
       return;
+    using Reader = Transform (*)(DocumentNode, Diagnostics&);
+    constexpr std::array<std::pair<const char*, Reader>, 3> kReaders = {
+        {{"batch", read_batch}, {"transpose", read_transpose}, {"vjp", read_vjp}}};
     Fields fields(item, diagnostics);
-    const std::optional<DocumentNode> transposed = fields.optional("transpose");
-    const std::optional<DocumentNode> differentiated = fields.optional("vjp");
+    std::vector<std::pair<DocumentNode, Reader>> given;
+    for (const auto& [key, reader] : kReaders)
+      if (const auto transform = fields.optional(key))
+        given.emplace_back(*transform, reader);
     fields.finish();
-    if (transposed.has_value() == differentiated.has_value())
-      diagnostics.add(item.origin(),
-                      fmt::format("expected {}, got {}", kOne, transposed ? "both" : "neither"));
-    else if (transposed)
-      transforms.push_back(read_transpose(*transposed, diagnostics));
+    if (given.size() == 1)
+      transforms.push_back(given.front().second(given.front().first, diagnostics));
     else
-      transforms.push_back(read_vjp(*differentiated, diagnostics));
+      diagnostics.add(item.origin(),
+                      fmt::format("expected {}, got {}", kOne, given.empty() ? "none" : "several"));
   };
   if (node.kind() == DocumentNode::Kind::List) {
     for (const DocumentNode item : node)
@@ -109,19 +150,22 @@ std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnos
 std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& transforms) {
   std::map<std::string, Origin> names;
   for (const Transform& transform : transforms)
-    std::visit(
-        [&](const auto& request) {
-          for (const NamedAt& of : request.of)
-            names.emplace("ct_" + of.name, of.origin);
-        },
-        transform);
+    std::visit(Overloaded{[](const BatchRequest&) {},
+                          [&](const auto& request) {
+                            for (const NamedAt& of : request.of)
+                              names.emplace("ct_" + of.name, of.origin);
+                          }},
+               transform);
   return names;
 }
 
 Program transformed(Program program, Checks checks, const std::vector<Transform>& transforms,
                     Diagnostics& diagnostics) {
   for (const Transform& transform : transforms) {
-    program = std::visit(Overloaded{[&](const TransposeRequest& request) {
+    program = std::visit(Overloaded{[&](const BatchRequest& request) {
+                                      return batch(program, checks, request, diagnostics);
+                                    },
+                                    [&](const TransposeRequest& request) {
                                       return transpose(program, checks, request, diagnostics);
                                     },
                                     [&](const VjpRequest& request) {

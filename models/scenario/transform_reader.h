@@ -12,12 +12,13 @@
 #include "models/program/program.h"
 #include "models/program/rules.h"
 #include "models/scenario/document.h"
+#include "models/transform/batch.h"
 #include "models/transform/transpose.h"
 #include "models/transform/vjp.h"
 
 namespace orrery {
 
-using Transform = std::variant<TransposeRequest, VjpRequest>;
+using Transform = std::variant<BatchRequest, TransposeRequest, VjpRequest>;
 
 /// In the order in which they are applied. Empty where an error was added.
 std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnostics& diagnostics);

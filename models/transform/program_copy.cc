@@ -34,23 +34,31 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
     for (const OpId op : thread.issue_order)
       builder.op(request_of(program, program.op(op)));
   }
+  // Ops, values and buffers have the same ids as in the program.
+  for (const Loop& loop : program.loops)
+    builder.loop(loop);
   for (const auto& [name, value] : program.other_names)
     builder.name_also(program.value(value).name, name, std::nullopt);
 }
 
-bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
-  if (program.threads.size() != 1 || program.threads[0].devices.size() != program.mesh.devices())
-    diagnostics.add(
-        origin,
-        fmt::format("expected one program on all {} devices, got {}", program.mesh.devices(),
-                    program.threads.size() == 1
-                        ? fmt::format("one on {}", program.threads[0].devices.size())
-                        : fmt::format("{} programs", program.threads.size())));
-  else if (!program.loops.empty())
-    diagnostics.add(origin, fmt::format("expected a program without loops, got \"{}\"",
-                                        program.loops.back().name));
-  else
+bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
+  if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices())
     return true;
+  diagnostics.add(
+      origin, fmt::format("expected one program on all {} devices, got {}", program.mesh.devices(),
+                          program.threads.size() == 1
+                              ? fmt::format("one on {}", program.threads[0].devices.size())
+                              : fmt::format("{} programs", program.threads.size())));
+  return false;
+}
+
+bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
+  if (!is_one_program(program, origin, diagnostics))
+    return false;
+  if (program.loops.empty())
+    return true;
+  diagnostics.add(origin, fmt::format("expected a program without loops, got \"{}\"",
+                                      program.loops.back().name));
   return false;
 }
 

@@ -14,11 +14,13 @@ OpRequest request_of(const Program& program, const Op& op);
 /// Adds the program's arguments.
 void copy_arguments(const Program& program, ProgramBuilder& builder);
 
-/// Adds all but the program's outputs. Requires one without loops.
+/// Adds all but the program's outputs. Requires one thread, or no loops.
 void copy_program(const Program& program, ProgramBuilder& builder);
 
-/// A program on all devices without loops is what transforms take. Adds an error for any other, at
-/// `origin`.
+/// One program on all devices is what transforms take. Adds an error for any other, at `origin`.
+bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics);
+
+/// The same, without loops.
 bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -5,7 +5,8 @@ import random
 import sys
 import time
 
-from corpus import corpus_line, gradient_line
+from batches import random_batch, run_batches
+from corpus import batch_line, corpus_line, gradient_line
 from dtypes import DTYPES
 from generator import Generator
 from gradients import random_gradient, run_gradients
@@ -26,16 +27,30 @@ def gradients(generator: Generator, programs: int, seed: int) -> None:
         print(f"oracle: {done} gradients in {time.monotonic() - begun:.0f} s", file=sys.stderr)
 
 
+def batches(generator: Generator, programs: int, seed: int) -> None:
+    rng = random.Random(seed)
+    begun = time.monotonic()
+    for first in range(0, programs, BATCH):
+        made = [random_batch(generator, rng) for _ in range(min(BATCH, programs - first))]
+        for batch, found in zip(made, run_batches(made)):
+            print(batch_line(batch, found))
+        done = first + len(made)
+        print(f"oracle: {done} batches in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="oracle", description=__doc__)
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
+    parser.add_argument("--batches", action="store_true", help="with the transform batch")
     given = parser.parse_args()
     generator = Generator(given.seed, given.dtypes.split(","))
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
+    if given.batches:
+        return batches(generator, given.programs, given.seed)
     begun = time.monotonic()
     for first in range(0, given.programs, BATCH):
         batch = []

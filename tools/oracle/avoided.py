@@ -56,6 +56,22 @@ def has_gradient(op: Op, passed: list[Value]) -> bool:
     return True
 
 
+def is_batched(op: Op, axis: str | None) -> bool:
+    """JAX puts the batch of an untiled psum_scatter along a wrong dimension. Over the axis whose place the batch takes it
+    drops that axis from a permutation over several, and its local maxima of special floats are not those of a collective;
+    it has no groups over it, and neither have we. All else that it refuses it says."""
+    axes = op.parameters.get("axis_name", [])
+    axes = [axes] if isinstance(axes, str) else axes
+    if op.name == "psum_scatter" and not op.parameters["tiled"] and axes != [axis]:
+        return False
+    if axis is None or axis not in axes:
+        return True
+    if op.name in ("ppermute", "pshuffle") and len(axes) > 1:
+        return False
+    special = any(x.nan or x.minus_zero or x.tiny for x in op.operands)
+    return not special and "axis_index_groups" not in op.parameters
+
+
 def equal(groups: list[list[int]] | None) -> bool:
     return groups is None or len({len(group) for group in groups}) == 1
 

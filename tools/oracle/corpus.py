@@ -10,6 +10,7 @@ import json
 
 import numpy as np
 
+from batches import Batch
 from dtypes import to_hex
 from gradients import Gradient
 from oracle import Results
@@ -41,6 +42,28 @@ def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict
         "arrays": arrays,
         "program": program.json_ops(),
         "transform": gradient.transform(),
+        "results": results,
+    }
+    return json.dumps(line, separators=(",", ":"))
+
+
+def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
+    """Likewise; the arrays have the batch along a dimension."""
+    program = batch.program
+    types = {value.name: value for value in program.values}
+    results = {}
+    for value in batch.outputs:
+        array = found[value.name]
+        assert array.dtype == value.dtype.numpy, (value, array.dtype)
+        results[value.name] = [batch.comparison(value), value.dtype.name, array.shape[1:], _bits(array)]
+    line = {
+        "numerics": "ieee" if program.ieee else "xla-cpu",
+        "mesh": batch.mesh,
+        "arrays": {
+            name: [types[name].dtype.name, data.shape[1:], _bits(data)] for name, data in batch.data.items()
+        },
+        "program": program.json_ops(),
+        "transform": batch.transform(),
         "results": results,
     }
     return json.dumps(line, separators=(",", ":"))

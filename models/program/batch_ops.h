@@ -1,0 +1,94 @@
+#pragma once
+
+// What batch rules share: ops that arrange a batch, whose shapes the rules know.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/array/shape.h"
+#include "models/program/batch.h"
+
+namespace orrery::batching {
+
+using Integers = std::vector<int64_t>;
+
+/// A value of the batched program, with its shape.
+struct Part {
+  std::string value;
+  Shape shape;
+};
+
+/// Attributes from pairs of a name and a value.
+Attributes given(std::vector<std::pair<std::string, Attribute>> pairs);
+
+Integers dims_of(const Shape& shape);
+
+/// Dimension `dimension` of an element of the batch, in the batch.
+inline int64_t shifted(int64_t dimension, size_t batch) {
+  return dimension + (static_cast<int64_t>(batch) <= dimension ? 1 : 0);
+}
+
+/// `numbers`, one per dimension of an element, with `own` for that of the batch.
+Integers with_own(Integers numbers, size_t batch, int64_t own);
+
+/// An op with one result.
+std::string op(BatchCall& call, OpKind kind, std::vector<std::string> operands,
+               Attributes attributes = {});
+
+/// One result, with the batch along `dimension`, or without it.
+BatchOutcome result(std::string value, std::optional<size_t> dimension);
+
+/// The op itself, of the operands as they are, with the batch along this dimension of its result.
+BatchOutcome same_op(BatchCall& call, Attributes attributes, std::optional<size_t> dimension);
+
+/// The operand as it is.
+Part operand(BatchCall& call, size_t operand);
+/// The operand with the batch along `dimension`: moved there, or repeated if it is not batched.
+Part batched_at(BatchCall& call, size_t operand, size_t dimension);
+/// The same of any value, of which an element has `shape`.
+Part batched_at(BatchCall& call, const Batched& value, const Shape& shape, size_t dimension);
+
+/// Under another shape. Nothing is added where it has that.
+Part reshaped(BatchCall& call, Part part, Shape shape);
+/// Dimension d of the result is dimension permutation[d]. Where only dimensions of one entry change
+/// places it is a reshape.
+Part transposed(BatchCall& call, Part part, const Integers& permutation);
+Part moved(BatchCall& call, Part part, size_t from, size_t to);
+/// `count` copies along a new dimension.
+Part repeated(BatchCall& call, Part part, size_t dimension, int64_t count);
+/// The entries [begin, end) along `dimension`.
+Part cut(BatchCall& call, const Part& part, size_t dimension, int64_t begin, int64_t end);
+/// Side by side along `dimension`.
+Part joined(BatchCall& call, const std::vector<Part>& parts, size_t dimension);
+/// Folds `dimension`; `kind` is a reduction.
+Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension);
+
+/// A constant that goes with values of the states of `type`: it is cast to reduced along the axes
+/// along which these are reduced or unreduced.
+Part constant(BatchCall& call, Shape shape, Dtype dtype, double value, const ValueType& type);
+/// Zeros as addends and copies of a value of this type.
+Part zeros(BatchCall& call, Shape shape, const ValueType& type);
+
+/// The op of each element by itself, side by side along a new first dimension: for an op that takes
+/// no batch of some of its operands.
+BatchOutcome one_by_one(BatchCall& call);
+
+// The axes of an op.
+
+/// Those of axis_name, in order, without the one whose place the batch takes.
+struct OpAxes {
+  std::vector<std::string> names;
+  bool batched = false;  // whether that one was among them
+  int64_t before = 1;    // the size of those before it
+  int64_t after = 1;     // of those after it; of all, if it was not among them
+  int64_t others() const { return before * after; }
+};
+OpAxes axes_of(const BatchCall& call);
+
+/// The op's attributes over `axes`. Of another kind of op only those that it has too.
+Attributes over(const BatchCall& call, const OpAxes& axes);
+Attributes over(const BatchCall& call, const OpAxes& axes, OpKind kind);
+
+}  // namespace orrery::batching

@@ -1,0 +1,196 @@
+// Batch rules of collectives that reduce or gather. Over the axis whose place the batch takes they
+// fold or arrange the batch, and exchange over the other axes what is left.
+
+#include <algorithm>
+
+#include "models/array/kernels.h"
+#include "models/array/work.h"
+#include "models/program/batch_ops.h"
+#include "models/program/batch_rules.h"
+#include "models/program/rules.h"
+
+namespace orrery::batching {
+
+namespace {
+
+using enum OpKind;
+
+/// An element of the batch, as the sum of a collective takes it: pred is counted.
+Batched counted(BatchCall& call) {
+  const Batched& operand = call.operand(0);
+  const Dtype dtype = call.operand_type(0).dtype;
+  const Dtype summed = summed_dtype(dtype);
+  if (summed == dtype)
+    return operand;
+  return {op(call, ConvertElementType, {operand.value}, given({{"new_dtype", summed}})),
+          operand.dimension};
+}
+
+/// `count` copies of a value, added up. Exact where the dtype has the number: a product.
+Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
+  const auto factor = static_cast<double>(count);
+  ValueType type = call.operand_type(0);
+  type.dtype = dtype;
+  if (has_number(dtype, factor) &&
+      convert(full(dtype, Shape(), factor), Dtype::F64) == full(Dtype::F64, Shape(), factor))
+    return {op(call, Mul, {part.value, constant(call, Shape(), dtype, factor, type).value}),
+            part.shape};
+  return folded(call, ReduceSum, repeated(call, part, 0, count), 0);
+}
+
+/// The sum over the batch.
+Part local_sum(BatchCall& call) {
+  const Batched operand = counted(call);
+  const Shape& shape = call.operand_type(0).shape;
+  if (!operand.dimension)
+    return times(call, {operand.value, shape}, summed_dtype(call.operand_type(0).dtype),
+                 call.size());
+  return folded(call, ReduceSum, {operand.value, shape.inserted(*operand.dimension, call.size())},
+                *operand.dimension);
+}
+
+std::string over_others(BatchCall& call, OpKind kind, const std::string& value,
+                        const OpAxes& axes) {
+  return axes.names.empty() ? value : op(call, kind, {value}, over(call, axes, kind));
+}
+
+}  // namespace
+
+BatchOutcome psum(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  if (!axes.batched)
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  return result(over_others(call, call.kind(), local_sum(call).value, axes), std::nullopt);
+}
+
+BatchOutcome pmean(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  if (!axes.batched)
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  std::string sum = over_others(call, Psum, local_sum(call).value, axes);
+  const Dtype dtype = call.result_type().dtype;
+  if (dtype != summed_dtype(call.operand_type(0).dtype))
+    sum = op(call, ConvertElementType, {sum}, given({{"new_dtype", dtype}}));
+  const auto ranks = static_cast<double>(call.size() * axes.others());
+  return result(
+      op(call, Div, {sum, constant(call, Shape(), dtype, ranks, call.result_type()).value}),
+      std::nullopt);
+}
+
+BatchOutcome extremum(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  const std::optional<size_t> batch = call.operand(0).dimension;
+  if (!axes.batched)
+    return same_op(call, call.attributes(), batch);
+  Part part = operand(call, 0);
+  if (batch)
+    part = folded(call, call.kind() == Pmax ? ReduceMax : ReduceMin, part, *batch);
+  return result(over_others(call, call.kind(), part.value, axes), std::nullopt);
+}
+
+// The lowest place of those that have the extremum; where any has a NaN, none has it.
+BatchOutcome extremal_rank(BatchCall& call) {
+  const std::optional<size_t> batch = call.operand(0).dimension;
+  if (!axes_of(call).batched)
+    return same_op(call, call.attributes(), batch);
+  const Part part = operand(call, 0);
+  const auto s32 = [&](double value) {
+    return constant(call, Shape(), Dtype::S32, value, call.result_type());
+  };
+  constexpr double kNone = 2147483647;
+  if (!batch)
+    return result(
+        op(call, SelectN, {op(call, Eq, {part.value, part.value}), s32(kNone).value, s32(0).value}),
+        std::nullopt);
+  const bool most = call.kind() == Pargmax;
+  const Part extremum = folded(call, most ? ReduceMax : ReduceMin, part, *batch);
+  const Part wide = repeated(call, extremum, *batch, call.size());
+  const Part places = {op(call, Iota, {},
+                          given({{"shape", dims_of(part.shape)},
+                                 {"dtype", Dtype::S32},
+                                 {"dimension", static_cast<int64_t>(*batch)}})),
+                       part.shape};
+  const Part found = {
+      op(call, SelectN, {op(call, Eq, {part.value, wide.value}), s32(kNone).value, places.value}),
+      part.shape};
+  return result(folded(call, ReduceMin, found, *batch).value, std::nullopt);
+}
+
+namespace {
+
+/// A non-negative dimension of a result of this rank.
+int64_t from_front(int64_t dimension, size_t rank) {
+  return dimension < 0 ? dimension + static_cast<int64_t>(rank) : dimension;
+}
+
+}  // namespace
+
+BatchOutcome all_gather(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  const std::optional<size_t> batch = call.operand(0).dimension;
+  if (over_no_axes(call.attributes()))
+    return same_op(call, call.attributes(), batch);
+  const bool tiled = call.attributes().boolean("tiled");
+  const Shape& shape = call.operand_type(0).shape;
+  const auto axis = static_cast<size_t>(
+      from_front(call.attributes().integer("axis"), shape.rank() + (tiled ? 0 : 1)));
+  if (!axes.batched) {
+    Attributes attributes = call.attributes();
+    attributes.set("axis", shifted(static_cast<int64_t>(axis), *batch));
+    return same_op(call, std::move(attributes), tiled || *batch <= axis ? *batch : *batch + 1);
+  }
+  // The batch, or all ranks with it, stacked along `axis`.
+  Part part = batched_at(call, 0, axes.names.empty() ? axis : 0);
+  if (!axes.names.empty()) {
+    Attributes attributes = over(call, axes);
+    attributes.set("axis", int64_t{0});
+    attributes.set("tiled", false);
+    Integers dims = dims_of(part.shape);
+    dims.insert(dims.begin(), {axes.before, axes.after});
+    part = {op(call, call.kind(), {part.value}, std::move(attributes)),
+            part.shape.inserted(0, axes.others())};
+    part = reshaped(call, std::move(part), Shape(std::move(dims)));
+    part = moved(call, std::move(part), 2, 1);
+    part = reshaped(call, std::move(part), shape.inserted(0, call.size() * axes.others()));
+    part = moved(call, std::move(part), 0, axis);
+  }
+  if (tiled)
+    part = reshaped(call, std::move(part), call.result_type().shape);
+  return result(part.value, std::nullopt);
+}
+
+BatchOutcome psum_scatter(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  const std::optional<size_t> batch = call.operand(0).dimension;
+  if (over_no_axes(call.attributes()))
+    return same_op(call, call.attributes(), batch);
+  const bool tiled = call.attributes().boolean("tiled");
+  const auto along = static_cast<size_t>(call.attributes().integer("scatter_dimension"));
+  if (!axes.batched) {
+    Attributes attributes = call.attributes();
+    attributes.set("scatter_dimension", shifted(static_cast<int64_t>(along), *batch));
+    return same_op(call, std::move(attributes), tiled || *batch <= along ? *batch : *batch - 1);
+  }
+  // The dimension as a part for each rank: those of the batch stay here, those of the other axes
+  // are scattered.
+  Part part = local_sum(call);
+  const Shape& scattered = call.result_type().shape;
+  Shape parts = part.shape.with(along, axes.after);
+  if (tiled)
+    parts = parts.inserted(along + 1, scattered[along]);
+  parts = parts.inserted(along, call.size()).inserted(along, axes.before);
+  part = reshaped(call, std::move(part), std::move(parts));
+  part = moved(call, std::move(part), along + 1, along);
+  const Shape own = scattered.inserted(along, call.size());
+  part = reshaped(call, std::move(part),
+                  axes.names.empty() ? own : own.inserted(along + 1, axes.others()));
+  if (!axes.names.empty()) {
+    Attributes attributes = over(call, axes);
+    attributes.set("scatter_dimension", static_cast<int64_t>(along + 1));
+    attributes.set("tiled", false);
+    part = {op(call, call.kind(), {part.value}, std::move(attributes)), own};
+  }
+  return result(part.value, along);
+}
+
+}  // namespace orrery::batching

@@ -1,0 +1,219 @@
+// Batch rules of collectives that move parts between ranks. Over the axis whose place the batch
+// takes they move entries of the batch, and exchange over the other axes whole entries.
+
+#include <algorithm>
+#include <map>
+
+#include "models/program/batch_ops.h"
+#include "models/program/batch_rules.h"
+#include "models/program/rules.h"
+
+namespace orrery::batching {
+
+namespace {
+
+using enum OpKind;
+
+/// Which dimensions an all_to_all splits and stacks.
+struct Exchanged {
+  size_t split = 0;
+  size_t concat = 0;
+  bool tiled = false;
+};
+
+/// Receiver r gets part r of each sender's operand. Both are counted over the axes before that of
+/// the batch, over this, and over those after it.
+BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& axes) {
+  const Shape& shape = call.operand_type(0).shape;
+  const int64_t ranks = call.size() * axes.others();
+  Part part = batched_at(call, 0, 0);
+
+  // [senders here, ..., before, receivers here, after, (rest,) ...]
+  Integers dims = {call.size()};
+  for (size_t d = 0; d < shape.rank(); ++d) {
+    if (d != by.split) {
+      dims.push_back(shape[d]);
+      continue;
+    }
+    dims.insert(dims.end(), {axes.before, call.size(), axes.after});
+    if (by.tiled)
+      dims.push_back(shape[d] / ranks);
+  }
+  part = reshaped(call, std::move(part), Shape(std::move(dims)));
+  // [before, after, receivers here, senders here, others...]
+  const auto first = static_cast<int64_t>(by.split) + 1;
+  Integers permutation = {first, first + 2, first + 1, 0};
+  for (int64_t d = 1; d < static_cast<int64_t>(part.shape.rank()); ++d)
+    if (d < first || d > first + 2)
+      permutation.push_back(d);
+  part = transposed(call, std::move(part), permutation);
+  if (!axes.names.empty()) {
+    const Shape apart = part.shape;
+    part = reshaped(call, std::move(part), apart.without(0).with(0, axes.others()));
+    Attributes attributes = over(call, axes, Pswapaxes);
+    attributes.set("axis", int64_t{0});
+    part.value = op(call, Pswapaxes, {part.value}, std::move(attributes));
+    part = reshaped(call, std::move(part), apart);
+  }
+  // [receivers here, ..., before, senders here, after, ...]
+  permutation = {2};
+  const auto at = static_cast<int64_t>(by.concat) + 4;
+  for (int64_t d = 4; d <= static_cast<int64_t>(part.shape.rank()); ++d) {
+    if (d == at)
+      permutation.insert(permutation.end(), {0, 3, 1});
+    if (d < static_cast<int64_t>(part.shape.rank()))
+      permutation.push_back(d);
+  }
+  part = transposed(call, std::move(part), permutation);
+  return result(
+      reshaped(call, std::move(part), call.result_type().shape.inserted(0, call.size())).value, 0);
+}
+
+}  // namespace
+
+BatchOutcome all_to_all(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  if (over_no_axes(call.attributes()))
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  const int64_t split = call.attributes().integer("split_axis");
+  const int64_t concat = call.attributes().integer("concat_axis");
+  const bool tiled = call.attributes().boolean("tiled");
+  if (axes.batched)
+    return exchanged_here(call, {static_cast<size_t>(split), static_cast<size_t>(concat), tiled},
+                          axes);
+  size_t batch = *call.operand(0).dimension;
+  Attributes attributes = call.attributes();
+  attributes.set("split_axis", shifted(split, batch));
+  // Untiled, the split dimension goes, then the concatenated one comes.
+  if (!tiled && shifted(split, batch) < static_cast<int64_t>(batch))
+    --batch;
+  attributes.set("concat_axis", shifted(concat, batch));
+  if (!tiled && shifted(concat, batch) <= static_cast<int64_t>(batch))
+    ++batch;
+  return same_op(call, std::move(attributes), batch);
+}
+
+BatchOutcome pswapaxes(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  if (over_no_axes(call.attributes()))
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  const int64_t axis = call.attributes().integer("axis");
+  if (axes.batched)
+    return exchanged_here(call, {static_cast<size_t>(axis), static_cast<size_t>(axis), false},
+                          axes);
+  const size_t batch = *call.operand(0).dimension;
+  Attributes attributes = call.attributes();
+  attributes.set("axis", shifted(axis, batch));
+  return same_op(call, std::move(attributes), batch);
+}
+
+namespace {
+
+using Pairs = std::vector<Integers>;         // [source, destination]
+using Sources = std::map<int64_t, int64_t>;  // by destination
+
+/// A permutation of all ranks as one of the entries of the batch and one of the ranks over the
+/// other axes, which each entry goes through alike.
+struct Factors {
+  Sources here;
+  Sources others;
+};
+
+std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const Pairs& pairs) {
+  const int64_t size = call.size();
+  const auto here = [&](int64_t rank) { return rank / axes.after % size; };
+  const auto other = [&](int64_t rank) {
+    return rank / axes.after / size * axes.after + rank % axes.after;
+  };
+  Factors factors;
+  for (const Integers& pair : pairs) {
+    const int64_t source = pair[0];
+    const int64_t to = pair[1];
+    if (factors.here.emplace(here(to), here(source)).first->second != here(source) ||
+        factors.others.emplace(other(to), other(source)).first->second != other(source))
+      return std::nullopt;
+  }
+  if (factors.here.size() * factors.others.size() != pairs.size())
+    return std::nullopt;
+  return factors;
+}
+
+/// Entry b is that of sources[b]; zeros where there is none. Entries that stay neighbours are moved
+/// together.
+Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
+  std::vector<Part> runs;
+  for (int64_t b = 0; b < call.size();) {
+    const auto begin = sources.find(b);
+    int64_t end = b + 1;
+    if (begin == sources.end()) {
+      while (end < call.size() && !sources.contains(end))
+        ++end;
+      runs.push_back(zeros(call, part.shape.with(0, end - b), call.operand_type(0)));
+    } else {
+      for (auto next = std::next(begin);
+           next != sources.end() && next->first == end && next->second == begin->second + end - b;
+           ++next)
+        ++end;
+      runs.push_back(cut(call, part, 0, begin->second, begin->second + end - b));
+    }
+    b = end;
+  }
+  return joined(call, runs, 0);
+}
+
+BatchOutcome permuted(BatchCall& call, const Pairs& pairs) {
+  const OpAxes axes = axes_of(call);
+  const std::optional<Factors> by = factors(call, axes, pairs);
+  if (!by)
+    return "a permutation over the batched axis and others at once, which is not one of each";
+  // Of an operand that is not batched the entries are alike.
+  const bool all_alike =
+      !call.operand(0).dimension && by->here.size() == static_cast<size_t>(call.size());
+  Part part = all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);
+  if (!axes.names.empty()) {
+    Pairs between;
+    for (const auto& [to, source] : by->others)
+      between.push_back({source, to});
+    Attributes attributes = over(call, axes, Ppermute);
+    attributes.set("perm", std::move(between));
+    part.value = op(call, Ppermute, {part.value}, std::move(attributes));
+  }
+  return result(part.value, all_alike ? std::nullopt : std::optional<size_t>(0));
+}
+
+}  // namespace
+
+BatchOutcome ppermute(BatchCall& call) {
+  if (!axes_of(call).batched)
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  return permuted(call, call.attributes().lists("perm"));
+}
+
+BatchOutcome pshuffle(BatchCall& call) {
+  if (!axes_of(call).batched)
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  Pairs pairs;
+  for (const int64_t source : call.attributes().integers("perm"))
+    pairs.push_back({source, static_cast<int64_t>(pairs.size())});
+  return permuted(call, pairs);
+}
+
+BatchOutcome pbroadcast(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  const std::optional<size_t> batch = call.operand(0).dimension;
+  if (!axes.batched)
+    return same_op(call, call.attributes(), batch);
+  const int64_t source = call.attributes().integer("source");
+  const int64_t entry = source / axes.after % call.size();
+  Part part = operand(call, 0);
+  if (batch)
+    part = reshaped(call, cut(call, part, *batch, entry, entry + 1), call.operand_type(0).shape);
+  if (!axes.names.empty()) {
+    Attributes attributes = over(call, axes);
+    attributes.set("source", source / axes.after / call.size() * axes.after + source % axes.after);
+    part.value = op(call, Pbroadcast, {part.value}, std::move(attributes));
+  }
+  return result(part.value, std::nullopt);
+}
+
+}  // namespace orrery::batching

@@ -1,0 +1,64 @@
+// Batch rules of ops that fold dimensions. The elements that are folded into one, and their order,
+// are those of an element of the batch.
+
+#include <algorithm>
+
+#include "models/program/batch_ops.h"
+#include "models/program/batch_rules.h"
+
+namespace orrery::batching {
+
+BatchOutcome reduction(BatchCall& call) {
+  const size_t batch = *call.operand(0).dimension;
+  size_t before = 0;  // axes that go, of those before the batch
+  Integers axes;
+  for (const int64_t axis : call.attributes().integers("axes")) {
+    axes.push_back(shifted(axis, batch));
+    before += axes.back() < static_cast<int64_t>(batch) ? 1 : 0;
+  }
+  return same_op(call, given({{"axes", std::move(axes)}}), batch - before);
+}
+
+namespace {
+
+/// How many dimensions before `end` are in neither list.
+size_t free_before(size_t end, const Integers& contracting, const Integers& batch) {
+  size_t count = 0;
+  for (size_t d = 0; d < end; ++d) {
+    const auto is = [&](int64_t other) { return other == static_cast<int64_t>(d); };
+    if (std::none_of(contracting.begin(), contracting.end(), is) &&
+        std::none_of(batch.begin(), batch.end(), is))
+      ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+BatchOutcome dot_general(BatchCall& call) {
+  const std::optional<size_t> lhs = call.operand(0).dimension;
+  const std::optional<size_t> rhs = call.operand(1).dimension;
+  std::vector<Integers> lists = call.attributes().lists("dimension_numbers");
+  for (const size_t side : {0, 1})
+    if (const std::optional<size_t> batch = call.operand(side).dimension)
+      for (const size_t list : {side, side + 2})
+        for (int64_t& dimension : lists[list])
+          dimension = shifted(dimension, *batch);
+  // The dimensions of the result: batch, then free of the first operand, then of the second.
+  size_t dimension = 0;
+  if (lhs && rhs) {
+    lists[2].insert(lists[2].begin(), static_cast<int64_t>(*lhs));
+    lists[3].insert(lists[3].begin(), static_cast<int64_t>(*rhs));
+  } else if (lhs) {
+    dimension = lists[2].size() + free_before(*lhs, lists[0], lists[2]);
+  } else {
+    dimension = lists[2].size() +
+                free_before(call.operand_type(0).shape.rank(), lists[0], lists[2]) +
+                free_before(*rhs, lists[1], lists[3]);
+  }
+  Attributes attributes = call.attributes();
+  attributes.set("dimension_numbers", std::move(lists));
+  return same_op(call, std::move(attributes), dimension);
+}
+
+}  // namespace orrery::batching

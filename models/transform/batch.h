@@ -1,0 +1,44 @@
+#pragma once
+
+// A program for all elements of a batch at once (JAX's vmap).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/program/program.h"
+#include "models/program/rules.h"
+#include "models/transform/named.h"
+
+namespace orrery {
+
+/// A value, and along which of its dimensions it has the batch; empty: it is not batched.
+struct BatchAxis {
+  NamedAt value;
+  std::optional<int64_t> dimension;
+};
+
+struct BatchRequest {
+  Origin origin;
+  /// The mesh axis whose place the batch takes. It has the size of the batch.
+  std::optional<NamedAt> axis_name = {};
+  std::optional<int64_t> size = {};     // required without axis_name
+  std::vector<BatchAxis> in_axes = {};  // of arguments; others are not batched
+  std::vector<BatchAxis> out_axes = {};
+  /// Values that have the batch along dimension 0, if they are batched and out_axes has them not.
+  /// Names of others are passed over.
+  std::vector<std::string> outputs = {};
+  int64_t most_ops = int64_t{1} << 18;  // that the program may get
+};
+
+/// The program in which an op does what the given one does for each element of the batch. An op
+/// that has no batched operand, and is not over the mesh axis, is not changed. Other ops keep their
+/// names; those that arrange the batch for op ID are named ID.batch, ID.batch.1, ... Adds an error
+/// for an op that cannot be batched, and for a request that does not fit the program, which is then
+/// not transformed.
+Program batch(const Program& program, Checks checks, const BatchRequest& request,
+              Diagnostics& diagnostics);
+
+}  // namespace orrery

@@ -1,0 +1,355 @@
+// "transform": {"batch": ...}: the program that it makes, and what is refused. That its values are
+// those of each element of the batch alone is in tests/verifier/batch_test.cc.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+/// On {x: 2}: "a", s32[2,3] on a device, which varies; "b", s32[3,2], and "c", s32[2], the same on
+/// both.
+std::string with(const std::string& program, const std::string& batch,
+                 const std::string& outputs = "[]", const std::string& arrays = "") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"a": {"shape": [4, 3], "dtype": "s32", "spec": ["x"]}, )"
+                 R"("b": {"shape": [3, 2], "dtype": "s32"}, "c": {"shape": [2], "dtype": "s32"})" +
+                 arrays + "}";
+  small.program = program;
+  small.more = R"("check_types": true, "transform": )" +
+               (batch.starts_with("[") ? batch : R"({"batch": {)" + batch + "}}") +
+               R"(, "outputs": )" + outputs;
+  return small.text();
+}
+
+/// The ops, a line each: "r = add(a, c): s32[3,2]"; then the other names.
+std::string made(const std::string& text) {
+  const Scenario scenario = read_scenario("f", text);
+  const Program& program = scenario.program;
+  std::string lines;
+  for (const Op& op : program.ops) {
+    std::string operands;
+    for (const ValueId operand : op.operands)
+      operands += (operands.empty() ? "" : ", ") + program.value(operand).name;
+    std::string types;
+    for (const ValueId result : op.results)
+      types += (types.empty() ? "" : ", ") + orrery::text(program.value(result).type, program.mesh);
+    lines += op.name + " = " + op_name(op.kind, op.issue) + "(" + operands + "): " + types + "\n";
+  }
+  for (const auto& [name, value] : program.other_names)
+    lines += name + " = " + program.value(value).name + "\n";
+  return lines;
+}
+
+TEST_CASE("batch: ops of what is not batched stay as they are") {
+  CHECK(made(with(R"([{"id": "d", "op": "neg", "of": "c"}, {"id": "r", "op": "neg", "of": "b"}])",
+                  R"("size": 3, "in_axes": {"b": 0, "c": null})")) ==
+        "d = neg(c): s32[2]\n"
+        "r = neg(b): s32[3,2]\n");
+}
+
+TEST_CASE("batch: what is not batched is repeated beside what is; a scalar stands for any array") {
+  CHECK(made(with(R"([{"id": "k", "op": "full", "shape": [], "fill_value": 2, "dtype": "s32"}, )"
+                  R"({"id": "r", "op": "add", "of": ["a", "c"]}, )"
+                  R"({"id": "s", "op": "mul", "of": ["a", "k"]}])",
+                  R"("in_axes": {"a": 1})")) ==
+        "k = full(): s32[]\n"
+        "r.batch = broadcast_in_dim(c): s32[2,3]\n"
+        "r = add(a, r.batch): s32[2,3]{V:x}\n"
+        "s = mul(a, k): s32[2,3]{V:x}\n");
+}
+
+TEST_CASE("batch: an output has the batch first, unless out_axes says otherwise") {
+  const std::string program =
+      R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "s", "op": "neg", "of": "r"}, )"
+      R"({"id": "t", "op": "neg", "of": "c"}])";
+  CHECK(made(with(program, R"("in_axes": {"a": 1})", R"(["r", "t"])")) ==
+        "r.batch.1 = neg(a): s32[2,3]{V:x}\n"
+        "r = transpose(r.batch.1): s32[3,2]{V:x}\n"
+        "s = neg(r): s32[3,2]{V:x}\n"
+        "t = neg(c): s32[2]\n");
+  CHECK(made(with(program, R"("in_axes": {"a": 1}, "out_axes": {"r": 1, "t": 1})",
+                  R"(["r", "t"])")) ==
+        "r = neg(a): s32[2,3]{V:x}\n"
+        "s = neg(r): s32[2,3]{V:x}\n"
+        "t.batch.1 = neg(c): s32[2]\n"
+        "t = broadcast_in_dim(t.batch.1): s32[2,3]\n");
+}
+
+// SEMANTICS of vmap: d - 1, where JAX has d + 1.
+TEST_CASE("batch: an untiled psum_scatter before the batch moves it by one") {
+  CHECK(made(with(R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x"}])",
+                  R"("in_axes": {"a": 1}, "out_axes": {"r": 0})")) ==
+        "r = psum_scatter(a): s32[3]{V:x}\n");
+}
+
+TEST_CASE("batch: in the place of a mesh axis, a collective over it is local") {
+  const std::string over_i = R"("axis_name": "i", "in_axes": {"a": 1})";
+  const auto of = [&](const std::string& op) {
+    return made(with(R"([{"id": "r", )" + op + "}]", over_i));
+  };
+  CHECK(of(R"("op": "psum", "of": "a", "axis_name": "i")") == "r = reduce_sum(a): s32[2]{V:x}\n");
+  CHECK(of(R"("op": "psum", "of": "c", "axis_name": "i")") ==
+        "r.batch = full(): s32[]\n"
+        "r = mul(c, r.batch): s32[2]\n");
+  CHECK(of(R"("op": "psum", "of": "a", "axis_name": ["x", "i"])") ==
+        "r.batch = reduce_sum(a): s32[2]{V:x}\n"
+        "r = psum(r.batch): s32[2]\n");
+  CHECK(of(R"("op": "pmax", "of": "c", "axis_name": "i")") == "r = reshape(c): s32[2]\n");
+  CHECK(of(R"("op": "ppermute", "of": "a", "axis_name": "i", "perm": [[0, 1], [1, 2]])") ==
+        "r.batch = transpose(a): s32[3,2]{V:x}\n"
+        "r.batch.1 = full(): s32[1,2]\n"
+        "r.batch.2 = slice(r.batch): s32[2,2]{V:x}\n"
+        "r = concatenate(r.batch.1, r.batch.2): s32[3,2]{V:x}\n");
+  CHECK(of(R"("op": "axis_index", "axis_name": "i")") == "r = iota(): s32[3]\n");
+  CHECK(of(R"("op": "axis_size", "axis_name": ["x", "i"])") == "r = full(): s32[]\n");
+  CHECK(of(R"("op": "pvary", "of": "c", "axis_name": "i")") == "r = reshape(c): s32[2]\n");
+}
+
+TEST_CASE("batch: a started collective starts, and what arranges its result follows its done") {
+  const std::string program =
+      R"([{"id": "f", "op": "all_gather_start", "of": "a", "axis_name": AXES}, )"
+      R"({"id": "w", "op": "neg", "of": "c"}, {"id": "r", "op": "done", "of": "f"}])";
+  const auto over = [&](const std::string& axes) {
+    std::string text = program;
+    text.replace(text.find("AXES"), 4, axes);
+    return made(with(text, R"("axis_name": "i", "in_axes": {"a": 1})"));
+  };
+  CHECK(over(R"("x")") ==
+        "f = all_gather_start(a): future s32[2,2,3]{V:x}\n"
+        "w = neg(c): s32[2]\n"
+        "r = done(f): s32[2,2,3]{V:x}\n");
+  CHECK(over(R"("i")") ==
+        "f = transpose(a): s32[3,2]{V:x}\n"
+        "w = neg(c): s32[2]\n"
+        "r = reshape(f): s32[3,2]{V:x}\n");
+  CHECK(over(R"(["i", "x"])") ==
+        "f.batch = transpose(a): s32[3,2]{V:x}\n"
+        "f = all_gather_start(f.batch): future s32[2,3,2]{V:x}\n"
+        "w = neg(c): s32[2]\n"
+        "r.batch = done(f): s32[2,3,2]{V:x}\n"
+        "r.batch.1 = transpose(r.batch): s32[3,2,2]{V:x}\n"
+        "r = reshape(r.batch.1): s32[6,2]{V:x}\n");
+}
+
+TEST_CASE("batch: where starts differ within the batch, each element has an op of its own") {
+  CHECK(made(with(R"([{"id": "k", "op": "reduce_max", "of": "a", "axes": [0]}, )"
+                  R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], "slice_sizes": [1]}])",
+                  R"("in_axes": {"a": 1})")) ==
+        "k = reduce_max(a): s32[3]{V:x}\n"
+        "r.batch = slice(k): s32[1]{V:x}\n"
+        "r.batch.1 = reshape(r.batch): s32[]{V:x}\n"
+        "r.batch.2 = dynamic_slice(c, r.batch.1): s32[1]{V:x}\n"
+        "r.batch.3 = reshape(r.batch.2): s32[1,1]{V:x}\n"
+        "r.batch.4 = slice(k): s32[1]{V:x}\n"
+        "r.batch.5 = reshape(r.batch.4): s32[]{V:x}\n"
+        "r.batch.6 = dynamic_slice(c, r.batch.5): s32[1]{V:x}\n"
+        "r.batch.7 = reshape(r.batch.6): s32[1,1]{V:x}\n"
+        "r.batch.8 = slice(k): s32[1]{V:x}\n"
+        "r.batch.9 = reshape(r.batch.8): s32[]{V:x}\n"
+        "r.batch.10 = dynamic_slice(c, r.batch.9): s32[1]{V:x}\n"
+        "r.batch.11 = reshape(r.batch.10): s32[1,1]{V:x}\n"
+        "r = concatenate(r.batch.3, r.batch.7, r.batch.11): s32[3,1]{V:x}\n");
+}
+
+TEST_CASE("batch: a computation costs as much as those of all elements") {
+  const Scenario scenario = read_scenario(
+      "f", with(R"([{"id": "r", "op": "compute", "of": "a", "flops": "2 FLOP", "bytes": "3 B", )"
+                R"("dtype": "s32", "shape": [4], "scratch": "5 B"}])",
+                R"("in_axes": {"a": 1})"));
+  const Op& op = scenario.program.ops.at(0);
+  CHECK(op.attributes.flops("flops") == Flops(6));
+  CHECK(op.attributes.bytes("bytes") == Bytes(9));
+  CHECK(op.attributes.bytes("scratch") == Bytes(15));
+  CHECK(scenario.program.value(op.results[0]).type.shape == Shape{3, 4});
+}
+
+TEST_CASE("batch: an addend's constants are reduced, and its zeros are addends") {
+  const std::string arrays = R"(, "u": {"shape": [2], "dtype": "s32", "unreduced": ["x"]}, )"
+                             R"("v": {"shape": [2, 3], "dtype": "s32", "unreduced": ["x"]})";
+  const std::string over_i = R"("axis_name": "i", "in_axes": {"v": 1})";
+  CHECK(made(with(R"([{"id": "r", "op": "psum", "of": "u", "axis_name": "i"}])", over_i, "[]",
+                  arrays)) ==
+        "r.batch = full(): s32[]\n"
+        "r.batch.1 = preduced(r.batch): s32[]{R:x}\n"
+        "r = mul(u, r.batch.1): s32[2]{U:x}\n");
+  CHECK(made(with(R"([{"id": "r", "op": "ppermute", "of": "v", "axis_name": "i", )"
+                  R"("perm": [[0, 1], [1, 2]]}])",
+                  over_i, "[]", arrays)) ==
+        "r.batch = transpose(v): s32[3,2]{U:x}\n"
+        "r.batch.1 = full(): s32[1,2]\n"
+        "r.batch.2 = pvary(r.batch.1): s32[1,2]{V:x}\n"
+        "r.batch.3 = vary_unreduced_cast(r.batch.2): s32[1,2]{U:x}\n"
+        "r.batch.4 = slice(r.batch): s32[2,2]{U:x}\n"
+        "r = concatenate(r.batch.3, r.batch.4): s32[3,2]{U:x}\n");
+}
+
+TEST_CASE("batch: transforms compose, in the order of the list") {
+  const std::string dot = R"([{"id": "r", "op": "dot_general", "of": ["p", "q"], )"
+                          R"("dimension_numbers": [[[0], [0]], [[], []]]}])";
+  const std::string arrays = R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                             R"("q": {"shape": [2], "dtype": "f32"}, )"
+                             R"("ct_r": {"shape": [3], "dtype": "f32"})";
+  const std::string vjp = R"({"vjp": {"of": ["r"], "with_respect_to": ["q"]}})";
+  // The gradient for the sum over the batch.
+  CHECK(made(with(dot, R"([{"batch": {"size": 3, "in_axes": {"p": 0}}}, )" + vjp + "]",
+                  R"(["r", "ct_q"])", arrays)) ==
+        "r = dot_general(p, q): f32[3]\n"
+        "q.bwd = dot_general(ct_r, p): f32[2]\n"
+        "ct_q = q.bwd\n");
+  // A gradient for each element.
+  CHECK(made(with(dot, "[" + vjp + R"(, {"batch": {"in_axes": {"p": 0, "ct_r": 0}}}])",
+                  R"(["r", "ct_q"])", arrays)) ==
+        "r = dot_general(p, q): f32[3]\n"
+        "q.bwd = dot_general(ct_r, p): f32[3,2]\n"
+        "ct_q = q.bwd\n");
+}
+
+TEST_CASE("batch: two names, the first in the list inside") {
+  CHECK(made(with(R"([{"id": "r", "op": "psum", "of": "a", "axis_name": ["i", "j"]}, )"
+                  R"({"id": "s", "op": "axis_index", "axis_name": ["i", "j"]}])",
+                  R"([{"batch": {"axis_name": "i", "in_axes": {"a": 0}}}, )"
+                  R"({"batch": {"axis_name": "j", "in_axes": {"a": 1}}}])")) ==
+        "r.batch = reduce_sum(a): s32[2]{V:x}\n"
+        "r = reduce_sum(r.batch): s32[]{V:x}\n"
+        "s.batch = iota(): s32[2]\n"
+        "s.batch.1 = full(): s32[]\n"
+        "s.batch.2 = mul(s.batch, s.batch.1): s32[2]\n"
+        "s.batch.3 = iota(): s32[3]\n"
+        "s.batch.4 = broadcast_in_dim(s.batch.2): s32[2,3]\n");
+}
+
+TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
+  const std::string loop =
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "index": "k", )"
+      R"("carry": {"h": "c"}, "yield": {"h": "v"}, )"
+      R"("body": [{"id": "u", "op": "add", "of": ["h", "k"]}, )"
+      R"({"id": "v", "op": "add", "of": ["u", "a"]}]}])";
+  const std::string batch = R"("in_axes": {"a": 1}, "out_axes": {"l": 1})";
+  const Scenario scenario = read_scenario("f", [&] {
+    std::string text = with(loop, batch, R"(["l"])");
+    const size_t types = text.find("\"check_types\": true");
+    return text.replace(types + 15, 4, "false");
+  }());
+  const Program& program = scenario.program;
+  REQUIRE(program.loops.size() == 1);
+  const Loop& made = program.loops.front();
+  CHECK(made.trips() == 1000);
+  CHECK(made.left_out() > 900);
+  // In every iteration the carry has the batch along dimension 0.
+  for (const LoopIteration& iteration : made.written)
+    CHECK(program.value(values_by_name(program).at(iteration.name + ".v")).type.shape ==
+          Shape{3, 2});
+  CHECK(program.value(program.other_names.at("l")).type.shape == Shape{2, 3});
+}
+
+/// After the file and the place.
+std::string error_of(const std::string& text) {
+  const std::string message = refusal(text);
+  return message.substr(message.find(": ") + 2);
+}
+
+TEST_CASE("batch: requests that are refused") {
+  const std::string neg = R"([{"id": "r", "op": "neg", "of": "a"}])";
+  const auto refused = [&](const std::string& batch) { return error_of(with(neg, batch)); };
+  CHECK(refused(R"("in_axes": {"q": 0})") ==
+        "/transform/batch: missing key \"size\" (or an array with the batch in \"in_axes\")");
+  CHECK(refused(R"("size": 3, "in_axes": {"q": 0})") ==
+        "/transform/batch/in_axes/q: expected the name of an array, got \"q\"");
+  CHECK(refused(R"("in_axes": {"a": 2})") ==
+        "/transform/batch/in_axes/a: expected a dimension of \"a\", s32[2,3]{V:x} on a device, got "
+        "2");
+  CHECK(refused(R"("in_axes": {"a": 1, "c": 0})") ==
+        "/transform/batch/in_axes/c: expected dimension 0 of \"c\" to be the size of the batch, 3, "
+        "got s32[2] on a device");
+  CHECK(refused(R"("size": 2, "in_axes": {"a": 1})") ==
+        "/transform/batch/in_axes/a: expected dimension 1 of \"a\" to be the size of the batch, 2, "
+        "got s32[2,3]{V:x} on a device");
+  CHECK(refused(R"("size": 0)") ==
+        "/transform/batch/size: expected the size of the batch from 1 to 9223372036854775807, got "
+        "0");
+  CHECK(refused(R"("in_axes": {"a": -1})") == "");
+  CHECK(refused(R"("in_axes": [0])") == "");
+  CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"q": 0})") ==
+        "/transform/batch/out_axes/q: expected the result of an op, got \"q\"");
+  CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"c": 0})") ==
+        "/transform/batch/out_axes/c: expected the result of an op, got \"c\"");
+  CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"r": 2})") ==
+        "/transform/batch/out_axes/r: expected a dimension from 0 to 1, got 2");
+  CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"r": null})") ==
+        "/transform/batch/out_axes/r: expected a dimension, since \"r\" is batched, got null");
+  CHECK(refused(R"("axis_name": "x", "in_axes": {"a": 1})") ==
+        "/transform/batch/axis_name: expected a name that is no axis of the mesh (x), which does "
+        "not have that of the batch, got \"x\"");
+  CHECK(refused(R"("axis_name": "i", "size": 1000000)") == "");
+  CHECK(error_of(with(neg, "[{}]")) == "");
+  CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) == "");
+}
+
+TEST_CASE("batch: an argument that is the same along the axis has no batch") {
+  CHECK(error_of(with(R"([{"id": "r", "op": "psum", "of": "p", "axis_name": "i"}])",
+                      R"([{"vjp": {"of": ["r"], "with_respect_to": ["p"]}}, )"
+                      R"({"batch": {"axis_name": "i", "in_axes": {"p": 0, "ct_r": 0}}}])",
+                      "[]",
+                      R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                      R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
+        "/transform/1/batch/in_axes/ct_r: expected null, since \"ct_r\" is the same along i, got "
+        "0");
+}
+
+TEST_CASE("batch: an array of some devices has none in the place of a mesh axis") {
+  CHECK(error_of(with(R"([{"id": "r", "op": "neg", "of": "a"}])",
+                      R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
+                      R"(, "o": {"shape": [2], "dtype": "s32", "on": [0]})")) ==
+        "/arrays/o: expected an array on every device, for a batch in the place of a mesh axis, "
+        "got \"o\"");
+}
+
+TEST_CASE("batch: ops that are refused") {
+  const std::string expected = "/program/0: expected an op that can be batched, got \"r\": ";
+  const auto refused = [&](const std::string& op) {
+    return error_of(
+        with(R"([{"id": "r", )" + op + "}]", R"("axis_name": "i", "in_axes": {"a": 1})"));
+  };
+  CHECK(refused(R"("op": "psum", "of": "a", "axis_name": "i", )"
+                R"("axis_index_groups": [[0], [1, 2]])") ==
+        expected + "psum: axis_index_groups over \"i\", whose place the batch takes");
+  CHECK(refused(R"("op": "ppermute", "of": "a", "axis_name": ["x", "i"], )"
+                R"("perm": [[0, 1], [1, 3]])") ==
+        expected +
+            "ppermute: a permutation over the batched axis and others at once, which is "
+            "not one of each");
+  CHECK(refused(R"("op": "compute", "of": ["a", "c"], "flops": "2 FLOP", "bytes": "3 B", )"
+                R"("dtype": "s32", "shape": [2], "in_place_of": 1, "donate": ["c"])") ==
+        expected +
+            "compute: \"in_place_of\" an operand that is not batched, and has no room for "
+            "the result");
+  CHECK(error_of(with(R"([{"id": "k", "op": "reduce_max", "of": "p", "axes": [0]}, )"
+                      R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], )"
+                      R"("slice_sizes": [1]}])",
+                      R"("in_axes": {"p": 0})", "[]",
+                      R"(, "p": {"shape": [300000, 2], "dtype": "s32"})")) ==
+        "/program/1: expected an op that can be batched, got \"r\": the batch needs more than "
+        "262144 ops");
+}
+
+TEST_CASE("batch: these ops have no batch rule") {
+  std::string without;
+  for (const OpRules& op : all_rules())
+    if (op.batch == nullptr)
+      without += std::string(op.name) + " ";
+  // Full and iota have no operand; done is batched with its start.
+  CHECK(without == "done full iota ");
+}
+
+}  // namespace
+}  // namespace orrery
