@@ -8,6 +8,7 @@
 #include "models/program/op_folding.h"
 #include "models/program/op_needs.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "models/scenario/data.h"
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/host_executor.h"
@@ -141,35 +142,42 @@ void DefinedValues::run_local(OpId id) {
 }
 
 void DefinedValues::run_site(const Site& site) {
-  std::map<LogicalId, OpId> op_of;
+  std::map<std::pair<LogicalId, Side>, OpId> op_of;
   for (const OpId op : site.ops)
     for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
-      op_of.emplace(device, op);
+      op_of.emplace(std::pair(device, side_of(program_.op(op))), op);
   const Op& first = program_.op(site.ops.front());
-  const OpRules& of_kind = rules(first.kind);
-  const Shape shape = exchanged_shape(program_, first);
-  const WorkType work =
-      work_type(of_kind.form.entering, program_.value(first.operands.front()).type.dtype);
+  const ValueType exchanged = exchanged_types(program_, first).operand;
+  const WorkType work = work_type(rules(first.kind).form.entering, exchanged.dtype);
   const Numerics numerics = op_folding(program_, first, work).numerics;
+  const Tensor nothing(exchanged.dtype, exchanged.shape);
   for (size_t g = 0; g < site.groups.size(); ++g) {
     const Group& group = site.groups[g];
+    const auto op_by = [&](size_t rank) -> const Op* {
+      const std::optional<Side> side = side_of(transfer_of(site, g), rank);
+      return side ? &program_.op(op_of.at({group[rank], *side})) : nullptr;
+    };
     std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> operands;
     owned.reserve(group.size());
-    for (const LogicalId device : group) {
+    for (size_t rank = 0; rank < group.size(); ++rank) {
       std::vector<const Tensor*> parts;
-      for (size_t k = 0; k < of_kind.form.exchanged_operands; ++k)
-        parts.push_back(&at(program_.op(op_of.at(device)).operands[k], device));
-      operands.push_back(&owned.emplace_back(parts).tensor());
+      if (const Op* const op = op_by(rank))
+        for (const ValueId part : given_by(*op))
+          parts.push_back(&at(part, group[rank]));
+      operands.push_back(parts.empty() ? &nothing : &owned.emplace_back(parts).tensor());
     }
     const RaggedGroup* const tables = site.tables ? &site.tables->groups[g] : nullptr;
     for (size_t rank = 0; rank < group.size(); ++rank) {
-      const Op& op = program_.op(op_of.at(group[rank]));
-      const ValueType& type = program_.value(op.results.front()).type;
-      const Definition definition =
-          define(op, shape, static_cast<uint32_t>(group.size()), Rank(rank), tables);
-      known(op.results.front())[group[rank].index()] =
-          apply(definition, operands, type.dtype, type.shape, numerics);
+      const Op* const op = op_by(rank);
+      if (op == nullptr)
+        continue;
+      const ValueType& type = program_.value(op->results.front()).type;
+      known(op->results.front())[group[rank].index()] =
+          takes_result(*op) ? apply(define(*op, exchanged.shape,
+                                           static_cast<uint32_t>(group.size()), Rank(rank), tables),
+                                    operands, type.dtype, type.shape, numerics)
+                            : Tensor(type.dtype, type.shape);
     }
   }
 }

@@ -29,6 +29,9 @@ enum class OpKind : uint8_t {
   Pshuffle,
   Pbroadcast,
   RaggedAllToAll,
+  // one exchange that members enter as senders and as receivers
+  Psend,
+  Precv,
   // the same exchanges between other states of values
   UnreducedPsum,
   UnreducedPsumScatter,
@@ -86,6 +89,7 @@ enum class OpKind : uint8_t {
   ReduceMin,
   Full,
   Iota,
+  CreateToken,
   DotGeneral,
   OptimizationBarrier,
   Compute,

@@ -27,13 +27,6 @@ OpMemory memory_of(const Program& program, const Op& op) {
                                types(program, op.results));
 }
 
-Shape exchanged_shape(const Program& program, const Op& op) {
-  Shape shape = program.value(op.operands.front()).type.shape;
-  for (size_t k = 1; k < rules(op.kind).form.exchanged_operands; ++k)
-    shape = shape.with(0, checked_add(shape[0], program.value(op.operands[k]).type.shape[0]));
-  return shape;
-}
-
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
                        std::span<const ValueId> operands) {
   if (memory.alias == Alias::Fresh || memory.alias == Alias::DyingOperand) {

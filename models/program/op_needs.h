@@ -14,10 +14,6 @@ Cost cost_of(const Program& program, const Op& op);
 
 OpMemory memory_of(const Program& program, const Op& op);
 
-/// The shape of what a device gives to a collective: of its operand, or of several one after
-/// another (CollectiveForm::exchanged_operands). Requires a collective.
-Shape exchanged_shape(const Program& program, const Op& op);
-
 /// Where a value lies.
 struct Location {
   BufferId buffer;

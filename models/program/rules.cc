@@ -94,6 +94,7 @@ OpKind timed_as(OpKind kind) {
     case OpKind::RaggedAllToAll:
       return OpKind::AllToAll;
     case OpKind::Pshuffle:
+    case OpKind::Psend:
       return OpKind::Ppermute;
     default:
       return exchanged_as(kind);

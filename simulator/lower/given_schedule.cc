@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "models/base/check.h"
-#include "models/program/op_needs.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/views.h"
@@ -33,8 +33,8 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
                "a program of one collective over one group");
   const Op& op = program.ops.front();
   const Group& group = program.sites.front().groups.front();
-  const Dtype operand = program.value(op.operands.front()).type.dtype;
-  const ValueType& result = program.value(op.results.front()).type;
+  const auto [exchanged, result] = exchanged_types(program, op);
+  const Dtype operand = exchanged.dtype;
   ORRERY_CHECK(work_type(rules(op.kind).form.entering, operand) == WorkType{operand} &&
                    operand == result.dtype,
                "work elements are operand elements");
@@ -44,8 +44,8 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   collective.work = {operand};
   collective.schedule = schedule.get();
   collective.members = group;
-  CollectiveViews views = collective_views(op, exchanged_shape(program, op), result.shape,
-                                           static_cast<int64_t>(group.size()));
+  CollectiveViews views =
+      collective_views(op, exchanged.shape, result.shape, static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
   collective.figures = collective_figures(device);

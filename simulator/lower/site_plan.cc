@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/program/op_needs.h"
+#include "models/program/sides.h"
 
 namespace orrery {
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
@@ -17,17 +17,18 @@ const SitePlans::Outcome& SitePlans::of(const Site& site) {
 
 SitePlans::Key SitePlans::key_of(const Site& site) {
   const Op& op = program_.op(site.ops.front());
-  const Dtype operand = program_.value(op.operands.front()).type.dtype;
-  const Shape exchanged = exchanged_shape(program_, op);
-  const ValueType& result = program_.value(op.results.front()).type;
+  const auto [operand, result] = exchanged_types(program_, op);
   Key key;
-  key.grouping = &groupings_.of(site.groups);
+  key.grouping = &groupings_.of(site.groups, site.transfers);
   key.asked = asked_by(op);
-  key.request = schedule_request(op, 0, exchanged.elements(), Transport());
-  key.operand = operand;
+  // What nobody takes is not sent: it would wait somewhere for ever.
+  if (std::count(site.transfers.begin(), site.transfers.end(), TransferGroup::Unreceived) > 0)
+    key.asked.entry = Entry::Rendezvous;
+  key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
+  key.operand = operand.dtype;
   key.result = result.dtype;
   // Kinds with a part per rank have groups of one size only.
-  key.parts = collective_parts(op, exchanged, result.shape,
+  key.parts = collective_parts(op, operand.shape, result.shape,
                                static_cast<int64_t>(site.groups.front().size()));
   if (site.tables) {
     key.request.initial = result.shape.elements();

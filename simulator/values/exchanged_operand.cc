@@ -3,21 +3,9 @@
 #include <cstring>
 #include <vector>
 
-#include "models/program/rules.h"
+#include "models/program/sides.h"
 
 namespace orrery {
-
-namespace {
-
-std::vector<const Tensor*> exchanged_parts(const Op& op, const DeviceValues& values,
-                                           LogicalId device) {
-  std::vector<const Tensor*> parts;
-  for (size_t k = 0; k < rules(op.kind).form.exchanged_operands; ++k)
-    parts.push_back(&values.at(op.operands[k], device).value());
-  return parts;
-}
-
-}  // namespace
 
 ExchangedOperand::ExchangedOperand(std::span<const Tensor* const> parts) {
   if (parts.size() == 1) {
@@ -36,7 +24,16 @@ ExchangedOperand::ExchangedOperand(std::span<const Tensor* const> parts) {
   }
 }
 
-ExchangedOperand::ExchangedOperand(const Op& op, const DeviceValues& values, LogicalId device)
-    : ExchangedOperand(exchanged_parts(op, values, device)) {}
+std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
+                                              LogicalId device) {
+  std::vector<const Tensor*> parts;
+  for (const ValueId part : given_by(op)) {
+    const std::optional<Tensor>& value = values.at(part, device);
+    if (!value)
+      return std::nullopt;
+    parts.push_back(&*value);
+  }
+  return parts.empty() ? std::nullopt : std::optional<ExchangedOperand>(parts);
+}
 
 }  // namespace orrery

@@ -17,8 +17,6 @@ class ExchangedOperand {
   /// One after another along their first dimension. A single one is not copied, and must outlive
   /// this object.
   explicit ExchangedOperand(std::span<const Tensor* const> parts);
-  /// That of a collective op on a device that has its operands.
-  ExchangedOperand(const Op& op, const DeviceValues& values, LogicalId device);
 
   const Tensor& tensor() const { return joined_ ? *joined_ : *whole_; }
 
@@ -26,5 +24,10 @@ class ExchangedOperand {
   const Tensor* whole_ = nullptr;  // if there is one
   std::optional<Tensor> joined_;
 };
+
+/// What a device gives by a collective op; empty if it gives nothing, or has no value of it. A
+/// single tensor of `values` is not copied.
+std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
+                                              LogicalId device);
 
 }  // namespace orrery

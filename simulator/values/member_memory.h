@@ -12,6 +12,7 @@
 #include "models/array/tensor.h"
 #include "models/array/work.h"
 #include "models/program/value.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/exchanged_operand.h"
 
@@ -19,9 +20,11 @@ namespace orrery {
 
 class MemberMemory {
  public:
-  /// Of the member of rank `node`. Elements are held as `folding` says.
+  /// Of the member of rank `node`. `given` is empty for one that gives no operand, and so has no
+  /// input area; `result` for one that takes none, and so has no output area. Elements are held as
+  /// `folding` says.
   MemberMemory(const Collective& collective, const Folding& folding, Node node,
-               ExchangedOperand operand, ValueType result);
+               std::optional<ExchangedOperand> given, std::optional<ValueType> result);
   /// Of a switch node.
   MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
@@ -29,17 +32,18 @@ class MemberMemory {
   std::byte* write(const Slice& slice);
 
   /// The output area as the collective's result. The memory cannot be used afterwards. Requires a
-  /// member.
+  /// member that takes one.
   Tensor take_result() &&;
 
  private:
   Area area_of(const Slice& slice) const;
+  void take_operand(ExchangedOperand given, const EndCopies& copies);
   void own_input();
 
   const Collective& collective_;
   const Folding folding_;
   const Node node_;
-  ValueType result_;
+  std::optional<ValueType> result_;
   Bytes itemsize_;
   std::optional<ExchangedOperand> operand_;  // the input area, until something writes to it
   std::optional<Storage> input_;

@@ -66,11 +66,13 @@ struct Case {
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
 /// Without those that exchange as another does, and differ in the states that they take and give;
-/// and without the ragged exchange, of which ragged_test.cc has as many.
+/// without the ragged exchange, of which ragged_test.cc has as many; and without transfers, of
+/// which each member enters by two ops (transfers_test.cc).
 std::vector<OpKind> collectives() {
   std::vector<OpKind> kinds;
   for (const OpRules& rules : all_rules())
-    if (rules.family == Family::Collective && !rules.exchanges_as && !rules.form.by_tables)
+    if (rules.family == Family::Collective && !rules.exchanges_as && !rules.form.by_tables &&
+        rules.form.side == Side::Both)
       kinds.push_back(rules.kind);
   return kinds;
 }

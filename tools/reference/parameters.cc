@@ -54,8 +54,10 @@ constexpr std::array kSummaries = {
     Described{"new_sizes", "the shape of the result"},
     Described{"padding_config",
               "[low, high, interior] per dimension; a negative low or high removes elements"},
-    Described{"perm",
-              "of ppermute pairs [source, destination]; of pshuffle the source of each rank"},
+    Described{
+        "perm",
+        "of pshuffle the source of each rank; of the others pairs [source, destination], in psend "
+        "and precv without a cycle"},
     Described{"permutation", "which dimension of the operand each dimension of the result is"},
     Described{"preferred_element_type",
               "the dtype of the result; when absent that of the operands"},

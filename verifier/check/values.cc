@@ -18,6 +18,7 @@
 #include "models/program/op_folding.h"
 #include "models/program/ragged_type.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
@@ -267,11 +268,15 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     const auto size = static_cast<uint32_t>(collective.members.size());
     std::vector<ExchangedOperand> operands;
     operands.reserve(size);
-    for (uint32_t r = 0; r < size; ++r)
-      group.given.push_back(
-          &operands
-               .emplace_back(program_.op(lists_.op(id, Node(r))), values_, collective.members[r])
-               .tensor());
+    std::vector<Tensor> none;  // for members that give nothing, of which no result is made
+    none.reserve(size);
+    const ValueType exchanged = exchanged_types(program_, named).operand;
+    for (uint32_t r = 0; r < size; ++r) {
+      auto given =
+          given_operand(program_.op(lists_.op(id, Node(r))), values_, collective.members[r]);
+      group.given.push_back(given ? &operands.emplace_back(std::move(*given)).tensor()
+                                  : &none.emplace_back(exchanged.dtype, exchanged.shape));
+    }
     const RaggedGroup* const tables = tables_of(program_, collective);
     if (tables != nullptr && !program_.site(site).tables->assumed)
       if (auto other = other_tables(collective, id, *tables))
@@ -279,9 +284,9 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     for (uint32_t r = 0; r < size; ++r) {
       const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
-      if (!result)
-        continue;
       const Op& op = program_.op(own);
+      if (!result || !takes_result(op))
+        continue;
       const LogicalId device = collective.members[r];
       group.members.push_back({Rank(r), device, op, program_.value(*result).type,
                                *values_.at(*result, device),

@@ -12,8 +12,8 @@
 #include "models/array/kernels.h"
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
-#include "models/program/op_needs.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
@@ -186,25 +186,30 @@ class Bounds {
     const LogicalId device = collective.members[node.index()];
     const Op& op = program_.op(op_id);
     const ValueType& type = program_.value(op.results.front()).type;
-    const size_t exchanged = rules(op.kind).form.exchanged_operands;
     std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> errors;
-    std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
+    if (!takes_result(op))
+      return set(op, device, Tensor(Dtype::F64, type.shape));
+    const Shape given_shape = exchanged_types(program_, op).operand.shape;
+    // Of members without one, also where a wrong schedule ended before a member had its operand.
+    std::vector<Tensor> none;
     owned.reserve(collective.members.size());
-    none.reserve(collective.members.size() * exchanged);
+    none.reserve(collective.members.size() * rules(op.kind).form.exchanged_operands);
     bool exact_tables = true;
     for (size_t r = 0; r < collective.members.size(); ++r) {
       const Op& own = program_.op(lists_.op(id, Node(r)));
       std::vector<const Tensor*> parts;
-      for (size_t k = 0; k < own.operands.size(); ++k) {
-        const ValueId operand = own.operands[k];
+      for (const ValueId operand : given_by(own)) {
         const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
-        if (k >= exchanged)
-          exact_tables = exact_tables && (!known || all_zero(*known));
-        else
-          parts.push_back(
-              known ? &*known : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+        parts.push_back(known ? &*known
+                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
       }
+      for (size_t k = given_by(own).size(); k < own.operands.size(); ++k) {
+        const std::optional<Tensor>& known = bounds_.at(own.operands[k], collective.members[r]);
+        exact_tables = exact_tables && (!known || all_zero(*known));
+      }
+      if (parts.empty())
+        parts.push_back(&none.emplace_back(Dtype::F64, given_shape));
       errors.push_back(&owned.emplace_back(parts).tensor());
     }
     if (!exact_tables) {  // the slices might be others
@@ -219,15 +224,12 @@ class Bounds {
     if (numerics == Numerics::XlaCpu) {
       of_taken.reserve(errors.size());
       for (size_t r = 0; r < errors.size(); ++r)
-        if (values_.at(operand_of(id, Node(r)), collective.members[r])) {
-          const ExchangedOperand value(program_.op(lists_.op(id, Node(r))), values_,
-                                       collective.members[r]);
-          errors[r] = &of_taken.emplace_back(taken_with_error(value.tensor(), *errors[r]).error);
-        }
+        if (const auto value = given(id, Node(r)))
+          errors[r] = &of_taken.emplace_back(taken_with_error(value->tensor(), *errors[r]).error);
     }
     const auto count = static_cast<uint32_t>(collective.members.size());
-    const Definition definition = define(op, exchanged_shape(program_, op), count,
-                                         Rank(node.index()), tables_of(program_, collective));
+    const Definition definition =
+        define(op, given_shape, count, Rank(node.index()), tables_of(program_, collective));
     if (!is_inexact(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;
@@ -268,8 +270,10 @@ class Bounds {
   }
   FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by_); }
 
-  ValueId operand_of(CollectiveId id, Node node) const {
-    return program_.op(lists_.op(id, node)).operands.front();
+  /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
+  std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
+    const LogicalId device = lowered_.collective(id).members[node.index()];
+    return given_operand(program_.op(lists_.op(id, node)), values_, device);
   }
 
   /// Sets the bound of a collective's result.
@@ -285,7 +289,7 @@ class Bounds {
     std::vector<Tensor>& known = sizes_[id];
     if (known.empty())
       for (size_t r = 0; r < collective.members.size(); ++r)
-        known.push_back(magnitudes(*values_.at(operand_of(id, Node(r)), collective.members[r])));
+        known.push_back(magnitudes(given(id, Node(r))->tensor()));
     std::vector<const Tensor*> result;
     for (const Tensor& tensor : known)
       result.push_back(&tensor);

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/program/op_needs.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -104,7 +104,7 @@ Prover::Question Prover::question(const Op& op, const Collective& collective) co
           &collective.output,
           op.kind,
           &op.attributes,
-          exchanged_shape(program_, op),
+          exchanged_types(program_, op).operand.shape,
           tables_of(program_, collective)};
 }
 

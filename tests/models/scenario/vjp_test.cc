@@ -253,9 +253,9 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
   // to the start.
   CHECK(without ==
-        "pmax pmin pargmax pargmin ragged_all_to_all done axis_index axis_size eq ne lt le gt ge "
-        "take full iota "
-        "compute ");
+        "pmax pmin pargmax pargmin ragged_all_to_all psend precv done axis_index axis_size eq ne "
+        "lt le "
+        "gt ge take full iota create_token compute ");
 }
 
 }  // namespace
