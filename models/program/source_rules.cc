@@ -156,6 +156,11 @@ Tensor token_value(const LocalCall& call) {
   return Tensor(call.result().dtype, call.result().shape);
 }
 
+Cost nothing_runs(const Attributes&, std::span<const ValueType>,
+                  std::span<const ValueType> results) {
+  return {Flops(0), Bytes(0), results[0].dtype, false};
+}
+
 /// As the op's parameters say.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
@@ -213,7 +218,7 @@ std::vector<OpRules> source_rules() {
                  iota, written, one_result<iota_value>),
           source(OpKind::CreateToken, "create_token",
                  "a token: no data, for precv and optimization_barrier to come after", {}, token,
-                 renaming_cost, one_result<token_value>),
+                 nothing_runs, one_result<token_value>),
           opaque};
 }
 

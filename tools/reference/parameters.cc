@@ -138,7 +138,7 @@ std::string parameter_default(const Parameter& parameter) {
 bool is_common(const Parameter& parameter) {
   const auto rules = all_rules();
   return std::all_of(rules.begin(), rules.end(), [&](const OpRules& op) {
-    return op.family != Family::Collective ||
+    return op.family != Family::Collective || op.form.side != Side::Both ||
            std::any_of(op.parameters.begin(), op.parameters.end(),
                        [&](const Parameter& own) { return own.name == parameter.name; });
   });

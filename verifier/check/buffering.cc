@@ -104,11 +104,10 @@ class Need {
     return waiting;
   }
 
-  /// Lets those sends go on whose lists have fewer messages kept than are allowed. Whether there
-  /// was one.
+  /// Lets the first of these sends go on whose list has fewer messages kept than are allowed.
+  /// Whether there was one.
   bool keep(const std::vector<CollectiveId>& waiting, uint32_t allowed,
             std::vector<Buffered>& kept) {
-    std::vector<CollectiveId> chosen;
     for (const CollectiveId id : waiting) {
       std::vector<CollectiveId>& of_list = kept_of_[end_of(id, kSender).list];
       std::erase_if(of_list, [&](CollectiveId earlier) {
@@ -118,15 +117,13 @@ class Need {
       if (of_list.size() >= allowed)
         continue;
       of_list.push_back(id);
-      chosen.push_back(id);
-    }
-    for (const CollectiveId id : chosen) {
       const Collective& collective = lowered_.collective(id);
       kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],
                       collective.members[kReceiver]});
       walk_.let_send_to(id, Node(kReceiver));
+      return true;
     }
-    return !chosen.empty();
+    return false;
   }
 
   const Lowered& lowered_;

@@ -254,8 +254,7 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   // to the start.
   CHECK(without ==
         "pmax pmin pargmax pargmin ragged_all_to_all psend precv done axis_index axis_size eq ne "
-        "lt le "
-        "gt ge take full iota create_token compute ");
+        "lt le gt ge take full iota create_token compute ");
 }
 
 }  // namespace
