@@ -101,7 +101,8 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
 std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
-      return {CheckKind::DeadlockFree, CheckKind::OrderAgreed, CheckKind::RouteLeft};
+      return {CheckKind::DeadlockFree, CheckKind::SendsUnbuffered, CheckKind::OrderAgreed,
+              CheckKind::RouteLeft};
     case Property::RaceFree:
       return {CheckKind::RaceFree, CheckKind::DonationUse};
     case Property::NoLeak:

@@ -19,6 +19,7 @@
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "models/scenario/data.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/key_overflow.h"
@@ -30,6 +31,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/schedule/tape_order.h"
 #include "simulator/values/host_executor.h"
+#include "verifier/check/buffering.h"
 #include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
@@ -140,6 +142,8 @@ class Run {
 
   void check_statically() {
     check_end();
+    if (auto buffered = sends_unbuffered(program_, lowered()))
+      check(std::move(*buffered));
     check(order_agreed(program_, lowered()));
     check_races();
     check(donations_respected(program_));
@@ -165,7 +169,7 @@ class Run {
       check(routes_left(program_, lowered(), stages_.healthy_paths(), stages_.paths()));
     if (report_.completion)
       return check(deadlock_free());
-    const Check ends = deadlock_free(program_, stages_.stop());
+    const Check ends = deadlock_free(program_, lowered(), stages_.stop());
     // With a lost route the program cannot end, so this check is not shown as passed.
     if (stages_.has_routes() || !ends.holds())
       check(ends);
@@ -348,7 +352,7 @@ class Run {
     const Collective& collective =
         lowered().collective(lowered().member(program_, described.op, device).collective);
     const size_t group = collective.members.size();
-    const Shape& operand = program_.value(op.operands.front()).type.shape;
+    const Shape& operand = exchanged_types(program_, op).operand.shape;
     described.bytes = nccl_size(op.kind, itemsize(collective.work) * operand.elements(), group);
     if (took > Duration()) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);

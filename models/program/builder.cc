@@ -158,6 +158,13 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
           fmt::format("expected a value, got \"{}\", a future that only done may read", name));
       right = false;
     }
+    if (program_.value(*value).type.token && !rules.takes_tokens) {
+      add_error(request, "of",
+                fmt::format("expected an array, got \"{}\", a token, which only precv and "
+                            "optimization_barrier take",
+                            name));
+      right = false;
+    }
     if (const auto device = first_without(*value)) {
       add_error(
           request, "of",
@@ -298,6 +305,13 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     add_error(request, "site", "expected no site: only collectives meet");
     return std::nullopt;
   }
+  if (rules.form.side == Side::Receives && request.operands.empty() == request.site.empty()) {
+    add_error(request, operands.empty() ? "" : "site",
+              operands.empty() ? "expected a token in \"of\", or a \"site\" where a psend of "
+                                 "another program meets it, got neither"
+                               : "expected no site: it receives from the psend of its token");
+    return std::nullopt;
+  }
   if (collective) {
     if (const auto wrong = groups_error(program_.mesh, request.attributes, rules.group_sizes)) {
       add_error(request, wrong->parameter, wrong->message);
@@ -323,6 +337,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
         locate_result(program_, results->memory.results[r], type.size(), operands);
     op.results.push_back(add_value(request.result_name(r), std::move(type), location));
   }
+  sites_.follow_tokens(op);
   const OpId id(program_.ops.size());
   program_.ops.push_back(std::move(op));
   program_.threads.back().issue_order.push_back(id);
@@ -391,6 +406,8 @@ void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
   if (program_.value(*value).type.future)
     diagnostics_.add(
         at, fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+  if (program_.value(*value).type.token)
+    diagnostics_.add(at, fmt::format("expected an array, got \"{}\", a token", name));
   program_.outputs.push_back(*value);
 }
 

@@ -2,6 +2,9 @@
 // waited for.
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -226,6 +229,31 @@ std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t
   return std::nullopt;
 }
 
+/// The error in the pairs of a transfer, each of which waits for the next where one's destination
+/// is the other's source: they must not form a cycle, as XLA requires.
+std::optional<TypeError> transfer_error(const std::vector<std::vector<int64_t>>& pairs,
+                                        int64_t size) {
+  if (auto wrong = pairs_error(pairs, size))
+    return wrong;
+  std::map<int64_t, int64_t> destination;
+  for (const std::vector<int64_t>& pair : pairs)
+    destination.emplace(pair[0], pair[1]);
+  std::set<int64_t> seen;  // ranks from which every way ends
+  for (const std::vector<int64_t>& pair : pairs) {
+    std::vector<int64_t> way = {pair[0]};
+    for (auto next = destination.find(pair[0]);
+         next != destination.end() && seen.count(next->second) == 0;
+         next = destination.find(next->second)) {
+      way.push_back(next->second);
+      if (next->second == pair[0])
+        return TypeError{
+            "perm", fmt::format("expected pairs without a cycle, got {}", fmt::join(way, " -> "))};
+    }
+    seen.insert(way.begin(), way.end());
+  }
+  return std::nullopt;
+}
+
 // JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device. Its ranks would
 // then have another order than in every other collective. So only an order that both share is
 // accepted.
@@ -245,6 +273,35 @@ TypeOutcome permuted(const TypeContext& context, PermError perm_error) {
 TypeOutcome ppermute(const TypeContext& context) {
   return permuted(
       context, [&] { return pairs_error(context.attributes.lists("perm"), context.group_size); });
+}
+
+TypeOutcome psend(const TypeContext& context) {
+  TypeOutcome sent = permuted(context, [&] {
+    return transfer_error(context.attributes.lists("perm"), context.group_size);
+  });
+  if (auto* types = std::get_if<std::vector<ValueType>>(&sent)) {
+    types->front().dtype = Dtype::Pred;
+    types->front().shape = Shape({0});
+    types->front().token = true;
+  }
+  return sent;
+}
+
+// JAX types the result from its shape alone, as invarying. It varies over the axes, and over what
+// the operand does: its token has the operand's states. Where they meet by a site it may vary over
+// any axis.
+TypeOutcome precv(const TypeContext& context) {
+  if (!context.operands.empty() && !context.operands[0].token)
+    return TypeError{"of", fmt::format("expected a token, as psend gives, got {}",
+                                       text(context.operands[0], context.mesh))};
+  const AxisStates states = context.operands.empty()
+                                ? AxisStates(context.mesh.axes().size(), AxisState::Varying)
+                                : context.operands[0].axes;
+  const std::vector<ValueType> arriving = {
+      {context.attributes.dtype("dtype"), Shape(context.attributes.integers("shape")), states}};
+  return permuted(
+      {context.mesh, context.checks, context.attributes, arriving, context.group_size},
+      [&] { return transfer_error(context.attributes.lists("perm"), context.group_size); });
 }
 
 // JAX takes a perm of fewer ranks, and fills the others with zeros; that is a ppermute.
@@ -316,6 +373,20 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
+/// The half of a transfer in which a device sends or receives. It has no axis_index_groups, as in
+/// JAX. How messages are passed, the last parameters, is for the sender to say.
+OpRules half_of_transfer(Side side, OpRules own) {
+  std::erase_if(own.parameters, [&](const Parameter& parameter) {
+    const auto is = [&](std::initializer_list<std::string_view> names) {
+      return std::find(names.begin(), names.end(), parameter.name) != names.end();
+    };
+    return is({"axis_index_groups"}) ||
+           (side == Side::Receives && is({"algorithm", "channels", "protocol", "slots", "entry"}));
+  });
+  own.form.side = side;
+  return own;
+}
+
 /// `own` exchanges as `kind` does, between other states.
 OpRules exchanging_as(OpKind kind, OpRules own) {
   own.exchanges_as = kind;
@@ -369,6 +440,20 @@ std::vector<OpRules> collective_rules() {
   end.family = Family::Done;
   end.type = done;
   end.memory = results_in_operands;
+  end.takes_tokens = true;
+  OpRules receive = exchanging_as(
+      OpKind::Psend,
+      half_of_transfer(
+          Side::Receives,
+          collective(OpKind::Precv, "precv",
+                     "each destination gets what the psend of the token, or of the site, sends it, "
+                     "the others zeros",
+                     {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
+                      {"dtype", ParameterKind::DtypeName, Need::Required, {}, {}, {}, {}},
+                      {"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
+                     precv, GroupSizes::Equal, {})));
+  receive.least_operands = 0;
+  receive.takes_tokens = true;
   return {
       over_dying_operand(collective(OpKind::Psum, "psum",
                                     "the sum over the group; pred is counted in s32", {},
@@ -424,6 +509,15 @@ std::vector<OpRules> collective_rules() {
           collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                      {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
                      over_axes<pbroadcast>, GroupSizes::Equal, {})),
+      half_of_transfer(
+          Side::Sends,
+          collective(
+              OpKind::Psend, "psend",
+              "each source sends its operand to its destination, where a precv takes it; the "
+              "result is a token",
+              {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, psend,
+              GroupSizes::Equal, {})),
+      receive,
       exchanging_as(OpKind::Psum, over_dying_operand(collective(
                                       OpKind::UnreducedPsum, "unreduced_psum",
                                       "psum of an unreduced operand: the sum that it stands for",

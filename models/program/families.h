@@ -23,7 +23,7 @@ std::vector<OpRules> indexing_rules();
 std::vector<OpRules> reduction_rules();
 // dot_general
 std::vector<OpRules> dot_rules();
-// axis_index, axis_size, full, iota, compute: results out of no operand
+// axis_index, axis_size, full, iota, create_token, compute: results out of no operand
 std::vector<OpRules> source_rules();
 
 }  // namespace orrery

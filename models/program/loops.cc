@@ -9,6 +9,7 @@
 
 #include "models/base/check.h"
 #include "models/program/iteration_name.h"
+#include "models/program/sides.h"
 
 namespace orrery {
 
@@ -243,7 +244,7 @@ class WritingOut {
       result = copy_value(result, copy);
     const OpId now(to_.ops.size());
     if (op.site)
-      op.site = enter_site(*op.site, now, copy);
+      op.site = enter_site(*op.site, id, now, copy);
     if (copy != nullptr) {
       op.name = copy->renamed(op.name);
       if (op.origin)
@@ -293,18 +294,19 @@ class WritingOut {
     return *known;
   }
 
-  SiteId enter_site(SiteId id, OpId op, const Copy* copy) {
+  /// `op` is to be a copy of `of`, which is at the site.
+  SiteId enter_site(SiteId id, OpId of, OpId op, const Copy* copy) {
     const auto [site, added] =
         sites_.try_emplace({id, copy == nullptr ? 0 : copy->number + 1}, to_.sites.size());
     if (added) {
       const Site& old = from_.site(id);
-      to_.sites.push_back({old.name, {}, old.groups});
+      to_.sites.push_back({old.name, {}, old.groups, old.transfers});
       if (copy != nullptr) {
         const bool own = old.name.find(copy->loop.last().name) != std::string::npos;
         to_.sites.back().name = own ? copy->renamed(old.name) : copy->renamed_site(old.name);
       }
     }
-    to_.sites[site->second.index()].ops.push_back(op);
+    add_op(to_.sites[site->second.index()], to_, op, side_of(from_.op(of)));
     return site->second;
   }
 

@@ -353,6 +353,7 @@ std::vector<OpRules> movement_rules() {
   barrier.most_results = kAny;
   barrier.cost = renaming_cost;
   barrier.memory = results_in_operands;
+  barrier.takes_tokens = true;
   OpRules padding =
       movement(OpKind::Pad, "pad",
                "the first operand with copies of the second, a scalar, around and between its "

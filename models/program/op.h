@@ -28,6 +28,9 @@ enum class OpKind : uint8_t {
   Ppermute,
   Pshuffle,
   Pbroadcast,
+  // one exchange that members enter as senders and as receivers
+  Psend,
+  Precv,
   // the same exchanges between other states of values
   UnreducedPsum,
   UnreducedPsumScatter,
@@ -81,6 +84,7 @@ enum class OpKind : uint8_t {
   ReduceMin,
   Full,
   Iota,
+  CreateToken,
   DotGeneral,
   OptimizationBarrier,
   Compute,

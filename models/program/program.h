@@ -33,12 +33,24 @@ struct Thread {
   std::vector<OpId> issue_order;
 };
 
+/// What a group of a transfer (psend and precv) consists of.
+enum class TransferGroup : uint8_t {
+  Pair,         // a source, and its destination
+  Source,       // one that issues psend, and sends to nobody
+  Destination,  // one that issues precv, and gets zeros from nobody
+  Unreceived,   // a source, and its destination, of which no precv takes what it sends
+  Unsent,       // a source that does not send, and its destination
+};
+
 /// Where one collective happens: the ops of the meeting threads, and the groups that exchange.
+/// Of a transfer, a device may be of two groups: of one as the sender, of one as the receiver.
 struct Site {
   std::string name;
-  std::vector<OpId> ops;      // one per thread that takes part, in thread order
+  std::vector<OpId> ops;      // one per thread that takes part, in thread order; of a transfer
+                              // per side, psend first
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
+  std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
 };
 
 /// A value that exists before the program begins.

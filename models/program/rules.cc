@@ -88,6 +88,7 @@ OpKind timed_as(OpKind kind) {
     case OpKind::Pswapaxes:
       return OpKind::AllToAll;
     case OpKind::Pshuffle:
+    case OpKind::Psend:
       return OpKind::Ppermute;
     default:
       return exchanged_as(kind);

@@ -131,6 +131,10 @@ bool over_no_axes(const Attributes& given);
 /// or of the result.
 using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 
+/// As what a member enters a collective by an op. Of a transfer, a member that gives its operand
+/// enters by one op (psend), and one that takes a result by another (precv).
+enum class Side : uint8_t { Both, Sends, Receives };
+
 /// How a collective exchanges: operands become work elements, which are folded or moved, and become
 /// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it.
 struct CollectiveForm {
@@ -139,6 +143,7 @@ struct CollectiveForm {
   Leaving leaving = Leaving::Same;
   PartsRule operand_parts = nullptr;
   PartsRule result_parts = nullptr;
+  Side side = Side::Both;
 };
 
 /// Only reductions allow groups of unequal size; other collectives exchange equal parts.
@@ -172,9 +177,10 @@ struct OpRules {
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   /// The collective that exchanges alike, if this one differs from it in the states of its operand
-  /// and result alone (collectives only).
+  /// and result, or in the side, alone (collectives only).
   std::optional<OpKind> exchanges_as;
-  CollectiveForm form;  // collectives only
+  CollectiveForm form;        // collectives only
+  bool takes_tokens = false;  // among its operands
   /// The op stands for a computation that is not written out. It has a cost and result types. The
   /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;

@@ -8,6 +8,7 @@
 
 #include "models/program/groups.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 
 namespace orrery {
 
@@ -24,17 +25,49 @@ std::optional<std::string> difference(const Attributes& a, const Attributes& b) 
   return std::nullopt;
 }
 
+/// Of a transfer, where one is: the side of an op that has the site's name.
+bool is_transfer(const Op& op) {
+  return side_of(op) != Side::Both;
+}
+
 }  // namespace
 
 SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
+  const SiteId id = meet(op, request);
+  if (is_transfer(op)) {
+    std::vector<LogicalId>& devices = meetings_[id.index()].devices[side_of(op)];
+    const std::vector<LogicalId>& own = program_.threads.back().devices;
+    devices.insert(devices.end(), own.begin(), own.end());
+  }
+  return id;
+}
+
+/// The site to which the token of a precv leads, if no precv of its thread is there yet.
+std::optional<SiteId> SiteBuilder::sent_at(const Op& op) const {
+  if (side_of(op) != Side::Receives || op.operands.empty())
+    return std::nullopt;
+  const auto sent = sent_at_.find(op.operands.front());
+  if (sent == sent_at_.end() || meetings_[sent->second.index()].devices.count(Side::Receives) > 0)
+    return std::nullopt;
+  return sent->second;
+}
+
+SiteId SiteBuilder::meet(const Op& op, const OpRequest& request) {
   const bool shared = !request.site.empty();
   const OpId op_id(program_.ops.size());
   const ThreadId thread(program_.threads.size() - 1);
+  if (const std::optional<SiteId> sent = sent_at(op)) {
+    Meeting& meeting = meetings_[sent->index()];
+    match_types(op, request, meeting, program_.op(meeting.site.ops.front()));
+    add_op(meeting.site, program_, op_id, side_of(op));
+    meeting.threads.push_back(thread);
+    return *sent;
+  }
   const auto known = shared ? shared_.find(request.site) : shared_.end();
   if (known != shared_.end() && !meetings_[known->second.index()].site.ops.empty()) {
     Meeting& meeting = meetings_[known->second.index()];
     match(op, request, meeting);
-    meeting.site.ops.push_back(op_id);
+    add_op(meeting.site, program_, op_id, side_of(op));
     meeting.threads.push_back(thread);
     return known->second;
   }
@@ -47,41 +80,86 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
   const SiteId id(meetings_.size());
   if (shared)
     shared_.insert_or_assign(request.site, id);
-  else
+  else if (!is_transfer(op))
     find_groups(meeting, op.attributes);
   meetings_.push_back(std::move(meeting));
   return id;
 }
 
-/// Reports the first way in which `op` differs from the ops that the site has already.
+void SiteBuilder::follow_tokens(const Op& op) {
+  for (size_t r = 0; r < op.results.size(); ++r) {
+    if (!program_.value(op.results[r]).type.token)
+      continue;
+    if (side_of(op) == Side::Sends)
+      sent_at_.emplace(op.results[r], *op.site);
+    else if (const auto known =
+                 r < op.operands.size() ? sent_at_.find(op.operands[r]) : sent_at_.end();
+             known != sent_at_.end())
+      sent_at_.emplace(op.results[r], known->second);
+  }
+}
+
+/// Reports the first way in which `op` differs from the ops that the site has already. The pairs of
+/// a psend and a precv may differ: then the program cannot end, which is for the verifier to say.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
   const size_t errors_before = diagnostics_.size();
-  const Op& first = program_.op(meeting.site.ops.front());
   const ThreadId thread(program_.threads.size() - 1);
   const std::string where = fmt::format("site \"{}\"", meeting.site.name);
-  if (meeting.threads.back() == thread) {  // the ops of a thread are consecutive
+  const auto alike =
+      std::find_if(meeting.site.ops.begin(), meeting.site.ops.end(),
+                   [&](OpId other) { return side_of(program_.op(other)) == side_of(op); });
+  const bool met = alike != meeting.site.ops.end();
+  const Op& first = program_.op(met ? *alike : meeting.site.ops.front());
+  const std::vector<OpId>& issued = program_.thread(thread).issue_order;
+  const bool twice = std::any_of(meeting.site.ops.begin(), meeting.site.ops.end(), [&](OpId other) {
+    return side_of(program_.op(other)) == side_of(op) &&
+           std::binary_search(issued.begin(), issued.end(), other);
+  });
+  if (twice) {
     diagnostics_.add(request.key_origin("site"),
                      fmt::format("expected each thread to issue {} once, got it twice in thread "
                                  "\"{}\"",
                                  where, program_.thread(thread).name));
-  } else if (op.kind != first.kind) {
+  } else if (op.kind != first.kind && !(is_transfer(op) && is_transfer(first))) {
     diagnostics_.add(request.key_origin("op"),
                      fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name,
                                  where, first.name, rules(op.kind).name));
-  } else if (const auto parameter = difference(first.attributes, op.attributes)) {
+  } else if (const auto parameter =
+                 met ? difference(first.attributes, op.attributes) : std::nullopt) {
     diagnostics_.add(
         request.key_origin(*parameter),
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
-    const ValueType& theirs = program_.value(first.operands.front()).type;
-    const ValueType& ours = program_.value(op.operands.front()).type;
-    if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-      diagnostics_.add(request.key_origin("of"),
-                       fmt::format("expected an operand of {}{} at {}, as \"{}\" has, got {}{}",
-                                   name(theirs.dtype), theirs.shape.text(), where, first.name,
-                                   name(ours.dtype), ours.shape.text()));
+    match_types(op, request, meeting, first);
   }
   meeting.invalid = meeting.invalid || diagnostics_.size() != errors_before;
+}
+
+/// Reports another dtype or shape than what `other` exchanges.
+void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meeting& meeting,
+                              const Op& other) {
+  const ValueType& theirs = exchanged_types(program_, other).operand;
+  const auto text = [](Dtype dtype, const Shape& shape) {
+    return std::string(name(dtype)) + shape.text();
+  };
+  if (side_of(op) == Side::Receives) {
+    const Shape shape(op.attributes.integers("shape"));
+    const Dtype dtype = op.attributes.dtype("dtype");
+    if (theirs.dtype != dtype || theirs.shape != shape)
+      diagnostics_.add(
+          request.key_origin(theirs.shape != shape ? "shape" : "dtype"),
+          fmt::format("expected {}, as \"{}\" {}, got {}", text(theirs.dtype, theirs.shape),
+                      other.name, side_of(other) == Side::Sends ? "sends" : "receives",
+                      text(dtype, shape)));
+    return;
+  }
+  const ValueType& ours = program_.value(op.operands.front()).type;
+  if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
+    diagnostics_.add(request.key_origin("of"),
+                     fmt::format("expected an operand of {} at site \"{}\", as \"{}\" {}, got {}",
+                                 text(theirs.dtype, theirs.shape), meeting.site.name, other.name,
+                                 side_of(other) == Side::Receives ? "receives" : "has",
+                                 text(ours.dtype, ours.shape)));
 }
 
 void SiteBuilder::refuse(std::string_view name) {
@@ -123,15 +201,67 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
 }
 
-/// Whether each of the devices, which ascend, belongs to only one of the threads.
-bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices) {
+/// The groups of a transfer: each source with its destination, where both issue their half and
+/// mean each other. Every other device that issues a half is in a group that says what it lacks.
+void SiteBuilder::find_transfers(Meeting& meeting) {
+  std::map<Side, std::map<LogicalId, LogicalId>> peer;  // of each device that sends or receives
+  for (auto& [side, devices] : meeting.devices) {
+    std::sort(devices.begin(), devices.end());
+    if (!meet_once(meeting, devices, side))
+      return;
+    const auto own =
+        std::find_if(meeting.site.ops.begin(), meeting.site.ops.end(),
+                     [&, wanted = side](OpId op) { return side_of(program_.op(op)) == wanted; });
+    const Attributes& given = program_.op(*own).attributes;
+    const std::vector<size_t> axes = axis_positions(program_.mesh, given.names("axis_name"));
+    const bool sends = side == Side::Sends;
+    std::map<int64_t, int64_t> other_rank;
+    for (const std::vector<int64_t>& pair : given.lists("perm"))
+      other_rank.emplace(pair[sends ? 0 : 1], pair[sends ? 1 : 0]);
+    for (const LogicalId device : devices)
+      if (const auto found = other_rank.find(program_.mesh.index(device, axes));
+          found != other_rank.end())
+        peer[side].emplace(device, program_.mesh.with_index(device, axes, found->second));
+  }
+  const auto peer_of = [&](Side side, LogicalId device) {
+    const auto found = peer[side].find(device);
+    return found == peer[side].end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto add = [&](Group group, TransferGroup what) {
+    meeting.site.groups.push_back(std::move(group));
+    meeting.site.transfers.push_back(what);
+  };
+  for (const LogicalId source : meeting.devices[Side::Sends]) {
+    const auto to = peer_of(Side::Sends, source);
+    if (!to)
+      add({source}, TransferGroup::Source);
+    else
+      add({source, *to},
+          peer_of(Side::Receives, *to) == source ? TransferGroup::Pair : TransferGroup::Unreceived);
+  }
+  for (const LogicalId destination : meeting.devices[Side::Receives]) {
+    const auto from = peer_of(Side::Receives, destination);
+    if (!from)
+      add({destination}, TransferGroup::Destination);
+    else if (peer_of(Side::Sends, *from) != destination)
+      add({*from, destination}, TransferGroup::Unsent);
+  }
+}
+
+/// Whether each of the devices, which ascend, belongs to only one of the threads that issue ops of
+/// this side.
+bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices, Side side) {
   const auto twice = std::adjacent_find(devices.begin(), devices.end());
   if (twice == devices.end())
     return true;
   std::vector<std::string> names;
   for (const ThreadId id : meeting.threads) {
     const Thread& thread = program_.thread(id);
-    if (index_among(thread.devices, *twice))
+    const bool enters = std::any_of(meeting.site.ops.begin(), meeting.site.ops.end(), [&](OpId op) {
+      return side_of(program_.op(op)) == side &&
+             std::binary_search(thread.issue_order.begin(), thread.issue_order.end(), op);
+    });
+    if (enters && index_among(thread.devices, *twice))
       names.push_back(thread.name);
   }
   diagnostics_.add(
@@ -145,7 +275,10 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
 std::vector<Site> SiteBuilder::finish() {
   std::vector<Site> sites;
   for (Meeting& meeting : meetings_) {
-    if (meeting.shared && !meeting.invalid)
+    const bool known_wrong = meeting.site.ops.empty() || meeting.invalid;
+    if (!known_wrong && is_transfer(program_.op(meeting.site.ops.front())))
+      find_transfers(meeting);
+    else if (!known_wrong && meeting.shared)
       find_groups(meeting, program_.op(meeting.site.ops.front()).attributes);
     sites.push_back(std::move(meeting.site));
   }

@@ -4,6 +4,7 @@
 // several threads share by its name.
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -21,10 +23,14 @@ class SiteBuilder {
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
-  /// The site of `op`, which is about to become the next op of the program's last thread. Reports
-  /// groups that reach beyond the thread (for a site of its own), an op that does not match the
-  /// site's others, and a second op of the same thread.
+  /// The site of `op`, a collective, which is about to become the next op of the program's last
+  /// thread. Reports groups that reach beyond the thread (for a site of its own), an op that does
+  /// not match the site's others, and a second op of the same thread.
   SiteId enter(const Op& op, const OpRequest& request);
+
+  /// Tokens among the results of the op, the program's newest but not yet added to it, lead to the
+  /// psend that theirs among the operands lead to, or that it is.
+  void follow_tokens(const Op& op);
 
   /// An op with this site name was refused, so its site is not checked further.
   void refuse(std::string_view name);
@@ -41,16 +47,24 @@ class SiteBuilder {
     Origin named;  // of the site's name
     bool shared = false;
     bool invalid = false;
+    /// Of a transfer: the devices of the ops of each side. They grow with its ops.
+    std::map<Side, std::vector<LogicalId>> devices = {};
   };
 
+  SiteId meet(const Op& op, const OpRequest& request);
+  std::optional<SiteId> sent_at(const Op& op) const;
   void match(const Op& op, const OpRequest& request, Meeting& meeting);
+  void match_types(const Op& op, const OpRequest& request, const Meeting& meeting, const Op& other);
+  void find_transfers(Meeting& meeting);
   void find_groups(Meeting& meeting, const Attributes& attributes);
-  bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices);
+  bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices,
+                 Side side = Side::Both);
 
   const Program& program_;
   Diagnostics& diagnostics_;
   std::vector<Meeting> meetings_;
   std::map<std::string, SiteId, std::less<>> shared_;
+  std::map<ValueId, SiteId> sent_at_;  // of tokens that lead to a psend
 };
 
 }  // namespace orrery

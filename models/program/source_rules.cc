@@ -1,5 +1,5 @@
-// Local ops whose results are not made of operands: axis_index, axis_size, full, iota, and compute,
-// which stands for a computation that is not written out.
+// Local ops whose results are not made of operands: axis_index, axis_size, full, iota,
+// create_token, and compute, which stands for a computation that is not written out.
 
 #include <limits>
 #include <utility>
@@ -147,6 +147,20 @@ Tensor stand_in(const LocalCall& call) {
   return Tensor(call.result().dtype, call.result().shape);
 }
 
+TypeOutcome token(const TypeContext& context) {
+  return std::vector<ValueType>{
+      {Dtype::Pred, Shape({0}), invarying(context.mesh), false, /*token=*/true}};
+}
+
+Tensor token_value(const LocalCall& call) {
+  return Tensor(call.result().dtype, call.result().shape);
+}
+
+Cost nothing_runs(const Attributes&, std::span<const ValueType>,
+                  std::span<const ValueType> results) {
+  return {Flops(0), Bytes(0), results[0].dtype, false};
+}
+
 /// As the op's parameters say.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
@@ -202,6 +216,9 @@ std::vector<OpRules> source_rules() {
                   {"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
                  iota, written, one_result<iota_value>),
+          source(OpKind::CreateToken, "create_token",
+                 "a token: no data, for precv and optimization_barrier to come after", {}, token,
+                 nothing_runs, one_result<token_value>),
           opaque};
 }
 

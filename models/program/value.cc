@@ -25,7 +25,9 @@ std::string text(const ValueType& type, const Mesh& mesh) {
     else if (!names.empty())
       states.push_back(fmt::format("{}:({})", letter, fmt::join(names, ",")));
   }
-  return fmt::format("{}{}{}{}", type.future ? "future " : "", name(type.dtype), type.shape.text(),
+  const std::string what =
+      type.token ? "token" : fmt::format("{}{}", name(type.dtype), type.shape.text());
+  return fmt::format("{}{}{}", type.future ? "future " : "", what,
                      states.empty() ? "" : fmt::format("{{{}}}", fmt::join(states, ", ")));
 }
 

@@ -36,13 +36,14 @@ struct ValueType {
   Shape shape;  // local: one device's part
   AxisStates axes;
   bool future = false;  // the result of a start, readable only by its done
+  bool token = false;   // of shape [0]: nothing but an order of ops
 
   Bytes size() const { return itemsize(dtype) * shape.elements(); }
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
 /// "f32[2,3]{V:x, U:y, R:(a,b)}": the non-invarying axes by state, in mesh order; "future
-/// f32[2,3]".
+/// f32[2,3]"; "token".
 std::string text(const ValueType& type, const Mesh& mesh);
 
 enum class MemorySpace : uint8_t { Device, Host };

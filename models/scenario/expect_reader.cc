@@ -114,6 +114,10 @@ class ExpectReader {
                        fmt::format("{} is a future: expect what its done gives", in_quotes(name)));
       return std::nullopt;
     }
+    if (program_->value(found->second).type.token) {
+      diagnostics_.add(origin, fmt::format("{} is a token: it has no elements", in_quotes(name)));
+      return std::nullopt;
+    }
     return found->second;
   }
 

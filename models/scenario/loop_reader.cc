@@ -68,6 +68,8 @@ std::string changed_states(const ValueType& first, const ValueType& next, const 
 /// Without checks of states these are inferred in each iteration anew.
 std::string changed_type(const ValueType& first, const ValueType& next, const Mesh& mesh,
                          Checks checks, const std::string& carry, const std::string& yielded) {
+  if (first.token)
+    return fmt::format("expected {} to be an array, got a token", carry);
   if (!same_form(first, next))
     return fmt::format("expected {} to stay {}, got {} from {}", carry, form_text(first, mesh),
                        form_text(next, mesh), yielded);

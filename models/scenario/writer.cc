@@ -8,6 +8,7 @@
 #include "models/array/text.h"
 #include "models/base/overloaded.h"
 #include "models/program/loops.h"
+#include "models/program/sides.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/fault_writer.h"
@@ -214,10 +215,15 @@ JsonText op_text(const Program& program, const Op& op) {
     members.emplace_back("of", value_names(op.operands));
   if (!op.donated.empty())
     members.emplace_back("donate", value_names(op.donated));
-  // A site of one op is named for it where it was not named in the file.
-  if (op.site) {
+  // A site of one op is named for it where it was not named in the file, and a precv goes where its
+  // token leads.
+  if (op.site && !(side_of(op) == Side::Receives && !op.operands.empty())) {
     const Site& site = program.site(*op.site);
-    if (site.ops.size() > 1 || site.name != op.name)
+    const auto named = std::count_if(site.ops.begin(), site.ops.end(), [&](OpId other) {
+      const Op& at_site = program.op(other);
+      return side_of(at_site) != Side::Receives || at_site.operands.empty();
+    });
+    if (named > 1 || site.name != op.name)
       members.emplace_back("site", JsonText::text(site.name));
   }
   for (const Parameter& parameter : rules.parameters) {

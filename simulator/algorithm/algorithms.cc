@@ -107,6 +107,14 @@ OwnedSchedule make_permute(const ScheduleRequest& request) {
   return direct_permute(request.nodes, request.elements, request.pairs, request.transport);
 }
 
+/// Of two ranks the first sends to the second; one alone sends nothing.
+OwnedSchedule make_transfer(const ScheduleRequest& request) {
+  std::vector<SourceDestination> pairs;
+  if (request.nodes == 2)
+    pairs.push_back({Node(0), Node(1)});
+  return direct_permute(request.nodes, request.elements, pairs, request.transport);
+}
+
 OwnedSchedule make_in_switch(const ScheduleRequest& request) {
   const auto make = [&](InSwitchSchedule::Form form, int64_t count) {
     return std::make_unique<InSwitchSchedule>(form, request.nodes, count, combine_of(request),
@@ -216,6 +224,14 @@ std::span<const Algorithm> algorithms() {
        {OpKind::Ppermute, OpKind::Pshuffle},
        fits,
        make_permute,
+       nullptr,
+       Considered::Always,
+       ChannelUse::WholeParts},
+      {"direct",
+       "a source sends to its destination",
+       {OpKind::Psend},
+       fits,
+       make_transfer,
        nullptr,
        Considered::Always,
        ChannelUse::WholeParts},

@@ -27,14 +27,16 @@ SharedList<VertexId> vertices_of(const Group& members) {
   return vertices;
 }
 
-const Grouping& Groupings::of(const std::vector<Group>& groups) {
+const Grouping& Groupings::of(const std::vector<Group>& groups,
+                              const std::vector<TransferGroup>& transfers) {
   std::vector<std::unique_ptr<Grouping>>& alike = known_[hash(groups)];
   for (const auto& grouping : alike)
-    if (grouping->groups == groups)
+    if (grouping->groups == groups && grouping->transfers == transfers)
       return *grouping;
   auto made = std::make_unique<Grouping>();
   made->groups = groups;
-  made->table = GroupTable(groups);
+  made->transfers = transfers;
+  made->table = GroupTable(groups, transfers);
   for (const Group& group : groups) {
     made->members.emplace_back(group);
     made->vertices.push_back(vertices_of(group));

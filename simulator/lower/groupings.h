@@ -20,6 +20,7 @@ SharedList<VertexId> vertices_of(const Group& members);
 /// A site's groups on the fabric.
 struct Grouping {
   std::vector<Group> groups;
+  std::vector<TransferGroup> transfers;        // of a transfer: what each is; else empty
   std::vector<SharedList<LogicalId>> members;  // per group
   std::vector<SharedList<VertexId>> vertices;  // per group
   GroupTable table;
@@ -34,7 +35,8 @@ class Groupings {
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
 
   /// The reference stays valid; equal lists of groups share one.
-  const Grouping& of(const std::vector<Group>& groups);
+  const Grouping& of(const std::vector<Group>& groups,
+                     const std::vector<TransferGroup>& transfers = {});
 
  private:
   uint64_t links_hash(VertexId vertex);

@@ -16,6 +16,7 @@
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/local_cost.h"
@@ -120,14 +121,16 @@ class Lowering {
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
       Collective& collective = lowered_.collectives[c];
       for (size_t n = 0; n < collective.members.size(); ++n)
-        collective.threads.push_back(lists[lists.enter_of(CollectiveId(c), Node(n)).list].thread);
+        collective.threads.push_back(lists.thread_of(CollectiveId(c), Node(n)));
     }
   }
 
   void add_collectives(SiteId site, const Op& op, const SitePlan& plan) {
+    const StreamId receiver_stream = stream_of(program_.op(program_.site(site).ops.back()));
     lowered_.members.emplace_back(CollectiveId(lowered_.collectives.size()), plan.grouping->table);
     for (size_t g = 0; g < plan.grouping->groups.size(); ++g) {
       const SharedList<LogicalId>& members = plan.grouping->members[g];
+      const auto transfer = transfer_of(program_.site(site), g);
       const GroupPlan& group = plan.of(members.size());
       lowered_.collectives.push_back({site,
                                       op.kind,
@@ -144,7 +147,9 @@ class Lowering {
                                       group.costs.pack,
                                       group.costs.leave,
                                       repetitions_[program_.site(site).ops.front().index()],
-                                      {}});
+                                      {},
+                                      transfer,
+                                      transfer ? std::optional(receiver_stream) : std::nullopt});
     }
   }
 

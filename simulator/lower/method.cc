@@ -23,7 +23,7 @@ Asked asked_by(const Op& op) {
     asked.channels = static_cast<uint32_t>(given.integer("channels"));
   if (given.has("slots"))
     asked.slots = static_cast<uint32_t>(given.integer("slots"));
-  if (given.text("entry") == "rendezvous")
+  if (given.has("entry") && given.text("entry") == "rendezvous")
     asked.entry = Entry::Rendezvous;
   return asked;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/program/sides.h"
+
 namespace orrery {
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
   Key key = key_of(site);
@@ -15,11 +17,13 @@ const SitePlans::Outcome& SitePlans::of(const Site& site) {
 
 SitePlans::Key SitePlans::key_of(const Site& site) {
   const Op& op = program_.op(site.ops.front());
-  const ValueType& operand = program_.value(op.operands.front()).type;
-  const ValueType& result = program_.value(op.results.front()).type;
+  const auto [operand, result] = exchanged_types(program_, op);
   Key key;
-  key.grouping = &groupings_.of(site.groups);
+  key.grouping = &groupings_.of(site.groups, site.transfers);
   key.asked = asked_by(op);
+  // What nobody takes is not sent: it would wait somewhere for ever.
+  if (std::count(site.transfers.begin(), site.transfers.end(), TransferGroup::Unreceived) > 0)
+    key.asked.entry = Entry::Rendezvous;
   key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
   key.operand = operand.dtype;
   key.result = result.dtype;

@@ -51,11 +51,11 @@ ListId ProgramLists::list_of(OpId op, LogicalId device) const {
 EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
   const Collective& of = lowered_->collective(collective);
   const LogicalId device = of.members[node.index()];
-  const OpId op = op_at(of.site, device);
+  const OpId op = op_at(of.site, device, of.side_of(node).value());
   return {list_of(op, device), instruction_of(op)};
 }
 
-OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
+OpId ProgramLists::op_at(SiteId site, LogicalId device, Side side) const {
   const std::vector<OpId>& ops = program_->site(site).ops;
   if (ops.size() == 1)
     return ops.front();
@@ -63,14 +63,11 @@ OpId ProgramLists::op_at(SiteId site, LogicalId device) const {
   if (known.empty()) {
     for (const OpId op : ops)
       for (const LogicalId one : program_->thread(issued_by_[op.index()]).devices)
-        known.push_back({one, op});
-    std::stable_sort(known.begin(), known.end(),
-                     [](const DeviceOp& a, const DeviceOp& b) { return a.device < b.device; });
+        known.push_back({one, side_of(program_->op(op)), op});
+    std::sort(known.begin(), known.end());
   }
-  const auto at =
-      std::lower_bound(known.begin(), known.end(), device,
-                       [](const DeviceOp& one, LogicalId wanted) { return one.device < wanted; });
-  ORRERY_CHECK(at != known.end() && at->device == device,
+  const auto at = std::lower_bound(known.begin(), known.end(), DeviceOp{device, side, {}});
+  ORRERY_CHECK(at != known.end() && at->device == device && at->side == side,
                "a member's thread issues its collective");
   return at->op;
 }

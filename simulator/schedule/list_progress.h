@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "models/base/check.h"
@@ -65,7 +66,18 @@ class ProgramLists {
   bool is_member(CollectiveId collective, Node node) const {
     return lowered_->collective(collective).is_member(node);
   }
-  /// The list of a member, and its Enter.
+  /// Whether an op of the program enters as the node: not as a switch, nor as the missing end of an
+  /// unmatched transfer.
+  bool is_entered(CollectiveId collective, Node node) const {
+    const Collective& of = lowered_->collective(collective);
+    return of.is_member(node) && of.side_of(node);
+  }
+  /// The thread that enters as the member; of what is not entered, the program's first.
+  ThreadId thread_of(CollectiveId collective, Node node) const {
+    return is_entered(collective, node) ? lists_[enter_of(collective, node).list.index()].thread
+                                        : ThreadId();
+  }
+  /// The list of a member that is entered, and its Enter.
   EnterRef enter_of(CollectiveId collective, Node node) const;
   /// The op by which a member enters.
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
@@ -74,9 +86,13 @@ class ProgramLists {
  private:
   struct DeviceOp {
     LogicalId device;
+    Side side = Side::Both;
     OpId op;
+    friend bool operator<(const DeviceOp& a, const DeviceOp& b) {
+      return std::tie(a.device, a.side) < std::tie(b.device, b.side);
+    }
   };
-  OpId op_at(SiteId site, LogicalId device) const;
+  OpId op_at(SiteId site, LogicalId device, Side side) const;
 
   const Program* program_;
   const Lowered* lowered_;
@@ -85,7 +101,7 @@ class ProgramLists {
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<ThreadId> issued_by_;                   // per op
   std::vector<uint32_t> instruction_of_;              // per op
-  /// Per site of several ops, filled on first use: the op of each device, ascending.
+  /// Per site of several ops, filled on first use: the op of each device and side, ascending.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 

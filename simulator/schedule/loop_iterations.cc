@@ -11,7 +11,8 @@ bool alike(const LocalTime& a, const LocalTime& b) {
 bool alike(const Collective& a, const Collective& b) {
   return a.schedule == b.schedule && a.work == b.work && a.members == b.members &&
          a.vertices == b.vertices && a.stream == b.stream && a.pack == b.pack &&
-         a.leave == b.leave && a.threads == b.threads;
+         a.leave == b.leave && a.threads == b.threads && a.transfer == b.transfer &&
+         a.receiver_stream == b.receiver_stream;
 }
 
 }  // namespace

@@ -7,12 +7,13 @@ namespace orrery {
 CommunicationStream stream_of(const Collective& collective, Node node) {
   const size_t n = node.index();
   return {collective.vertices[n], collective.threads.empty() ? ThreadId() : collective.threads[n],
-          collective.stream};
+          collective.stream_of(node)};
 }
 
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
   std::vector<CollectiveId> first(sites);
   std::vector<std::vector<Group>> groups(sites);
+  std::vector<std::vector<TransferGroup>> transfers(sites);
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     const size_t site = collective.site.index();
@@ -21,10 +22,12 @@ std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
     ORRERY_CHECK(first[site].index() + groups[site].size() == c,
                  "the collectives of a site stand together");
     groups[site].emplace_back(collective.members.begin(), collective.members.end());
+    if (collective.transfer)
+      transfers[site].push_back(*collective.transfer);
   }
   std::vector<SiteMembers> result;
   for (size_t site = 0; site < sites; ++site)
-    result.emplace_back(first[site], GroupTable(groups[site]));
+    result.emplace_back(first[site], GroupTable(groups[site], transfers[site]));
   return result;
 }
 

@@ -60,11 +60,12 @@ struct Collective {
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
-  SharedList<LogicalId> members;       // rank r is node r; a switch is no member
+  SharedList<LogicalId> members;       // rank r is node r; a switch is no member. Of a transfer
+                                       // the first sends to the second
   SharedList<VertexId> vertices;       // of each node, in the fabric
   View input;                          // of the operand of each member
   View output;                         // of the result of each member
-  StreamId stream;
+  StreamId stream;                     // of a transfer, that of the sender
   Bytes scratch;  // of a member, from start to done, besides its operand and its result
   const ProtocolFigures* protocol = nullptr;  // owned by Lowered::transport; null: none
   CollectiveFigures figures;
@@ -73,6 +74,14 @@ struct Collective {
   uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
   /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
+  std::optional<TransferGroup> transfer = {};    // what the group is, if it is one of a transfer
+  std::optional<StreamId> receiver_stream = {};  // of a transfer
+
+  /// As what the member enters; empty: no op of the program enters as it.
+  std::optional<Side> side_of(Node node) const { return orrery::side_of(transfer, node.index()); }
+  StreamId stream_of(Node node) const {
+    return receiver_stream && side_of(node) == Side::Receives ? *receiver_stream : stream;
+  }
 
   bool is_member(Node node) const { return node.index() < members.size(); }
 
@@ -131,7 +140,8 @@ struct Lowered {
 
   /// The collective that `device` enters by `op`, a collective of one of the device's threads.
   Member member(const Program& program, OpId op, LogicalId device) const {
-    return *members[program.op(op).site->index()].find(device);
+    const Op& entered = program.op(op);
+    return *members[entered.site->index()].find(device, side_of(entered));
   }
 };
 

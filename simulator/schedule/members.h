@@ -11,6 +11,7 @@
 #include "models/base/id.h"
 #include "models/base/shared_list.h"
 #include "models/mesh/mesh.h"
+#include "models/program/sides.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -21,7 +22,8 @@ struct Member {
   Node node;
 };
 
-/// For each device of a list of groups, its group and its rank there. Copies share one table.
+/// For each device of a list of groups, its group and its rank there, on each side that it enters
+/// by. Copies share one table.
 class GroupTable {
  public:
   struct Entry {
@@ -30,19 +32,28 @@ class GroupTable {
   };
 
   GroupTable() = default;
-  /// Requires that no device is in two groups.
-  explicit GroupTable(std::span<const Group> groups);
+  /// `transfers` has what each group is, of a transfer; else it is empty. Requires that no device
+  /// enters two groups on one side.
+  explicit GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers = {});
 
-  /// Empty for a device that is in none.
-  std::optional<Entry> find(LogicalId device) const {
-    const std::optional<size_t> index = index_among(devices_, device);
-    return index ? std::optional(entries_[*index]) : std::nullopt;
+  /// Empty for a device that enters none on this side.
+  std::optional<Entry> find(LogicalId device, Side side) const {
+    const Entries& entries = of(side);
+    const std::optional<size_t> index = index_among(entries.devices, device);
+    return index ? std::optional(entries.entries[*index]) : std::nullopt;
   }
-  std::span<const LogicalId> devices() const { return devices_; }  // ascending
+  /// Those that enter on this side, ascending.
+  std::span<const LogicalId> devices(Side side) const { return of(side).devices; }
 
  private:
-  SharedList<LogicalId> devices_;
-  SharedList<Entry> entries_;  // of each of the devices
+  struct Entries {
+    SharedList<LogicalId> devices;
+    SharedList<Entry> entries;  // of each of the devices
+  };
+  const Entries& of(Side side) const { return side == Side::Receives ? receivers_ : others_; }
+
+  Entries others_;     // on both sides, or of a transfer those that send
+  Entries receivers_;  // of a transfer
 };
 
 /// The members of one site.
@@ -52,14 +63,14 @@ class SiteMembers {
   /// Group g of the table is the collective `first` + g.
   SiteMembers(CollectiveId first, GroupTable groups) : first_(first), groups_(std::move(groups)) {}
 
-  /// Empty for a device that takes no part.
-  std::optional<Member> find(LogicalId device) const {
-    const std::optional<GroupTable::Entry> entry = groups_.find(device);
+  /// Empty for a device that does not enter on this side.
+  std::optional<Member> find(LogicalId device, Side side) const {
+    const std::optional<GroupTable::Entry> entry = groups_.find(device, side);
     if (!entry)
       return std::nullopt;
     return Member{CollectiveId(first_.index() + entry->group), entry->node};
   }
-  std::span<const LogicalId> devices() const { return groups_.devices(); }  // ascending
+  std::span<const LogicalId> devices(Side side) const { return groups_.devices(side); }
 
  private:
   CollectiveId first_;

@@ -55,19 +55,32 @@ class ProgramWalk {
         running_(lowered.collectives.size()) {}
 
   Stop run() {
-    progress_.begin(*this);
-    while (!ended_.empty() || !ready_.empty()) {
-      if (!ended_.empty()) {
-        const Member member = ended_.back();
-        ended_.pop_back();
-        leave(member);
-      } else {
-        const Ready next = ready_.back();
-        ready_.pop_back();
-        running_[next.collective.index()].steps->run(next.half);
-      }
-    }
+    begin();
     return stop();
+  }
+
+  /// Goes as far as it can.
+  void begin() {
+    progress_.begin(*this);
+    go_on();
+  }
+
+  /// The same, after the sends to a member that has not entered need not wait for it.
+  void let_send_to(CollectiveId id, Node node) {
+    running_[id.index()].steps->let_send_to(node);
+    go_on();
+  }
+
+  const ProgramLists& lists() const { return *lists_; }
+  const ListProgress& progress() const { return progress_; }
+
+  /// The collectives that some members have entered and that have not ended, by id.
+  std::vector<Stop::StuckCollective> stuck() const {
+    std::vector<Stop::StuckCollective> stuck;
+    for (size_t c = 0; c < running_.size(); ++c)
+      if (running_[c].steps)
+        stuck.push_back({CollectiveId(c), running_[c].steps->parked()});
+    return stuck;
   }
 
   // The callbacks of ListProgress.
@@ -95,6 +108,20 @@ class ProgramWalk {
   }
 
  private:
+  void go_on() {
+    while (!ended_.empty() || !ready_.empty()) {
+      if (!ended_.empty()) {
+        const Member member = ended_.back();
+        ended_.pop_back();
+        leave(member);
+      } else {
+        const Ready next = ready_.back();
+        ready_.pop_back();
+        running_[next.collective.index()].steps->run(next.half);
+      }
+    }
+  }
+
   struct Ready {
     CollectiveId collective;
     HalfRef half;
@@ -105,6 +132,7 @@ class ProgramWalk {
     virtual ~Steps() = default;
     virtual void enter(Node node) = 0;
     virtual void run(HalfRef half) = 0;
+    virtual void let_send_to(Node node) = 0;
     virtual std::vector<Parked> parked() const = 0;
   };
   template <class S>
@@ -129,6 +157,9 @@ class ProgramWalk {
       progress_.retire(half, [&](HalfRef next) { walk_.ready_.push_back({id_, next}); });
       if (half.half == Half::Send && progress_.ended(half.step.node))
         walk_.ended_.push_back({id_, half.step.node});
+    }
+    void let_send_to(Node node) override {
+      progress_.let_send_to(node, [&](HalfRef half) { walk_.ready_.push_back({id_, half}); });
     }
     std::vector<Parked> parked() const override { return progress_.parked(); }
 
@@ -157,13 +188,7 @@ class ProgramWalk {
       progress_.end(*entry, *this);
   }
 
-  Stop stop() {
-    Stop stop{lists_, std::move(progress_), {}};
-    for (size_t c = 0; c < running_.size(); ++c)
-      if (running_[c].steps)
-        stop.collectives.push_back({CollectiveId(c), running_[c].steps->parked()});
-    return stop;
-  }
+  Stop stop() { return {lists_, std::move(progress_), stuck()}; }
 
   std::shared_ptr<const ProgramLists> lists_;
   const Lowered& lowered_;

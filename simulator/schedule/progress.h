@@ -72,6 +72,16 @@ class Progress {
     wake(entry_waiters_[node.index()], ready);
   }
 
+  /// Whoever sends to the node need not wait for its entry any longer: what they send is kept for
+  /// it.
+  template <class Ready>
+  void let_send_to(Node node, Ready&& ready) {
+    if (keeps_for_.empty())
+      keeps_for_.resize(extent_.nodes, false);
+    keeps_for_[node.index()] = true;
+    wake(entry_waiters_[node.index()], ready);
+  }
+
   /// The message for this receiving step has arrived.
   template <class Ready>
   void arrive(StepRef receiver, Ready&& ready) requires(kArrival == Arrival::Told) {
@@ -170,7 +180,9 @@ class Progress {
 
   bool met(const HalfRef& half, const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
-      return entered(cause.step.node);
+      return entered(cause.step.node) ||
+             (cause.step.node != half.step.node && !keeps_for_.empty() &&
+              keeps_for_[cause.step.node.index()]);
     if constexpr (kArrival == Arrival::Told) {
       if (cause.kind == CauseKind::Message)
         return arrived_.at(half.step);
@@ -240,6 +252,7 @@ class Progress {
   std::vector<uint32_t> waiters_;        // per channel: the first of those parked on it
   std::vector<uint32_t> entry_waiters_;  // per node: the first of those parked on its entry
   std::vector<bool> entered_;
+  std::vector<bool> keeps_for_;       // per node: let_send_to; empty: none
   std::vector<uint32_t> unfinished_;  // per node: channels that have steps left
   StepTable<uint8_t> arrived_;  // Arrival::Told: messages that have arrived and are not yet taken
 };

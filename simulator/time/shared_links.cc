@@ -39,7 +39,7 @@ class Sharing {
     const Collective& collective = lowered_.collective(id);
     std::vector<ThreadId> threads;  // per member
     for (uint32_t n = 0; n < collective.members.size(); ++n)
-      threads.push_back(lists_[lists_.enter_of(id, Node(n)).list].thread);
+      threads.push_back(lists_.thread_of(id, Node(n)));
     if (!seen_.emplace(collective.schedule, &*collective.vertices.begin(), threads).second)
       return;
     const Extent& extent = collective.schedule->extent();

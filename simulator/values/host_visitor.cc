@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/program/op_folding.h"
+#include "models/program/sides.h"
 #include "simulator/values/host_executor.h"
 
 namespace orrery {
@@ -64,9 +65,10 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
   if (!running)
     running.emplace(collective, op_folding(program_, op, collective.work));
   const LogicalId device = collective.members[node.index()];
-  running->nodes[node.index()].emplace(collective, running->folding, node,
-                                       values_.at(op.operands.front(), device).value(),
-                                       program_.value(op.results.front()).type);
+  const std::optional<ValueId> given = given_by(op);
+  running->nodes[node.index()].emplace(
+      collective, running->folding, node, given ? &values_.at(*given, device).value() : nullptr,
+      takes_result(op) ? std::optional(program_.value(op.results.front()).type) : std::nullopt);
 }
 
 void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
@@ -178,12 +180,15 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
   settle_borrowed();
   std::optional<Running>& running = running_[id.index()];
   const LogicalId device = lowered_.collective(id).members[node.index()];
-  Tensor result = std::move(*running->nodes[node.index()]).take_result();
+  const Op& op = program_.op(op_id);
+  const ValueType& type = program_.value(op.results.front()).type;
+  Tensor result = takes_result(op) ? std::move(*running->nodes[node.index()]).take_result()
+                                   : Tensor(type.dtype, type.shape);
   running->nodes[node.index()].reset();
   --running->members_left;
   drop_if_over(running);
 
-  const std::vector<ValueId> results = futures_.results(program_.op(op_id));
+  const std::vector<ValueId> results = futures_.results(op);
   for (size_t i = 0; i + 1 < results.size(); ++i)
     values_.at(results[i], device) = result;
   if (!results.empty())

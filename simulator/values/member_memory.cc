@@ -5,7 +5,6 @@
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
-#include "simulator/schedule/end_copies.h"
 
 namespace orrery {
 
@@ -32,33 +31,40 @@ const CollectiveForm& form_of(const Collective& collective) {
 }  // namespace
 
 MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node,
-                           const Tensor& operand, ValueType result)
+                           const Tensor* operand, std::optional<ValueType> result)
     : collective_(collective),
       folding_(folding),
       node_(node),
       result_(std::move(result)),
       itemsize_(itemsize(folding.held)) {
   const Extent& extent = collective.schedule->extent();
-  ORRERY_CHECK(collective.input.elements() == extent.input && operand.elements() == extent.input &&
-                   result_.shape.elements() == extent.result(),
+  ORRERY_CHECK(collective.input.elements() == extent.input &&
+                   (operand == nullptr || operand->elements() == extent.input) &&
+                   (!result_ || result_->shape.elements() == extent.result()),
                "a schedule's areas are as large as its operand and result");
+  const Dtype moved = collective.work.dtype;  // of what a member does not give or take
   const EndCopies copies = end_copies(
-      collective.kind,
-      {collective.work, operand.dtype(), result_.dtype, collective.input, collective.output});
-  const bool converts = copies.converts_operand || folding.numerics == Numerics::XlaCpu;
-  if (converts)
-    input_ = enter(form_of(collective).entering, folding, operand, Rank(node.index()));
-  if (copies.reorders_operand)
-    input_ = rearranged(collective.input, Direction::ToCanonical, itemsize_,
-                        input_ ? input_->data() : operand.bytes().data());
-  if (!input_)
-    borrowed_ = &operand;
+      collective.kind, {collective.work, operand == nullptr ? moved : operand->dtype(),
+                        result_ ? result_->dtype : moved, collective.input, collective.output});
+  if (operand != nullptr)
+    take_operand(*operand, copies);
   reorders_result_ = copies.reorders_result;
   // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
   // (Extent::zero_output) is for provenance to judge.
-  if (!extent.in_place)
+  if (!extent.in_place && result_)
     output_ = Storage(static_cast<size_t>((itemsize_ * extent.output).count()));
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
+}
+
+void MemberMemory::take_operand(const Tensor& operand, const EndCopies& copies) {
+  const bool converts = copies.converts_operand || folding_.numerics == Numerics::XlaCpu;
+  if (converts)
+    input_ = enter(form_of(collective_).entering, folding_, operand, Rank(node_.index()));
+  if (copies.reorders_operand)
+    input_ = rearranged(collective_.input, Direction::ToCanonical, itemsize_,
+                        input_ ? input_->data() : operand.bytes().data());
+  if (!input_)
+    borrowed_ = &operand;
 }
 
 MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node)
@@ -72,6 +78,10 @@ Area MemberMemory::area_of(const Slice& slice) const {
   ORRERY_CHECK(slice.first >= 0 && slice.count >= 0 &&
                    slice.first <= extent.size(node_, slice.area) - slice.count,
                "a schedule's slices lie in its areas");
+  ORRERY_CHECK(extent.area(slice.area) != Area::Input || input_ || borrowed_ != nullptr,
+               "a member that gives no operand reads none");
+  ORRERY_CHECK(extent.area(slice.area) != Area::Output || result_,
+               "a member that takes no result gets none");
   return extent.area(slice.area);
 }
 
@@ -114,8 +124,8 @@ Tensor MemberMemory::take_result() && {
   }
   if (reorders_result_)
     output_ = rearranged(collective_.output, Direction::FromCanonical, itemsize_, output_.data());
-  return leave(form_of(collective_).leaving, folding_, std::move(output_), result_.dtype,
-               std::move(result_.shape), static_cast<int64_t>(collective_.members.size()));
+  return leave(form_of(collective_).leaving, folding_, std::move(output_), result_->dtype,
+               std::move(result_->shape), static_cast<int64_t>(collective_.members.size()));
 }
 
 }  // namespace orrery

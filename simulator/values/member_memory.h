@@ -12,16 +12,18 @@
 #include "models/array/tensor.h"
 #include "models/array/work.h"
 #include "models/program/value.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
 class MemberMemory {
  public:
-  /// Of the member of rank `node`. `operand` must outlive the memory. Elements are held as
-  /// `folding` says.
+  /// Of the member of rank `node`. `operand` must outlive the memory; null for a member that gives
+  /// none, and so has no input area. `result` is empty for one that takes none, and so has no
+  /// output area. Elements are held as `folding` says.
   MemberMemory(const Collective& collective, const Folding& folding, Node node,
-               const Tensor& operand, ValueType result);
+               const Tensor* operand, std::optional<ValueType> result);
   /// Of a switch node.
   MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
@@ -29,17 +31,18 @@ class MemberMemory {
   std::byte* write(const Slice& slice);
 
   /// The output area as the collective's result. The memory cannot be used afterwards. Requires a
-  /// member.
+  /// member that takes one.
   Tensor take_result() &&;
 
  private:
   Area area_of(const Slice& slice) const;
+  void take_operand(const Tensor& operand, const EndCopies& copies);
   void own_input();
 
   const Collective& collective_;
   const Folding folding_;
   const Node node_;
-  ValueType result_;
+  std::optional<ValueType> result_;
   Bytes itemsize_;
   const Tensor* borrowed_ = nullptr;  // the input area, until something writes to it
   std::optional<Storage> input_;

@@ -209,6 +209,15 @@ TEST_CASE("ppermute: the source's operand, and zeros where none is named") {
   CHECK(result(op, ranks(3, {2}), 2, Dtype::S32, {2}) == "10 11");
 }
 
+TEST_CASE("psend, precv: the first of two sends to the second, and one alone gets zeros") {
+  for (const OpKind kind : {OpKind::Psend, OpKind::Precv}) {
+    const Op op = collective(kind, {{"perm", IndexGroups{{2, 5}}}});  // ranks of the whole axis
+    CHECK(result(op, ranks(2, {2}), 1, Dtype::S32, {2}) == "0 1");
+    CHECK(result(op, ranks(2, {2}), 0, Dtype::S32, {2}) == "0 0");
+    CHECK(result(op, ranks(1, {2}), 0, Dtype::S32, {2}) == "0 0");
+  }
+}
+
 TEST_CASE("pshuffle: the operand of rank perm[p]") {
   const Op op = collective(OpKind::Pshuffle, {{"perm", std::vector<int64_t>{2, 0, 1}}});
   CHECK(result(op, ranks(3, {2}), 0, Dtype::S32, {2}) == "20 21");

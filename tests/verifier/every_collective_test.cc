@@ -65,11 +65,12 @@ struct Case {
 
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
-/// Without those that exchange as another does, and differ in the states that they take and give.
+/// Without those that exchange as another does, and differ in the states that they take and give,
+/// and without transfers, of which each member enters by two ops (transfers_test.cc).
 std::vector<OpKind> collectives() {
   std::vector<OpKind> kinds;
   for (const OpRules& rules : all_rules())
-    if (rules.family == Family::Collective && !rules.exchanges_as)
+    if (rules.family == Family::Collective && !rules.exchanges_as && rules.form.side == Side::Both)
       kinds.push_back(rules.kind);
   return kinds;
 }

@@ -51,7 +51,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
   for (size_t s = 0; s < program.sites.size(); ++s) {
     for (const Group& group : program.sites[s].groups)
       in_groups += group.size();
-    members += ran.report.lowered.members[s].devices().size();
+    members += ran.report.lowered.members[s].devices(Side::Both).size();
   }
   CHECK(in_groups == 2 * kCount);  // one by itself, one with the neighbour
   CHECK(members == 2 * kCount);

@@ -22,7 +22,11 @@ constexpr std::string_view kCollectives =
     "Names, parameters and results are those of JAX. NAME waits until it has ended on the device; "
     "NAME_start hands out a future, for\n`done`. All of them take `site` (collectives of different "
     "programs that meet carry the same) and these parameters, of which the\nlast ones say how it "
-    "is executed and change nothing of its result:\n\n";
+    "is executed and change nothing of its result. `psend` and `precv` have no "
+    "`axis_index_groups`, "
+    "as in\nJAX, and of the last ones `precv` has only `stream`: how a message is passed is for "
+    "the "
+    "sender to say.\n\n";
 
 constexpr std::string_view kLocals =
     "## Local ops\n\n"

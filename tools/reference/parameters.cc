@@ -50,8 +50,10 @@ constexpr std::array kSummaries = {
     Described{"new_sizes", "the shape of the result"},
     Described{"padding_config",
               "[low, high, interior] per dimension; a negative low or high removes elements"},
-    Described{"perm",
-              "of ppermute pairs [source, destination]; of pshuffle the source of each rank"},
+    Described{
+        "perm",
+        "of pshuffle the source of each rank; of the others pairs [source, destination], in psend "
+        "and precv without a cycle"},
     Described{"permutation", "which dimension of the operand each dimension of the result is"},
     Described{"preferred_element_type",
               "the dtype of the result; when absent that of the operands"},
@@ -132,7 +134,7 @@ std::string parameter_default(const Parameter& parameter) {
 bool is_common(const Parameter& parameter) {
   const auto rules = all_rules();
   return std::all_of(rules.begin(), rules.end(), [&](const OpRules& op) {
-    return op.family != Family::Collective ||
+    return op.family != Family::Collective || op.form.side != Side::Both ||
            std::any_of(op.parameters.begin(), op.parameters.end(),
                        [&](const Parameter& own) { return own.name == parameter.name; });
   });

@@ -18,7 +18,7 @@ std::string parameter_domain(const Parameter& parameter);
 /// The value of an optional parameter that is not given: "2", "false"; empty where it has none.
 std::string parameter_default(const Parameter& parameter);
 
-/// Whether every collective has the parameter.
+/// Whether every collective has the parameter, halves of a transfer apart.
 bool is_common(const Parameter& parameter);
 
 }  // namespace orrery

@@ -126,7 +126,7 @@ class Trace {
       const Collective& collective = lowered_.collectives[c];
       const uint32_t channels = collectives_[c] ? collective.schedule->extent().channels : 0;
       for (size_t n = 0; n < collective.members.size(); ++n) {
-        StreamRows& rows = stream(list_of(CollectiveId(c), n), collective.stream);
+        StreamRows& rows = stream(list_of(CollectiveId(c), n), collective.stream_of(Node(n)));
         rows.channels = std::max(rows.channels, channels);
       }
     }
@@ -162,7 +162,7 @@ class Trace {
     for (size_t n = 0; n < collective.members.size(); ++n) {
       const EnterRef entry = runs_.lists().enter_of(id, Node(n));
       shown.rows.push_back({process_of(collective.members[n]),
-                            stream(entry.list, collective.stream).first_thread + 1});
+                            stream(entry.list, collective.stream_of(Node(n))).first_thread + 1});
       shown.ops.push_back(runs_.lists().op(entry));
       shown.went_on.insert(shown.went_on.end(), channels,
                            runs_.at(entry.list, {MomentKind::Entered, entry.enter}));

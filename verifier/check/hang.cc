@@ -8,8 +8,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/check.h"
+#include "models/program/sides.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -19,8 +21,8 @@ namespace {
 /// Follows who waits for whom, starting at a device that cannot continue.
 class WaitFor {
  public:
-  WaitFor(const Program& program, const Stop& stop)
-      : program_(program), stop_(stop), lists_(*stop.lists) {
+  WaitFor(const Program& program, const Lowered& lowered, const Stop& stop)
+      : program_(program), lowered_(lowered), stop_(stop), lists_(*stop.lists) {
     for (const Stop::StuckCollective& stuck : stop.collectives)
       stuck_.emplace(stuck.id, &stuck);
   }
@@ -30,6 +32,8 @@ class WaitFor {
     EnterRef at = blocked_in(first_stuck());
     for (;;) {
       const Visit visit = look(at);
+      if (visit.misses)
+        return unmatched(visit, *visit.misses);
       if (!visit.needs)
         return schedule_stuck(visit);
       const auto again = std::find_if(path.begin(), path.end(), [&](const Visit& earlier) {
@@ -61,6 +65,7 @@ class WaitFor {
     EnterRef entry;
     CollectiveId collective;
     std::optional<EnterRef> needs;  // who has not entered it; empty: all have
+    std::optional<Node> misses;     // the other end of a transfer, as which no op enters
   };
 
   /// The first device that is stuck. If all came to the end of their lists: the first with a
@@ -69,7 +74,7 @@ class WaitFor {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
       return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
     for (const Stop::StuckCollective& stuck : stop_.collectives) {
-      if (stuck.parked.empty() || !lists_.is_member(stuck.id, stuck.parked.front().half.step.node))
+      if (stuck.parked.empty() || !lists_.is_entered(stuck.id, stuck.parked.front().half.step.node))
         continue;  // a switch comes after the members
       const EnterRef entry = lists_.enter_of(stuck.id, stuck.parked.front().half.step.node);
       return {entry.list, {MomentKind::Ended, entry.enter}};
@@ -93,6 +98,8 @@ class WaitFor {
   bool has_entered(CollectiveId id, Node node) const {
     if (!lists_.is_member(id, node))
       return true;
+    if (!lists_.is_entered(id, node))
+      return false;
     const EnterRef entry = lists_.enter_of(id, node);
     return stop_.progress.happened(entry.list, {MomentKind::Entered, entry.enter});
   }
@@ -112,9 +119,11 @@ class WaitFor {
     for (;;) {
       const Cause& cause = at->cause;
       if (!has_entered(id, cause.step.node))
-        return {entry, id, lists_.enter_of(id, cause.step.node)};
+        return lists_.is_entered(id, cause.step.node)
+                   ? Visit{entry, id, lists_.enter_of(id, cause.step.node), std::nullopt}
+                   : Visit{entry, id, std::nullopt, cause.step.node};
       if (std::find(seen.begin(), seen.end(), at->half.step) != seen.end())
-        return {entry, id, std::nullopt};
+        return {entry, id, std::nullopt, std::nullopt};
       seen.push_back(at->half.step);
       at = parked(id, cause.step.node, cause.step.channel);
     }
@@ -122,6 +131,39 @@ class WaitFor {
 
   const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
+
+  /// A message that one end waits for, and the other end's op is missing or means other devices.
+  Check unmatched(const Visit& visit, Node other) const {
+    const Op& op = op_of(visit.entry);
+    const Collective& collective = lowered_.collective(visit.collective);
+    const bool sends = side_of(op) == Side::Sends;
+    const std::string_view missing = rules(sends ? OpKind::Precv : OpKind::Psend).name;
+    const size_t device = list_of(visit.entry).device.index();
+    const size_t elsewhere = collective.members[other.index()].index();
+    Witness witness = {
+        {fmt::format("device {}", device),
+         fmt::format("waits in {} for a {} on device {}", quoted(op.name), missing, elsewhere)}};
+    for (const OpId id : program_.site(*op.site).ops)
+      if (const Op& at_site = program_.op(id); side_of(at_site) != side_of(op))
+        witness.emplace_back(at_site.name,
+                             fmt::format("has the pairs {}, and {} has {}", pairs_text(at_site),
+                                         quoted(op.name), pairs_text(op)));
+    return failed(CheckKind::DeadlockFree, pointer_of(op),
+                  fmt::format("The program cannot end: {} {} device {} {} device {}, where no {} "
+                              "{} it.",
+                              quoted(op.name), sends ? "sends from" : "receives on", device,
+                              sends ? "to" : "from", elsewhere, missing, sends ? "takes" : "sends"),
+                  std::move(witness));
+  }
+
+  /// "[[0,1],[1,2]] over x".
+  static std::string pairs_text(const Op& op) {
+    std::vector<std::string> pairs;
+    for (const std::vector<int64_t>& pair : op.attributes.lists("perm"))
+      pairs.push_back(fmt::format("[{}]", fmt::join(pair, ",")));
+    return fmt::format("[{}] over {}", fmt::join(pairs, ","),
+                       fmt::join(op.attributes.names("axis_name"), ", "));
+  }
 
   Check cycle(const std::vector<Visit>& path) const {
     Witness witness;
@@ -191,6 +233,7 @@ class WaitFor {
   }
 
   const Program& program_;
+  const Lowered& lowered_;
   const Stop& stop_;
   const ProgramLists& lists_;
   std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
@@ -202,10 +245,10 @@ Check deadlock_free() {
   return passed(CheckKind::DeadlockFree, "/program");
 }
 
-Check deadlock_free(const Program& program, const Stop& stop) {
+Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop) {
   if (stop.finished())
     return deadlock_free();
-  return WaitFor(program, stop).explain();
+  return WaitFor(program, lowered, stop).explain();
 }
 
 std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from) {

@@ -18,8 +18,9 @@ Check deadlock_free();
 
 /// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not: the wait-for cycle,
 /// device by device, and the conflicting orders of issue. If all devices entered a collective that
-/// cannot continue: the cycle of its steps, step by step.
-Check deadlock_free(const Program& program, const Stop& stop);
+/// cannot continue: the cycle of its steps, step by step. If a psend or precv waits for another end
+/// that no op is: which one, and the pairs of the ops that it does not agree with.
+Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
 
 /// The channels of one schedule that wait for each other: each for the next one, the last for the
 /// first. `parked` is a walk's result, not empty, with every node entered that is waited for from

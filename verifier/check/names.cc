@@ -13,6 +13,8 @@ namespace {
 constexpr std::array kChecks = {
     CheckInfo{CheckKind::DeadlockFree, "DEADLOCK.FREE",
               "Every device reaches the end of its list."},
+    CheckInfo{CheckKind::SendsUnbuffered, "SENDS.UNBUFFERED",
+              "The program ends though each psend waits until its precv is reached."},
     CheckInfo{CheckKind::OrderAgreed, "ORDER.AGREED",
               "Devices that share collectives on one stream issue them in one order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",

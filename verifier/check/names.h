@@ -17,6 +17,7 @@ namespace orrery {
 
 enum class CheckKind : uint8_t {
   DeadlockFree,
+  SendsUnbuffered,
   OrderAgreed,
   RouteLeft,
   RaceFree,

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/sides.h"
 #include "simulator/schedule/tape_order.h"
 #include "verifier/check/names.h"
 
@@ -19,12 +20,17 @@ namespace {
 /// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
 using SharedOps = std::map<StreamId, std::vector<OpId>>;
 
+/// In which order transfers must be issued depends on what is buffered (buffering.h).
+bool is_shared(const Op& op, const Program& program) {
+  return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both;
+}
+
 SharedOps shared_ops(const Program& program, const Tape& tape) {
   const TapeOrder order(tape);
   SharedOps shared;
   for (uint32_t s = 0; s < order.streams(); ++s)
     for (const uint32_t enter : order.enters(s))
-      if (program.site(*program.op(order[enter].op).site).ops.size() > 1)
+      if (is_shared(program.op(order[enter].op), program))
         shared[order[enter].stream].push_back(order[enter].op);
   return shared;
 }
@@ -144,8 +150,8 @@ class Disagreement {
 
   std::optional<std::pair<CollectiveId, CollectiveId>> both_of(LogicalId device, SiteId x,
                                                                SiteId y) const {
-    const std::optional<Member> in_x = lowered_.members[x.index()].find(device);
-    const std::optional<Member> in_y = lowered_.members[y.index()].find(device);
+    const std::optional<Member> in_x = lowered_.members[x.index()].find(device, Side::Both);
+    const std::optional<Member> in_y = lowered_.members[y.index()].find(device, Side::Both);
     if (!in_x || !in_y)
       return std::nullopt;
     return std::pair(in_x->collective, in_y->collective);

@@ -17,6 +17,7 @@
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
 #include "verifier/oracle/compare.h"
@@ -242,15 +243,20 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
     const Collective& collective = lowered_.collective(id);
     GroupValues group{collective, op_folding(program_, named, collective.work), {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
-    for (uint32_t r = 0; r < size; ++r)
-      group.given.push_back(&*values_.at(program_.op(lists_.op(id, Node(r))).operands.front(),
-                                         collective.members[r]));
+    std::vector<Tensor> none;  // for members that give nothing, of which no result is made
+    none.reserve(size);
+    const ValueType& exchanged = exchanged_types(program_, named).operand;
+    for (uint32_t r = 0; r < size; ++r) {
+      const std::optional<ValueId> given = given_by(program_.op(lists_.op(id, Node(r))));
+      group.given.push_back(given ? &*values_.at(*given, collective.members[r])
+                                  : &none.emplace_back(exchanged.dtype, exchanged.shape));
+    }
     for (uint32_t r = 0; r < size; ++r) {
       const OpId own = lists_.op(id, Node(r));
       const std::optional<ValueId> result = result_of_[own.index()];
-      if (!result)
-        continue;
       const Op& op = program_.op(own);
+      if (!result || !takes_result(op))
+        continue;
       const LogicalId device = collective.members[r];
       group.members.push_back({Rank(r), device, op, program_.value(*result).type,
                                *values_.at(*result, device),

@@ -13,6 +13,7 @@
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
@@ -188,13 +189,18 @@ class Bounds {
     const Op& op = program_.op(op_id);
     const ValueType& type = program_.value(op.results.front()).type;
     std::vector<const Tensor*> errors;
-    std::vector<Tensor> none;  // where a wrong schedule ended before a member had its operand
+    if (!takes_result(op))
+      return set(op, device, Tensor(Dtype::F64, type.shape));
+    const Shape& exchanged = exchanged_types(program_, op).operand.shape;
+    // Of members without one, also where a wrong schedule ended before a member had its operand.
+    std::vector<Tensor> none;
     none.reserve(collective.members.size());
     for (size_t r = 0; r < collective.members.size(); ++r) {
-      const ValueId operand = operand_of(id, Node(r));
-      const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
-      errors.push_back(known ? &*known
-                             : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
+      const std::optional<ValueId> operand = operand_of(id, Node(r));
+      const Tensor* const known = operand && bounds_.at(*operand, collective.members[r])
+                                      ? &*bounds_.at(*operand, collective.members[r])
+                                      : nullptr;
+      errors.push_back(known != nullptr ? known : &none.emplace_back(Dtype::F64, exchanged));
     }
     const Numerics numerics = rounded_by_ == RoundedBy::Xla
                                   ? Numerics::XlaCpu
@@ -203,12 +209,11 @@ class Bounds {
     if (numerics == Numerics::XlaCpu) {
       of_taken.reserve(errors.size());
       for (size_t r = 0; r < errors.size(); ++r)
-        if (const auto& value = values_.at(operand_of(id, Node(r)), collective.members[r]))
+        if (const Tensor* const value = given(id, Node(r)))
           errors[r] = &of_taken.emplace_back(taken_with_error(*value, *errors[r]).error);
     }
     const auto count = static_cast<uint32_t>(collective.members.size());
-    const Definition definition =
-        define(op, program_.value(op.operands.front()).type.shape, count, Rank(node.index()));
+    const Definition definition = define(op, exchanged, count, Rank(node.index()));
     if (!is_float(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;
@@ -249,8 +254,16 @@ class Bounds {
   }
   FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by_); }
 
-  ValueId operand_of(CollectiveId id, Node node) const {
-    return program_.op(lists_.op(id, node)).operands.front();
+  std::optional<ValueId> operand_of(CollectiveId id, Node node) const {
+    return given_by(program_.op(lists_.op(id, node)));
+  }
+  /// The operand's value; null where there is none.
+  const Tensor* given(CollectiveId id, Node node) const {
+    const std::optional<ValueId> operand = operand_of(id, node);
+    if (!operand)
+      return nullptr;
+    const auto& value = values_.at(*operand, lowered_.collective(id).members[node.index()]);
+    return value ? &*value : nullptr;
   }
 
   /// Sets the bound of a collective's result.
@@ -266,7 +279,7 @@ class Bounds {
     std::vector<Tensor>& known = sizes_[id];
     if (known.empty())
       for (size_t r = 0; r < collective.members.size(); ++r)
-        known.push_back(magnitudes(*values_.at(operand_of(id, Node(r)), collective.members[r])));
+        known.push_back(magnitudes(*given(id, Node(r))));
     std::vector<const Tensor*> result;
     for (const Tensor& tensor : known)
       result.push_back(&tensor);

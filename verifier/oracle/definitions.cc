@@ -217,6 +217,14 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ope
   return result;
 }
 
+/// The first of two sends to the second. One alone receives zeros, if it receives.
+Definition transfer(const Shape& operand, uint32_t group_size, Rank rank) {
+  std::vector<std::vector<int64_t>> pairs;
+  if (group_size == 2)
+    pairs.push_back({0, 1});
+  return ppermute(operand, pairs, rank);
+}
+
 }  // namespace
 
 /// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
@@ -242,6 +250,8 @@ bool depends_on_order(const Definition& definition, Dtype operand, Numerics nume
 
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank) {
   const Attributes& given = op.attributes;
+  if (exchanged_as(op.kind) == OpKind::Psend)
+    return transfer(operand, group_size, rank);
   if (over_no_axes(given))
     return copy(operand, Rank(0));
   switch (exchanged_as(op.kind)) {

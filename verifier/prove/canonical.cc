@@ -31,12 +31,12 @@ int64_t offset(const View& view, const std::vector<int64_t>& digits) {
 }
 
 /// One side of a part: where it begins, and its stride along each dimension.
-struct Side {
+struct EndOfMove {
   int64_t Part::*first;
   int64_t PartDim::*stride;
 };
-constexpr Side kResult{&Part::first, &PartDim::result};
-constexpr Side kOperand{&Part::source, &PartDim::operand};
+constexpr EndOfMove kResult{&Part::first, &PartDim::result};
+constexpr EndOfMove kOperand{&Part::source, &PartDim::operand};
 
 /// Keeps the first `count` steps along dimension `d` in `part`, and returns the others.
 Part cut(Part& part, size_t d, int64_t count) {
@@ -50,7 +50,8 @@ Part cut(Part& part, size_t d, int64_t count) {
 
 /// A part, with the offsets of one side as digits.
 struct InDigits {
-  InDigits(const Part& part, const View& view, Side side) : first(digits(view, part.*side.first)) {
+  InDigits(const Part& part, const View& view, EndOfMove side)
+      : first(digits(view, part.*side.first)) {
     for (const PartDim& dim : part.dims)
       strides.push_back(digits(view, dim.*side.stride));
   }
@@ -88,7 +89,7 @@ std::optional<Cut> first_carry(const Part& part, const InDigits& in, const View&
 
 /// Visits the part with one side moved through the view. Strides remain strides as long as no digit
 /// carries; where one would, the part is split. Returns whether all visits returned true.
-bool move_side(const Part& part, const View& view, Side side,
+bool move_side(const Part& part, const View& view, EndOfMove side,
                FunctionRef<bool(const Part&)> visit) {
   if (view.contiguous())
     return visit(part);

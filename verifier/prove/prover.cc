@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -99,7 +100,7 @@ bool Prover::Before::operator()(const Question& a, const Question& b) const {
 Prover::Question Prover::question(const Op& op, const Collective& collective) const {
   return {collective.schedule, &collective.input,
           &collective.output,  op.kind,
-          &op.attributes,      &program_.value(op.operands.front()).type.shape};
+          &op.attributes,      &exchanged_types(program_, op).operand.shape};
 }
 
 const Proof& Prover::proof(const Op& op, const Collective& collective) {

@@ -250,9 +250,10 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
       without += std::string(op.name) + " ";
   // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
   // to the start.
-  CHECK(without ==
-        "pmax pmin pargmax pargmin done axis_index axis_size eq ne lt le gt ge take full iota "
-        "compute ");
+  CHECK(
+      without ==
+      "pmax pmin pargmax pargmin psend precv done axis_index axis_size eq ne lt le gt ge take full "
+      "iota create_token compute ");
 }
 
 }  // namespace

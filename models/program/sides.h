@@ -1,0 +1,40 @@
+#pragma once
+
+// Which member of a collective enters by which op, and what it gives and takes there. In most
+// collectives each member does both by one op. In a transfer a device is a member twice: it sends
+// where it issues psend, and receives where it issues precv.
+
+#include <cstddef>
+#include <optional>
+
+#include "models/program/program.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+
+/// Requires a collective.
+Side side_of(const Op& op);
+
+/// As what the member of this rank enters. Empty: no op of the program enters as it.
+std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
+
+/// Of a collective over groups that are no transfers empty.
+std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
+
+/// The operand that a device gives by this op; empty of one that only receives.
+std::optional<ValueId> given_by(const Op& op);
+
+/// Whether a device takes a result by this op. By psend it gets a token, which is no data.
+bool takes_result(const Op& op);
+
+/// What is exchanged: one of them stands for the other where the op has only one side.
+struct ExchangedTypes {
+  const ValueType& operand;
+  const ValueType& result;
+};
+ExchangedTypes exchanged_types(const Program& program, const Op& op);
+
+/// Adds the op, which is or becomes one of `program`, to the site's: sends stand before receives.
+void add_op(Site& site, const Program& program, OpId op, Side side);
+
+}  // namespace orrery

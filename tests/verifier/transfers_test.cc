@@ -1,0 +1,350 @@
+// psend and precv in scenarios: values, times, memory, and what stops a program that uses them.
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
+#include "simulator/lower/lower.h"
+#include "simulator/network/paths.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/sweep.h"
+#include "tests/support/property.h"
+#include "tests/verifier/scenario_rig.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr int64_t kUs = 1'000'000;
+using Pairs = std::vector<std::vector<int64_t>>;
+
+std::string send(const std::string& id, const std::string& of, const Pairs& perm,
+                 const std::string& more = "") {
+  return fmt::format(R"({{"id": "{}", "op": "psend", "of": "{}", "axis_name": "x", "perm": {}{}}})",
+                     id, of, perm, more);
+}
+
+/// Of 1,000 f32 elements, as "a" has on each device.
+std::string receive(const std::string& id, const std::string& token, const Pairs& perm,
+                    const std::string& more = "") {
+  const std::string of = token.empty() ? "" : fmt::format(R"("of": "{}", )", token);
+  return fmt::format(
+      R"({{"id": "{}", "op": "precv", {}"shape": [1000], "dtype": "f32", "axis_name": "x", "perm": {}{}}})",
+      id, of, perm, more);
+}
+
+const std::string kRendezvous = R"(, "entry": "rendezvous")";
+
+std::string at(const std::string& site) {
+  return fmt::format(R"(, "site": "{}")", site);
+}
+
+/// Each device has 4,000 B in "a": 4 us over a link of 1 GB/s, which has a latency of 1 us.
+ScenarioParts parts_of(const std::vector<std::string>& ops) {
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [4000], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+  parts.program = fmt::format("[{}]", fmt::join(ops, ", "));
+  return parts;
+}
+
+/// A program on each of these devices.
+ScenarioParts parts_of_each(const std::vector<std::vector<std::string>>& lists) {
+  ScenarioParts parts = parts_of({});
+  std::vector<std::string> programs;
+  for (size_t d = 0; d < lists.size(); ++d)
+    programs.push_back(
+        fmt::format(R"({{"on": {{"x": {}}}, "do": [{}]}})", d, fmt::join(lists[d], ", ")));
+  parts.threads = true;
+  parts.program = fmt::format("[{}]", fmt::join(programs, ", "));
+  return parts;
+}
+
+Duration makespan(const Ran& ran) {
+  REQUIRE(ran.report.completion.has_value());
+  return ran.report.completion->makespan - Instant();
+}
+
+std::string refusal(const ScenarioParts& parts) {
+  try {
+    run_parts(parts);
+  } catch (const InputError& error) {
+    std::string text;
+    for (const Diagnostic& each : error.diagnostics())
+      text += (text.empty() ? "" : "\n") + each.origin.pointer + ": " + each.message;
+    return text;
+  }
+  return "accepted";
+}
+
+TEST_CASE(
+    "transfers: back to back they are a ppermute, in values and where nothing waits in time") {
+  for (const std::string& entry : {std::string(), kRendezvous}) {
+    ScenarioParts parts =
+        parts_of({send("t", "a", {{0, 1}, {2, 3}}, entry), receive("y", "t", {{0, 1}, {2, 3}})});
+    // 4 us and the latency, as the ppermute; the sources go on after 4 us.
+    const Ran ran = run_parts(parts);
+    CHECK(ran.broken().empty());
+    CHECK(makespan(ran) == Duration(5 * kUs));
+    CHECK(ran.report.completion->by == TimedBy::Sweep);
+    CHECK(ran.report.completion->spans[0][0].end == Instant() + Duration(4 * kUs));
+    CHECK(ran.report.completion->spans[0][1].end == Instant());
+    CHECK(ran.report.completion->messages == 2);
+  }
+  ScenarioParts parts = parts_of(
+      {send("t", "a", {{0, 1}, {1, 2}}), receive("y", "t", {{0, 1}, {1, 2}}),
+       R"({"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [1, 2]]})"});
+  parts.expect = R"([{"equal": ["y", "p"]}])";
+  CHECK(run_parts(parts).broken().empty());
+}
+
+TEST_CASE("transfers: a chain waits for its end under rendezvous, and runs at once otherwise") {
+  const Pairs chain = {{0, 1}, {1, 2}, {2, 3}};
+  // All send at 0.
+  CHECK(makespan(run_parts(parts_of({send("t", "a", chain), receive("y", "t", chain)}))) ==
+        Duration(5 * kUs));
+  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives; 1 sends from 4 to 8 us,
+  // 0 from 8 to 12 us, and that takes 1 us more to arrive.
+  const Ran waits =
+      run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain)}));
+  CHECK(waits.broken().empty());
+  CHECK(makespan(waits) == Duration(13 * kUs));
+}
+
+TEST_CASE("transfers: a psend's operand is held until it is sent, the result from its precv on") {
+  // a has 4,000 B, in storage of 4,096 B. b is freed when it has been sent, so y can be where it
+  // was; of a ppermute both live at once.
+  const std::string b = R"({"id": "b", "op": "neg", "of": "a"})";
+  const Ran ran = run_parts(parts_of({b, send("t", "b", {{0, 1}}), receive("y", "t", {{0, 1}})}));
+  CHECK(ran.report.memory.kinds.front().peak == Bytes(2 * 4096));
+  const Ran whole = run_parts(parts_of(
+      {b, R"({"id": "p", "op": "ppermute", "of": "b", "axis_name": "x", "perm": [[0, 1]]})"}));
+  CHECK(whole.report.memory.kinds.front().peak == Bytes(3 * 4096));
+}
+
+TEST_CASE("transfers: a cycle over two of them is fine where each is received before the next") {
+  const Pairs chain = {{0, 1}, {1, 2}, {2, 3}};
+  const Ran ran =
+      run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain),
+                          send("u", "y", {{3, 0}}, kRendezvous), receive("z", "u", {{3, 0}})}));
+  CHECK(ran.broken().empty());
+  // Device 0 has sent after 12 us (as above) and receives; 3 then sends for 4 us.
+  CHECK(makespan(ran) == Duration(17 * kUs));
+}
+
+TEST_CASE("transfers: both send first hangs under rendezvous, and is safe with one message") {
+  const auto both = [](const std::string& entry) {
+    return run_parts(parts_of({send("t", "a", {{0, 1}}, entry), send("u", "a", {{1, 0}}, entry),
+                               receive("y", "t", {{0, 1}}), receive("z", "u", {{1, 0}})}));
+  };
+  const std::string need =
+      "The program is safe only by buffering: a device must be able to have 1 message under way "
+      "that nobody receives yet.";
+  const Ran hangs = both(kRendezvous);
+  CHECK(hangs.broken() == std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED"});
+  CHECK(hangs.check("DEADLOCK.FREE").message ==
+        "The program cannot end: devices wait for each other, in a cycle of 2.");
+  CHECK(hangs.check("SENDS.UNBUFFERED").message == need);
+  const Ran eager = both("");
+  CHECK(eager.broken() == std::vector<std::string>{"SENDS.UNBUFFERED"});
+  CHECK(eager.check("SENDS.UNBUFFERED").message == need);
+  CHECK(makespan(eager) == Duration(5 * kUs));
+}
+
+TEST_CASE(
+    "transfers: the least number of buffered messages is that of the device that needs most") {
+  // Both send n messages before they receive one. Either must have all of its own under way before
+  // it can receive.
+  for (int64_t n = 1; n <= 3; ++n) {
+    std::vector<std::vector<std::string>> lists(2);
+    for (int64_t i = 0; i < n; ++i) {
+      lists[0].push_back(send(fmt::format("t{}", i), "a", {{0, 1}}, at(fmt::format("t{}", i))));
+      lists[1].push_back(send(fmt::format("u{}", i), "a", {{1, 0}}, at(fmt::format("u{}", i))));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      lists[0].push_back(receive(fmt::format("z{}", i), "", {{1, 0}}, at(fmt::format("u{}", i))));
+      lists[1].push_back(receive(fmt::format("y{}", i), "", {{0, 1}}, at(fmt::format("t{}", i))));
+    }
+    const Ran ran = run_parts(parts_of_each(lists));
+    CHECK(ran.check("DEADLOCK.FREE").holds());
+    CHECK(ran.check("SENDS.UNBUFFERED").message ==
+          fmt::format("The program is safe only by buffering: a device must be able to have {} "
+                      "message{} under way that nobody receives yet.",
+                      n, n == 1 ? "" : "s"));
+  }
+}
+
+TEST_CASE("transfers: one forward, one backward of two stages needs a buffered message") {
+  // The first stage sends two activations before it takes a gradient, the second gives a gradient
+  // after each activation: at the second activation each sends. One of the two messages is enough.
+  const Ran ran = run_parts(parts_of_each(
+      {{send("f0", "a", {{0, 1}}, at("f0")), send("f1", "a", {{0, 1}}, at("f1")),
+        receive("g0", "", {{1, 0}}, at("b0")), receive("g1", "", {{1, 0}}, at("b1"))},
+       {receive("h0", "", {{0, 1}}, at("f0")), send("b0", "h0", {{1, 0}}, at("b0")),
+        receive("h1", "", {{0, 1}}, at("f1")), send("b1", "h1", {{1, 0}}, at("b1"))}}));
+  CHECK(ran.broken() == std::vector<std::string>{"SENDS.UNBUFFERED"});
+  CHECK(ran.check("SENDS.UNBUFFERED").witness ==
+        std::vector<std::pair<std::string, std::string>>{
+            {"device 0", "goes on from \"f1\" before device 1 is at its precv"}});
+  // A receive that is started first takes the gradient when it comes.
+  const Ran started = run_parts(parts_of_each(
+      {{R"({"id": "g", "op": "precv_start", "shape": [1000], "dtype": "f32", "axis_name": "x", "perm": [[1, 0]], "stream": 1, "site": "b0"})",
+        send("f0", "a", {{0, 1}}, at("f0")), send("f1", "a", {{0, 1}}, at("f1")),
+        R"({"id": "g0", "op": "done", "of": "g"})", receive("g1", "", {{1, 0}}, at("b1"))},
+       {receive("h0", "", {{0, 1}}, at("f0")), send("b0", "h0", {{1, 0}}, at("b0")),
+        receive("h1", "", {{0, 1}}, at("f1")), send("b1", "h1", {{1, 0}}, at("b1"))}}));
+  CHECK(started.broken().empty());
+}
+
+TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and is named") {
+  const Ran unreceived = run_parts(parts_of({send("t", "a", {{0, 1}})}));
+  CHECK(unreceived.check("DEADLOCK.FREE").message ==
+        "The program cannot end: \"t\" sends from device 0 to device 1, where no precv takes it.");
+  CHECK(unreceived.check("SENDS.UNBUFFERED").message ==
+        "The program cannot end, however many messages are buffered.");
+  CHECK(!unreceived.report.completion);
+  const Ran unsent =
+      run_parts(parts_of({R"({"id": "t", "op": "create_token"})", receive("y", "t", {{0, 1}})}));
+  CHECK(unsent.check("DEADLOCK.FREE").message ==
+        "The program cannot end: \"y\" receives on device 1 from device 0, where no psend sends "
+        "it.");
+  // Only the first precv of a token gets the message.
+  const Ran twice = run_parts(parts_of(
+      {send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}}), receive("z", "t", {{0, 1}})}));
+  CHECK(twice.check("DEADLOCK.FREE").message ==
+        "The program cannot end: \"z\" receives on device 1 from device 0, where no psend sends "
+        "it.");
+}
+
+TEST_CASE("transfers: a precv of other pairs than its psend's is named with both") {
+  const Ran ran = run_parts(parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 2}})}));
+  const Check& check = ran.check("DEADLOCK.FREE");
+  CHECK(check.message ==
+        "The program cannot end: \"t\" sends from device 0 to device 1, where no precv takes it.");
+  CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
+                             {"device 0", "waits in \"t\" for a precv on device 1"},
+                             {"y", "has the pairs [[0,2]] over x, and \"t\" has [[0,1]] over x"}});
+}
+
+TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
+  const auto sent = [](const Pairs& perm) { return refusal(parts_of({send("t", "a", perm)})); };
+  CHECK(sent({{0, 1}, {1, 2}, {2, 0}}) ==
+        "/program/0/perm: psend: expected pairs without a cycle, got 0 -> 1 -> 2 -> 0");
+  CHECK(sent({{3, 3}}) == "/program/0/perm: psend: expected pairs without a cycle, got 3 -> 3");
+  CHECK(sent({{0, 1}, {0, 2}}) ==
+        "/program/0/perm: psend: expected each source once, got rank 0 twice");
+  CHECK(sent({{0, 1}, {2, 1}}) ==
+        "/program/0/perm: psend: expected each destination once, got rank 1 twice");
+  CHECK(sent({{0, 4}}) == "/program/0/perm: psend: expected ranks from 0 to 3, got 4");
+  CHECK(sent({{-1, 0}}) == "/program/0/perm: psend: expected ranks from 0 to 3, got -1");
+
+  const auto received = [](const std::string& precv) {
+    return refusal(parts_of({send("t", "a", {{0, 1}}), precv}));
+  };
+  const std::string rest = R"("op": "precv", "axis_name": "x", "perm": [[0, 1]])";
+  CHECK(received(R"({"id": "y", "of": "t", "shape": [10], "dtype": "f32", )" + rest + "}") ==
+        "/program/1/shape: expected f32[1000], as \"t\" sends, got f32[10]");
+  CHECK(received(R"({"id": "y", "of": "t", "shape": [1000], "dtype": "s32", )" + rest + "}") ==
+        "/program/1/dtype: expected f32[1000], as \"t\" sends, got s32[1000]");
+  CHECK(received(receive("y", "a", {{0, 1}})) ==
+        "/program/1/of: precv: expected a token, as psend gives, got f32[1000]{V:x}");
+  CHECK(received(receive("y", "", {{0, 1}})) ==
+        "/program/1: precv: expected a token in \"of\", or a \"site\" where a psend of another "
+        "program "
+        "meets it, got neither");
+  CHECK(received(receive("y", "t", {{0, 1}}, at("s"))) ==
+        "/program/1/site: precv: expected no site: it receives from the psend of its token");
+  CHECK(received(R"({"id": "y", "op": "neg", "of": "t"})") ==
+        "/program/1/of: neg: expected an array, got \"t\", a token, which only precv and "
+        "optimization_barrier take");
+  ScenarioParts out = parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})});
+  out.outputs = R"(["t"])";
+  CHECK(refusal(out) == "/outputs/0: expected an array, got \"t\", a token");
+
+  ScenarioParts crossed = parts_of(
+      {R"({"id": "t", "op": "psend", "of": "a", "axis_name": ["y", "x"], "perm": [[0, 1]]})"});
+  crossed.mesh = R"({"x": 2, "y": 2})";
+  crossed.arrays = R"({"a": {"shape": [8], "dtype": "f32", "spec": [["x", "y"]], "init": "iota"}})";
+  CHECK(refusal(crossed) ==
+        "/program/0/axis_name: psend: expected axes in the order of the mesh, got (y, x)");
+}
+
+TEST_CASE("transfers: the result varies over the axes and over what the operand varies over") {
+  ScenarioParts parts = parts_of(
+      {R"({"id": "t", "op": "psend", "of": "a", "axis_name": "x", "perm": [[0, 1]]})",
+       R"({"id": "y", "op": "precv", "of": "t", "shape": [4], "dtype": "f32", "axis_name": "x", "perm": [[0, 1]]})"});
+  parts.mesh = R"({"x": 2, "y": 2})";
+  parts.arrays = R"({"a": {"shape": [8], "dtype": "f32", "spec": ["y"], "init": "iota"}})";
+  const Ran ran = run_parts(parts);
+  const Program& program = ran.report.scenario->program;
+  CHECK(text(program.value(program.ops[0].results[0]).type, program.mesh) == "token{V:(x,y)}");
+  CHECK(text(program.value(program.ops[1].results[0]).type, program.mesh) == "f32[4]{V:(x,y)}");
+}
+
+/// Pairs without a cycle: some of 0 -> 1 -> ... of the ranks in a random order.
+Pairs some_pairs(int64_t ranks, Random& random) {
+  std::vector<int64_t> order;
+  for (int64_t r = 0; r < ranks; ++r)
+    order.insert(order.begin() + static_cast<ptrdiff_t>(random.below(order.size() + 1)), r);
+  Pairs pairs;
+  for (size_t i = 0; i + 1 < order.size(); ++i)
+    if (random.below(3) > 0)
+      pairs.push_back({order[i], order[i + 1]});
+  return pairs;
+}
+
+TEST_CASE("transfers: random ones are ppermutes, end unbuffered, and sweep and engine agree") {
+  holds_for_all("transfers", [](uint64_t seed) {
+    Random random(seed);
+    std::vector<std::string> ops;
+    std::vector<std::string> expect;
+    std::string last = "a";
+    for (int i = 0; i < 3; ++i) {
+      const Pairs pairs = some_pairs(4, random);
+      const std::string y = fmt::format("y{}", i);
+      ops.push_back(
+          send(fmt::format("t{}", i), last, pairs, random.below(2) == 0 ? kRendezvous : ""));
+      ops.push_back(receive(y, fmt::format("t{}", i), pairs));
+      ops.push_back(fmt::format(
+          R"({{"id": "p{}", "op": "ppermute", "of": "{}", "axis_name": "x", "perm": {}}})", i, last,
+          pairs));
+      expect.push_back(fmt::format(R"({{"equal": ["{}", "p{}"]}})", y, i));
+      last = y;
+    }
+    ScenarioParts parts = parts_of(ops);
+    parts.fabric = R"("topology": "fully_connected")";
+    parts.expect = fmt::format("[{}]", fmt::join(expect, ", "));
+    const Ran ran = run_parts(parts);
+    RC_ASSERT(ran.broken().empty());
+
+    const Scenario& scenario = *ran.report.scenario;
+    Diagnostics diagnostics("test.json");
+    const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+    const Completion run = simulate(scenario.program, lowered, scenario.cluster.fabric, {});
+    const auto swept = sweep(scenario.program, lowered, scenario.cluster.fabric);
+    RC_ASSERT(std::holds_alternative<Completion>(swept));
+    RC_ASSERT(std::get<Completion>(swept).spans == run.spans);
+
+    const std::string written = write_scenario(scenario);
+    RC_ASSERT(write_scenario(read_scenario("again.json", written)) == written);
+  });
+}
+
+TEST_CASE("transfers: programs that meet by a site are written and read again") {
+  const Ran ran = run_parts(
+      parts_of_each({{send("t", "a", {{0, 1}}, at("s"))}, {receive("y", "", {{0, 1}}, at("s"))}}));
+  CHECK(ran.broken().empty());
+  CHECK(makespan(ran) == Duration(5 * kUs));
+  const std::string written = write_scenario(*ran.report.scenario);
+  CHECK(write_scenario(read_scenario("again.json", written)) == written);
+  CHECK(written.find(R"("site": "s")") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,168 @@
+#include "verifier/check/buffering.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/program/sides.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/schedule/program_walk.h"
+#include "simulator/schedule/walk.h"
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+/// Another schedule, in which a sender waits until its receiver has entered.
+class Unbuffered final : public Schedule {
+ public:
+  explicit Unbuffered(const Schedule& schedule) : schedule_(schedule), extent_(schedule.extent()) {
+    extent_.entry = Entry::Rendezvous;
+  }
+
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override {
+    return schedule_.steps(node, channel);
+  }
+  Step step(StepRef ref) const override { return schedule_.step(ref); }
+  StepRef peer(StepRef ref, Half half) const override { return schedule_.peer(ref, half); }
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    return schedule_.takes_slot_of(ref);
+  }
+
+ private:
+  const Schedule& schedule_;
+  Extent extent_;
+};
+
+/// Those of the transfers, by the schedules that they stand for; looked up only.
+using UnbufferedSchedules = std::map<const Schedule*, Unbuffered>;
+
+UnbufferedSchedules unbuffered(const Lowered& lowered) {
+  UnbufferedSchedules schedules;
+  for (const Collective& collective : lowered.collectives)
+    if (collective.transfer)
+      schedules.try_emplace(collective.schedule, *collective.schedule);
+  return schedules;
+}
+
+/// with_concrete, which puts these in the place of transfers.
+struct WithUnbuffered {
+  const UnbufferedSchedules& schedules;
+
+  template <class Use>
+  auto operator()(const Schedule& schedule, Use&& use) const {
+    const auto known = schedules.find(&schedule);
+    return known == schedules.end() ? with_concrete(schedule, use) : use(known->second);
+  }
+};
+
+class Need {
+ public:
+  Need(const Program& program, const Lowered& lowered)
+      : lowered_(lowered),
+        schedules_(unbuffered(lowered)),
+        walk_(program, lowered, visitor_, {schedules_}) {}
+
+  BufferNeed run() {
+    BufferNeed need;
+    uint32_t allowed = 0;
+    walk_.begin();
+    while (!walk_.progress().finished()) {
+      const std::vector<CollectiveId> waiting = waiting_sends();
+      if (waiting.empty())
+        return need;
+      if (!keep(waiting, allowed, need.kept))
+        ++allowed;
+    }
+    need.messages = allowed;
+    return need;
+  }
+
+ private:
+  static constexpr uint32_t kSender = 0;
+  static constexpr uint32_t kReceiver = 1;
+
+  EnterRef end_of(CollectiveId id, uint32_t end) const {
+    return walk_.lists().enter_of(id, Node(end));
+  }
+
+  /// The transfers whose senders wait for nothing but the receiver, which will come or not.
+  std::vector<CollectiveId> waiting_sends() const {
+    std::vector<CollectiveId> waiting;
+    for (const Stop::StuckCollective& stuck : walk_.stuck()) {
+      const bool waits =
+          std::any_of(stuck.parked.begin(), stuck.parked.end(), [&](const Parked& at) {
+            return at.cause.kind == CauseKind::Enter && at.cause.step.node != at.half.step.node;
+          });
+      if (waits && lowered_.collective(stuck.id).transfer == TransferGroup::Pair)
+        waiting.push_back(stuck.id);
+    }
+    return waiting;
+  }
+
+  /// Lets the first of these sends go on whose list has fewer messages kept than are allowed.
+  /// Whether there was one.
+  bool keep(const std::vector<CollectiveId>& waiting, uint32_t allowed,
+            std::vector<Buffered>& kept) {
+    for (const CollectiveId id : waiting) {
+      std::vector<CollectiveId>& of_list = kept_of_[end_of(id, kSender).list];
+      std::erase_if(of_list, [&](CollectiveId earlier) {
+        const EnterRef receiver = end_of(earlier, kReceiver);
+        return walk_.progress().happened(receiver.list, {MomentKind::Entered, receiver.enter});
+      });
+      if (of_list.size() >= allowed)
+        continue;
+      of_list.push_back(id);
+      const Collective& collective = lowered_.collective(id);
+      kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],
+                      collective.members[kReceiver]});
+      walk_.let_send_to(id, Node(kReceiver));
+      return true;
+    }
+    return false;
+  }
+
+  const Lowered& lowered_;
+  const UnbufferedSchedules schedules_;
+  NoVisitor visitor_;
+  std::map<ListId, std::vector<CollectiveId>> kept_of_;
+  ProgramWalk<NoVisitor, WithUnbuffered> walk_;
+};
+
+}  // namespace
+
+BufferNeed buffer_need(const Program& program, const Lowered& lowered) {
+  return Need(program, lowered).run();
+}
+
+std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered) {
+  const auto first = std::find_if(program.ops.begin(), program.ops.end(), [](const Op& op) {
+    return op.site && side_of(op) != Side::Both;
+  });
+  if (first == program.ops.end())
+    return std::nullopt;
+  const BufferNeed need = buffer_need(program, lowered);
+  if (!need.messages)
+    return failed(CheckKind::SendsUnbuffered, pointer_of(*first),
+                  "The program cannot end, however many messages are buffered.");
+  if (*need.messages == 0)
+    return passed(CheckKind::SendsUnbuffered, pointer_of(*first));
+  Witness witness;
+  for (size_t i = 0; i < rows_shown(need.kept.size()); ++i)
+    witness.emplace_back(
+        fmt::format("device {}", need.kept[i].from.index()),
+        fmt::format("goes on from {} before device {} is at its precv",
+                    quoted(program.op(need.kept[i].send).name), need.kept[i].to.index()));
+  add_row_of_rest(witness, need.kept.size());
+  return failed(CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
+                fmt::format("The program is safe only by buffering: a device must be able to have "
+                            "{} message{} under way that nobody receives yet.",
+                            *need.messages, *need.messages == 1 ? "" : "s"),
+                std::move(witness));
+}
+
+}  // namespace orrery

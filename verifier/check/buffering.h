@@ -1,0 +1,40 @@
+#pragma once
+
+// Whether a program with psend and precv ends if nothing is buffered, and else how much must be. It
+// is walked without time, each psend waiting until its precv is reached, whatever the ops' "entry".
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/schedule/lowered.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// A message that was kept for a device that had not reached its precv.
+struct Buffered {
+  OpId send;
+  LogicalId from;
+  LogicalId to;
+};
+
+struct BufferNeed {
+  /// The least k such that the program ends if each list of a device may have k messages that it
+  /// has sent and whose precv is not reached yet; empty if it ends for no k. A psend that finds no
+  /// place waits for its precv, or for a place.
+  std::optional<uint32_t> messages;
+  std::vector<Buffered> kept;  // in the order in which nothing else could go on
+};
+
+/// No psend's choice changes what another may do later: more that has happened never makes one
+/// wait. So buffering only where all is stuck gives the least number. Of started psends of one list
+/// the first ones are buffered.
+BufferNeed buffer_need(const Program& program, const Lowered& lowered);
+
+/// Whether the need is 0 (SENDS.UNBUFFERED); nothing without psend and precv. If not: the number,
+/// and the messages.
+std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered);
+
+}  // namespace orrery
