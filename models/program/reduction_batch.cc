@@ -39,7 +39,7 @@ BatchOutcome dot_general(BatchCall& call) {
   const std::optional<size_t> lhs = call.operand(0).dimension;
   const std::optional<size_t> rhs = call.operand(1).dimension;
   std::vector<Integers> lists = call.attributes().lists("dimension_numbers");
-  for (const size_t side : {0, 1})
+  for (const size_t side : {size_t{0}, size_t{1}})
     if (const std::optional<size_t> batch = call.operand(side).dimension)
       for (const size_t list : {side, side + 2})
         for (int64_t& dimension : lists[list])

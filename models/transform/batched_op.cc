@@ -20,8 +20,8 @@ UnusedNames::UnusedNames(const Program& program) {
 
 std::string UnusedNames::take(const std::string& name) {
   std::string free = name;
-  for (size_t count = 1; !names_.insert(free).second; ++count)
-    free = fmt::format("{}.{}", name, count);
+  for (size_t& count = tried_[name]; !names_.insert(free).second;)
+    free = fmt::format("{}.{}", name, ++count);
   return free;
 }
 

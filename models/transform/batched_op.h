@@ -2,6 +2,7 @@
 
 // The ops that do one op for a batch, before they are added to a program.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@ class UnusedNames {
 
  private:
   std::set<std::string, std::less<>> names_;
+  std::map<std::string, size_t, std::less<>> tried_;  // the numbers, by name
 };
 
 /// The batch of a program.

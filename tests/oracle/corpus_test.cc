@@ -75,6 +75,13 @@ TEST_CASE("jax corpus: every backward pass has the gradients of JAX") {
   CHECK(compared.by_bits + compared.within_bounds > 9 * compared.undecided);
 }
 
+TEST_CASE("jax corpus: every batched program has the results of jax.vmap") {
+  const std::vector<std::string> lines = all_lines("batches-");
+  CHECK(lines.size() >= 500);
+  const Compared compared = replay_all(lines).compared;
+  CHECK(compared.by_bits > 9 * compared.within_bounds);
+}
+
 /// Two devices: the sum 0.1 + 0.2 in f32, whose bits are 0x3e99999a.
 std::string sum_line(const std::string& comparison, const std::string& bits) {
   return R"({"numerics":"ieee","mesh":{"x":2},"arrays":{"a":["f32",[1],"3dcccccd3e4ccccd"]},"program":[)"

@@ -32,7 +32,9 @@ class Batch:
         return int(np.prod(list(self.mesh.values())))
 
     def transform(self) -> dict[str, Any]:
-        batch: dict[str, Any] = {"size": self.size} if self.axis is None else {"axis_name": self.axis}
+        batch: dict[str, Any] = {"size": self.size}
+        if self.axis:
+            batch["axis_name"] = self.axis
         batch["in_axes"] = self.in_axes
         batch["out_axes"] = {value.name: 0 for value in self.outputs}
         return {"batch": batch}

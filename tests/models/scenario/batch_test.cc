@@ -73,16 +73,16 @@ TEST_CASE("batch: an output has the batch first, unless out_axes says otherwise"
       R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "s", "op": "neg", "of": "r"}, )"
       R"({"id": "t", "op": "neg", "of": "c"}])";
   CHECK(made(with(program, R"("in_axes": {"a": 1})", R"(["r", "t"])")) ==
-        "r.batch.1 = neg(a): s32[2,3]{V:x}\n"
-        "r = transpose(r.batch.1): s32[3,2]{V:x}\n"
+        "r.batch = neg(a): s32[2,3]{V:x}\n"
+        "r = transpose(r.batch): s32[3,2]{V:x}\n"
         "s = neg(r): s32[3,2]{V:x}\n"
         "t = neg(c): s32[2]\n");
   CHECK(made(with(program, R"("in_axes": {"a": 1}, "out_axes": {"r": 1, "t": 1})",
                   R"(["r", "t"])")) ==
         "r = neg(a): s32[2,3]{V:x}\n"
         "s = neg(r): s32[2,3]{V:x}\n"
-        "t.batch.1 = neg(c): s32[2]\n"
-        "t = broadcast_in_dim(t.batch.1): s32[2,3]\n");
+        "t.batch = neg(c): s32[2]\n"
+        "t = broadcast_in_dim(t.batch): s32[2,3]\n");
 }
 
 // SEMANTICS of vmap: d - 1, where JAX has d + 1.
@@ -137,8 +137,9 @@ TEST_CASE("batch: a started collective starts, and what arranges its result foll
         "f = all_gather_start(f.batch): future s32[2,3,2]{V:x}\n"
         "w = neg(c): s32[2]\n"
         "r.batch = done(f): s32[2,3,2]{V:x}\n"
-        "r.batch.1 = transpose(r.batch): s32[3,2,2]{V:x}\n"
-        "r = reshape(r.batch.1): s32[6,2]{V:x}\n");
+        "r.batch.1 = reshape(r.batch): s32[1,2,3,2]{V:x}\n"
+        "r.batch.2 = transpose(r.batch.1): s32[1,3,2,2]{V:x}\n"
+        "r = reshape(r.batch.2): s32[6,2]{V:x}\n");
 }
 
 TEST_CASE("batch: where starts differ within the batch, each element has an op of its own") {
@@ -204,14 +205,14 @@ TEST_CASE("batch: transforms compose, in the order of the list") {
   CHECK(made(with(dot, R"([{"batch": {"size": 3, "in_axes": {"p": 0}}}, )" + vjp + "]",
                   R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
-        "q.bwd = dot_general(ct_r, p): f32[2]\n"
-        "ct_q = q.bwd\n");
+        "r.bwd = dot_general(ct_r, p): f32[2]\n"
+        "ct_q = r.bwd\n");
   // A gradient for each element.
   CHECK(made(with(dot, "[" + vjp + R"(, {"batch": {"in_axes": {"p": 0, "ct_r": 0}}}])",
                   R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
-        "q.bwd = dot_general(ct_r, p): f32[3,2]\n"
-        "ct_q = q.bwd\n");
+        "r.bwd = dot_general(ct_r, p): f32[3,2]\n"
+        "ct_q = r.bwd\n");
 }
 
 TEST_CASE("batch: two names, the first in the list inside") {
@@ -219,13 +220,15 @@ TEST_CASE("batch: two names, the first in the list inside") {
                   R"({"id": "s", "op": "axis_index", "axis_name": ["i", "j"]}])",
                   R"([{"batch": {"axis_name": "i", "in_axes": {"a": 0}}}, )"
                   R"({"batch": {"axis_name": "j", "in_axes": {"a": 1}}}])")) ==
-        "r.batch = reduce_sum(a): s32[2]{V:x}\n"
+        "r.batch = reduce_sum(a): s32[3]{V:x}\n"
         "r = reduce_sum(r.batch): s32[]{V:x}\n"
         "s.batch = iota(): s32[2]\n"
         "s.batch.1 = full(): s32[]\n"
         "s.batch.2 = mul(s.batch, s.batch.1): s32[2]\n"
         "s.batch.3 = iota(): s32[3]\n"
-        "s.batch.4 = broadcast_in_dim(s.batch.2): s32[2,3]\n");
+        "s.batch.4 = broadcast_in_dim(s.batch.2): s32[3,2]\n"
+        "s.batch.5 = broadcast_in_dim(s.batch.3): s32[3,2]\n"
+        "s = add(s.batch.4, s.batch.5): s32[3,2]\n");
 }
 
 TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
@@ -275,10 +278,12 @@ TEST_CASE("batch: requests that are refused") {
         "/transform/batch/in_axes/a: expected dimension 1 of \"a\" to be the size of the batch, 2, "
         "got s32[2,3]{V:x} on a device");
   CHECK(refused(R"("size": 0)") ==
-        "/transform/batch/size: expected the size of the batch from 1 to 9223372036854775807, got "
-        "0");
-  CHECK(refused(R"("in_axes": {"a": -1})") == "");
-  CHECK(refused(R"("in_axes": [0])") == "");
+        "/transform/batch/size: expected the size of the batch of at least 1, got 0");
+  CHECK(refused(R"("in_axes": {"a": -1})") ==
+        "/transform/batch/in_axes/a: expected a dimension or null of at least 0, got -1");
+  CHECK(refused(R"("in_axes": [0])") ==
+        "/transform/batch/in_axes: expected an object with a dimension or null for each name, got "
+        "a list");
   CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"q": 0})") ==
         "/transform/batch/out_axes/q: expected the result of an op, got \"q\"");
   CHECK(refused(R"("in_axes": {"a": 1}, "out_axes": {"c": 0})") ==
@@ -290,9 +295,14 @@ TEST_CASE("batch: requests that are refused") {
   CHECK(refused(R"("axis_name": "x", "in_axes": {"a": 1})") ==
         "/transform/batch/axis_name: expected a name that is no axis of the mesh (x), which does "
         "not have that of the batch, got \"x\"");
-  CHECK(refused(R"("axis_name": "i", "size": 1000000)") == "");
-  CHECK(error_of(with(neg, "[{}]")) == "");
-  CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) == "");
+  CHECK(
+      refused(R"("axis_name": "i", "size": 1000000)") ==
+      "/transform/batch/axis_name: expected at most 1048576 devices, got 2 times 1000000 (--limit "
+      "devices=N allows more)");
+  CHECK(error_of(with(neg, "[{}]")) ==
+        "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got none");
+  CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) ==
+        "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got several");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {
