@@ -93,6 +93,16 @@ void ProgramReader::read_program(DocumentNode list) {
   read_ops(list, scope);
 }
 
+void ProgramReader::read_more(DocumentNode list) {
+  devices_ = mesh_.devices();
+  ops_ = static_cast<int64_t>(builder_.size().ops);
+  device_ops_ = ops_ * devices_;
+  if (!is_list(list, "a list of ops", diagnostics_) || !fits(list, list.size(), 0))
+    return;
+  Scope scope;
+  read_ops(list, scope);
+}
+
 void ProgramReader::read_programs(DocumentNode list) {
   if (!is_list(list, "a list of programs", diagnostics_))
     return;

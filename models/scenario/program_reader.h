@@ -50,6 +50,9 @@ class ProgramReader {
   /// One list of ops for all devices.
   void read_program(DocumentNode list);
 
+  /// Ops after those that the builder has, of one list for all devices.
+  void read_more(DocumentNode list);
+
   /// Several: [{"on": {"stage": 0}, "do": [...]}, ...].
   void read_programs(DocumentNode list);
 

@@ -219,6 +219,7 @@ class ScenarioReader {
     const std::optional<DocumentNode> program = fields_.optional("program");
     const std::optional<DocumentNode> programs = fields_.optional("programs");
     const std::optional<DocumentNode> outputs = fields_.optional("outputs");
+    then_ = fields_.optional("then");
     if (!program && !programs)
       diagnostics_.add(fields_.object().origin(), "missing key \"program\" (or \"programs\")");
     if (program && programs)
@@ -230,6 +231,9 @@ class ScenarioReader {
     if (!read)
       return std::nullopt;
     std::vector<Transform> transforms = std::move(*read);
+    if (then_ && transforms.empty())
+      diagnostics_.add(then_->key_origin(),
+                       "expected \"transform\" too, after which these ops run");
     const std::optional<Written> written =
         written_program(*mesh, *arrays, transforms, limits_, diagnostics_);
     if (!written)
@@ -313,6 +317,12 @@ class ScenarioReader {
       return std::nullopt;
     ProgramBuilder builder(program.mesh, checks, diagnostics_);
     copy_program(program, builder);
+    if (then_) {
+      ProgramReader reader(program.mesh, builder, {}, limits_, LongLoops::WrittenOut, kept_,
+                           diagnostics_);
+      reader.read_more(*then_);
+      over_limits_ = reader.over_limits();
+    }
     for (const OutputReading& output : outputs_)
       builder.output(output.name, output.origin);
     builder.report_undefined();
@@ -354,6 +364,7 @@ class ScenarioReader {
   }
 
   Fields fields_;
+  std::optional<DocumentNode> then_;
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const LongLoops long_loops_;

@@ -245,6 +245,46 @@ TEST_CASE("vjp: what is refused") {
         "/transform/vjp: expected a program without loops, got \"l\"");
 }
 
+std::string with_then(const std::string& then, const std::string& transform) {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"w": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                 R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]}})";
+  small.program = R"([{"id": "r", "op": "neg", "of": "w"}])";
+  small.more = transform + R"("then": )" + then + R"(, "outputs": ["new"])";
+  return small.text();
+}
+
+const std::string kVjpOfW = R"("transform": {"vjp": {"of": "r", "with_respect_to": "w"}}, )";
+
+TEST_CASE("vjp: then has the ops after the backward pass, which read cotangents") {
+  const Scenario scenario = read_scenario(
+      "f", with_then(R"([{"id": "new", "op": "sub", "of": ["w", "ct_w"]}])", kVjpOfW));
+  const Program& program = scenario.program;
+  const Op& last = program.ops.back();
+  CHECK(program.ops.size() == 3);
+  CHECK(last.name == "new");
+  CHECK(program.value(last.operands[1]).name == "r.bwd");
+}
+
+TEST_CASE("vjp: then may have a loop, and is refused with the ops' own messages") {
+  const Scenario scenario = read_scenario(
+      "f",
+      with_then(R"([{"id": "new", "op": "fori_loop", "lower": 0, "upper": 3, )"
+                R"("carry": {"h": "w"}, "body": [{"id": "s", "op": "sub", "of": ["h", "ct_w"]}], )"
+                R"("yield": {"h": "s"}}, {"id": "end", "op": "neg", "of": "new.h"}])",
+                kVjpOfW));
+  CHECK(scenario.program.ops.size() == 6);
+  CHECK(error_of(with_then(R"([{"id": "new", "op": "sub", "of": ["w", "ct_v"]}])", kVjpOfW)) ==
+        "/then/0/of/1: expected the id of an array or of an earlier op, got \"ct_v\"; did you mean "
+        "\"ct_w\"?");
+  CHECK(error_of(with_then(R"([{"id": "r", "op": "neg", "of": "w"}])", kVjpOfW)) ==
+        "/then/0/id: expected an unused id, got \"r\"");
+  CHECK(error_of(with_then(R"({})", kVjpOfW)) == "/then: expected a list of ops, got an object");
+  CHECK(error_of(with_then(R"([{"id": "new", "op": "neg", "of": "w"}])", "")) ==
+        "/then: expected \"transform\" too, after which these ops run");
+}
+
 TEST_CASE("vjp: these ops of numbers have no backward rule") {
   std::string without;
   for (const OpRules& op : all_rules())
