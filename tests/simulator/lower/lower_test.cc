@@ -114,9 +114,9 @@ TEST_CASE("lower: each group of a site is one collective, and equal groups share
   CHECK(lowered.collectives[2].vertices == std::vector<VertexId>{VertexId(3), VertexId(1)});
   CHECK(lowered.choices.size() == 1);
   const SiteMembers& members = lowered.members[0];
-  CHECK(members.find(LogicalId(1))->collective == CollectiveId(2));
-  CHECK(members.find(LogicalId(1))->node == Node(1));
-  CHECK(members.find(LogicalId(4))->collective == CollectiveId(1));
+  CHECK(members.find(LogicalId(1), Side::Both)->collective == CollectiveId(2));
+  CHECK(members.find(LogicalId(1), Side::Both)->node == Node(1));
+  CHECK(members.find(LogicalId(4), Side::Both)->collective == CollectiveId(1));
 }
 
 TEST_CASE("lower: layers with equal collectives share schedules, groups and views") {
@@ -148,7 +148,7 @@ TEST_CASE("lower: layers with equal collectives share schedules, groups and view
   }
   CHECK(all[2].input.dims.begin() == all[0].input.dims.begin());
   CHECK(all[2].stream == StreamId(1));
-  CHECK(lowered.members[4].find(LogicalId(2))->collective == CollectiveId(9));
+  CHECK(lowered.members[4].find(LogicalId(2), Side::Both)->collective == CollectiveId(9));
 }
 
 TEST_CASE("lower: permutations share a schedule only where they are equal") {
@@ -182,8 +182,8 @@ TEST_CASE("lower: devices outside the meeting threads take no part") {
       .op("add", "b", {"a", "a"});
   const Lowered& lowered = rig.lower();
   REQUIRE(lowered.collectives.size() == 1);
-  CHECK(lowered.members[0].find(LogicalId(1)).has_value());
-  CHECK_FALSE(lowered.members[0].find(LogicalId(2)).has_value());
+  CHECK(lowered.members[0].find(LogicalId(1), Side::Both).has_value());
+  CHECK_FALSE(lowered.members[0].find(LogicalId(2), Side::Both).has_value());
   REQUIRE(lowered.tapes.size() == 2);
   CHECK(text(rig.program, lowered.tapes[1]) == "local b");
 }
