@@ -292,7 +292,7 @@ TEST_CASE("in switch: steps that wait for each other through the switch are name
   rig.lowered.collectives.front().schedule = &stuck;
   const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
   REQUIRE(!run.stop.finished());
-  const Check check = deadlock_free(rig.program, run.lowered, run.stop);
+  const Check check = deadlock_free(rig.program, rig.lowered, run.stop);
   CHECK(check.message ==
         "The schedule of \"r\" cannot end: its steps wait for each other, in a cycle of 3.");
   CHECK(check.witness ==
