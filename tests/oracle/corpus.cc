@@ -125,6 +125,8 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
                    {"outputs", Json::array()}};
   if (given.contains("transform"))
     scenario["transform"] = given.at("transform");
+  if (given.contains("then"))
+    scenario["then"] = given.at("then");
   if (numerics == Numerics::XlaCpu) {
     scenario["numerics"] = "xla-cpu";
     scenario["program"] = folding_by_one_shot(given.at("program"));

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "models/scenario/reader.h"
+#include "models/scenario/text_file.h"
 #include "tests/oracle/coverage.h"
 #include "tests/oracle/replay.h"
 #include "verifier/run.h"
@@ -80,6 +82,22 @@ TEST_CASE("jax corpus: every batched program has the results of jax.vmap") {
   CHECK(lines.size() >= 500);
   const Compared compared = replay_all(lines).compared;
   CHECK(compared.by_bits > 9 * compared.within_bounds);
+}
+
+/// The ops, the transform and what follows of a scenario or of a corpus line.
+nlohmann::json step_of(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, true, true);
+  return {json.at("program"), json.at("transform"), json.at("then")};
+}
+
+TEST_CASE("jax corpus: the training step of a small block has the values of JAX") {
+  const std::vector<std::string> lines = all_lines("train-step");
+  REQUIRE(lines.size() == 1);
+  const std::string folder = ORRERY_SOURCE_ROOT "/scenarios/";
+  CHECK(step_of(lines[0]) == step_of(load_text(folder + "llama3-small-train-step.json", Limits())));
+  const Compared compared = replay_all(lines).compared;
+  // In f64 the bounds of an op far back are still small beside its values.
+  CHECK(compared.within_bounds > 9 * compared.undecided);
 }
 
 /// Two devices: the sum 0.1 + 0.2 in f32, whose bits are 0x3e99999a.
