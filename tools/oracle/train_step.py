@@ -85,10 +85,8 @@ def norm(o: Ops, name: str, x: str, gain: str) -> None:
     rows, hidden = o.size.half, o.size.hidden
     o.add(f"{name}.square", "mul", [x, x])
     o.add(f"{name}.sum", "reduce_sum", f"{name}.square", axes=[1])
-    o.spread(f"{name}.share", "one_hidden", [rows], [])
-    o.add(f"{name}.mean", "mul", [f"{name}.sum", f"{name}.share"])
-    o.spread(f"{name}.eps", "eps", [rows], [])
-    o.add(f"{name}.shifted", "add", [f"{name}.mean", f"{name}.eps"])
+    o.add(f"{name}.mean", "mul", [f"{name}.sum", "one_hidden"])
+    o.add(f"{name}.shifted", "add", [f"{name}.mean", "eps"])
     o.add(f"{name}.rsqrt", "rsqrt", f"{name}.shifted")
     o.spread(f"{name}.scale", f"{name}.rsqrt", [rows, hidden], [0])
     o.add(f"{name}.unit", "mul", [x, f"{name}.scale"])
@@ -124,11 +122,8 @@ def attention(o: Ops) -> None:
     s = o.size
     shape = [s.tokens, s.own_heads, s.tokens]
     o.add("scores", "dot_general", ["q", "k"], dimension_numbers=[[[2], [1]], [[], []]])
-    o.add("p.query", "iota", dtype="s32", shape=shape, dimension=0)
-    o.add("p.key", "iota", dtype="s32", shape=shape, dimension=2)
-    o.add("p.seen", "ge", ["p.query", "p.key"])
-    o.spread("p.scale", "one_sqrt_head", shape, [])
-    o.add("p.scaled", "mul", ["scores", "p.scale"])
+    o.add("p.scaled", "mul", ["scores", "one_sqrt_head"])
+    o.spread("p.seen", "seen", shape, [0, 2])
     o.spread("p.never", "never", shape, [])
     o.add("p.masked", "select_n", ["p.seen", "p.never", "p.scaled"])
     o.add("p.most", "reduce_max", "p.masked", axes=[2])
@@ -162,8 +157,7 @@ def forward(size: Size) -> list[Op | str]:
     o.add("token", "iota", dtype=angle, shape=[s.tokens, s.pairs], dimension=0)
     o.add("pair", "iota", dtype=angle, shape=[s.tokens, s.pairs], dimension=1)
     o.full("log_base", -math.log(500000) / s.pairs, angle)
-    o.spread("log_base_all", "log_base", [s.tokens, s.pairs], [])
-    o.add("log_frequency", "mul", ["pair", "log_base_all"])
+    o.add("log_frequency", "mul", ["pair", "log_base"])
     o.add("frequency", "exp", "log_frequency")
     o.add("angle", "mul", ["token", "frequency"])
     for function in ("cos", "sin"):
@@ -172,6 +166,10 @@ def forward(size: Size) -> list[Op | str]:
         else:
             o.add(f"{function}_wide", function, "angle")
             o.add(function, "convert_element_type", f"{function}_wide", new_dtype=size.dtype)
+    o.say("A token sees those before it, and itself.")
+    for name, dimension in (("query", 0), ("key", 1)):
+        o.add(name, "iota", dtype="s32", shape=[s.tokens, s.tokens], dimension=dimension)
+    o.add("seen", "ge", ["query", "key"])
     o.say(
         f"Each device holds {s.own_tokens} tokens. Both halves of them are worked on in turn, so that the collective of\n"
         "one half runs behind the matmuls of the other."
@@ -239,10 +237,6 @@ def shapes(s: Size) -> dict[str, tuple[list[int], list[str | None]]]:
     }
 
 
-def local_shape(shape: list[int], spec: list[str | None]) -> list[int]:
-    return [extent // DEVICES if axis else extent for extent, axis in zip(shape, spec)]
-
-
 def optimizer(s: Size) -> list[Op | str]:
     """Momentum, kept in f32."""
     o = Ops(s)
@@ -250,16 +244,13 @@ def optimizer(s: Size) -> list[Op | str]:
     o.full("rate", 2.0**-10, wide)
     o.full("decay", 0.875, wide)
     for name in (*GAINS, *WEIGHTS):
-        shape = local_shape(*shapes(s)[name])
         gradient, weight = f"ct_{name}", name
         if wide != s.dtype:
             gradient = o.add(f"{name}.gradient", "convert_element_type", gradient, new_dtype=wide)
             weight = o.add(f"{name}.wide", "convert_element_type", name, new_dtype=wide)
-        o.spread(f"{name}.decay", "decay", shape, [])
-        o.add(f"{name}.decayed", "mul", [f"momentum_{name}", f"{name}.decay"], donate=f"momentum_{name}")
+        o.add(f"{name}.decayed", "mul", [f"momentum_{name}", "decay"], donate=f"momentum_{name}")
         o.add(f"new_momentum_{name}", "add", [f"{name}.decayed", gradient])
-        o.spread(f"{name}.rate", "rate", shape, [])
-        o.add(f"{name}.step", "mul", [f"new_momentum_{name}", f"{name}.rate"])
+        o.add(f"{name}.step", "mul", [f"new_momentum_{name}", "rate"])
         new = o.add(f"{name}.moved" if wide != s.dtype else f"new_{name}", "sub", [weight, f"{name}.step"])
         if wide != s.dtype:
             o.add(f"new_{name}", "convert_element_type", new, new_dtype=s.dtype)
