@@ -134,7 +134,8 @@ TEST_CASE("bad input: a scenario and its keys") {
       {"a key of something else", Small{.more = R"("colour": "red")"}.text(),
        "bad.json:6:1: /colour: unknown key \"colour\"; expected one of \"orrery\", "
        "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"arrays\", "
-       "\"check_types\", \"program\", \"programs\", \"outputs\", \"transform\", \"numerics\", "
+       "\"check_types\", \"program\", \"programs\", \"outputs\", \"then\", \"transform\", "
+       "\"numerics\", "
        "\"expect\", \"faults\""},
       {"two ways to give one thing", Small{.more = R"("programs": [])"}.text(),
        "bad.json:6:1: /programs: expected \"program\" or \"programs\", got both"},
