@@ -67,8 +67,8 @@ inline FloatFormat float_format(Dtype dtype) {
   }
 }
 
-/// By which absolute errors are multiplied: the distance of complex numbers is at most the sum of the
-/// errors of both parts.
+/// By which absolute errors are multiplied: the distance of complex numbers is at most the sum of
+/// the errors of both parts.
 inline double parts_of(Dtype dtype) {
   return is_complex(dtype) ? 2 : 1;
 }
