@@ -1,4 +1,5 @@
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -23,6 +24,25 @@ TEST_CASE("docs/scenario.md: every example is read, runs and holds") {
 
 TEST_CASE("docs/ops.md: matches the rules; tools/update_golden writes it") {
   CHECK(text_of("docs/ops.md") == op_reference());
+}
+
+/// The values of all keys "op" in it.
+void add_ops(const Json& json, std::set<std::string>& ops) {
+  if (json.is_object() && json.contains("op"))
+    ops.insert(json.at("op").get<std::string>());
+  for (const Json& inner : json)
+    if (inner.is_structured())
+      add_ops(inner, ops);
+}
+
+TEST_CASE("scenarios: there is one with each op") {
+  std::set<std::string> used;
+  for (const std::string& path : scenario_paths())
+    add_ops(json_of(text_of(path)), used);
+  for (const OpRules& op : all_rules()) {
+    CAPTURE(op.name);
+    CHECK((used.contains(std::string(op.name)) || used.contains(op_name(op.kind, Issue::Start))));
+  }
 }
 
 TEST_CASE("op reference: every parameter is described") {
