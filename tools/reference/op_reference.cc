@@ -50,6 +50,42 @@ std::string row(const Parameter& parameter) {
                      cell(std::string(parameter_summary(parameter.name))));
 }
 
+/// Each was seen in JAX 0.10.2, or is in its source, and each of ours has a test.
+constexpr std::string_view kDifferences =
+    "\n## Where JAX differs\n\n"
+    "| | JAX 0.10.2 | here |\n"
+    "|---|---|---|\n"
+    "| `pmean`, groups of unequal sizes | divides by the size of the first group, in every group | "
+    "divides by the group's own size |\n"
+    "| `psum` of a constant, groups of unequal sizes | multiplies by the size of the first group, "
+    "in every group | adds over each group |\n"
+    "| `pmean` of pred over no axes | f64 | f32, as over any axes |\n"
+    "| `pmax`, `pmin` with groups, states checked | the result is invarying over the axis, though "
+    "groups differ | it stays varying |\n"
+    "| `axis_index_groups` that leave ranks out | not refused for all ops | refused |\n"
+    "| `ppermute`, `pshuffle`, `psend`, `precv` over axes in another order than the mesh's | ranks "
+    "are sorted by device, so they differ from those of other collectives | refused |\n"
+    "| an index in `perm` that is no rank | negative ones count from the end, others fail late | "
+    "refused |\n"
+    "| `precv`, `ragged_all_to_all` | the result has the states of the shape or of `output` alone "
+    "| it varies over what any operand varies over |\n"
+    "| `unreduced_psum`, casts and `all_gather_reduced` over several axes | accepts an operand of "
+    "which one axis has the state | every axis must have it |\n"
+    "| NaN and zeros in `pmax`, `pmin` on the CPU | NaN is passed over, the first of -0 and +0 "
+    "stays | IEEE 754: NaN wins, -0 < +0; with `\"numerics\": \"xla-cpu\"` as JAX |\n"
+    "| `max`, `min`, comparisons of complex numbers | by the real part, then the imaginary part | "
+    "refused |\n"
+    "| `sqrt` of -1 - 0i | i | -i, as in C and NumPy |\n"
+    "| the transpose of an untiled `all_to_all` with `split_axis` other than `concat_axis` | a "
+    "cotangent of the wrong shape | `all_to_all` with both exchanged |\n"
+    "| the gradient of `pbroadcast` | TypeError | the sum of the cotangents, at the source |\n"
+    "| an untiled `psum_scatter` of a batch whose dimension is after `scatter_dimension` | the "
+    "batch is along another dimension of the result | along the dimension before |\n"
+    "| a `ppermute` over the batched axis that has no pair for some rank | refused, or takes the "
+    "place of rank 0 | zeros there |\n"
+    "| a started collective in a batch or a gradient | refused | as its sync op |\n"
+    "| a future that no `done` reads, or two | accepted by the tracer | refused |\n";
+
 constexpr std::string_view kTableHead =
     "| parameter | what | given | meaning |\n|---|---|---|---|\n";
 
@@ -94,8 +130,8 @@ std::string op_reference() {
   }
   const std::string loop = fmt::format("\n## Loops\n\n### {}\n\n{}. Its keys are in {}.\n", kLoopOp,
                                        kLoopSummary, "[scenario.md](scenario.md#loops)");
-  return fmt::format("{}\n{}{}{}{}\n{}{}{}", kHead, kCollectives, kTableHead, common, collectives,
-                     kLocals, locals, loop);
+  return fmt::format("{}\n{}{}{}{}\n{}{}{}{}", kHead, kCollectives, kTableHead, common, collectives,
+                     kLocals, locals, loop, kDifferences);
 }
 
 }  // namespace orrery
