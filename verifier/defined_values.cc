@@ -62,7 +62,9 @@ std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> va
   for (const OpId first : needed) {
     for (const OpId each : together(program, first))
       for (const ValueId operand : program.op(each).operands)
-        if (const auto made = maker.find(operand); made != maker.end()) {
+        // A token has no value to wait for, and may come from the other half of a transfer.
+        if (const auto made = maker.find(operand);
+            made != maker.end() && !program.value(operand).type.token) {
           ++waits_for[first];
           awaited_by[together(program, made->second).front()].push_back(first);
         }
@@ -131,10 +133,11 @@ void DefinedValues::run(OpId id) {
 
 void DefinedValues::run_local(OpId id) {
   const Op& op = program_.op(id);
+  const Tensor token(Dtype::Pred, Shape({0}));
   for (const LogicalId device : program_.thread(thread_of_[id.index()]).devices) {
     std::vector<const Tensor*> operands;
     for (const ValueId operand : op.operands)
-      operands.push_back(&at(operand, device));
+      operands.push_back(program_.value(operand).type.token ? &token : &at(operand, device));
     std::vector<Tensor> results = evaluate_local(program_, op, operands, device);
     for (size_t r = 0; r < results.size(); ++r)
       known(op.results[r])[device.index()] = std::move(results[r]);

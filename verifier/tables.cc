@@ -100,19 +100,47 @@ class TableStage {
     std::vector<ValueId> wanted;
     for (const SiteId site : sites_)
       if (reasons_.count(site) == 0)
-        for (const OpId op : program_.site(site).ops)
-          wanted.insert(wanted.end(), tables_among(program_.op(op)).begin(),
-                        tables_among(program_.op(op)).end());
+        add_tables(site, wanted);
     behind_ = ops_behind(program_, wanted);
-    if (const std::optional<std::string> why = too_much())
-      for (const SiteId site : sites_)
-        reasons_.emplace(site, *why);
+    if (reason_behind(behind_))
+      find_reasons_one_by_one();
   }
 
-  std::optional<std::string> too_much() const {
-    if (leaves_out_iterations(program_) && has_op_of_loop(program_, behind_))
+  /// Each site has its own reason, which may be that of a site before.
+  void find_reasons_one_by_one() {
+    for (size_t before = sites_.size() + 1; before != reasons_.size();) {
+      before = reasons_.size();
+      std::vector<ValueId> wanted;
+      for (const SiteId site : sites_) {
+        if (reasons_.count(site) != 0)
+          continue;
+        std::vector<ValueId> with_site = wanted;
+        add_tables(site, with_site);
+        std::vector<OpId> behind = ops_behind(program_, with_site);
+        if (const std::optional<std::string> why = reason_behind(behind))
+          reasons_.emplace(site, *why);
+        else
+          wanted = std::move(with_site);
+      }
+      behind_ = ops_behind(program_, wanted);
+    }
+  }
+
+  void add_tables(SiteId site, std::vector<ValueId>& values) const {
+    for (const OpId op : program_.site(site).ops)
+      values.insert(values.end(), tables_among(program_.op(op)).begin(),
+                    tables_among(program_.op(op)).end());
+  }
+
+  /// Why tables that depend on these ops are not computed.
+  std::optional<std::string> reason_behind(const std::vector<OpId>& ops) const {
+    for (const OpId op : ops)
+      if (const auto& site = program_.op(op).site; site && reasons_.count(*site) != 0)
+        return fmt::format("they depend on {}, the sizes of whose slices are assumed",
+                           quoted(op_of(*site).name));
+    if (leaves_out_iterations(program_) && has_op_of_loop(program_, ops))
       return "they depend on a loop of which iterations are left out";
-    const Int128 bytes = bytes_of(program_, behind_);
+    const Int128 bytes = bytes_of(program_, ops);
     const Bytes budget =
         options_.data == Data::On ? Bytes(options_.limits.data) : options_.data_budget;
     if (bytes <= budget.count())

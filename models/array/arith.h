@@ -6,20 +6,23 @@
 // Relies on: IEEE 754 float and double, rounding to nearest even, no flush to zero, and no fused
 // multiply-add (-ffp-contract=off; nvcc: --fmad=false).
 //
-// Rules: - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign,
-// no payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000). -
-// Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all bits
-// set, as XLA has it, and the smallest by -1 gives the smallest. - Floats narrower than f32 compute
-// in f32, and each operation rounds to nearest even. For +, -, * and / that is the correctly
-// rounded result. - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing
-// is equal to NaN, less or greater; -0 equals +0. - Conversion to a float rounds once, to nearest
-// even; what is too large becomes infinite, or NaN in f8e4m3fn, which has no infinity (as in
-// ml_dtypes and XLA). Float to integer truncates toward zero, saturates, and makes 0 of NaN.
-// Integer to integer wraps. To pred: whether it is not zero (NaN is not). To the same type: the
-// same bits. - A complex number is two floats, and NaN where one of them is. Sums are of its parts.
-// (a + bi)(c + di) is (ac - bd) + (ad + bc)i, every product and every sum rounded. There is no
-// order. It converts to a real type by its real part, as in JAX, and a real number to it with an
-// imaginary part of +0. The quotient is in transcendental.h.
+// Rules:
+//  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
+//    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
+//  - Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all
+//    bits set, as XLA has it, and the smallest by -1 gives the smallest.
+//  - Floats narrower than f32 compute in f32, and each operation rounds to nearest even. That is
+//    the correctly rounded sum, difference, product and quotient.
+//  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing is equal to
+//    NaN, less or greater; -0 equals +0.
+//  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite, or NaN
+//    in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to integer truncates
+//    toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To pred: whether it is
+//    not zero (NaN is not). To the same type: the same bits.
+//  - A complex number is two floats, and NaN where one of them is. Sums are of its parts. The
+//    product of a + bi and c + di is (ac - bd) + (ad + bc)i, every product and sum rounded. There
+//    is no order. It converts to a real type by its real part, as in JAX, and a real number to it
+//    with an imaginary part of +0. The quotient is in complex_functions.h.
 
 #include <stdint.h>
 

@@ -233,51 +233,52 @@ std::vector<OpRules> elementwise_rules() {
   constexpr TypeRule kOrdered = alike<Takes::Ordered, Linearity::Nonlinear>;
   constexpr TypeRule kEqual = comparison<Takes::Any>;
   constexpr TypeRule kLess = comparison<Takes::Ordered>;
-  return {elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
-          elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
-          elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
-          elementwise_op<Binary::Div>(
-              Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
-          elementwise_op<Binary::Max>(Max, "max",
-                                      "elementwise maximum; NaN wins, of pred it is or. Complex "
-                                      "numbers have no order, although JAX gives them one",
-                                      kOrdered),
-          elementwise_op<Binary::Min>(Min, "min",
-                                      "elementwise minimum; NaN wins, of pred it is and. Complex "
-                                      "numbers have no order, although JAX gives them one",
-                                      kOrdered),
-          elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
-          elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kInexact),
-          elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kInexact),
-          elementwise_op<Unary::Sqrt>(
-              Sqrt, "sqrt",
-              "elementwise square root; that of -1 - 0i is -i, as in C and NumPy, and i in JAX",
-              kInexact),
-          elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kInexact),
-          elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
-                                          kInexact),
-          elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kInexact),
-          elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kInexact),
-          elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", kEqual),
-          elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", kEqual),
-          elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", kLess),
-          elementwise_op<Comparison::Le>(Le, "le", "whether those of the first are less or equal",
-                                         kLess),
-          elementwise_op<Comparison::Gt>(Gt, "gt", "whether those of the first are greater", kLess),
-          elementwise_op<Comparison::Ge>(Ge, "ge",
-                                         "whether those of the first are greater or equal", kLess),
-          selection(),
-          conversion(),
-          of_complex<real_part>(Real, "real", "the real part of each element, a float", 1, part),
-          of_complex<imaginary_part>(Imag, "imag", "the imaginary part of each element, a float", 1,
-                                     part),
-          of_complex<conjugated>(Conj, "conj",
-                                 "the complex conjugate of each element; of floats too, as complex "
-                                 "numbers",
-                                 1, conj),
-          of_complex<of_parts>(
-              Complex, "complex",
-              "complex numbers of real and of imaginary parts, both f32 or both f64", 2, complex)};
+  return {
+      elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
+      elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
+      elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
+      elementwise_op<Binary::Div>(
+          Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
+      elementwise_op<Binary::Max>(Max, "max",
+                                  "elementwise maximum; NaN wins, of pred it is or. Complex "
+                                  "numbers are refused, having no order, although JAX orders them",
+                                  kOrdered),
+      elementwise_op<Binary::Min>(Min, "min",
+                                  "elementwise minimum; NaN wins, of pred it is and. Complex "
+                                  "numbers are refused, having no order, although JAX orders them",
+                                  kOrdered),
+      elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
+      elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kInexact),
+      elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kInexact),
+      elementwise_op<Unary::Sqrt>(
+          Sqrt, "sqrt",
+          "elementwise square root; that of -1 - 0i is -i, as in C and NumPy, and i in JAX",
+          kInexact),
+      elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kInexact),
+      elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
+                                      kInexact),
+      elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kInexact),
+      elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kInexact),
+      elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", kEqual),
+      elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", kEqual),
+      elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", kLess),
+      elementwise_op<Comparison::Le>(Le, "le", "whether those of the first are less or equal",
+                                     kLess),
+      elementwise_op<Comparison::Gt>(Gt, "gt", "whether those of the first are greater", kLess),
+      elementwise_op<Comparison::Ge>(Ge, "ge", "whether those of the first are greater or equal",
+                                     kLess),
+      selection(),
+      conversion(),
+      of_complex<real_part>(Real, "real", "the real part of each element, a float", 1, part),
+      of_complex<imaginary_part>(Imag, "imag", "the imaginary part of each element, a float", 1,
+                                 part),
+      of_complex<conjugated>(Conj, "conj",
+                             "the complex conjugate of each element; of floats too, as complex "
+                             "numbers",
+                             1, conj),
+      of_complex<of_parts>(Complex, "complex",
+                           "complex numbers of real and of imaginary parts, both f32 or both f64",
+                           2, complex)};
 }
 
 }  // namespace orrery

@@ -153,13 +153,26 @@ void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meet
                       text(dtype, shape)));
     return;
   }
-  const ValueType& ours = program_.value(op.operands.front()).type;
+  if (side_of(op) == Side::Both) {
+    for (size_t k = 0; k < op.operands.size(); ++k)
+      match_operand(op, program_.value(other.operands[k]).type, k, request, meeting, other, "has");
+    return;
+  }
+  match_operand(op, theirs, 0, request, meeting, other,
+                side_of(other) == Side::Receives ? "receives" : "has");
+}
+
+void SiteBuilder::match_operand(const Op& op, const ValueType& theirs, size_t operand,
+                                const OpRequest& request, const Meeting& meeting, const Op& other,
+                                std::string_view does) {
+  const auto text = [](const ValueType& type) {
+    return std::string(name(type.dtype)) + type.shape.text();
+  };
+  const ValueType& ours = program_.value(op.operands[operand]).type;
   if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
     diagnostics_.add(request.key_origin("of"),
                      fmt::format("expected an operand of {} at site \"{}\", as \"{}\" {}, got {}",
-                                 text(theirs.dtype, theirs.shape), meeting.site.name, other.name,
-                                 side_of(other) == Side::Receives ? "receives" : "has",
-                                 text(ours.dtype, ours.shape)));
+                                 text(theirs), meeting.site.name, other.name, does, text(ours)));
 }
 
 void SiteBuilder::refuse(std::string_view name) {

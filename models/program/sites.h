@@ -55,6 +55,9 @@ class SiteBuilder {
   std::optional<SiteId> sent_at(const Op& op) const;
   void match(const Op& op, const OpRequest& request, Meeting& meeting);
   void match_types(const Op& op, const OpRequest& request, const Meeting& meeting, const Op& other);
+  void match_operand(const Op& op, const ValueType& theirs, size_t operand,
+                     const OpRequest& request, const Meeting& meeting, const Op& other,
+                     std::string_view does);
   void find_transfers(Meeting& meeting);
   void find_groups(Meeting& meeting, const Attributes& attributes);
   bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices,

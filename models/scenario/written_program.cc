@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/overloaded.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/array_states.h"
 #include "models/scenario/syntax.h"
 
@@ -44,6 +45,14 @@ class WrittenReader {
  private:
   bool undo_batch(BatchRequest& request) {
     const size_t before = diagnostics_.size();
+    std::vector<std::string_view> arrays;
+    for (const auto& [array, type] : types_)
+      arrays.push_back(array);
+    for (const auto& [name, dimension] : request.in_axes)
+      if (diagnostics_.empty() && !types_.contains(name.name))
+        diagnostics_.add(name.origin,
+                         fmt::format("expected the name of an array, got {}{}",
+                                     in_quotes(name.name), did_you_mean(name.name, arrays)));
     for (const auto& [name, dimension] : request.in_axes)
       if (const auto found = types_.find(name.name); found != types_.end() && dimension)
         undo_array(name, *dimension, found->second, request);

@@ -14,6 +14,7 @@ BatchWalk::BatchWalk(const BatchOf& batch, ProgramBuilder& builder)
     : batch_(batch),
       builder_(builder),
       names_(batch.program),
+      futures_(batch.program),
       dimensions_(batch.program.values.size()) {}
 
 Batched BatchWalk::batched(ValueId value) const {
@@ -91,6 +92,8 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   if (const auto* error = std::get_if<std::string>(&outcome))
     return fmt::format("{}: {}", name, *error);
   auto results = std::get<std::vector<Batched>>(std::move(outcome));
+  if (op.issue == Issue::Start && call.changes() && !futures_.result(op))
+    return fmt::format("{}: its done is not in the program that is batched", name);
   if (op.issue == Issue::Start) {
     if (std::optional<BatchedOp::Started> started = call.take_started()) {
       const ValueId future = op.results.front();

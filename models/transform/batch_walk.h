@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/program/builder.h"
+#include "models/program/futures.h"
 #include "models/program/program.h"
 #include "models/transform/batched_op.h"
 
@@ -55,6 +56,7 @@ class BatchWalk {
   const BatchOf batch_;
   ProgramBuilder& builder_;
   UnusedNames names_;
+  const Futures futures_;
   std::vector<std::optional<size_t>> dimensions_;  // by value
   std::map<ValueId, Awaited> awaited_;             // by future
 };

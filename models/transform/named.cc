@@ -69,8 +69,11 @@ std::vector<bool> dependents(const Program& program, const std::vector<ValueId>&
   for (const Op& op : program.ops)
     if (std::any_of(op.operands.begin(), op.operands.end(),
                     [&](ValueId operand) { return depends[operand.index()]; }))
-      for (const ValueId result : op.results)
-        depends[result.index()] = has_cotangent(program.value(result).type.dtype, what);
+      for (const ValueId result : op.results) {
+        const ValueType& type = program.value(result).type;
+        // A token leads to what its psend sent.
+        depends[result.index()] = type.token || has_cotangent(type.dtype, what);
+      }
   return depends;
 }
 

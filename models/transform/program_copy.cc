@@ -44,11 +44,11 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
   if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices())
     return true;
-  diagnostics.add(
-      origin, fmt::format("expected one program on all {} devices, got {}", program.mesh.devices(),
-                          program.threads.size() == 1
-                              ? fmt::format("one on {}", program.threads[0].devices.size())
-                              : fmt::format("{} programs", program.threads.size())));
+  diagnostics.add(origin,
+                  fmt::format("expected one program on all devices, got {}",
+                              program.threads.size() == 1
+                                  ? fmt::format("one on {}", program.threads[0].devices.size())
+                                  : fmt::format("{} programs", program.threads.size())));
   return false;
 }
 

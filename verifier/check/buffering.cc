@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/loops.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/program_walk.h"
@@ -16,7 +17,8 @@ namespace orrery {
 
 namespace {
 
-/// Another schedule, in which a sender waits until its receiver has entered.
+/// Another schedule, in which a sender waits until its receiver has entered, and for nothing else:
+/// what is kept for a receiver is kept whole, however many pieces it has.
 class Unbuffered final : public Schedule {
  public:
   explicit Unbuffered(const Schedule& schedule) : schedule_(schedule), extent_(schedule.extent()) {
@@ -29,9 +31,7 @@ class Unbuffered final : public Schedule {
   }
   Step step(StepRef ref) const override { return schedule_.step(ref); }
   StepRef peer(StepRef ref, Half half) const override { return schedule_.peer(ref, half); }
-  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
-    return schedule_.takes_slot_of(ref);
-  }
+  std::optional<StepRef> takes_slot_of(StepRef) const override { return std::nullopt; }
 
  private:
   const Schedule& schedule_;
@@ -104,20 +104,20 @@ class Need {
     return waiting;
   }
 
-  /// Lets the first of these sends go on whose list has fewer messages kept than are allowed.
+  /// Lets the first of these sends go on whose device has fewer messages kept than are allowed.
   /// Whether there was one.
   bool keep(const std::vector<CollectiveId>& waiting, uint32_t allowed,
             std::vector<Buffered>& kept) {
     for (const CollectiveId id : waiting) {
-      std::vector<CollectiveId>& of_list = kept_of_[end_of(id, kSender).list];
-      std::erase_if(of_list, [&](CollectiveId earlier) {
+      const Collective& collective = lowered_.collective(id);
+      std::vector<CollectiveId>& of_device = kept_of_[collective.members[kSender]];
+      std::erase_if(of_device, [&](CollectiveId earlier) {
         const EnterRef receiver = end_of(earlier, kReceiver);
         return walk_.progress().happened(receiver.list, {MomentKind::Entered, receiver.enter});
       });
-      if (of_list.size() >= allowed)
+      if (of_device.size() >= allowed)
         continue;
-      of_list.push_back(id);
-      const Collective& collective = lowered_.collective(id);
+      of_device.push_back(id);
       kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],
                       collective.members[kReceiver]});
       walk_.let_send_to(id, Node(kReceiver));
@@ -129,7 +129,7 @@ class Need {
   const Lowered& lowered_;
   const UnbufferedSchedules schedules_;
   NoVisitor visitor_;
-  std::map<ListId, std::vector<CollectiveId>> kept_of_;
+  std::map<LogicalId, std::vector<CollectiveId>> kept_of_;
   ProgramWalk<NoVisitor, WithUnbuffered> walk_;
 };
 
@@ -160,8 +160,9 @@ std::optional<Check> sends_unbuffered(const Program& program, const Lowered& low
   add_row_of_rest(witness, need.kept.size());
   return failed(CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
                 fmt::format("The program is safe only by buffering: a device must be able to have "
-                            "{} message{} under way that nobody receives yet.",
-                            *need.messages, *need.messages == 1 ? "" : "s"),
+                            "{}{} message{} under way that nobody receives yet.",
+                            leaves_out_iterations(program) ? "at least " : "", *need.messages,
+                            *need.messages == 1 ? "" : "s"),
                 std::move(witness));
 }
 

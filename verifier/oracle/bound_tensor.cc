@@ -21,8 +21,22 @@ Tensor magnitudes(const Tensor& x) {
 }
 
 Tensor distances(const Tensor& x, const Tensor& y) {
-  const Dtype wide = is_complex(x.dtype()) ? Dtype::C128 : Dtype::F64;
-  return magnitudes(elementwise(Binary::Sub, convert(x, wide), convert(y, wide)));
+  const bool complex = is_complex(x.dtype());
+  const Dtype wide = complex ? Dtype::C128 : Dtype::F64;
+  const Tensor a = convert(x, wide);
+  const Tensor b = convert(y, wide);
+  Tensor apart = elementwise(Binary::Sub, a, b);
+  const size_t parts = complex ? 2 : 1;
+  const std::span<const double> of_a = a.as<double>();
+  const std::span<const double> of_b = b.as<double>();
+  const std::span<double> difference = apart.as<double>();
+  for (size_t i = 0; i < difference.size(); ++i) {
+    const double p = of_a[x.shape().rank() == 0 ? i % parts : i];
+    const double q = of_b[y.shape().rank() == 0 ? i % parts : i];
+    if (p == q || (std::isnan(p) && std::isnan(q)))
+      difference[i] = 0;
+  }
+  return magnitudes(apart);
 }
 
 }  // namespace orrery

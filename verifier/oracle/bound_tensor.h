@@ -41,7 +41,8 @@ inline double element(const Tensor& tensor, size_t i) {
 /// finite where a part is not.
 Tensor magnitudes(const Tensor& x);
 
-/// |x - y| of each pair, as f64. Of one dtype and one shape, or one is a scalar.
+/// |x - y| of each pair, as f64; parts that are the same, also infinite or NaN, are 0 apart. Of one
+/// dtype and one shape, or one is a scalar.
 Tensor distances(const Tensor& x, const Tensor& y);
 
 }  // namespace orrery

@@ -422,7 +422,8 @@ TEST_CASE("complex: a row that take fills is NaN + 0i, as in JAX") {
 
 TEST_CASE("complex: a mean divides both parts") {
   const Tensor sum = complex_numbers(Dtype::C64, {{3, -6}});
-  CHECK(leave(Leaving::Mean, {Dtype::C64}, Tensor(sum).take_bytes(), Dtype::C64, {1}, 3) ==
+  const Folding held{{Dtype::C64}};
+  CHECK(leave(Leaving::Mean, held, Tensor(sum).take_bytes(), Dtype::C64, {1}, 3) ==
         complex_numbers(Dtype::C64, {{1, -2}}));
 }
 
