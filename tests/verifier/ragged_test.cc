@@ -535,5 +535,60 @@ TEST_CASE("ragged: tables may come from other ragged exchanges, and from other p
   CHECK(run_parts(parts).broken() == Names{});
 }
 
+TEST_CASE("ragged: tables that depend on assumed sizes are not computed") {
+  // Every rank keeps row 0 of what t gives, whose sizes are assumed.
+  ScenarioParts parts = example();
+  const auto with = [&](const std::string& more) {
+    parts.program = fmt::format(
+        R"([{{"id": "t", "op": "ragged_all_to_all", "axis_name": "x", "assume_sizes": [[0]],
+              "of": ["send_sizes", "recv_sizes", "input_offsets", "send_sizes", "output_offsets",
+                     "recv_sizes"]}},
+            {{"id": "r", "op": "ragged_all_to_all", "axis_name": "x"{},
+              "of": ["operand", "output", "input_offsets", "send_sizes", "output_offsets", "t"]}}])",
+        more);
+    return parts;
+  };
+  RunOptions off;
+  off.data = Data::Off;
+  CHECK(refusal(with(""), off) ==
+        "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: they "
+        "depend on \"t\", the sizes of whose slices are assumed");
+  CHECK(has_label(run_parts(with(R"(, "assume_sizes": [[1]])"), off).report,
+                  "\"r\": the sizes of its slices are assumed (assume_sizes), since they depend on "
+                  "\"t\", the sizes of whose slices are assumed"));
+}
+
+TEST_CASE("ragged: tables may come over a psend of the same program") {
+  ScenarioParts parts = example();
+  // The zeros that device 0 gets are added to nothing; device 1 gets device 0's.
+  parts.program =
+      R"([{"id": "u", "op": "psend", "of": "send_sizes", "axis_name": "x", "perm": [[0, 1]]},
+          {"id": "v", "op": "precv", "of": "u", "axis_name": "x", "perm": [[0, 1]], "shape": [2],
+           "dtype": "s32"},
+          {"id": "none", "op": "sub", "of": ["v", "v"]},
+          {"id": "s", "op": "add", "of": ["send_sizes", "none"]},
+          {"id": "r", "op": "ragged_all_to_all", "axis_name": "x",
+           "of": ["operand", "output", "input_offsets", "s", "output_offsets", "recv_sizes"]}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  CHECK(ran.check("TABLES.AGREED").holds());
+}
+
+TEST_CASE("ragged: two programs meet by a site, operand by operand") {
+  ScenarioParts parts = example();
+  parts.threads = true;
+  const auto half = [](int device, const std::string& operand) {
+    return fmt::format(
+        R"({{"on": {{"x": {}}}, "do": [{{"id": "r{}", "op": "ragged_all_to_all", "axis_name": "x",
+             "site": "s", "of": ["{}", "output", "input_offsets", "send_sizes", "output_offsets",
+             "recv_sizes"]}}]}})",
+        device, device, operand);
+  };
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "operand") + "]";
+  CHECK(run_parts(parts).broken() == Names{});
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "output") + "]";
+  CHECK(refusal(parts) == "expected an operand of s32[3] at site \"s\", as \"r0\" has, got s32[4]");
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -83,8 +83,10 @@ constexpr std::string_view kDifferences =
     "batch is along another dimension of the result | along the dimension before |\n"
     "| a `ppermute` over the batched axis that has no pair for some rank | refused, or takes the "
     "place of rank 0 | zeros there |\n"
-    "| a started collective in a batch or a gradient | refused | as its sync op |\n"
-    "| a future that no `done` reads, or two | accepted by the tracer | refused |\n";
+    "| a started collective in a batch or a gradient | refused | batched as one; goes back as its "
+    "sync op |\n"
+    "| a future that no `done` reads, or two | accepted by the tracer | a check of the report "
+    "fails |\n";
 
 constexpr std::string_view kTableHead =
     "| parameter | what | given | meaning |\n|---|---|---|---|\n";

@@ -352,6 +352,20 @@ TEST_CASE("batch: ops that are refused") {
         "262144 ops");
 }
 
+TEST_CASE("batch: a start that changes needs its done in the program that is batched") {
+  const std::string message =
+      refusal(with(R"([{"id": "q", "op": "psum_start", "of": "a", "axis_name": ["x", "i"]}])",
+                   R"("axis_name": "i", "in_axes": {"a": 1})"));
+  CHECK(message.find("/program/0: expected an op that can be batched, got \"q\": psum_start: its "
+                     "done is not in the program that is batched") != std::string::npos);
+}
+
+TEST_CASE("batch: a name in in_axes that is no array is named") {
+  CHECK(refusal(with(R"([{"id": "r", "op": "neg", "of": "a"}])", R"("in_axes": {"aa": 0})"))
+            .find("/transform/batch/in_axes/aa: expected the name of an array, got \"aa\"; did you "
+                  "mean \"a\"?") != std::string::npos);
+}
+
 TEST_CASE("batch: these ops have no batch rule") {
   std::string without;
   for (const OpRules& op : all_rules())

@@ -214,6 +214,13 @@ TEST_CASE("vjp: what is refused") {
                       kOfR)) ==
         "/transform/vjp/of/0: expected the result of an op of floats or complex numbers, got "
         "\"r\", future f32[2]");
+  CHECK(error_of(
+            with(R"([{"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]}, )"
+                 R"({"id": "r", "op": "precv", "of": "t", "axis_name": "x", "perm": [[0, 1]], )"
+                 R"("shape": [2], "dtype": "f32"}])",
+                 kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+        "/program/1: expected an op that has a gradient between the values of \"with_respect_to\" "
+        "and \"of\", got \"r\": precv has no backward rule");
   CHECK(error_of(with(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
         "/transform/vjp/of/0: expected the result of an op, got \"q\"");
   CHECK(error_of(with(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
