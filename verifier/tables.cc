@@ -122,7 +122,30 @@ class TableStage {
         else
           wanted = std::move(with_site);
       }
+      spread_over_loops();
       behind_ = ops_behind(program_, wanted);
+    }
+  }
+
+  /// The iterations of a loop of which some are left out are alike.
+  void spread_over_loops() {
+    if (!leaves_out_iterations(program_))
+      return;
+    for (const Loop& loop : program_.loops) {
+      const auto in_loop = [&](SiteId site) {
+        const size_t op = program_.site(site).ops.front().index();
+        return std::any_of(loop.written.begin(), loop.written.end(),
+                           [&](const LoopIteration& each) { return each.ops.has(op); });
+      };
+      const auto given = std::find_if(sites_.begin(), sites_.end(), [&](SiteId site) {
+        return reasons_.count(site) != 0 && in_loop(site);
+      });
+      if (given == sites_.end())
+        continue;
+      const std::string why = reasons_.at(*given);
+      for (const SiteId site : sites_)
+        if (in_loop(site))
+          reasons_.emplace(site, why);
     }
   }
 

@@ -265,6 +265,8 @@ TEST_CASE("batch: requests that are refused") {
   const std::string neg = R"([{"id": "r", "op": "neg", "of": "a"}])";
   const auto refused = [&](const std::string& batch) { return error_of(with(neg, batch)); };
   CHECK(refused(R"("in_axes": {"q": 0})") ==
+        "/transform/batch/in_axes/q: expected the name of an array, got \"q\"");
+  CHECK(refused(R"("in_axes": {"a": null})") ==
         "/transform/batch: missing key \"size\" (or an array with the batch in \"in_axes\")");
   CHECK(refused(R"("size": 3, "in_axes": {"q": 0})") ==
         "/transform/batch/in_axes/q: expected the name of an array, got \"q\"");
