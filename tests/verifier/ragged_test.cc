@@ -553,9 +553,7 @@ TEST_CASE("ragged: tables that depend on assumed sizes are not computed") {
   CHECK(refusal(with(""), off) ==
         "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: they "
         "depend on \"t\", the sizes of whose slices are assumed");
-  CHECK(has_label(run_parts(with(R"(, "assume_sizes": [[1]])"), off).report,
-                  "\"r\": the sizes of its slices are assumed (assume_sizes), since they depend on "
-                  "\"t\", the sizes of whose slices are assumed"));
+  CHECK(run_parts(with(R"(, "assume_sizes": [[1]])"), off).broken() == Names{});
 }
 
 TEST_CASE("ragged: tables may come over a psend of the same program") {

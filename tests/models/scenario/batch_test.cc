@@ -362,12 +362,6 @@ TEST_CASE("batch: a start that changes needs its done in the program that is bat
                      "done is not in the program that is batched") != std::string::npos);
 }
 
-TEST_CASE("batch: a name in in_axes that is no array is named") {
-  CHECK(refusal(with(R"([{"id": "r", "op": "neg", "of": "a"}])", R"("in_axes": {"aa": 0})"))
-            .find("/transform/batch/in_axes/aa: expected the name of an array, got \"aa\"; did you "
-                  "mean \"a\"?") != std::string::npos);
-}
-
 TEST_CASE("batch: these ops have no batch rule") {
   std::string without;
   for (const OpRules& op : all_rules())
