@@ -67,19 +67,26 @@ Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shap
 Tensor dynamic_update_slice(const Tensor& operand, const Tensor& update,
                             std::span<const int64_t> start);
 
-/// What take does with an index outside 0 ... rows - 1.
+/// What an index of rows means outside 0 ... rows - 1.
 enum class OutOfRange : uint8_t {
   Clip,  // the nearest row
-  Fill,  // of a negative index, the row so many from the end; of others, a row of NaN (floats; NaN
-         // + 0i of complex dtypes), the smallest number (signed), the largest (unsigned), true
-         // (pred)
+  Fill,  // of a negative index, the row so many from the end; of others, none
 };
 /// An integer element as an index, saturated to int64.
 int64_t element_as_index(const Tensor& indices, int64_t element);
 
 /// Row indices[i] of the operand along `axis`, for every i: the dimensions of `indices` stand in
-/// the result where the axis was. Clip requires rows.
-Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode);
+/// the result where the axis was. Where an index has no row every element is `fill`, converted, or
+/// without it NaN (floats; NaN + 0i of complex dtypes), the smallest number (signed), the largest
+/// (unsigned), true (pred). Clip requires rows.
+Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode,
+            std::optional<double> fill = std::nullopt);
+
+/// The operand, with each row of the updates added to its row indices[i] along `axis`, in the order
+/// of i. The updates have the shape that take gives. Those without a row go nowhere. Requires a
+/// dtype of numbers; Clip requires rows.
+Tensor scatter_add(Tensor operand, const Tensor& updates, const Tensor& indices, size_t axis,
+                   OutOfRange mode, Numerics numerics = Numerics::Ieee);
 
 /// At least one part; all of one dtype, and of one shape but for the extent of `dimension`.
 Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& parts,

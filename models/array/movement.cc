@@ -111,7 +111,7 @@ int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int
   return first;
 }
 
-/// The value for an index out of range: see OutOfRange::Fill.
+/// The value where an index has no row: see take.
 template <class E>
 E fill_element() {
   if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>)
@@ -247,7 +247,8 @@ int64_t element_as_index(const Tensor& indices, int64_t element) {
   return index < 0 && !is_signed(indices.dtype()) ? std::numeric_limits<int64_t>::max() : index;
 }
 
-Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode) {
+Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode,
+            std::optional<double> fill) {
   const Shape& from = operand.shape();
   ORRERY_CHECK(axis < from.rank(), "rows are taken along a dimension of the operand");
   const int64_t rows = from[axis];
@@ -263,7 +264,10 @@ Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRang
 
   const Tensor row_of_fill = dispatch(operand.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    Tensor row(operand.dtype(), {from.elements_from(axis + 1)});
+    const Shape one({from.elements_from(axis + 1)});
+    if (fill)
+      return full(operand.dtype(), one, *fill);
+    Tensor row(operand.dtype(), one);
     std::fill(row.as<E>().begin(), row.as<E>().end(), fill_element<E>());
     return row;
   });
@@ -280,6 +284,42 @@ Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRang
     }
   }
   return result;
+}
+
+Tensor scatter_add(Tensor operand, const Tensor& updates, const Tensor& indices, size_t axis,
+                   OutOfRange mode, Numerics numerics) {
+  const Shape& to = operand.shape();
+  ORRERY_CHECK(axis < to.rank(), "rows are added to along a dimension of the operand");
+  ORRERY_CHECK(operand.dtype() == updates.dtype(), "updates are of the operand's dtype");
+  const int64_t rows = to[axis];
+  ORRERY_CHECK(mode == OutOfRange::Fill || rows > 0 || indices.elements() == 0,
+               "an index is clamped to a row that is there");
+  const int64_t blocks = to.elements_before(axis);
+  const auto size = static_cast<size_t>(to.elements_from(axis + 1));
+  dispatch(operand.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsNumber<E>) {
+      const std::span<E> sums = operand.as<E>();
+      std::span<const E> left = updates.as<E>();
+      for (int64_t block = 0; block < blocks; ++block) {
+        for (int64_t i = 0; i < indices.elements(); ++i) {
+          const std::span<const E> update = left.first(size);
+          left = left.subspan(size);
+          const auto row = row_of(element_as_index(indices, i), rows, mode);
+          if (!row)
+            continue;
+          const std::span<E> sum =
+              sums.subspan(static_cast<size_t>(block * rows + *row) * size, size);
+          for (size_t e = 0; e < size; ++e)
+            sum[e] = numerics == Numerics::XlaCpu ? arith::xla_cpu::add(sum[e], update[e])
+                                                  : arith::add(sum[e], update[e]);
+        }
+      }
+    } else {
+      fail_check("a dtype of numbers", "pred has no sum", __FILE__, __LINE__);
+    }
+  });
+  return operand;
 }
 
 Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& parts,

@@ -29,6 +29,8 @@ bool holds(const Attribute& attribute, ParameterKind kind) {
       return std::holds_alternative<Flops>(attribute);
     case ParameterKind::ByteCount:
       return std::holds_alternative<Bytes>(attribute);
+    case ParameterKind::WorkCount:
+      return std::holds_alternative<Work>(attribute);
   }
   fail_check("kind is an enumerator", "a parameter's kind is one of the enumeration", __FILE__,
              __LINE__);
@@ -58,6 +60,8 @@ std::string_view description(ParameterKind kind) {
       return "a count of operations such as \"2 TFLOP\"";
     case ParameterKind::ByteCount:
       return "a size such as \"1 GiB\"";
+    case ParameterKind::WorkCount:
+      return "an object such as {\"flops\": \"2 TFLOP\", \"bytes\": \"1 GiB\"}";
   }
   fail_check("kind is an enumerator", "a parameter's kind is one of the enumeration", __FILE__,
              __LINE__);

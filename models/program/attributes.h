@@ -33,11 +33,19 @@ enum class ParameterKind : uint8_t {
   DtypeName,  // Dtype
   FlopCount,  // Flops: "2 TFLOP"
   ByteCount,  // Bytes: "1 GiB"
+  WorkCount,  // Work: {"flops": "2 TFLOP", "bytes": "1 GiB"}
+};
+
+/// What a computation that is known by its cost computes, reads and writes.
+struct Work {
+  Flops flops;
+  Bytes bytes;
+  friend bool operator==(const Work&, const Work&) = default;
 };
 
 using Attribute =
     std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
-                 std::vector<std::vector<int64_t>>, Dtype, Flops, Bytes>;
+                 std::vector<std::vector<int64_t>>, Dtype, Flops, Bytes, Work>;
 
 /// Whether `attribute` is the alternative that holds parameters of this kind.
 bool holds(const Attribute& attribute, ParameterKind kind);
@@ -72,6 +80,7 @@ class Attributes {
   Dtype dtype(std::string_view name) const { return get<Dtype>(name); }
   Flops flops(std::string_view name) const { return get<Flops>(name); }
   Bytes bytes(std::string_view name) const { return get<Bytes>(name); }
+  Work work(std::string_view name) const { return get<Work>(name); }
 
   friend bool operator==(const Attributes&, const Attributes&) = default;
 

@@ -56,6 +56,9 @@ class BackwardCall {
   /// That of a result; zeros where nothing depends on it.
   virtual std::string cotangent(size_t result = 0) = 0;
 
+  /// The op has no gradient as it is written; `why` names it. What the rule returns is not used.
+  virtual void refuse(std::string why) = 0;
+
   virtual BackwardOps& ops() = 0;
 };
 

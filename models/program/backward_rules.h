@@ -50,6 +50,13 @@ Cotangents dynamic_slice(BackwardCall& call);
 Cotangents dynamic_update_slice(BackwardCall& call);
 Cotangents optimization_barrier(BackwardCall& call);
 
+// indexing_backward.cc
+Cotangents take(BackwardCall& call);
+Cotangents scatter_add(BackwardCall& call);
+
+// source_backward.cc
+Cotangents compute(BackwardCall& call);
+
 // reduction_backward.cc
 Cotangents reduce_sum(BackwardCall& call);
 Cotangents reduce_extremum(BackwardCall& call);  // reduce_max, reduce_min

@@ -65,6 +65,7 @@ std::span<const Entry> entries() {
       {DynamicSlice, dynamic_slice},
       {DynamicUpdateSlice, dynamic_update_slice},
       {Take, take},
+      {ScatterAdd, scatter_add},
       {ReduceSum, reduction},
       {ReduceMax, reduction},
       {ReduceMin, reduction},

@@ -32,6 +32,7 @@ BatchOutcome optimization_barrier(BatchCall& call);
 BatchOutcome dynamic_slice(BatchCall& call);
 BatchOutcome dynamic_update_slice(BatchCall& call);
 BatchOutcome take(BatchCall& call);
+BatchOutcome scatter_add(BatchCall& call);
 
 // reduction_batch.cc
 BatchOutcome reduction(BatchCall& call);

@@ -1,6 +1,9 @@
 #include "models/program/folded.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "models/program/iteration_name.h"
 
@@ -21,23 +24,27 @@ std::vector<bool> shown_when_folded(const Program& program) {
 }
 
 std::vector<NameInLoops> names_in_loops(const Program& program) {
-  // The innermost iteration of each op.
-  std::vector<const LoopIteration*> innermost(program.ops.size(), nullptr);
+  std::set<std::string_view> iterations;
+  for (const Loop& loop : program.loops)
+    for (const LoopIteration& iteration : loop.written)
+      iterations.insert(iteration.name);
   std::vector<NameInLoops> names(program.ops.size());
-  for (size_t l = program.loops.size(); l-- > 0;) {  // outer loops before those in them
-    for (const LoopIteration& iteration : program.loops[l].written) {
-      for (uint32_t op = iteration.ops.begin; op < iteration.ops.end; ++op) {
-        const std::string& name = program.loops[l].name;
-        std::string& loop = names[op].loop;
-        loop = innermost[op] == nullptr ? name : name_in(loop, own_name(innermost[op]->name, name));
-        loop += kAnyIndex;
-        innermost[op] = &iteration;
-      }
-    }
+  for (size_t op = 0; op < program.ops.size(); ++op) {
+    const std::string_view name = program.ops[op].name;
+    std::string shown;  // of what stands before `rest`
+    size_t rest = 0;
+    for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
+      const size_t end = with_index(loop, index).size();
+      if (!iterations.contains(name.substr(0, end)) || name.substr(end, 1) != ".")
+        return;
+      shown += loop.substr(rest);
+      shown += kAnyIndex;
+      names[op].loop = shown;
+      rest = end;
+    });
+    if (!shown.empty())
+      names[op].op = shown + std::string(name.substr(rest));
   }
-  for (size_t op = 0; op < program.ops.size(); ++op)
-    if (innermost[op] != nullptr)
-      names[op].op = name_in(names[op].loop, own_name(innermost[op]->name, program.ops[op].name));
   return names;
 }
 

@@ -65,4 +65,16 @@ BatchOutcome take(BatchCall& call) {
   return same_op(call, std::move(attributes), *rows <= axis ? *rows : *rows + rank - 1);
 }
 
+BatchOutcome scatter_add(BatchCall& call) {
+  if (call.operand(2).dimension)
+    return one_by_one(call);
+  Attributes attributes = call.attributes();
+  attributes.set("axis", attributes.integer("axis") + 1);
+  return result(
+      op(call, OpKind::ScatterAdd,
+         {batched_at(call, 0, 0).value, batched_at(call, 1, 0).value, call.operand(2).value},
+         std::move(attributes)),
+      0);
+}
+
 }  // namespace orrery::batching

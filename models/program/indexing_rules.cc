@@ -1,5 +1,5 @@
 // Local ops that move elements selected by integer operands: dynamic_slice and
-// dynamic_update_slice, under jax.lax's names, and take, under jax.numpy's.
+// dynamic_update_slice, under jax.lax's names, take, under jax.numpy's, and scatter_add.
 
 #include <algorithm>
 #include <functional>
@@ -82,27 +82,71 @@ OutOfRange out_of_range(const Attributes& attributes) {
   return attributes.text("mode") == kClip ? OutOfRange::Clip : OutOfRange::Fill;
 }
 
-TypeOutcome take(const TypeContext& context) {
-  const ValueType& operand = context.operands[0];
-  const ValueType& indices = context.operands[1];
-  const int64_t given = context.attributes.integer("axis");
-  if (auto error = dimension_error("axis", given, operand.shape.rank()))
+/// What is wrong with indices of the rows of `array` along the parameter "axis".
+std::optional<TypeError> rows_error(const TypeContext& context, const ValueType& array,
+                                    const ValueType& indices) {
+  const int64_t axis = context.attributes.integer("axis");
+  if (auto error = dimension_error("axis", axis, array.shape.rank()))
     return *error;
   if (!is_integer(indices.dtype))
     return TypeError{"of",
                      fmt::format("expected indices that are integers, got {}", text_of(indices))};
-  const auto axis = static_cast<size_t>(given);
-  const OutOfRange mode = out_of_range(context.attributes);
-  if (mode == OutOfRange::Clip && operand.shape[axis] == 0 && indices.shape.elements() > 0)
-    return TypeError{"of", fmt::format("expected rows to take along dimension {}, got {}", axis,
-                                       text_of(operand))};
-  std::vector<int64_t> dims(operand.shape.dims().begin(), operand.shape.dims().end());
-  const auto at = dims.erase(dims.begin() + given);
-  dims.insert(at, indices.shape.dims().begin(), indices.shape.dims().end());
-  // The fill value cannot be a sum of copies.
-  return typed(operand.dtype, Shape(std::move(dims)),
+  if (out_of_range(context.attributes) == OutOfRange::Clip &&
+      array.shape[static_cast<size_t>(axis)] == 0 && indices.shape.elements() > 0)
+    return TypeError{"of",
+                     fmt::format("expected rows along dimension {}, got {}", axis, text_of(array))};
+  return std::nullopt;
+}
+
+/// The rows of `array` along `axis` that the indices name.
+Shape shape_of_rows(const Shape& array, const Shape& indices, int64_t axis) {
+  std::vector<int64_t> dims(array.dims().begin(), array.dims().end());
+  const auto at = dims.erase(dims.begin() + axis);
+  dims.insert(at, indices.dims().begin(), indices.dims().end());
+  return Shape(std::move(dims));
+}
+
+std::optional<double> fill_value(const Attributes& attributes) {
+  if (!attributes.has("fill_value"))
+    return std::nullopt;
+  return attributes.number("fill_value");
+}
+
+TypeOutcome take(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const ValueType& indices = context.operands[1];
+  if (auto error = rows_error(context, operand, indices))
+    return *error;
+  const bool clips = out_of_range(context.attributes) == OutOfRange::Clip;
+  const std::optional<double> fill = fill_value(context.attributes);
+  if (clips && fill)
+    return TypeError{"fill_value", "expected a value with mode fill alone, got one with clip"};
+  if (fill)
+    if (auto error = number_error("fill_value", operand.dtype, *fill))
+      return *error;
+  // A fill value that is not 0 cannot be a sum of copies.
+  return typed(operand.dtype,
+               shape_of_rows(operand.shape, indices.shape, context.attributes.integer("axis")),
                indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
-                              mode == OutOfRange::Clip ? Linearity::Linear : Linearity::Nonlinear));
+                              clips || fill == 0.0 ? Linearity::Linear : Linearity::Nonlinear));
+}
+
+TypeOutcome scatter_add(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const ValueType& updates = context.operands[1];
+  const ValueType& indices = context.operands[2];
+  if (auto error = rows_error(context, operand, indices))
+    return *error;
+  if (operand.dtype == Dtype::Pred)
+    return TypeError{"of", fmt::format("expected numbers, got {}", text_of(operand))};
+  const Shape rows =
+      shape_of_rows(operand.shape, indices.shape, context.attributes.integer("axis"));
+  if (updates.dtype != operand.dtype || updates.shape != rows)
+    return TypeError{"of", fmt::format("expected updates of {}{}, as take would give, got {}",
+                                       name(operand.dtype), rows.text(), text_of(updates))};
+  return typed(operand.dtype, operand.shape,
+               indexed_states(context.mesh, context.operands.first(2), context.operands.subspan(2),
+                              Linearity::Linear));
 }
 
 /// Of the arrays it reads as much as it writes, and all the indices, which follow them. An update
@@ -135,7 +179,20 @@ Tensor dynamically_updated(const LocalCall& call) {
 
 Tensor taken(const LocalCall& call) {
   return take(call.operand(0), call.operand(1),
-              static_cast<size_t>(call.attributes.integer("axis")), out_of_range(call.attributes));
+              static_cast<size_t>(call.attributes.integer("axis")), out_of_range(call.attributes),
+              fill_value(call.attributes));
+}
+
+Tensor scatter_added(const LocalCall& call) {
+  return scatter_add(call.operand(0), call.operand(1), call.operand(2),
+                     static_cast<size_t>(call.attributes.integer("axis")),
+                     out_of_range(call.attributes), call.numerics);
+}
+
+/// It adds each element of the updates, and copies the rest: its result has a buffer of its own.
+Cost scatter_add_cost(const Attributes&, std::span<const ValueType> operands,
+                      std::span<const ValueType> results) {
+  return {Flops(operands[1].shape.elements()), touched(operands, results), operands[0].dtype};
 }
 
 OpRules indexing(OpKind kind, std::string_view name, std::string_view summary,
@@ -173,16 +230,33 @@ std::vector<OpRules> indexing_rules() {
       {2, kAny}, dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
   update.most_operands = kAny;
   update.memory = results_over_dying;
+  const Parameter axis = {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}};
+  const Parameter mode = {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {},
+                          {},     {kFill, kClip}};
   OpRules rows = indexing(
       OpKind::Take, "take",
       "the rows of the first operand along the axis that the second, integers, names; an index "
-      "outside gives NaN (or the dtype's limit) with mode fill, where a negative one counts from "
-      "the end, and the nearest row with mode clip",
+      "outside gives fill_value, or NaN (or the dtype's limit), with mode fill, where a negative "
+      "one counts from the end, and the nearest row with mode clip",
       {1, 2}, take, selected_cost<1>, one_result<taken>);
   rows.parameters = {
-      {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}},
-      {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {}, {}, {kFill, kClip}}};
-  return {part, update, rows};
+      axis, mode, {"fill_value", ParameterKind::Number, Need::Optional, {}, {}, {}, {}}};
+  OpRules added;
+  added.kind = OpKind::ScatterAdd;
+  added.name = "scatter_add";
+  added.summary =
+      "the first operand, with each row of the second added to the row along the axis that the "
+      "third, integers, names, one after another; the rows are those that take gives; one whose "
+      "index is outside is left out with mode fill, where a negative index counts from the end, "
+      "and added to the nearest row with mode clip";
+  added.least_operands = 3;
+  added.most_operands = 3;
+  added.parameters = {axis, mode};
+  added.type = scatter_add;
+  added.cost = scatter_add_cost;
+  added.evaluate = one_result<scatter_added>;
+  added.memory = results_over_dying;
+  return {part, update, rows, added};
 }
 
 }  // namespace orrery

@@ -84,6 +84,7 @@ enum class OpKind : uint8_t {
   DynamicSlice,
   DynamicUpdateSlice,
   Take,
+  ScatterAdd,
   ReduceSum,
   ReduceMax,
   ReduceMin,

@@ -27,6 +27,9 @@ std::vector<int64_t> limited_numbers(const Attributes& attributes, const Paramet
       return {attributes.flops(parameter.name).count()};
     case ParameterKind::ByteCount:
       return {attributes.bytes(parameter.name).count()};
+    case ParameterKind::WorkCount:
+      return {attributes.work(parameter.name).flops.count(),
+              attributes.work(parameter.name).bytes.count()};
     default:
       return {};
   }

@@ -77,6 +77,10 @@ BatchOutcome compute(BatchCall& call) {
   attributes.set("bytes", attributes.bytes("bytes") * call.size());
   if (attributes.has("scratch"))
     attributes.set("scratch", attributes.bytes("scratch") * call.size());
+  if (attributes.has("backward")) {
+    const Work one = attributes.work("backward");
+    attributes.set("backward", Work{one.flops * call.size(), one.bytes * call.size()});
+  }
   if (!attributes.has("shape")) {
     std::vector<std::string> operands;
     for (size_t k = 0; k < call.operands(); ++k)

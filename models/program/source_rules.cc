@@ -54,10 +54,8 @@ Tensor axis_size_value(const LocalCall& call) {
 
 TypeOutcome full(const TypeContext& context) {
   const Dtype dtype = context.attributes.dtype("dtype");
-  const double value = context.attributes.number("fill_value");
-  if (!has_number(dtype, value))
-    return TypeError{"fill_value", fmt::format("expected a value of {}, got {}", name(dtype),
-                                               element_text(full(Dtype::F64, Shape(), value), 0))};
+  if (auto error = number_error("fill_value", dtype, context.attributes.number("fill_value")))
+    return *error;
   return typed(dtype, Shape(context.attributes.integers("shape")), invarying(context.mesh));
 }
 
@@ -193,6 +191,7 @@ std::vector<OpRules> source_rules() {
                            {"bytes", ParameterKind::ByteCount, Need::Required, {}, 0, {}, {}},
                            dtype,
                            {"shape", ParameterKind::Integers, Need::Optional, {}, 0, {}, {}},
+                           {"backward", ParameterKind::WorkCount, Need::Optional, {}, 0, {}, {}},
                            {kInPlace, ParameterKind::Integer, Need::Optional, {}, 0, {}, {}},
                            scratch_parameter()},
                           compute, given, one_result<stand_in>);

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "models/array/kernels.h"
+#include "models/array/text.h"
+
 namespace orrery {
 
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states) {
@@ -30,6 +33,14 @@ std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype
       std::string(parameter),
       fmt::format("expected elements that have an order, got {}; complex numbers have none",
                   name(dtype))};
+}
+
+std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype, double value) {
+  if (has_number(dtype, value))
+    return std::nullopt;
+  return TypeError{std::string(parameter),
+                   fmt::format("expected a value of {}, got {}", name(dtype),
+                               element_text(full(Dtype::F64, Shape(), value), 0))};
 }
 
 Parameter scratch_parameter() {

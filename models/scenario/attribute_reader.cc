@@ -55,6 +55,24 @@ std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Document
   return std::nullopt;
 }
 
+/// {"flops": "2 TFLOP", "bytes": "1 GiB"}
+std::optional<Work> read_work(DocumentNode node, Diagnostics& diagnostics) {
+  if (!is_object(node, description(ParameterKind::WorkCount), diagnostics))
+    return std::nullopt;
+  Fields fields(node, diagnostics);
+  const auto read = [&](std::string_view key, Dimension dimension) {
+    if (!fields.has_quantity(key, dimension))
+      (void)fields.required(key);
+    return fields.optional_quantity(key, dimension, {}, BareNumber::BaseUnits);
+  };
+  const std::optional<int64_t> flops = read("flops", Dimension::Work);
+  const std::optional<int64_t> bytes = read("bytes", Dimension::Size);
+  fields.finish();
+  if (!flops || !bytes)
+    return std::nullopt;
+  return Work{Flops(*flops), Bytes(*bytes)};
+}
+
 /// Requires a kind that is no amount.
 std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
                                         Diagnostics& diagnostics) {
@@ -77,6 +95,8 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
       return attribute(read_dimension_numbers(node, diagnostics));
     case ParameterKind::DtypeName:
       return attribute(read_dtype(node, diagnostics));
+    case ParameterKind::WorkCount:
+      return attribute(read_work(node, diagnostics));
     case ParameterKind::FlopCount:
     case ParameterKind::ByteCount:
       break;

@@ -303,12 +303,12 @@ class ScenarioReader {
   std::optional<Program> transformed_program(Program program, Checks checks,
                                              std::vector<Transform>& transforms,
                                              const std::vector<ArrayReading>& arrays) {
-    for (Transform& transform : transforms)
-      if (auto* batch = std::get_if<BatchRequest>(&transform)) {
-        batch->most_ops = limits_.ops;
+    for (Transform& transform : transforms) {
+      std::visit([&](auto& request) { request.most_ops = limits_.ops; }, transform);
+      if (auto* batch = std::get_if<BatchRequest>(&transform))
         for (const OutputReading& output : outputs_)
           batch->outputs.push_back(output.name);
-      }
+    }
     if (diagnostics_.empty())
       program = transformed(std::move(program), checks, transforms, diagnostics_);
     if (diagnostics_.empty())

@@ -79,6 +79,10 @@ JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
           [](Dtype value) { return JsonText::text(name(value)); },
           [](Flops value) { return JsonText::text(quantity_text(value)); },
           [](Bytes value) { return JsonText::text(quantity_text(value)); },
+          [](const Work& value) {
+            return JsonText::object({{"flops", JsonText::text(quantity_text(value.flops))},
+                                     {"bytes", JsonText::text(quantity_text(value.bytes))}});
+          },
       },
       attribute);
 }

@@ -44,6 +44,9 @@ class Call final : public BackwardCall {
     return *cotangent;
   }
 
+  void refuse(std::string why) override { refused_ = std::move(why); }
+  const std::optional<std::string>& refused() const { return refused_; }
+
   BackwardOps& ops() override { return pass_; }
 
  private:
@@ -51,6 +54,7 @@ class Call final : public BackwardCall {
   const Op& op_;
   std::vector<ValueType> results_;
   std::vector<std::optional<std::string>> cotangents_;
+  std::optional<std::string> refused_;
 };
 
 }  // namespace
@@ -205,6 +209,8 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
   }
   Call call(*this, op, std::move(results), std::move(cotangents));
   const Cotangents given = rule(call);
+  if (call.refused())
+    return call.refused();
   ORRERY_CHECK(given.size() == op.operands.size(), "a rule gives a cotangent for each operand");
   for (size_t k = 0; k < given.size(); ++k)
     if (given[k] && wants(op.operands[k]))

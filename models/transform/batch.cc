@@ -209,9 +209,8 @@ class Batching {
     begins.push_back(builder.size());
     if (refused.empty())
       name_also(walk, builder);
-    for (const Loop& loop : program_.loops)
-      if (refused.empty())
-        builder.loop(batched(loop, begins));
+    if (refused.empty())
+      copy_loops(program_, begins, builder);
     Program made = builder.finish();
     try {
       refused.throw_if_any();
@@ -279,18 +278,6 @@ class Batching {
                                      "got {}",
                                      has ? std::to_string(*has) : "null", name.name, *dimension));
     }
-  }
-
-  static Loop batched(const Loop& loop, const std::vector<ProgramBuilder::Size>& begins) {
-    Loop made = loop;
-    for (LoopIteration& iteration : made.written) {
-      const ProgramBuilder::Size& begin = begins[iteration.ops.begin];
-      const ProgramBuilder::Size& end = begins[iteration.ops.end];
-      iteration.ops = {begin.ops, end.ops};
-      iteration.values = {begin.values, end.values};
-      iteration.buffers = {begin.buffers, end.buffers};
-    }
-    return made;
   }
 
   const Program& program_;

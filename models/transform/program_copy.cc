@@ -1,6 +1,11 @@
 #include "models/transform/program_copy.h"
 
+#include <utility>
+
 #include <fmt/format.h>
+
+#include "models/base/int128.h"
+#include "models/program/loops.h"
 
 namespace orrery {
 
@@ -52,14 +57,43 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
   return false;
 }
 
-bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
+std::optional<Program> straightened(const Program& program, int64_t most_ops, const Origin& origin,
+                                    Diagnostics& diagnostics) {
   if (!is_one_program(program, origin, diagnostics))
-    return false;
-  if (program.loops.empty())
-    return true;
-  diagnostics.add(origin, fmt::format("expected a program without loops, got \"{}\"",
-                                      program.loops.back().name));
-  return false;
+    return std::nullopt;
+  Int128 ops = 0;
+  for (const uint64_t times : repetitions(program))
+    ops += times;
+  if (ops > most_ops) {
+    diagnostics.add(origin,
+                    fmt::format("expected at most {} ops with all iterations of loops written out, "
+                                "as a backward pass needs them (--limit ops=N allows more), got {}",
+                                most_ops, static_cast<uint64_t>(ops)));
+    return std::nullopt;
+  }
+  Program straight = leaves_out_iterations(program) ? written_out(program).program : program;
+  for (Loop& loop : straight.loops) {
+    loop.first = 0;
+    loop.window = 0;
+  }
+  return straight;
+}
+
+void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
+                ProgramBuilder& builder) {
+  for (Loop loop : program.loops) {
+    uint32_t ops = 0;
+    for (LoopIteration& iteration : loop.written) {
+      const ProgramBuilder::Size& begin = begins[iteration.ops.begin];
+      const ProgramBuilder::Size& end = begins[iteration.ops.end];
+      iteration.ops = {begin.ops, end.ops};
+      iteration.values = {begin.values, end.values};
+      iteration.buffers = {begin.buffers, end.buffers};
+      ops += iteration.ops.size();
+    }
+    if (ops > 0)
+      builder.loop(std::move(loop));
+  }
 }
 
 }  // namespace orrery

@@ -2,6 +2,10 @@
 
 // The parts of a program as a builder takes them, to make another program of it.
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "models/program/builder.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
@@ -20,7 +24,15 @@ void copy_program(const Program& program, ProgramBuilder& builder);
 /// One program on all devices is what transforms take. Adds an error for any other, at `origin`.
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics);
 
-/// The same, without loops.
-bool is_straight(const Program& program, const Origin& origin, Diagnostics& diagnostics);
+/// The program with all iterations of its loops written out, none of which may be left out: ops in
+/// other places read what each has made. Adds an error at `origin` for several programs, and where
+/// it would have more than `most_ops` ops.
+std::optional<Program> straightened(const Program& program, int64_t most_ops, const Origin& origin,
+                                    Diagnostics& diagnostics);
+
+/// Adds the loops of which ops were added. `begins` has what there was before the place of each op
+/// of the program, and at the end.
+void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
+                ProgramBuilder& builder);
 
 }  // namespace orrery

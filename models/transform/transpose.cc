@@ -22,11 +22,13 @@ class Transposed {
  public:
   Transposed(const Program& program, Checks checks, const TransposeRequest& request,
              Diagnostics& diagnostics)
-      : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {}
+      : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {
+    for (const Op& op : program.ops)
+      if (op.kind == OpKind::Full && op.attributes.number("fill_value") == 0)
+        zeros_.insert(op.results.front());
+  }
 
   Program run() {
-    if (!is_straight(program_, request_.origin, diagnostics_))
-      return program_;
     constexpr Differentiated kNumbers = Differentiated::Numbers;
     of_ = named_results(program_, request_.of, kNumbers, diagnostics_);
     arguments_ = named_arguments(program_, request_.with_respect_to, kNumbers, diagnostics_);
@@ -141,18 +143,11 @@ class Transposed {
   /// The error in an op whose operands [first, end) are not all linear or zeros.
   std::optional<std::string> affine_error(const Op& op, size_t first, size_t end) const {
     for (size_t k = first; k < end; ++k)
-      if (!is_linear(op.operands[k]) && !is_zero(op.operands[k]))
+      if (!is_linear(op.operands[k]) && !zeros_.contains(op.operands[k]))
         return fmt::format(
             "its operand \"{}\" does not depend on them, and is no constant of zeros",
             program_.value(op.operands[k]).name);
     return std::nullopt;
-  }
-
-  bool is_zero(ValueId value) const {
-    for (const Op& op : program_.ops)
-      if (op.kind == OpKind::Full && op.results.front() == value)
-        return op.attributes.number("fill_value") == 0;
-    return false;
   }
 
   std::set<OpId> all_ops() const {
@@ -183,8 +178,14 @@ class Transposed {
     }
     add_cotangents(program_, checks_, request_.of, of_, builder);
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
-    for (const OpId op : ops)
-      builder.op(request_of(program_, program_.op(op)));
+    std::vector<ProgramBuilder::Size> begins;
+    for (size_t i = 0; i < program_.ops.size(); ++i) {
+      begins.push_back(builder.size());
+      if (ops.contains(OpId(i)))
+        builder.op(request_of(program_, program_.ops[i]));
+    }
+    begins.push_back(builder.size());
+    copy_loops(program_, begins, builder);
   }
 
   std::map<std::string, std::string> go_back(BackwardPass& pass) {
@@ -206,6 +207,7 @@ class Transposed {
   Diagnostics& diagnostics_;
   std::vector<ValueId> of_;
   std::vector<ValueId> arguments_;
+  std::set<ValueId> zeros_;   // constants
   std::vector<bool> linear_;  // per value, whether it depends on the arguments
 };
 
@@ -213,7 +215,9 @@ class Transposed {
 
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics) {
-  return Transposed(program, checks, request, diagnostics).run();
+  const std::optional<Program> straight =
+      straightened(program, request.most_ops, request.origin, diagnostics);
+  return straight ? Transposed(*straight, checks, request, diagnostics).run() : program;
 }
 
 }  // namespace orrery

@@ -2,6 +2,7 @@
 
 // The transpose of a program that is linear in some arguments (JAX's linear_transpose).
 
+#include <cstdint>
 #include <vector>
 
 #include "models/base/diagnostics.h"
@@ -15,12 +16,13 @@ struct TransposeRequest {
   Origin origin;
   std::vector<NamedAt> of;               // values, which are linear in the arguments
   std::vector<NamedAt> with_respect_to;  // arguments
+  int64_t most_ops = int64_t{1} << 18;   // of the program with its loops written out
 };
 
 /// The program that takes the cotangents ct_ID of the values and gives those of the arguments,
 /// under the names ct_ID. It has no longer these arguments, and of the ops those that the backward
-/// ones read. Adds an error for an op on the way that is not linear, or that adds something else to
-/// what is; the program is then not transformed.
+/// ones read. Loops are written out. Adds an error for an op on the way that is not linear, or that
+/// adds something else to what is; the program is then not transformed.
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics);
 

@@ -12,6 +12,7 @@
 #include "models/program/did_you_mean.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
+#include "models/transform/recomputed.h"
 
 namespace orrery {
 
@@ -95,8 +96,6 @@ class Vjp {
       : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {}
 
   Program run() {
-    if (!is_straight(program_, request_.origin, diagnostics_))
-      return unchanged();
     of_ = named_results(program_, request_.of, Differentiated::Inexact, diagnostics_);
     arguments_ =
         named_arguments(program_, request_.with_respect_to, Differentiated::Inexact, diagnostics_);
@@ -139,22 +138,9 @@ class Vjp {
   /// What is given back after an error.
   Program unchanged() const { return program_; }
 
-  std::vector<OpId> recomputed() {
-    std::vector<OpId> ops;
-    std::set<std::string_view> unknown;
-    for (const NamedAt& each : request_.recompute)
-      unknown.insert(each.name);
-    for (size_t i = 0; i < program_.ops.size(); ++i) {
-      const Op& op = program_.ops[i];
-      const bool named = unknown.erase(op.name) > 0;
-      if ((named || request_.recompute_all) && !op.results.empty() && op.issue == Issue::Sync)
-        ops.emplace_back(i);
-    }
-    for (const NamedAt& each : request_.recompute)
-      if (unknown.contains(each.name))
-        diagnostics_.add(each.origin,
-                         fmt::format("expected the id of an op, got \"{}\"", each.name));
-    return ops;
+  std::vector<OpId> recomputed() const {
+    return request_.recompute_all ? all_recomputed_ops(program_)
+                                  : recomputed_ops(program_, request_.recompute, diagnostics_);
   }
 
   /// The arguments, those of cotangents too, and the ops of the forward pass.
@@ -162,8 +148,13 @@ class Vjp {
     copy_arguments(program_, builder);
     add_cotangents(program_, checks_, request_.of, of_, builder);
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
-    for (const OpId op : program_.threads[0].issue_order)
+    std::vector<ProgramBuilder::Size> begins;
+    for (const OpId op : program_.threads[0].issue_order) {
+      begins.push_back(builder.size());
       builder.op(request_of(program_, program_.op(op)));
+    }
+    begins.push_back(builder.size());
+    copy_loops(program_, begins, builder);
     for (const auto& [name, value] : program_.other_names)
       builder.name_also(program_.value(value).name, name, std::nullopt);
   }
@@ -197,7 +188,9 @@ class Vjp {
 
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics) {
-  return Vjp(program, checks, request, diagnostics).run();
+  const std::optional<Program> straight =
+      straightened(program, request.most_ops, request.origin, diagnostics);
+  return straight ? Vjp(*straight, checks, request, diagnostics).run() : program;
 }
 
 }  // namespace orrery

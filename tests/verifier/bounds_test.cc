@@ -104,6 +104,16 @@ TEST_CASE("bounds: a sum adds its terms' and its own, a maximum takes the larges
   check_close_to(bounded.of("narrow"), {kU * 10 + kU * 6 + 0x1p-8 * 2});
 }
 
+TEST_CASE("bounds: a row that is added to has a rounding for each update") {
+  Bounded bounded;
+  bounded.rig.op("full", "first", {},
+                 {{"shape", Integers{2}}, {"fill_value", 0.0}, {"dtype", Dtype::S32}});
+  bounded.rig.op("scatter_add", "sum", {"s", "s", "first"}, {{"axis", int64_t{0}}});
+  // 4 + 4 - 2: their errors, and two roundings of the sum of their sizes. The other row is as it
+  // was.
+  check_close_to(bounded.of("sum"), {kU * (4 + 4 + 6) + 2 * kU * (4 + 4 + 2), kU * 6});
+}
+
 TEST_CASE("bounds: the extremum over a group has the largest of the members' errors") {
   Bounded bounded;
   // Device 0 has 4 + 4u and -2 + 6u of "s" in "e", device 1 exact zeros.

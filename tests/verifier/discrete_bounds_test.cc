@@ -63,7 +63,22 @@ TEST_CASE("bounds: what take fills is exact") {
   Bounded bounded;
   bounded.rig.argument("outside", {tensor(Dtype::S32, {}, {9}), tensor(Dtype::S32, {}, {9})});
   bounded.rig.op("take", "filled", {"s", "outside"}, {{"axis", int64_t{0}}});
+  bounded.rig.op("take", "fives", {"s", "outside"}, {{"axis", int64_t{0}}, {"fill_value", 5.0}});
   check_unknown(bounded, "filled", {false});
+  check_unknown(bounded, "fives", {false});
+}
+
+TEST_CASE("bounds: integers that rounded updates may be added to are unknown") {
+  Bounded bounded;
+  bounded.rig.op("convert_element_type", "whole", {"s"}, {{"new_dtype", Dtype::S32}});
+  bounded.rig.op("full", "first", {},
+                 {{"shape", Integers{2}}, {"fill_value", 0.0}, {"dtype", Dtype::S32}});
+  bounded.rig.op("full", "ones", {},
+                 {{"shape", Integers{2}}, {"fill_value", 1.0}, {"dtype", Dtype::S32}});
+  // 4 and -2 may have been less; only the first row gets them.
+  bounded.rig.op("scatter_add", "sum", {"ones", "whole", "first"}, {{"axis", int64_t{0}}});
+  check_unknown(bounded, "whole", {true, true});
+  check_unknown(bounded, "sum", {true, false});
 }
 
 TEST_CASE("bounds: a mask of converted indices is exact") {

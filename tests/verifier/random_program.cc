@@ -232,7 +232,7 @@ void RandomProgram::add_movement(const std::string& x) {
   const Shape shape = shape_of(x);
   const auto rank = static_cast<int64_t>(shape.rank());
   const Integers dims(shape.dims().begin(), shape.dims().end());
-  switch (random_.below(8)) {
+  switch (random_.below(9)) {
     case 0:
       return add_value(OpKind::Reshape, {x}, {{"new_sizes", Integers{shape.elements()}}});
     case 1:
@@ -288,13 +288,34 @@ void RandomProgram::add_movement(const std::string& x) {
       }
       return add_value(OpKind::DynamicSlice, std::move(operands), {{"slice_sizes", sizes}});
     }
-    default: {
+    case 7: {
       Names operands = {x, x};
       for (size_t d = 0; d < dims.size(); ++d)
         operands.push_back(start(x));
       return add_value(OpKind::DynamicUpdateSlice, std::move(operands));
     }
+    default:
+      if (rank > 0)
+        add_rows(x, below(random_, rank));
+      return;
   }
+}
+
+/// Rows of x, and x with these added to other rows. What is outside gives 0, and goes nowhere.
+void RandomProgram::add_rows(const std::string& x, int64_t axis) {
+  const bool clips = random_.below(2) == 0;
+  Given given = {{"axis", axis}, {"mode", std::string(clips ? "clip" : "fill")}};
+  const bool one = random_.below(2) == 0;
+  const std::string from = one ? start(x) : constant(Shape({2}));
+  const std::string to = one ? start(x) : constant(Shape({2}));
+  if (clips && shape_of(x)[static_cast<size_t>(axis)] == 0)
+    return;
+  Given taken = given;
+  if (!clips)
+    taken.emplace_back("fill_value", 0.0);
+  add_value(OpKind::Take, {x, from}, taken);
+  const std::string rows = values_.back();
+  add_value(OpKind::ScatterAdd, {x, rows, to}, given);
 }
 
 void RandomProgram::add_arithmetic(const std::string& x) {
@@ -428,6 +449,12 @@ std::vector<Tensor> random_data(const Program& program, const std::string& name,
 
 std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<Tensor>& data,
                                      const std::vector<std::string>& names) {
+  REQUIRE(program.arguments.size() == 1);
+  return run(program, Data{{program.value(program.arguments[0].value).name, data}}, names);
+}
+
+std::vector<std::vector<Tensor>> run(const Program& program, const Data& data,
+                                     const std::vector<std::string>& names) {
   Diagnostics diagnostics("f");
   Cluster cluster{
       "rig",
@@ -437,14 +464,17 @@ std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<T
   const Lowered lowered = lower(program, cluster, diagnostics);
   diagnostics.throw_if_any();
   DeviceValues arguments(program);
-  REQUIRE(program.arguments.size() == 1);
-  for (size_t d = 0; d < data.size(); ++d)
-    arguments.at(program.arguments[0].value, LogicalId(d)) = data[d];
+  REQUIRE(program.arguments.size() == data.size());
+  for (const Argument& argument : program.arguments) {
+    const std::vector<Tensor>& tensors = data.at(program.value(argument.value).name);
+    for (size_t d = 0; d < tensors.size(); ++d)
+      arguments.at(argument.value, LogicalId(d)) = tensors[d];
+  }
   const HostRun ran = execute(program, lowered, std::move(arguments));
   REQUIRE(ran.stop.finished());
   std::vector<std::vector<Tensor>> values(names.size());
   for (size_t n = 0; n < names.size(); ++n)
-    for (size_t d = 0; d < data.size(); ++d)
+    for (size_t d = 0; d < program.mesh.devices(); ++d)
       values[n].push_back(
           ran.values.at(values_by_name(program).at(names[n]), LogicalId(d)).value());
   return values;

@@ -3,6 +3,7 @@
 // Random programs on {x: 2, y: 3}, of s32, whose argument is "x".
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,7 @@ class RandomProgram {
   void add_op();
   void add_collective(const std::string& x);
   void add_movement(const std::string& x);
+  void add_rows(const std::string& x, int64_t axis);
   void add_arithmetic(const std::string& x);
   void add_nonlinear(const std::string& x);
 
@@ -73,7 +75,13 @@ Tensor random_tensor(const Shape& shape, Random& random);
 /// Random data for the argument `name` of a program, one tensor a device.
 std::vector<Tensor> random_data(const Program& program, const std::string& name, Random& random);
 
-/// The values of each of `names`, one a device, where the only argument has this data.
+/// By the names of arguments, one tensor a device.
+using Data = std::map<std::string, std::vector<Tensor>>;
+
+/// The values of each of `names`, one a device, where the arguments have this data.
+std::vector<std::vector<Tensor>> run(const Program& program, const Data& data,
+                                     const std::vector<std::string>& names);
+/// The same of a program with one argument.
 std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<Tensor>& data,
                                      const std::vector<std::string>& names);
 

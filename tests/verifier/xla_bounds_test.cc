@@ -16,8 +16,8 @@ namespace orrery::test {
 namespace {
 
 constexpr uint32_t kRanks = 3;
-const std::vector<std::string> kValues = {"total", "mean",    "least", "sum",
-                                          "apart", "product", "row",   "moved"};
+const std::vector<std::string> kValues = {"total",   "mean", "least", "sum", "apart",
+                                          "product", "row",  "moved", "rows"};
 
 /// The ops of which some flush, of arguments "a" and "b".
 void add_ops(HostRig& rig) {
@@ -30,6 +30,8 @@ void add_ops(HostRig& rig) {
   rig.op("mul", "product", {"a", "b"});
   rig.op("reduce_sum", "row", {"a"}, {{"axes", Integers{0}}});
   rig.op("neg", "moved", {"a"});
+  rig.op("full", "first", {}, {{"shape", Integers{8}}, {"fill_value", 0.0}, {"dtype", Dtype::S32}});
+  rig.op("scatter_add", "rows", {"a", "b", "first"}, {{"axis", int64_t{0}}});
 }
 
 /// Of all kinds near the smallest normal number of f32, and a few far from it.

@@ -10,7 +10,7 @@ _WITH_GRADIENT = (
     "psum", "pmean", "all_gather", "psum_scatter", "all_to_all", "pswapaxes", "ppermute", "pshuffle",
     "add", "sub", "mul", "div", "max", "min", "neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos",
     "real", "imag", "conj", "complex", "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
-    "broadcast_in_dim", "dynamic_slice", "dynamic_update_slice", "optimization_barrier", "reduce_sum", "reduce_max",
+    "broadcast_in_dim", "dynamic_slice", "dynamic_update_slice", "take", "scatter_add", "optimization_barrier", "reduce_sum", "reduce_max",
     "reduce_min", "dot_general",
 )  # fmt: skip
 
@@ -44,7 +44,7 @@ def has_cotangent(x: Value) -> bool:
 
 def has_gradient(op: Op, passed: list[Value]) -> bool:
     """JAX cannot go back through an untiled all_to_all with another concat_axis than split_axis, nor through pbroadcast,
-    nor to the padding value of a pad alone, nor through a select_n of one case. Ours has no rule for take yet."""
+    nor to the padding value of a pad alone, nor through a select_n of one case."""
     if op.name not in _WITH_GRADIENT or any(not has_cotangent(x) for x in (*passed, *op.results)):
         return False
     if op.name == "pad" and op.operands[0] not in passed:

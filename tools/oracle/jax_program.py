@@ -49,6 +49,13 @@ def _alike(operands: list[Array]) -> list[Array]:
     return [jnp.broadcast_to(x, shape) for x in operands]
 
 
+def _scatter_add(array: Array, updates: Array, indices: Array, axis: int, mode: str) -> Array:
+    if mode == "clip":  # JAX counts a negative index from the end, then clips
+        indices = jnp.clip(indices, 0, array.shape[axis] - 1)
+    rows = array.at[(slice(None),) * axis + (indices,)]
+    return rows.add(updates, mode="drop")
+
+
 def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
     """Ops whose parameters jax.lax has under other names, or none at all."""
     if op == "convert_element_type":
@@ -66,7 +73,9 @@ def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
     if op == "dynamic_update_slice":
         return lax.dynamic_update_slice(operands[0], operands[1], operands[2:])
     if op == "take":
-        return jnp.take(operands[0], operands[1], given["axis"], mode=given["mode"])
+        return jnp.take(operands[0], operands[1], **given)
+    if op == "scatter_add":
+        return _scatter_add(*operands, given["axis"], given["mode"])
     if op in ("reduce_sum", "reduce_max", "reduce_min"):
         return getattr(lax, op)(operands[0], given["axes"])
     if op == "select_n":

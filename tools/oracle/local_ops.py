@@ -57,7 +57,7 @@ def accepts(op: str, dtype: Dtype) -> bool:
         return dtype.name in elementwise.TO_COMPLEX or (op == "conj" and dtype.is_complex)
     if op in ("max", "min", "lt", "le", "gt", "ge", "reduce_max", "reduce_min"):
         return not dtype.is_complex
-    if op in ("add", "sub", "mul", "div", "neg", "reduce_sum", "iota"):
+    if op in ("add", "sub", "mul", "div", "neg", "reduce_sum", "scatter_add", "iota"):
         return dtype.kind != "pred"
     return True
 

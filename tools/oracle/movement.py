@@ -5,7 +5,7 @@ from dataclasses import replace
 import facts
 from arguments import new_argument
 from maker import LocalMaker
-from program import Op, loosest
+from program import Op, Value, loosest
 
 
 def reshape(m: LocalMaker) -> Op | None:
@@ -132,6 +132,28 @@ def take(m: LocalMaker) -> Op | None:
     return m.op("take", [m.x, indices], result, {"axis": axis, "mode": mode})
 
 
+def scatter_add(m: LocalMaker) -> Op | None:
+    if m.x.rank == 0 or m.x.dtype.kind == "pred":
+        return None
+    axis = m.rng.randrange(m.x.rank)
+    if m.x.shape[axis] == 0:
+        return None
+    count = m.rng.choice([(), (1,), (3,), (2, 2)])
+    indices = m.constant_argument(
+        m.rng.choice(["s32", "s64", "u8"]), count, lambda: m.rng.randint(0, m.x.shape[axis] + 1)
+    )
+    updates = m.other(m.x.dtype, m.x.shape[:axis] + count + m.x.shape[axis + 1 :])
+    result: Value | None
+    if not m.x.dtype.rounds:
+        result = facts.exact(m.name(), m.x.dtype, m.x.shape, [m.x, updates])
+    else:
+        magnitude = m.x.magnitude + updates.magnitude * max(indices.elements, 1)
+        result = facts.rounded(m.name(), [m.x, updates], m.x.shape, magnitude, integral=True, minus_zero=m.x.minus_zero)
+    return m.op(
+        "scatter_add", [m.x, updates, indices], result, {"axis": axis, "mode": m.rng.choice(["fill", "clip"])}
+    )
+
+
 def optimization_barrier(m: LocalMaker) -> Op | None:
     operands = [m.x]
     if m.rng.random() < 0.5:
@@ -144,5 +166,5 @@ def optimization_barrier(m: LocalMaker) -> Op | None:
 MOVEMENT = {
     "reshape": reshape, "transpose": transpose, "slice": slice_, "concatenate": concatenate, "split": split,
     "pad": pad, "broadcast_in_dim": broadcast_in_dim, "dynamic_slice": dynamic_slice,
-    "dynamic_update_slice": dynamic_update_slice, "take": take, "optimization_barrier": optimization_barrier,
+    "dynamic_update_slice": dynamic_update_slice, "take": take, "scatter_add": scatter_add, "optimization_barrier": optimization_barrier,
 }  # fmt: skip

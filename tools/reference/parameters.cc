@@ -27,6 +27,9 @@ constexpr std::array kSummaries = {
     Described{"axis_index_groups",
               "which ranks of the axes exchange with each other; when absent all"},
     Described{"axis_name", "the axes of the mesh it goes over, major to minor; [] for none"},
+    Described{"backward",
+              "the work of its backward pass, an equal part for each cotangent; without it it has "
+              "no gradient"},
     Described{"broadcast_dimensions",
               "the dimension of the result that each dimension of the operand becomes"},
     Described{"bytes", "what it reads and writes in device memory"},
@@ -41,15 +44,13 @@ constexpr std::array kSummaries = {
     Described{"entry",
               "eager: a device that has not entered yet holds messages, as many as `slots`; "
               "rendezvous: it holds none"},
-    Described{"fill_value", "the value of every element"},
+    Described{"fill_value", "the value of every element; of take, of those that have no row"},
     Described{"flops", "the floating point operations that it takes"},
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "
               "donated"},
     Described{"limit_indices", "the end index (exclusive), per dimension"},
-    Described{"mode",
-              "what an index out of range gives: fill, NaN or the limit of the dtype; clip, the "
-              "nearest entry"},
+    Described{"mode", "what an index out of range means: fill, no row; clip, the nearest row"},
     Described{"new_dtype", "the dtype of the result"},
     Described{"new_sizes", "the shape of the result"},
     Described{"padding_config",
@@ -104,6 +105,9 @@ std::string shown(const Attribute& value) {
     return quantity_text(flops->count(), Dimension::Work);
   if (const auto* bytes = std::get_if<Bytes>(&value))
     return quantity_text(bytes->count(), Dimension::Size);
+  if (const auto* work = std::get_if<Work>(&value))
+    return fmt::format("{} and {}", quantity_text(work->flops.count(), Dimension::Work),
+                       quantity_text(work->bytes.count(), Dimension::Size));
   return fmt::format("{}", std::get<std::vector<std::vector<int64_t>>>(value));
 }
 
@@ -120,8 +124,9 @@ std::string parameter_domain(const Parameter& parameter) {
   if (!parameter.choices.empty())
     return fmt::format("\"{}\"", fmt::join(parameter.choices, "\" or \""));
   std::string text(description(parameter.kind));
-  const bool amount =
-      parameter.kind == ParameterKind::FlopCount || parameter.kind == ParameterKind::ByteCount;
+  const bool amount = parameter.kind == ParameterKind::FlopCount ||
+                      parameter.kind == ParameterKind::ByteCount ||
+                      parameter.kind == ParameterKind::WorkCount;
   if (amount)
     return text;  // an amount is never less than 0
   if (parameter.least && parameter.most)

@@ -150,9 +150,16 @@ Json value_schema(const Parameter& parameter, OpKind kind) {
     case ParameterKind::FlopCount:
       return amount("work");
     case ParameterKind::ByteCount:
+      return amount("size");
+    case ParameterKind::WorkCount:
       break;
   }
-  return amount("size");
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties", {{"flops", amount("work")}, {"bytes", amount("size")}}},
+          {"patternProperties",
+           {{suffixed("flops", Dimension::Work), count()},
+            {suffixed("bytes", Dimension::Size), count()}}}};
 }
 
 Json parameter_schema(const Parameter& parameter, OpKind kind) {

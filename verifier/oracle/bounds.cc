@@ -27,6 +27,7 @@
 #include "verifier/oracle/elementwise_bounds.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
+#include "verifier/oracle/scatter_sums.h"
 #include "verifier/oracle/sum_error.h"
 
 namespace orrery {
@@ -122,6 +123,7 @@ bool flushes(const Op& op, const Tensor& operand, const Tensor& result) {
     case OpKind::ReduceSum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ScatterAdd:
       return true;
     default:
       return rules(op.kind).elementwise.has_value();
@@ -144,6 +146,11 @@ bool is_exact_zero(const Op& op, const std::vector<Tensor>& operands, size_t i) 
     default:
       return size(0) == 0;
   }
+}
+
+/// How far a result may be from what it was before it was flushed.
+double most_flushed(Dtype dtype) {
+  return parts_of(dtype) * flushed_below(dtype, Numerics::XlaCpu);
 }
 
 class Bounds {
@@ -353,6 +360,17 @@ class Bounds {
       case OpKind::ReduceMin:
         return each(reduce(*errors[0], Combine::Max, op.attributes.integers("axes")),
                     [](double error, size_t) { return std::max(error, 0.0); });
+      case OpKind::ScatterAdd: {
+        const ScatterSums sums = scatter_sums(op, values, errors);
+        const double flushed = flushes_subnormals() ? most_flushed(result.dtype()) : 0;
+        return settled_sums(each(sums.carried,
+                                 [&](double error, size_t i) {
+                                   const double rounding =
+                                       format.unit_roundoff * element(sums.terms, i);
+                                   return error + element(sums.added, i) * (rounding + flushed);
+                                 }),
+                            result, sums.terms, sums.carried);
+      }
       case OpKind::DotGeneral:
         return dot_bound(op, values, errors, result);
       default:
@@ -364,8 +382,9 @@ class Bounds {
   Tensor with_flushed_result(const Op& op, const std::vector<const Tensor*>& values,
                              const Tensor& result, Tensor bound) const {
     const bool has_parts = is_complex(result.dtype());
-    const double most = parts_of(result.dtype()) * flushed_below(result.dtype(), Numerics::XlaCpu);
-    if (most == 0 || op.kind == OpKind::ReduceMax || op.kind == OpKind::ReduceMin)
+    const double most = most_flushed(result.dtype());
+    if (most == 0 || op.kind == OpKind::ReduceMax || op.kind == OpKind::ReduceMin ||
+        op.kind == OpKind::ScatterAdd)  // whose bound has it
       return bound;
     if (op.kind == OpKind::ReduceSum) {
       const double partial_sums = static_cast<double>(terms(program_, op)) * most;
@@ -424,7 +443,10 @@ class Bounds {
       if (index && !all_zero(bound))
         inexact.push_back(&bound);
     }
-    std::vector<Tensor> bounds = evaluate_local(program_, op, operands, device);
+    Op of_bounds = op;
+    if (op.attributes.has("fill_value"))  // what fills a place is exact
+      of_bounds.attributes.set("fill_value", 0.0);
+    std::vector<Tensor> bounds = evaluate_local(program_, of_bounds, operands, device);
     for (Tensor& bound : bounds)
       for (double& error : bound.as<double>())
         error = std::isnan(error) ? 0 : error;  // take fills with NaN

@@ -12,6 +12,7 @@
 //  - reduce_sum of n elements, accumulated with roundoff v: sum e_i + (n - 1) v sum |x_i|, and
 //    where that is wider than the result, + u |r| + half_smallest; XLA's lax.reduce_sum on the CPU
 //    rounds each sum to the result's dtype; reduce_max, reduce_min: the largest e_i;
+//  - scatter_add, of k updates to an element: k u sum |x_i| + sum e_i over it and these;
 //  - elementwise ops of floats: elementwise_bounds.h; select_n: that of the case it takes;
 //  - convert: e, where the float holds every value of the operand's dtype, or this one; else
 //    e + u |r| + half_smallest;

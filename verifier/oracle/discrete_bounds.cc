@@ -8,6 +8,7 @@
 #include "models/array/kernels.h"
 #include "models/program/rules.h"
 #include "verifier/oracle/bound_tensor.h"
+#include "verifier/oracle/scatter_sums.h"
 
 namespace orrery {
 
@@ -64,6 +65,8 @@ Tensor discrete_bound(const Op& op, const std::vector<const Tensor*>& values,
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
       return exact_or_unknown(reduce(*errors[0], Combine::Max, op.attributes.integers("axes")));
+    case OpKind::ScatterAdd:
+      return exact_or_unknown(scatter_sums(op, values, errors).carried);
     default:
       return each(std::move(exact), [](double, size_t) { return kNoBound; });
   }

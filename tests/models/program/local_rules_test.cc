@@ -399,7 +399,7 @@ TEST_CASE("take: the dimensions of the indices stand where the axis was") {
         "of: expected indices that are integers, got f32[2]");
   CHECK(outcome(OpKind::Take, {plain(Dtype::F32, {0, 8}), plain(Dtype::S32, {2})},
                 {{"axis", 0}, {"mode", "clip"}}) ==
-        "of: expected rows to take along dimension 0, got f32[0,8]");
+        "of: expected rows along dimension 0, got f32[0,8]");
 }
 
 TEST_CASE("iota: a dimension of its shape") {

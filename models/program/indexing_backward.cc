@@ -1,0 +1,47 @@
+// Backward rules of the ops that take rows, and of those that add to rows.
+
+#include "models/program/backward_ops.h"
+#include "models/program/backward_rules.h"
+
+namespace orrery::backward {
+
+namespace {
+
+/// The parameters that say which rows.
+Attributes rows_of(const BackwardCall& call) {
+  return with(
+      {{"axis", call.attributes().integer("axis")}, {"mode", call.attributes().text("mode")}});
+}
+
+}  // namespace
+
+/// A row that was taken several times gets the sum of the cotangents. What filled a place had no
+/// row.
+Cotangents take(BackwardCall& call) {
+  return {call.wants(0) ? std::optional<std::string>([&] {
+            // Zeros that vary where the cotangent does.
+            ValueType rows = call.result_type();
+            rows.shape = call.operand_type(0).shape;
+            return call.ops().op(OpKind::ScatterAdd,
+                                 {call.ops().zeros(rows), call.cotangent(), call.operand(1)},
+                                 rows_of(call));
+          }())
+                        : std::nullopt,
+          std::nullopt};
+}
+
+/// An update that went nowhere gets zeros.
+Cotangents scatter_add(BackwardCall& call) {
+  Cotangents cotangents(call.operands());
+  if (call.wants(0))
+    cotangents[0] = call.cotangent();
+  if (call.wants(1)) {
+    Attributes attributes = rows_of(call);
+    attributes.set("fill_value", 0.0);
+    cotangents[1] =
+        call.ops().op(OpKind::Take, {call.cotangent(), call.operand(2)}, std::move(attributes));
+  }
+  return cotangents;
+}
+
+}  // namespace orrery::backward

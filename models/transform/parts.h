@@ -1,0 +1,43 @@
+#pragma once
+
+// Programs in parts that run one after another: forward and backward, and of the backward pass the
+// part that goes back to the inputs and the one that goes back to the weights. A pipeline schedules
+// them apart.
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/program/program.h"
+#include "models/program/rules.h"
+#include "models/transform/vjp.h"
+
+namespace orrery {
+
+/// The second part has an argument for each value that it reads of the first, of the same name,
+/// after the arguments of the whole. The first has these values among its outputs. An argument that
+/// a part does not read is none of its own. Outputs of the whole are those of the part that makes
+/// them.
+struct ProgramParts {
+  Program first;
+  Program second;
+};
+
+/// The first part has these ops, those that they need, and the done of each collective that it
+/// starts. Requires one program on all devices.
+ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first);
+
+/// The forward program, whose outputs are the values of `of` and what the backward one reads, and
+/// the backward program, whose outputs are the cotangents ct_ID of `with_respect_to`. Together they
+/// are what vjp gives. Empty where an error was added.
+std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
+                                      const VjpRequest& request, Diagnostics& diagnostics);
+
+/// A backward program in two: first what its outputs `inputs` ("ct_x") need, then the others.
+/// Requires that these are outputs.
+ProgramParts backward_parts(const Program& backward, Checks checks,
+                            const std::vector<std::string>& inputs);
+
+}  // namespace orrery

@@ -1,0 +1,212 @@
+// "transform": {"vjp": ...} and {"transpose": ...} of programs with loops, of compute and of take.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/program/folded.h"
+#include "models/program/rules.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+/// On {x: 2}: "w", f32[2] on a device, varying; cotangents "ct_r" and "ct_l" of such values.
+std::string looped(const std::string& program, const std::string& transform,
+                   const std::string& more = "") {
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"w": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                 R"("ct_l": {"shape": [4], "dtype": "f32", "spec": ["x"]})" +
+                 more + "}";
+  small.program = program;
+  small.more = R"("transform": )" + transform;
+  return small.text();
+}
+
+/// l.h is w to the power of 2^trips.
+std::string squares(const std::string& trips) {
+  return R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": )" + trips +
+         R"(, "carry": {"h": "w"}, "body": [{"id": "y", "op": "mul", "of": ["h", "h"]}], )"
+         R"("yield": {"h": "y"}}])";
+}
+
+const std::string kOfL = R"({"vjp": {"of": ["l"], "with_respect_to": ["w"]}})";
+
+/// "r.bwd = mul(ct_r, w)" of each op.
+std::vector<std::string> all_ops(const std::string& text) {
+  const Scenario scenario = read_scenario("f", text);
+  std::vector<std::string> lines;
+  for (const Op& op : scenario.program.ops) {
+    std::string operands;
+    for (const ValueId operand : op.operands)
+      operands += (operands.empty() ? "" : ", ") + scenario.program.value(operand).name;
+    lines.push_back(op.name + " = " + op_name(op.kind, op.issue) + "(" + operands + ")");
+  }
+  return lines;
+}
+
+TEST_CASE("vjp: iterations of a loop go back from the last to the first, with what they keep") {
+  CHECK(all_ops(looped(squares("3"), kOfL)) ==
+        std::vector<std::string>{
+            "l[0].y = mul(w, w)", "l[1].y = mul(l[0].y, l[0].y)", "l[2].y = mul(l[1].y, l[1].y)",
+            "l[2].y.bwd = mul(ct_l, l[1].y)", "l[2].y.bwd.1 = mul(ct_l, l[1].y)",
+            "l[2].y.bwd.2 = add(l[2].y.bwd, l[2].y.bwd.1)",
+            "l[1].y.bwd = mul(l[2].y.bwd.2, l[0].y)", "l[1].y.bwd.1 = mul(l[2].y.bwd.2, l[0].y)",
+            "l[1].y.bwd.2 = add(l[1].y.bwd, l[1].y.bwd.1)", "l[0].y.bwd = mul(l[1].y.bwd.2, w)",
+            "l[0].y.bwd.1 = mul(l[1].y.bwd.2, w)", "l[0].y.bwd.2 = add(l[0].y.bwd, l[0].y.bwd.1)"});
+}
+
+TEST_CASE("vjp: a long loop is written out, and all its iterations go back") {
+  const Scenario scenario = read_scenario("f", looped(squares("1000"), kOfL));
+  CHECK(scenario.program.ops.size() == 4 * 1000);
+  REQUIRE(scenario.program.loops.size() == 1);
+  CHECK(scenario.program.loops[0].written.size() == 1000);
+  CHECK(scenario.program.loops[0].left_out() == 0);
+  CHECK_FALSE(has_long_loops(scenario.program));
+}
+
+TEST_CASE("vjp: ops of a backward pass are of the loop that they go back through") {
+  const Scenario scenario = read_scenario("f", looped(squares("3"), kOfL));
+  const std::vector<NameInLoops> names = names_in_loops(scenario.program);
+  CHECK(names[0].op == "l[].y");
+  CHECK(names[0].loop == "l[]");
+  CHECK(names[3].op == "l[].y.bwd");
+  CHECK(names[6].op == "l[].y.bwd");
+  CHECK(names[11].op == "l[].y.bwd.2");
+  CHECK(names[11].loop == "l[]");
+}
+
+TEST_CASE("vjp: a loop that is too long to be written out is refused with its length") {
+  Limits limits;
+  limits.ops = 100;
+  CHECK_THROWS_WITH(read_scenario("f", looped(squares("101"), kOfL), limits),
+                    "f:6: /transform/vjp: expected at most 100 ops with all iterations of loops "
+                    "written out, as a backward pass needs them (--limit ops=N allows more), got "
+                    "101");
+  limits.ops = 404;
+  CHECK_NOTHROW(read_scenario("f", looped(squares("101"), kOfL), limits));
+}
+
+/// Of each iteration m = sin(h), y = m * m: both read what the iteration before has made.
+const std::string kTwoInBody =
+    R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, "body": [)"
+    R"({"id": "m", "op": "sin", "of": "h"}, {"id": "y", "op": "mul", "of": ["m", "m"]}], )"
+    R"("yield": {"h": "y"}}])";
+
+std::vector<std::string> again(const std::string& recompute) {
+  std::vector<std::string> found;
+  for (const std::string& line :
+       all_ops(looped(kTwoInBody, R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": )" +
+                                      recompute + "}}")))
+    if (line.find(".re = ") != std::string::npos)
+      found.push_back(line);
+  return found;
+}
+
+TEST_CASE("vjp: the id of a loop computes its bodies again from what iterations carry") {
+  CHECK(again(R"("l")") ==
+        std::vector<std::string>{"l[1].m.re = sin(l[0].y)", "l[0].m.re = sin(w)"});
+}
+
+TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one") {
+  CHECK(again(R"("l[].m")") ==
+        std::vector<std::string>{"l[1].m.re = sin(l[0].y)", "l[0].m.re = sin(w)"});
+  CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
+}
+
+TEST_CASE("vjp: what cannot be computed again is refused") {
+  const auto refused = [](const std::string& recompute) {
+    return refusal(looped(
+        R"([{"id": "s", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+        R"({"id": "l", "op": "done", "of": "s"}, )"
+        R"({"id": "c", "op": "compute", "of": "w", "flops": 1, "bytes": 1, )"
+        R"("dtype": "f32"}])",
+        R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": [)" + recompute + "]}}"));
+  };
+  CHECK(refused(R"("q")") ==
+        R"(f:6: /transform/vjp/recompute/0: expected the id of an op or of a loop, got "q")");
+  CHECK(refused(R"("s")") ==
+        "f:6: /transform/vjp/recompute/0: expected an op that is not started, got \"s\" (name its "
+        "done, which is then computed again at once)");
+  CHECK(refused(R"("c")") ==
+        R"(f:6: /transform/vjp/recompute/0: expected an op with a result, got "c")");
+}
+
+TEST_CASE("transpose: of a loop") {
+  CHECK(all_ops(looped(R"([{"id": "k", "op": "full", "shape": [], "fill_value": 3, )"
+                       R"("dtype": "f32"}, {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, )"
+                       R"("carry": {"h": "w"}, "body": [{"id": "y", "op": "mul", )"
+                       R"("of": ["h", "k"]}], "yield": {"h": "y"}}])",
+                       R"({"transpose": {"of": "l", "with_respect_to": "w"}})")) ==
+        std::vector<std::string>{"k = full()", "l[1].y.bwd = mul(ct_l, k)",
+                                 "l[0].y.bwd = mul(l[1].y.bwd, k)"});
+}
+
+std::string computed(const std::string& backward) {
+  return R"([{"id": "l", "op": "compute", "of": ["w", "i", "v"], "flops": 10, "bytes": 20, )"
+         R"("dtype": "f32", "shape": [2])" +
+         backward + "}]";
+}
+const std::string kOperands = R"(, "i": {"shape": [3], "dtype": "s32"}, )"
+                              R"("v": {"shape": [8], "dtype": "bf16", "spec": ["x"]})";
+
+TEST_CASE("vjp: of compute each cotangent has an equal part of the work that is stated") {
+  const Scenario scenario = read_scenario(
+      "f", looped(computed(R"(, "backward": {"flops": 21, "bytes": "2 KB"})"),
+                  R"({"vjp": {"of": "l", "with_respect_to": ["w", "v"]}})", kOperands));
+  const Program& program = scenario.program;
+  REQUIRE(program.ops.size() == 3);
+  const Op& of_w = program.ops[1];
+  const Op& of_v = program.ops[2];
+  CHECK(of_w.attributes.flops("flops") == Flops(11));
+  CHECK(of_v.attributes.flops("flops") == Flops(10));
+  CHECK(of_w.attributes.bytes("bytes") == Bytes(1000));
+  CHECK(text(program.value(of_w.results[0]).type, program.mesh) == "f32[2]{V:x}");
+  CHECK(text(program.value(of_v.results[0]).type, program.mesh) == "bf16[4]{V:x}");
+  CHECK(of_w.operands.size() == 4);  // the cotangent, and what the op read
+}
+
+TEST_CASE("vjp: of compute without \"backward\" is refused by name") {
+  CHECK(
+      refusal(looped(computed(""), R"({"vjp": {"of": "l", "with_respect_to": "w"}})", kOperands)) ==
+      "f:5: /program/0: expected an op that has a gradient between the values of "
+      "\"with_respect_to\" and \"of\", got \"l\": compute has a gradient only with \"backward\", "
+      "which states its work");
+}
+
+TEST_CASE("compute: \"backward\" states its flops and its bytes") {
+  const auto refused = [](const std::string& backward) {
+    return refusal(looped(computed(R"(, "backward": )" + backward), kOfL, kOperands));
+  };
+  CHECK(refused("3") ==
+        "f:5: /program/0/backward: expected an object such as {\"flops\": \"2 TFLOP\", "
+        "\"bytes\": \"1 GiB\"}, got 3");
+  CHECK(refused(R"({"flops": 1})") == "f:5: /program/0/backward: missing key \"bytes\"");
+  CHECK(refused(R"({"flops": -1, "bytes": 1})") != "");
+}
+
+TEST_CASE("vjp: rows that were taken get the sum of their cotangents") {
+  CHECK(all_ops(looped(R"([{"id": "l", "op": "take", "of": ["w", "i"], "axis": 0}])",
+                       R"({"vjp": {"of": "l", "with_respect_to": "w"}})",
+                       R"(, "i": {"shape": [2], "dtype": "s32"})")) ==
+        std::vector<std::string>{"l = take(w, i)", "l.bwd = full()", "l.bwd.1 = pvary(l.bwd)",
+                                 "l.bwd.2 = scatter_add(l.bwd.1, ct_l, i)"});
+}
+
+TEST_CASE("vjp: updates that were added get the rows where they went") {
+  CHECK(all_ops(looped(R"([{"id": "l", "op": "scatter_add", "of": ["w", "w", "i"], "axis": 0}])",
+                       R"({"vjp": {"of": "l", "with_respect_to": "w"}})",
+                       R"(, "i": {"shape": [2], "dtype": "s32"})")) ==
+        std::vector<std::string>{"l = scatter_add(w, w, i)", "l.bwd = take(ct_l, i)",
+                                 "l.bwd.1 = add(ct_l, l.bwd)"});
+}
+
+}  // namespace
+}  // namespace orrery
