@@ -154,7 +154,8 @@ std::string refused(const std::string& program) {
 TEST_CASE("loop: an error in the body is reported once, with its position and the iteration") {
   CHECK(
       refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
-      "f:5:162: /program/0/body/0/axis_name: expected an axis of the mesh (x), got \"t\" (in "
+      "f:5:162: /program/0/body/0/axis_name: psum \"l.y\": expected an axis of the mesh (x), got "
+      "\"t\" (in "
       "l[0])");
   CHECK(refused("[" + loop(R"({"id": "y", "op": "add", "of": ["h", "b"]})", "y") + "]") ==
         "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
