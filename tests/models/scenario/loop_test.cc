@@ -232,7 +232,7 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
 {"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "s"},
 "body": [{"id": "y", "op": "add", "of": ["h", "a"]}], "yield": {"h": "y"}}])";
   CHECK(refused(varies) ==
-        "f:7:71: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
+        "f:7:70: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
         "loop, got \"y\", which does (\"check_types\": false allows it) (in l[0])");
 }
 
