@@ -423,9 +423,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);
-    throw InputError(
-        scenario->file,
-        {{at, fmt::format("{}: {}{}", op_name(op.kind, op.issue), too_large(overflow), at.note)}});
+    throw InputError(scenario->file,
+                     {{at, fmt::format("{}: {}{}", op_title(op), too_large(overflow), at.note)}});
   } catch (const KeyOverflow& overflow) {
     throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {

@@ -195,7 +195,7 @@ class TableStage {
     const Op& op = op_of(site);
     diagnostics.add(origin_of(op.name, op.origin),
                     fmt::format("{}: expected {}, since its tables cannot be computed: {}",
-                                op_name(op.kind, op.issue), quoted(kAssumed), why));
+                                op_title(op), quoted(kAssumed), why));
   }
 
   void compute() {

@@ -38,8 +38,9 @@ ProgramBuilder::ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostic
 
 void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                                std::string_view message) {
-  diagnostics_.add(request.key_origin(key),
-                   fmt::format("{}: {}", op_name(request.kind, request.issue), message));
+  diagnostics_.add(
+      request.key_origin(key),
+      fmt::format("{}: {}", op_title(request.kind, request.issue, request.name), message));
 }
 
 /// The entry of `name`; null, with an error, if the name was taken.

@@ -74,7 +74,7 @@ TypeOutcome pcast(const TypeContext& context) {
   if (std::find(sources.begin(), sources.end(), from) == sources.end())
     return TypeError{"of", expected_state(sources, context.mesh, axes[0], operand)};
   if (auto error = one_state_error(context.mesh, axes, operand))
-    return TypeError{"of", std::move(*error)};
+    return std::move(*error);
   return cast_along(context, axes, from, to);
 }
 

@@ -82,7 +82,7 @@ TypeOutcome extremal_rank(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)
     return TypeError{"axis_name", fmt::format("expected one axis, got {}", names.size())};
-  if (auto error = unordered_error("", context.operands[0].dtype))
+  if (auto error = unordered_error("of", context.operands[0].dtype))
     return *error;
   return typed(Dtype::S32, context.operands[0].shape,
                exchanged_states(context, Exchange::Extremum));
@@ -90,7 +90,7 @@ TypeOutcome extremal_rank(const TypeContext& context) {
 
 TypeOutcome extremum(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
-  if (auto error = unordered_error("", operand.dtype))
+  if (auto error = unordered_error("of", operand.dtype))
     return *error;
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
@@ -161,7 +161,7 @@ template <Exchange kExchange>
 TypeOutcome psum_scatter(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   if (operand.dtype == Dtype::Pred)
-    return TypeError{"", "expected an operand of numbers, got pred"};
+    return TypeError{"of", "expected an operand of numbers, got pred"};
   const int64_t along = context.attributes.integer("scatter_dimension");
   if (auto error = cut_error(context, "scatter_dimension", along))
     return *error;
@@ -323,12 +323,7 @@ TypeOutcome pbroadcast(const TypeContext& context) {
   if (source < 0 || source >= context.group_size)
     return TypeError{"source", fmt::format("expected a rank from 0 to {}, got {}",
                                            context.group_size - 1, source)};
-  for (const size_t axis : axis_positions(context.mesh, context.attributes.names("axis_name")))
-    if (context.checks == Checks::States && operand.axes[axis] == AxisState::Invarying)
-      return TypeError{"of",
-                       fmt::format("expected an operand that varies over {}, got {}",
-                                   context.mesh.axes()[axis].name, text(operand, context.mesh))};
-  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
+  return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::MoveVarying));
 }
 
 TypeOutcome done(const TypeContext& context) {

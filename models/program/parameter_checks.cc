@@ -72,7 +72,7 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   }
   if (parameter.kind == ParameterKind::Names) {
     if (const auto wrong = axes_error(program_.mesh, request.attributes.names(name))) {
-      diagnostics_.add(request.key_origin(name), *wrong);
+      add_error(request, name, *wrong);
       return false;
     }
   }

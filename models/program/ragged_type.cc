@@ -119,8 +119,8 @@ TypeOutcome ragged_all_to_all_type(const TypeContext& context) {
   const StatesOutcome joined =
       indexed_states(context.mesh, context.operands.first(kRaggedTables.first),
                      context.operands.subspan(kRaggedTables.first), Linearity::Linear);
-  if (const auto* error = std::get_if<std::string>(&joined))
-    return TypeError{"", *error};
+  if (const auto* error = std::get_if<TypeError>(&joined))
+    return *error;
   const std::vector<ValueType> moved = {
       {output.dtype, output.shape, std::get<AxisStates>(joined), false}};
   return typed(output.dtype, output.shape,

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "models/base/check.h"
 #include "models/program/backward_rules.h"
 #include "models/program/batch_rules.h"
 #include "models/program/families.h"
+#include "models/program/iteration_name.h"
 
 namespace orrery {
 
@@ -122,6 +125,10 @@ std::optional<OpName> op_named(std::string_view name) {
 
 std::string op_name(OpKind kind, Issue issue) {
   return std::string(rules(kind).name) + std::string(issue == Issue::Start ? kStart : "");
+}
+
+std::string op_title(OpKind kind, Issue issue, std::string_view name) {
+  return fmt::format("{} \"{}\"", op_name(kind, issue), without_indices(name));
 }
 
 }  // namespace orrery

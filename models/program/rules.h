@@ -217,4 +217,11 @@ struct OpName {
 std::optional<OpName> op_named(std::string_view name);
 std::string op_name(OpKind kind, Issue issue);
 
+/// How an error names an op: `psum "r"`. One in a loop has the name that the scenario gives it:
+/// "l.y" of "l[3].y".
+std::string op_title(OpKind kind, Issue issue, std::string_view name);
+inline std::string op_title(const Op& op) {
+  return op_title(op.kind, op.issue, op.name);
+}
+
 }  // namespace orrery

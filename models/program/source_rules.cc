@@ -113,8 +113,8 @@ TypeOutcome compute(const TypeContext& context) {
   const bool in_place = context.attributes.has(kInPlace);
   const StatesOutcome states = joined_states(context.mesh, context.operands, Linearity::Nonlinear);
   if (!context.attributes.has("shape")) {
-    if (const auto* error = std::get_if<std::string>(&states))
-      return TypeError{"of", *error};
+    if (const auto* error = std::get_if<TypeError>(&states))
+      return *error;
     if (in_place)
       return TypeError{std::string(kInPlace), "expected a shape: there is no result to write"};
     return std::vector<ValueType>{};

@@ -1,6 +1,7 @@
 #include "models/program/states.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,8 @@
 namespace orrery {
 
 namespace {
+
+constexpr std::string_view kGroups = "axis_index_groups";
 
 std::string_view word(AxisState state) {
   switch (state) {
@@ -39,6 +42,10 @@ std::string hint(const Mesh& mesh, size_t axis, AxisState from, std::span<const 
       return fmt::format("; psum over {} makes it {}", name, word(state));
   }
   return "";
+}
+
+TypeError wrong_operand(std::string message) {
+  return {"of", std::move(message)};
 }
 
 /// The states of all operands along one axis.
@@ -89,40 +96,61 @@ bool casts_to_varying(std::span<const ValueType> operands, size_t k) {
   return true;
 }
 
+/// `cast`, a hint for the operands that are not unreduced along an axis where another is. Where no
+/// cast helps them, the sum of the unreduced one goes with them, unless they are reduced.
+std::string unreduced_hint(const Mesh& mesh, size_t axis, const Along& along, std::string cast) {
+  if (!cast.empty() || along.any(AxisState::Reduced))
+    return cast;
+  return hint(mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}});
+}
+
+/// "(x, y)": the axes over which others vary and operand `k` does not.
+std::string axes_lacked(const Mesh& mesh, std::span<const ValueType> operands, size_t k) {
+  std::vector<std::string_view> names;
+  for (size_t a = 0; a < mesh.axes().size(); ++a)
+    if (operands[k].axes[a] != AxisState::Varying && Along(operands, a).any(AxisState::Varying))
+      names.push_back(mesh.axes()[a].name);
+  return fmt::format("({})", fmt::join(names, ", "));
+}
+
 StatesOutcome joined_along(const Mesh& mesh, std::span<const ValueType> operands, size_t axis,
                            Linearity linearity) {
   const Along along(operands, axis);
   const std::string& name = mesh.axes()[axis].name;
   if (along.any(AxisState::Unreduced)) {
     if (linearity == Linearity::Nonlinear)
-      return fmt::format("expected no operand that is unreduced over {}, got {}{}", name,
-                         along.text(mesh),
-                         hint(mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}}));
+      return wrong_operand(fmt::format(
+          "expected no operand that is unreduced over {}, got {}{}", name, along.text(mesh),
+          hint(mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}})));
     if (linearity == Linearity::Linear && !along.all(AxisState::Unreduced))
-      return fmt::format("expected operands that are all unreduced over {}, got {}{}", name,
-                         along.text(mesh), along.hint_to(mesh, AxisState::Unreduced));
+      return wrong_operand(fmt::format(
+          "expected operands that are all unreduced over {}, got {}{}", name, along.text(mesh),
+          unreduced_hint(mesh, axis, along, along.hint_to(mesh, AxisState::Unreduced))));
     if (linearity == Linearity::Bilinear && along.count(AxisState::Reduced) + 1 < operands.size())
-      return fmt::format(
+      return wrong_operand(fmt::format(
           "expected the other operand to be reduced over {}, along which one is unreduced, got "
           "{}{}",
           name, along.text(mesh),
-          along.any(AxisState::Invarying)
-              ? hint(mesh, axis, AxisState::Invarying, {{AxisState::Reduced}})
-              : "");
+          unreduced_hint(mesh, axis, along,
+                         along.any(AxisState::Invarying)
+                             ? hint(mesh, axis, AxisState::Invarying, {{AxisState::Reduced}})
+                             : "")));
     return AxisStates{AxisState::Unreduced};
   }
   if (along.any(AxisState::Varying)) {
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k].axes[axis] == AxisState::Reduced && !casts_to_varying(operands, k))
-        return fmt::format(
-            "expected operand {} to be reduced over exactly the axes over which others vary, got "
-            "{}",
-            k, text(operands[k], mesh));
+        return wrong_operand(fmt::format(
+            "expected operand {} to be reduced over exactly the axes {}, over which only others "
+            "vary, got {}{}",
+            k, axes_lacked(mesh, operands, k), along.text(mesh),
+            hint(mesh, axis, AxisState::Reduced, {{AxisState::Varying}})));
     return AxisStates{AxisState::Varying};
   }
   if (along.any(AxisState::Reduced) && !along.all(AxisState::Reduced))
-    return fmt::format("expected operands that are all reduced over {}, got {}{}", name,
-                       along.text(mesh), along.hint_to(mesh, AxisState::Reduced));
+    return wrong_operand(fmt::format("expected operands that are all reduced over {}, got {}{}",
+                                     name, along.text(mesh),
+                                     along.hint_to(mesh, AxisState::Reduced)));
   return AxisStates{along.any(AxisState::Reduced) ? AxisState::Reduced : AxisState::Invarying};
 }
 
@@ -138,14 +166,20 @@ std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh
                      hint(mesh, axis, type.axes[axis], accepted));
 }
 
-std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
-                                           const ValueType& type) {
-  for (const size_t axis : axes)
-    if (type.axes[axis] != type.axes[axes[0]])
-      return fmt::format(
-          "expected an operand of one state over its axes, got {}, {} over {} and {} over {}",
-          text(type, mesh), word(type.axes[axes[0]]), mesh.axes()[axes[0]].name,
-          word(type.axes[axis]), mesh.axes()[axis].name);
+std::optional<TypeError> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
+                                         const ValueType& type) {
+  for (const size_t axis : axes) {
+    const AxisState first = type.axes[axes[0]];
+    const AxisState other = type.axes[axis];
+    if (other == first)
+      continue;
+    const std::string cast = hint(mesh, axis, other, {{first}});
+    return wrong_operand(fmt::format(
+        "expected an operand of one state over its axes, got {}, {} over {} and {} "
+        "over {}{}",
+        text(type, mesh), word(first), mesh.axes()[axes[0]].name, word(other),
+        mesh.axes()[axis].name, cast.empty() ? hint(mesh, axes[0], first, {{other}}) : cast));
+  }
   return std::nullopt;
 }
 
@@ -154,7 +188,7 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
   AxisStates states;
   for (size_t a = 0; a < mesh.axes().size(); ++a) {
     const StatesOutcome along = joined_along(mesh, operands, a, linearity);
-    if (const auto* error = std::get_if<std::string>(&along))
+    if (const auto* error = std::get_if<TypeError>(&along))
       return *error;
     states.push_back(std::get<AxisStates>(along).front());
   }
@@ -164,7 +198,7 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity) {
   StatesOutcome joined = joined_states(mesh, moved, linearity);
-  if (std::holds_alternative<std::string>(joined))
+  if (std::holds_alternative<TypeError>(joined))
     return joined;
   const AxisStates& states = std::get<AxisStates>(joined);
   std::vector<ValueType> all(moved.begin(), moved.end());
@@ -172,9 +206,9 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
     all.push_back(index);
     for (size_t a = 0; a < states.size(); ++a) {
       if (index.axes[a] == AxisState::Unreduced)
-        return fmt::format("expected indices that are nowhere unreduced, got {}{}",
-                           text(index, mesh),
-                           hint(mesh, a, AxisState::Unreduced, {{AxisState::Invarying}}));
+        return wrong_operand(
+            fmt::format("expected indices that are nowhere unreduced, got {}{}", text(index, mesh),
+                        hint(mesh, a, AxisState::Unreduced, {{AxisState::Invarying}})));
       if (index.axes[a] != AxisState::Varying)
         all.back().axes[a] = states[a];
     }
@@ -208,7 +242,7 @@ struct Transition {
   bool whole_axes = false;  // no axis_index_groups
 };
 
-Transition transition(Exchange exchange) {
+Transition transition(Exchange exchange, Checks checks) {
   constexpr StateSet kVarying = {.varying = true, .invarying = true};
   constexpr StateSet kSummed = {.varying = true, .invarying = true, .unreduced = true};
   switch (exchange) {
@@ -221,6 +255,8 @@ Transition transition(Exchange exchange) {
       return {kSummed, AxisState::Varying};
     case Exchange::Move:
       return {kVarying, AxisState::Varying};
+    case Exchange::MoveVarying:
+      return {{.varying = true, .invarying = checks == Checks::Shapes}, AxisState::Varying};
     case Exchange::MoveToInvarying:
       return {kVarying, AxisState::Invarying, true};
     case Exchange::MoveToReduced:
@@ -236,17 +272,18 @@ Transition transition(Exchange exchange) {
 
 /// The error in the states along other axes than the collective's: what rounds or compares cannot
 /// be done to the addends of a value.
-std::optional<std::string> other_axes_error(const TypeContext& context, Exchange exchange,
-                                            const std::vector<size_t>& axes) {
+std::optional<TypeError> other_axes_error(const TypeContext& context, Exchange exchange,
+                                          const std::vector<size_t>& axes) {
   if (exchange != Exchange::Mean && exchange != Exchange::Extremum)
     return std::nullopt;
   const ValueType& operand = context.operands[0];
   for (size_t axis = 0; axis < operand.axes.size(); ++axis)
     if (operand.axes[axis] == AxisState::Unreduced &&
         std::find(axes.begin(), axes.end(), axis) == axes.end())
-      return fmt::format("expected an operand that is unreduced over no other axis, got {}{}",
-                         text(operand, context.mesh),
-                         hint(context.mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}}));
+      return wrong_operand(
+          fmt::format("expected an operand that is unreduced over no other axis, got {}{}",
+                      text(operand, context.mesh),
+                      hint(context.mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}})));
   return std::nullopt;
 }
 
@@ -256,12 +293,13 @@ StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   const Mesh& mesh = context.mesh;
   const ValueType& operand = context.operands[0];
   const std::vector<size_t> axes = axis_positions(mesh, context.attributes.names("axis_name"));
-  const bool parts = context.attributes.has("axis_index_groups");
-  const Transition rule = transition(exchange);
+  const bool parts = context.attributes.has(kGroups);
+  const Transition rule = transition(exchange, context.checks);
   if (rule.whole_axes && parts)
-    return "expected no axis_index_groups: its result has one state along whole axes";
+    return TypeError{std::string(kGroups),
+                     "expected no axis_index_groups: its result has one state along whole axes"};
   if (context.checks == Checks::Shapes && !rule.from.invarying && !axes.empty())
-    return "expected \"check_types\": true, without which no state is known";
+    return TypeError{"", "expected \"check_types\": true, without which no state is known"};
   if (auto error = other_axes_error(context, exchange, axes))
     return std::move(*error);
   const std::vector<AxisState> accepted = rule.from.list();
@@ -269,11 +307,13 @@ StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   for (const size_t axis : axes) {
     const AxisState state = operand.axes[axis];
     if (std::find(accepted.begin(), accepted.end(), state) == accepted.end())
-      return expected_state(accepted, mesh, axis, operand);
+      return wrong_operand(expected_state(accepted, mesh, axis, operand));
     if (state == AxisState::Unreduced && parts)
-      return fmt::format(
-          "expected no axis_index_groups for an operand that is unreduced over {}, got {}",
-          mesh.axes()[axis].name, text(operand, mesh));
+      return TypeError{
+          std::string(kGroups),
+          fmt::format("expected no axis_index_groups for an operand that is unreduced over {}, got "
+                      "{}",
+                      mesh.axes()[axis].name, text(operand, mesh))};
     const bool reduces = rule.to == AxisState::Invarying;
     states[axis] = reduces && parts ? AxisState::Varying : rule.to;
   }

@@ -20,12 +20,13 @@ namespace orrery {
 std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
                            const ValueType& type, std::string_view what = "operand");
 
-/// The error in a value that has different states along `axes`.
-std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
-                                           const ValueType& type);
+/// The error in an operand that has different states along `axes`, with a cast that leads to one
+/// where there is one.
+std::optional<TypeError> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
+                                         const ValueType& type);
 
 /// The states of a result, or why the operands do not fit together.
-using StatesOutcome = std::variant<AxisStates, std::string>;
+using StatesOutcome = std::variant<AxisStates, TypeError>;
 
 /// What an op does to a value that stands for the sum of its copies.
 enum class Linearity : uint8_t {
@@ -52,13 +53,14 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity);
 
 /// What a collective does to the states along its axes. Where it takes varying, it takes invarying
-/// too: JAX inserts the cast.
+/// too, but for two: JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,               // varying or unreduced to invarying: psum
   Mean,              // likewise, and rounds: pmean
   Extremum,          // varying to invarying: pmax, pmin, pargmax, pargmin
   SumScatter,        // varying or unreduced to varying: psum_scatter
   Move,              // varying to varying
+  MoveVarying,       // varying, not invarying, to varying: pbroadcast
   MoveToInvarying,   // varying to invarying: all_gather_invariant
   MoveToReduced,     // varying, not invarying, to reduced: all_gather_reduced
   UnreducedSum,      // unreduced to invarying: unreduced_psum

@@ -10,8 +10,8 @@
 namespace orrery {
 
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states) {
-  if (auto* error = std::get_if<std::string>(&states))
-    return TypeError{"", std::move(*error)};
+  if (auto* error = std::get_if<TypeError>(&states))
+    return std::move(*error);
   return std::vector<ValueType>{
       {dtype, std::move(shape), std::get<AxisStates>(std::move(states)), false}};
 }

@@ -5,6 +5,7 @@
 
 #include "models/program/op_needs.h"
 #include "models/program/op_request.h"
+#include "models/program/rules.h"
 #include "simulator/schedule/durations.h"
 
 namespace orrery {
@@ -31,7 +32,7 @@ Duration LocalCosts::of(const Op& op) {
   if (duration.lacks_peak_rate) {
     if (is_about_flops(op.kind))
       diagnostics_.add(origin_of(op.name, op.origin),
-                       fmt::format("{}: {}", rules(op.kind).name, no_rate(cost.dtype, device_)));
+                       fmt::format("{}: {}", op_title(op), no_rate(cost.dtype, device_)));
     else if (!duration.lacks_memory_bandwidth)
       flops_not_charged_.insert(cost.dtype);
   }

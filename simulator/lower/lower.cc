@@ -101,13 +101,13 @@ class Lowering {
       diagnostics_.add(origin_of(op, {}),
                        fmt::format("{}: expected slices that are known before it is lowered, got "
                                    "none",
-                                   op_name(op.kind, op.issue)));
+                                   op_title(op)));
       return;
     }
     const SitePlans::Outcome& outcome = plans_.of(site);
     if (const auto* error = std::get_if<TypeError>(&outcome)) {
       diagnostics_.add(origin_of(op, error->parameter),
-                       fmt::format("{}: {}", op_name(op.kind, op.issue), error->message));
+                       fmt::format("{}: {}", op_title(op), error->message));
       return;
     }
     const SitePlan& plan = std::get<SitePlan>(outcome);
@@ -171,7 +171,7 @@ class Lowering {
       steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
     }
     if (before <= most && steps_ > most)
-      diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_name(op.kind, op.issue),
+      diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_title(op),
                                                       beyond(limits_, &Limits::steps, "more")));
     return steps_ <= most;
   }
@@ -182,7 +182,7 @@ class Lowering {
         origin_of(op, {}),
         fmt::format("{}: expected a route from {} to {}, where {} sends, got none over the "
                     "cluster's links",
-                    op_name(op.kind, op.issue), fabric.vertex_text(plan.unrouted->sender),
+                    op_title(op), fabric.vertex_text(plan.unrouted->sender),
                     fabric.vertex_text(plan.unrouted->receiver), plan.choice.algorithm));
   }
 

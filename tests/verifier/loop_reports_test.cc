@@ -87,7 +87,8 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
     REQUIRE(error.diagnostics().size() == 1);
     CHECK(error.diagnostics()[0].origin.pointer == "/program/0/body/0");
     CHECK(error.diagnostics()[0].message ==
-          "add: expected at most 1900000 ops run one by one in loops, got more (--limit runs=N "
+          "add \"l.y\": expected at most 1900000 ops run one by one in loops, got more (--limit "
+          "runs=N "
           "allows more) (in l[999999])");
   }
   CHECK_NOTHROW(report_of(program, "", limits));

@@ -248,7 +248,7 @@ TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the
   one.op = R"("op": "all_gather", "protocol": "quick")";
   CHECK(took(one.run()) == Duration(29 * kUs));
   one.op = R"("op": "all_gather", "protocol": "quik")";
-  CHECK(one.error().find("/program/0/protocol: all_gather: expected one of quick, big, got "
+  CHECK(one.error().find("/program/0/protocol: all_gather \"r\": expected one of quick, big, got "
                          "\"quik\"; did you mean \"quick\"?") != std::string::npos);
 }
 
@@ -259,8 +259,9 @@ TEST_CASE("protocols: a protocol serves the algorithms that it names") {
   one.protocols = R"("slow": {"algorithms": "ring", "launch": "1 ms"})";
   CHECK(one.run().lowered.choices[0].algorithm == "ring");
   one.op = R"("op": "psum", "algorithm": "recursive_doubling", "protocol": "slow")";
-  CHECK(one.error().find("/program/0/protocol: psum: expected one that serves recursive_doubling, "
-                         "got \"slow\"") != std::string::npos);
+  CHECK(one.error().find(
+            "/program/0/protocol: psum \"r\": expected one that serves recursive_doubling, "
+            "got \"slow\"") != std::string::npos);
   // No protocol serves this: its messages are passed whole.
   one.op = R"("op": "psum", "algorithm": "recursive_doubling")";
   const Report whole = one.run();

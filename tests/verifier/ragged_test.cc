@@ -441,7 +441,8 @@ TEST_CASE("ragged: tables beyond the data budget are assumed, or the scenario is
   CHECK(run_parts(with(""), small).check("TABLES.AGREED").holds());
   small.data_budget = Bytes(31);
   CHECK(refusal(with(""), small) ==
-        "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: the "
+        "ragged_all_to_all \"r\": expected \"assume_sizes\", since its tables cannot be computed: "
+        "the "
         "values on which they depend take 32 B and the budget is 31 B");
   CHECK(has_label(run_parts(with(R"(, "assume_sizes": [[1]])"), small).report,
                   "\"r\": the sizes of its slices are assumed (assume_sizes), since the values on "
@@ -461,7 +462,8 @@ TEST_CASE("ragged: tables of an opaque computation are assumed, or refused with 
     return parts;
   };
   CHECK(refusal(with("")) ==
-        "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: they "
+        "ragged_all_to_all \"r\": expected \"assume_sizes\", since its tables cannot be computed: "
+        "they "
         "depend on \"router\", an opaque computation");
   const Ran ran = run_parts(with(R"(, "assume_sizes": [[1, 0], [2, 1]])"));
   CHECK(ran.broken() == Names{});
@@ -502,7 +504,8 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
   RunOptions folded;
   folded.iterations_budget = 0;
   CHECK(refusal(loop(10, ""), folded) ==
-        "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: they "
+        "ragged_all_to_all \"r\": expected \"assume_sizes\", since its tables cannot be computed: "
+        "they "
         "depend on a loop of which iterations are left out (in l[0]), and 4 times more");
   const Ran assumed = run_parts(loop(10, R"(, "assume_sizes": [[1]])"), folded);
   CHECK(assumed.report.completion.has_value());
@@ -551,7 +554,8 @@ TEST_CASE("ragged: tables that depend on assumed sizes are not computed") {
   RunOptions off;
   off.data = Data::Off;
   CHECK(refusal(with(""), off) ==
-        "ragged_all_to_all: expected \"assume_sizes\", since its tables cannot be computed: they "
+        "ragged_all_to_all \"r\": expected \"assume_sizes\", since its tables cannot be computed: "
+        "they "
         "depend on \"t\", the sizes of whose slices are assumed");
   CHECK(run_parts(with(R"(, "assume_sizes": [[1]])"), off).broken() == Names{});
 }

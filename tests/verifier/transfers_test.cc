@@ -235,14 +235,15 @@ TEST_CASE("transfers: a precv of other pairs than its psend's is named with both
 TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
   const auto sent = [](const Pairs& perm) { return refusal(parts_of({send("t", "a", perm)})); };
   CHECK(sent({{0, 1}, {1, 2}, {2, 0}}) ==
-        "/program/0/perm: psend: expected pairs without a cycle, got 0 -> 1 -> 2 -> 0");
-  CHECK(sent({{3, 3}}) == "/program/0/perm: psend: expected pairs without a cycle, got 3 -> 3");
+        "/program/0/perm: psend \"t\": expected pairs without a cycle, got 0 -> 1 -> 2 -> 0");
+  CHECK(sent({{3, 3}}) ==
+        "/program/0/perm: psend \"t\": expected pairs without a cycle, got 3 -> 3");
   CHECK(sent({{0, 1}, {0, 2}}) ==
-        "/program/0/perm: psend: expected each source once, got rank 0 twice");
+        "/program/0/perm: psend \"t\": expected each source once, got rank 0 twice");
   CHECK(sent({{0, 1}, {2, 1}}) ==
-        "/program/0/perm: psend: expected each destination once, got rank 1 twice");
-  CHECK(sent({{0, 4}}) == "/program/0/perm: psend: expected ranks from 0 to 3, got 4");
-  CHECK(sent({{-1, 0}}) == "/program/0/perm: psend: expected ranks from 0 to 3, got -1");
+        "/program/0/perm: psend \"t\": expected each destination once, got rank 1 twice");
+  CHECK(sent({{0, 4}}) == "/program/0/perm: psend \"t\": expected ranks from 0 to 3, got 4");
+  CHECK(sent({{-1, 0}}) == "/program/0/perm: psend \"t\": expected ranks from 0 to 3, got -1");
 
   const auto received = [](const std::string& precv) {
     return refusal(parts_of({send("t", "a", {{0, 1}}), precv}));
@@ -253,15 +254,16 @@ TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
   CHECK(received(R"({"id": "y", "of": "t", "shape": [1000], "dtype": "s32", )" + rest + "}") ==
         "/program/1/dtype: expected f32[1000], as \"t\" sends, got s32[1000]");
   CHECK(received(receive("y", "a", {{0, 1}})) ==
-        "/program/1/of: precv: expected a token, as psend gives, got f32[1000]{V:x}");
-  CHECK(received(receive("y", "", {{0, 1}})) ==
-        "/program/1: precv: expected a token in \"of\", or a \"site\" where a psend of another "
-        "program "
-        "meets it, got neither");
+        "/program/1/of: precv \"y\": expected a token, as psend gives, got f32[1000]{V:x}");
+  CHECK(
+      received(receive("y", "", {{0, 1}})) ==
+      "/program/1: precv \"y\": expected a token in \"of\", or a \"site\" where a psend of another "
+      "program "
+      "meets it, got neither");
   CHECK(received(receive("y", "t", {{0, 1}}, at("s"))) ==
-        "/program/1/site: precv: expected no site: it receives from the psend of its token");
+        "/program/1/site: precv \"y\": expected no site: it receives from the psend of its token");
   CHECK(received(R"({"id": "y", "op": "neg", "of": "t"})") ==
-        "/program/1/of: neg: expected an array, got \"t\", a token, which only precv and "
+        "/program/1/of: neg \"y\": expected an array, got \"t\", a token, which only precv and "
         "optimization_barrier take");
   ScenarioParts out = parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})});
   out.outputs = R"(["t"])";
@@ -272,7 +274,7 @@ TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
   crossed.mesh = R"({"x": 2, "y": 2})";
   crossed.arrays = R"({"a": {"shape": [8], "dtype": "f32", "spec": [["x", "y"]], "init": "iota"}})";
   CHECK(refusal(crossed) ==
-        "/program/0/axis_name: psend: expected axes in the order of the mesh, got (y, x)");
+        "/program/0/axis_name: psend \"t\": expected axes in the order of the mesh, got (y, x)");
 }
 
 TEST_CASE("transfers: the result varies over the axes and over what the operand varies over") {

@@ -124,7 +124,7 @@ TEST_CASE("builder: what a result is written over is donated") {
   CHECK(value_of(program, "u").buffer == value_of(program, "n").buffer);
   Spmd wrong;
   wrong.add(op("n", "neg", {"a"})).add(update({"a"}));
-  CHECK(wrong.errors() == Errors{"/u/donate: compute: expected \"n\", over which a result is "
+  CHECK(wrong.errors() == Errors{"/u/donate: compute \"u\": expected \"n\", over which a result is "
                                  "written, to be donated"});
 }
 
@@ -135,16 +135,17 @@ TEST_CASE("builder: as many ids as results") {
     return building.errors();
   };
   CHECK(errors(split({"p"}, 1)) == Errors{});
-  CHECK(errors(split({"p"}, 2)) == Errors{"/p/id: split: expected 2 ids, got 1: it has 2 results"});
+  CHECK(errors(split({"p"}, 2)) ==
+        Errors{"/p/id: split \"p\": expected 2 ids, got 1: it has 2 results"});
   CHECK(errors(split({"p", "q"}, 1)) ==
-        Errors{"/p/id: split: expected 1 id, got 2: it has 1 result"});
+        Errors{"/p/id: split \"p\": expected 1 id, got 2: it has 1 result"});
   OpRequest sum = op("s", "psum", {"a"}, {{"axis_name", kX}});
   sum.other_results = {"t"};
-  CHECK(errors(sum) == Errors{"/s/id: psum: expected 1 id, got 2: it has 1 result"});
+  CHECK(errors(sum) == Errors{"/s/id: psum \"s\": expected 1 id, got 2: it has 1 result"});
   OpRequest nothing =
       op("c", "compute", {}, {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", Dtype::F32}});
   nothing.other_results = {"d"};
-  CHECK(errors(nothing) == Errors{"/c/id: compute: expected 1 id, got 2: it has no results"});
+  CHECK(errors(nothing) == Errors{"/c/id: compute \"c\": expected 1 id, got 2: it has no results"});
 }
 
 TEST_CASE("builder: ids of several results are used once, also within the op") {
@@ -159,7 +160,7 @@ TEST_CASE("builder: none of an invalid op's results is reported again") {
   building.add(split({"p", "q", "r"}, 2))
       .add(op("s", "add", {"p", "p"}))
       .add(op("t", "add", {"r", "q"}));
-  CHECK(building.errors() == Errors{"/p/id: split: expected 2 ids, got 3: it has 2 results"});
+  CHECK(building.errors() == Errors{"/p/id: split \"p\": expected 2 ids, got 3: it has 2 results"});
 }
 
 TEST_CASE("locations: a part of an operand begins at its offset in the operand's own") {
@@ -201,14 +202,15 @@ TEST_CASE("builder: a result has at most 64 dimensions") {
   building.add(op("r", "full", {}, {{"shape", most}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}))
       .add(op("q", "full", {}, {{"shape", more}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}));
   CHECK(building.errors() ==
-        Errors{"/q: full: expected a result of at most 64 dimensions, got 65"});
+        Errors{"/q: full \"q\": expected a result of at most 64 dimensions, got 65"});
 }
 
 TEST_CASE("builder: an op with an unknown parameter is judged no further") {
   Spmd building;
   building.builder.argument("b", Dtype::F32, {2}, {"x"});  // no shape for an add with a
   building.add(op("s", "add", {"a", "b"}, {{"colour", int64_t{1}}}));
-  CHECK(building.errors() == Errors{"/s/colour: add: expected no parameters, got \"colour\""});
+  CHECK(building.errors() ==
+        Errors{"/s/colour: add \"s\": expected no parameters, got \"colour\""});
 }
 
 TEST_CASE("builder: an id is used once") {
@@ -259,7 +261,7 @@ TEST_CASE("builder: a misspelt operand is answered with the nearest name") {
 TEST_CASE("builder: what follows from an error is not reported again") {
   Spmd building;
   building.add(op("p", "add", {"a"})).add(op("q", "add", {"p", "a"})).output("q");
-  CHECK(building.errors() == Errors{"/p/of: add: expected 2 operands, got 1"});
+  CHECK(building.errors() == Errors{"/p/of: add \"p\": expected 2 operands, got 1"});
 }
 
 TEST_CASE("builder: operands are counted") {
@@ -267,9 +269,9 @@ TEST_CASE("builder: operands are counted") {
   building.add(op("p", "concatenate", {}, {{"dimension", 0}}))
       .add(op("q", "axis_index", {"a"}, {{"axis_name", kX}}))
       .add(op("r", "psum", {"a", "a"}, {{"axis_name", kX}}));
-  CHECK(building.errors() == Errors{"/p/of: concatenate: expected at least 1 operand, got 0",
-                                    "/q/of: axis_index: expected no operands, got 1",
-                                    "/r/of: psum: expected 1 operand, got 2"});
+  CHECK(building.errors() == Errors{"/p/of: concatenate \"p\": expected at least 1 operand, got 0",
+                                    "/q/of: axis_index \"q\": expected no operands, got 1",
+                                    "/r/of: psum \"r\": expected 1 operand, got 2"});
 }
 
 TEST_CASE("builder: a future is for done only") {
@@ -279,8 +281,8 @@ TEST_CASE("builder: a future is for done only") {
       .add(op("q", "done", {"a"}))
       .output("s");
   CHECK(building.errors() ==
-        Errors{"/p/of: add: expected a value, got \"s\", a future that only done may read",
-               "/q/of: done: expected a future, the result of a start, got f32[4]{V:x}",
+        Errors{"/p/of: add \"p\": expected a value, got \"s\", a future that only done may read",
+               "/q/of: done \"q\": expected a future, the result of a start, got f32[4]{V:x}",
                "/s: expected a value, got \"s\", a future that only done may read"});
 }
 
@@ -308,8 +310,8 @@ TEST_CASE("builder: only collectives are started, and only they meet") {
   OpRequest started = op("p", "add", {"a", "a"});
   started.issue = Issue::Start;
   building.add(started).add(test::at_site(op("q", "add", {"a", "a"}), "here"));
-  CHECK(building.errors() == Errors{"/p/op: add_start: expected a collective to start",
-                                    "/q/site: add: expected no site: only collectives meet"});
+  CHECK(building.errors() == Errors{"/p/op: add_start \"p\": expected a collective to start",
+                                    "/q/site: add \"q\": expected no site: only collectives meet"});
 }
 
 TEST_CASE("builder: parameters must be there, known, and of their kind") {
@@ -318,12 +320,13 @@ TEST_CASE("builder: parameters must be there, known, and of their kind") {
       .add(op("q", "add", {"a", "a"}, {{"axis", 0}}))
       .add(op("r", "reshape", {"a"}, {{"new_size", Numbers{4}}, {"new_sizes", Numbers{4}}}))
       .add(op("s", "all_gather", {"a"}, {{"axis_name", kX}, {"axis", true}}));
-  CHECK(building.errors() ==
-        Errors{"/p: psum: expected the parameter \"axis_name\", an axis name or a list of them",
-               "/q/axis: add: expected no parameters, got \"axis\"",
-               "/r/new_size: reshape: expected one of its parameters (new_sizes), got "
-               "\"new_size\"; did you mean \"new_sizes\"?",
-               "/s/axis: all_gather: expected an integer"});
+  CHECK(
+      building.errors() ==
+      Errors{"/p: psum \"p\": expected the parameter \"axis_name\", an axis name or a list of them",
+             "/q/axis: add \"q\": expected no parameters, got \"axis\"",
+             "/r/new_size: reshape \"r\": expected one of its parameters (new_sizes), got "
+             "\"new_size\"; did you mean \"new_sizes\"?",
+             "/s/axis: all_gather \"s\": expected an integer"});
 }
 
 TEST_CASE("builder: parameters stay within their limits") {
@@ -332,12 +335,13 @@ TEST_CASE("builder: parameters stay within their limits") {
       .add(op("q", "psum", {"a"}, {{"axis_name", kX}, {"channels", 1025}}))
       .add(op("r", "psum", {"a"}, {{"axis_name", kX}, {"entry", std::string("eagre")}}))
       .add(op("s", "reshape", {"a"}, {{"new_sizes", Numbers{-4}}}));
-  CHECK(building.errors() ==
-        Errors{"/p/slots: psum: expected at least 1, got 0",
-               "/q/channels: psum: expected at most 1024, got 1025",
-               "/r/entry: psum: expected one of eager, rendezvous, got \"eagre\"; did you mean "
-               "\"eager\"?",
-               "/s/new_sizes: reshape: expected at least 0, got -4"});
+  CHECK(
+      building.errors() ==
+      Errors{"/p/slots: psum \"p\": expected at least 1, got 0",
+             "/q/channels: psum \"q\": expected at most 1024, got 1025",
+             "/r/entry: psum \"r\": expected one of eager, rendezvous, got \"eagre\"; did you mean "
+             "\"eager\"?",
+             "/s/new_sizes: reshape \"s\": expected at least 0, got -4"});
 }
 
 TEST_CASE("builder: axes are those of the mesh, each at most once") {
@@ -347,17 +351,19 @@ TEST_CASE("builder: axes are those of the mesh, each at most once") {
       .add(op("q", "axis_index", {}, {{"axis_name", Names{"z"}}}))
       .add(op("r", "psum", {"a"}, {{"axis_name", Names{"x", "stage", "x"}}}));
   CHECK(building.errors() ==
-        Errors{"/p/axis_name: expected an axis of the mesh (stage, x), got \"stgae\"; did you "
+        Errors{"/p/axis_name: psum \"p\": expected an axis of the mesh (stage, x), got \"stgae\"; "
+               "did you "
                "mean \"stage\"?",
-               "/q/axis_name: expected an axis of the mesh (stage, x), got \"z\"",
-               "/r/axis_name: expected each axis once, got \"x\" twice"});
+               "/q/axis_name: axis_index \"q\": expected an axis of the mesh (stage, x), got \"z\"",
+               "/r/axis_name: psum \"r\": expected each axis once, got \"x\" twice"});
 }
 
 TEST_CASE("builder: type errors are reported at their parameter") {
   Spmd building;
   building.add(op("p", "psum_scatter", {"a"}, {{"axis_name", kX}, {"scatter_dimension", 3}}));
-  CHECK(building.errors() ==
-        Errors{"/p/scatter_dimension: psum_scatter: expected a dimension from 0 to 0, got 3"});
+  CHECK(
+      building.errors() ==
+      Errors{"/p/scatter_dimension: psum_scatter \"p\": expected a dimension from 0 to 0, got 3"});
 }
 
 TEST_CASE("builder: sizes that leave 64 bits are refused") {
@@ -370,7 +376,7 @@ TEST_CASE("builder: sizes that leave 64 bits are refused") {
   // 2^62 elements of 4 bytes; 2^62 elements again; no further error for b.
   CHECK(building.errors() ==
         Errors{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
-               "/g: all_gather: expected fewer than 2^63 bytes and operations, got more for "
+               "/g: all_gather \"g\": expected fewer than 2^63 bytes and operations, got more for "
                "operands (f32[1152921504606846976]{V:x})"});
 }
 
@@ -380,7 +386,7 @@ TEST_CASE("builder: only operands are donated") {
       .add(donating(op("q", "add", {"a", "p"}), {"p"}))
       .add(donating(op("r", "add", {"a", "a"}), {"p"}));
   CHECK(building.errors() ==
-        Errors{"/r/donate: add: expected one of its operands (a, a), got \"p\""});
+        Errors{"/r/donate: add \"r\": expected one of its operands (a, a), got \"p\""});
   CHECK(building.program.ops[1].donated ==
         std::vector<ValueId>{building.program.ops[0].results[0]});
 }
@@ -420,12 +426,15 @@ TEST_CASE("threads: an op reads only arguments that all devices of its thread ha
       .add(op("s", "neg", {"b"}));
   CHECK(
       building.errors() ==
-      Errors{"/q/of: add: expected an array that every device of program \"last\" has, got \"b\", "
-             "which device 3 lacks",
-             "/r/of: reshape: expected an array that every device of program \"last\" has, got "
-             "\"b\", which device 3 lacks",
-             "/s/of: neg: expected an array that every device of program \"first\" has, got \"b\", "
-             "which device 0 lacks"});
+      Errors{
+          "/q/of: add \"q\": expected an array that every device of program \"last\" has, got "
+          "\"b\", "
+          "which device 3 lacks",
+          "/r/of: reshape \"r\": expected an array that every device of program \"last\" has, got "
+          "\"b\", which device 3 lacks",
+          "/s/of: neg \"s\": expected an array that every device of program \"first\" has, got "
+          "\"b\", "
+          "which device 0 lacks"});
 }
 
 TEST_CASE("threads: each device knows its threads: one, several or none") {

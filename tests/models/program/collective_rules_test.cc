@@ -141,9 +141,10 @@ TEST_CASE("pmax, pmin, pargmax, pargmin: complex numbers have no order") {
   const Mesh mesh({{"x", 2}});
   for (const OpKind kind : {OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin})
     for (const Dtype dtype : {Dtype::C64, Dtype::C128})
-      CHECK(outcome(mesh, kind, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
-            fmt::format(": expected elements that have an order, got {}; complex numbers have none",
-                        name(dtype)));
+      CHECK(
+          outcome(mesh, kind, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
+          fmt::format("of: expected elements that have an order, got {}; complex numbers have none",
+                      name(dtype)));
 }
 
 TEST_CASE("pargmax, pargmin: s32, along one axis") {
@@ -160,7 +161,7 @@ TEST_CASE("pargmax, pargmin: s32, along one axis") {
 
 TEST_CASE("psum_scatter: pred has no sum to scatter") {
   CHECK(outcome(Mesh({{"x", 2}}), OpKind::PsumScatter, {type(Dtype::Pred, {2}, "V")},
-                {{"axis_name", kX}}) == ": expected an operand of numbers, got pred");
+                {{"axis_name", kX}}) == "of: expected an operand of numbers, got pred");
 }
 
 TEST_CASE("pmax, pmin: pred is kept") {
@@ -282,7 +283,9 @@ TEST_CASE("pbroadcast: a source of the group, and an operand that varies") {
   CHECK(pbroadcast("V", 2) == "f32[2]{V:x}");
   CHECK(pbroadcast("V", 3) == "source: expected a rank from 0 to 2, got 3");
   CHECK(pbroadcast("V", -1) == "source: expected a rank from 0 to 2, got -1");
-  CHECK(pbroadcast("I", 0) == "of: expected an operand that varies over x, got f32[2]");
+  CHECK(
+      pbroadcast("I", 0) ==
+      "of: expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
 }
 
 TEST_CASE("done: a future becomes its value, and nothing else does") {

@@ -68,13 +68,14 @@ TEST_CASE("ragged type: along its own axes it is no sum of copies") {
   for (ValueType* of : {&sums.operand, &sums.output})
     of->axes[0] = AxisState::Unreduced;
   CHECK(ragged(sums) ==
-        ": expected operands that are all unreduced over x, got f32[8,3]{U:x}, f32[5,3]{U:x}, "
-        "s32[4]{V:x}, s32[4]{V:x}, s32[4]{V:x} and s32[4]{V:x}");
+        "of: expected operands that are all unreduced over x, got f32[8,3]{U:x}, f32[5,3]{U:x}, "
+        "s32[4]{V:x}, s32[4]{V:x}, s32[4]{V:x} and s32[4]{V:x}; psum over x makes it invarying");
   for (ValueType& table : sums.tables)
     table.axes[0] = AxisState::Invarying;
-  CHECK(ragged(sums) ==
-        ": expected an operand that is varying or invarying over x, got f32[5,3]{U:x}; psum over x "
-        "makes it invarying");
+  CHECK(
+      ragged(sums) ==
+      "of: expected an operand that is varying or invarying over x, got f32[5,3]{U:x}; psum over x "
+      "makes it invarying");
 }
 
 TEST_CASE("ragged type: operands that do not go together") {

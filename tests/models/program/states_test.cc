@@ -55,18 +55,18 @@ TEST_CASE("psum: varying and unreduced become invarying along its axis only") {
   CHECK(over_x(OpKind::Psum, "VV") == "f32[2]{V:y}");
   CHECK(over_x(OpKind::Psum, "II") == "f32[2]");
   CHECK(over_x(OpKind::Psum, "UU") == "f32[2]{U:y}");
-  CHECK(over_x(OpKind::Psum, "RI") ==
-        ": expected an operand that is varying or invarying or unreduced over x, got f32[2]{R:x}; "
-        "reduced_vary_cast over x makes it varying");
+  CHECK(
+      over_x(OpKind::Psum, "RI") ==
+      "of: expected an operand that is varying or invarying or unreduced over x, got f32[2]{R:x}; "
+      "reduced_vary_cast over x makes it varying");
 }
 
 TEST_CASE("pmax: varying becomes invarying; an unreduced operand has no maximum") {
   CHECK(over_x(OpKind::Pmax, "VV") == "f32[2]{V:y}");
   CHECK(over_x(OpKind::Pmax, "IR") == "f32[2]{R:y}");
-  CHECK(
-      over_x(OpKind::Pmax, "VU") ==
-      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
-      "y makes it invarying");
+  CHECK(over_x(OpKind::Pmax, "VU") ==
+        "of: expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum "
+        "over y makes it invarying");
 }
 
 TEST_CASE("psum_scatter: varying and unreduced become varying") {
@@ -83,10 +83,10 @@ TEST_CASE(
     CHECK(over_x(kind, "VI") == shape + "{V:x}");
     CHECK(over_x(kind, "IU") == shape + "{V:x, U:y}");
     CHECK(over_x(kind, "UI") ==
-          ": expected an operand that is varying or invarying over x, got f32[2]{U:x}; psum "
+          "of: expected an operand that is varying or invarying over x, got f32[2]{U:x}; psum "
           "over x makes it invarying");
     CHECK(over_x(kind, "RI") ==
-          ": expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
+          "of: expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
           "reduced_vary_cast over x makes it varying");
   }
 }
@@ -96,11 +96,11 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
   const ValueType mixed = type(Dtype::F32, {4}, "VI");
   CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::Shapes) == "f32[4]");
   CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::States) ==
-        ": expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
-        "invarying over y");
+        "of: expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
+        "invarying over y; pvary over y makes it varying");
   CHECK(outcome(mesh(), OpKind::PsumScatter, {mixed}, both, Checks::States) ==
-        ": expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
-        "invarying over y");
+        "of: expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
+        "invarying over y; pvary over y makes it varying");
 }
 
 TEST_CASE("reductions of parts of an axis: the result still varies along it") {
@@ -110,44 +110,44 @@ TEST_CASE("reductions of parts of an axis: the result still varies along it") {
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {2}, "II")}, parts) == "f32[2]{V:x}");
   }
   CHECK(outcome(mesh(), OpKind::Psum, {type(Dtype::F32, {2}, "UI")}, parts) ==
-        ": expected no axis_index_groups for an operand that is unreduced over x, got f32[2]{U:x}");
+        "axis_index_groups: expected no axis_index_groups for an operand that is unreduced over x, "
+        "got f32[2]{U:x}");
 }
 
 TEST_CASE("pmean: reduces like psum, but rounds, so an unreduced operand is refused") {
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")}, over_x) == "f32[2]{R:y}");
   CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "UI")}, over_x) == "f32[2]");
-  CHECK(
-      outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VU")}, over_x) ==
-      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
-      "y makes it invarying");
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+        "of: expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum "
+        "over y makes it invarying");
 }
 
 TEST_CASE("pargmax: refuses an unreduced operand, as pmax does") {
   const Given over_x = {{"axis_name", Names{"x"}}};
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
-  CHECK(
-      outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
-      ": expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum over "
-      "y makes it invarying");
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
+        "of: expected an operand that is unreduced over no other axis, got f32[2]{V:x, U:y}; psum "
+        "over y makes it invarying");
 }
 
 TEST_CASE("unreduced_psum and unreduced_psum_scatter: of an unreduced operand alone") {
   CHECK(over_x(OpKind::UnreducedPsum, "UV") == "f32[2]{V:y}");
   CHECK(over_x(OpKind::UnreducedPsumScatter, "UU") == "f32[]{V:x, U:y}");
   for (const OpKind kind : {OpKind::UnreducedPsum, OpKind::UnreducedPsumScatter}) {
-    CHECK(
-        over_x(kind, "VI") ==
-        ": expected an operand that is unreduced over x, got f32[2]{V:x}; vary_unreduced_cast over "
-        "x makes it unreduced");
-    CHECK(over_x(kind, "II") == ": expected an operand that is unreduced over x, got f32[2]");
-    CHECK(over_x(kind, "RI") == ": expected an operand that is unreduced over x, got f32[2]{R:x}");
+    CHECK(over_x(kind, "VI") ==
+          "of: expected an operand that is unreduced over x, got f32[2]{V:x}; vary_unreduced_cast "
+          "over x makes it unreduced");
+    CHECK(over_x(kind, "II") == "of: expected an operand that is unreduced over x, got f32[2]");
+    CHECK(over_x(kind, "RI") ==
+          "of: expected an operand that is unreduced over x, got f32[2]{R:x}");
     CHECK(over_x(kind, "VI", Checks::Shapes) ==
           ": expected \"check_types\": true, without which no state is known");
     const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
     CHECK(outcome(mesh(), kind, {type(Dtype::F32, {1}, "UI")}, parts) ==
-          ": expected no axis_index_groups: its result has one state along whole axes");
+          "axis_index_groups: expected no axis_index_groups: its result has one state along whole "
+          "axes");
   }
   // Over no axes nothing is needed.
   CHECK(outcome(mesh(), OpKind::UnreducedPsum, {type(Dtype::F32, {2}, "VI")},
@@ -163,10 +163,11 @@ TEST_CASE("all_gather to another state: invarying of what varies or not, reduced
   CHECK(to("invarying", "VV") == "f32[2,2]{V:y}");
   CHECK(to("invarying", "II") == "f32[2,2]");
   CHECK(to("reduced", "VU") == "f32[2,2]{U:y, R:x}");
-  CHECK(to("reduced", "II") ==
-        ": expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
+  CHECK(
+      to("reduced", "II") ==
+      "of: expected an operand that is varying over x, got f32[2]; pvary over x makes it varying");
   CHECK(to("invarying", "RI") ==
-        ": expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
+        "of: expected an operand that is varying or invarying over x, got f32[2]{R:x}; "
         "reduced_vary_cast over x makes it varying");
   for (const char* const letters : {"VI", "IV", "RI", "UI"}) {
     CHECK(over_x(OpKind::AllGatherInvariant, letters) == to("invarying", letters));
@@ -175,7 +176,8 @@ TEST_CASE("all_gather to another state: invarying of what varies or not, reduced
   const Given parts = {
       {"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}, {"to", "invarying"}};
   CHECK(outcome(mesh(), OpKind::AllGather, {type(Dtype::F32, {2}, "VI")}, parts) ==
-        ": expected no axis_index_groups: its result has one state along whole axes");
+        "axis_index_groups: expected no axis_index_groups: its result has one state along whole "
+        "axes");
 }
 
 TEST_CASE("casts: each from one state to another, along the axes named") {
@@ -228,7 +230,7 @@ TEST_CASE("pcast: the cast from the operand's state to the one given") {
       "x makes it invarying");
   CHECK(to("varying", "IR") ==
         "of: expected an operand of one state over its axes, got f32[2]{R:y}, invarying over x and "
-        "reduced over y");
+        "reduced over y; preduced over x makes it reduced");
 }
 
 TEST_CASE("axis_index: varies along the axes it names") {
@@ -247,12 +249,13 @@ TEST_CASE("add: varying where an operand is; unreduced or reduced where both are
   CHECK(local(OpKind::Add, {"UV", "UI"}) == "f32[2]{V:y, U:x}");
   CHECK(local(OpKind::Sub, {"RI", "RI"}) == "f32[2]{R:x}");
   CHECK(local(OpKind::Add, {"UI", "II"}) ==
-        ": expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]");
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]; psum "
+        "over x makes it invarying");
   CHECK(local(OpKind::Add, {"UI", "VI"}) ==
-        ": expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]{V:x}; "
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]{V:x}; "
         "vary_unreduced_cast over x makes it unreduced");
   CHECK(local(OpKind::Add, {"RI", "II"}) ==
-        ": expected operands that are all reduced over x, got f32[2]{R:x} and f32[2]; preduced "
+        "of: expected operands that are all reduced over x, got f32[2]{R:x} and f32[2]; preduced "
         "over x makes it reduced");
 }
 
@@ -261,18 +264,23 @@ TEST_CASE("add: a reduced operand is cast to varying along exactly the axes it l
   CHECK(local(OpKind::Add, {"RR", "VV"}) == "f32[2]{V:(x,y)}");
   // It lacks both axes and is reduced along one.
   CHECK(local(OpKind::Add, {"RI", "VV"}) ==
-        ": expected operand 0 to be reduced over exactly the axes over which others vary, got "
-        "f32[2]{R:x}");
+        "of: expected operand 0 to be reduced over exactly the axes (x, y), over which only "
+        "others vary, got f32[2]{R:x} and f32[2]{V:(x,y)}; reduced_vary_cast over x makes it "
+        "varying");
+  // It lacks one and is reduced along both.
+  CHECK(local(OpKind::Add, {"RR", "VI"}) ==
+        "of: expected operand 0 to be reduced over exactly the axes (x), over which only others "
+        "vary, got f32[2]{R:(x,y)} and f32[2]{V:x}; reduced_vary_cast over x makes it varying");
 }
 
 TEST_CASE("mul: unreduced times reduced is unreduced") {
   CHECK(local(OpKind::Mul, {"UI", "RI"}) == "f32[2]{U:x}");
   CHECK(local(OpKind::Mul, {"RI", "UI"}) == "f32[2]{U:x}");
   CHECK(local(OpKind::Mul, {"UI", "UI"}) ==
-        ": expected the other operand to be reduced over x, along which one is unreduced, got "
-        "f32[2]{U:x} and f32[2]{U:x}");
+        "of: expected the other operand to be reduced over x, along which one is unreduced, got "
+        "f32[2]{U:x} and f32[2]{U:x}; psum over x makes it invarying");
   CHECK(local(OpKind::Mul, {"UI", "II"}) ==
-        ": expected the other operand to be reduced over x, along which one is unreduced, got "
+        "of: expected the other operand to be reduced over x, along which one is unreduced, got "
         "f32[2]{U:x} and f32[2]; preduced over x makes it reduced");
 }
 
@@ -282,7 +290,7 @@ TEST_CASE("ops of one operand: linear ones keep unreduced, rounding does not; re
   CHECK(local(OpKind::ConvertElementType, {"VR"}, {{"new_dtype", Dtype::BF16}}) ==
         "bf16[2]{V:x, R:y}");
   CHECK(local(OpKind::ConvertElementType, {"UI"}, {{"new_dtype", Dtype::BF16}}) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
         "invarying");
 }
 
@@ -290,17 +298,17 @@ TEST_CASE("neg: linear; exp, max, lt and select_n: not") {
   CHECK(local(OpKind::Neg, {"UR"}) == "f32[2]{U:x, R:y}");
   CHECK(local(OpKind::Exp, {"VR"}) == "f32[2]{V:x, R:y}");
   CHECK(local(OpKind::Exp, {"UI"}) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
         "invarying");
   for (const OpKind kind : {OpKind::Div, OpKind::Max, OpKind::Min}) {
     CHECK(local(kind, {"VI", "IV"}) == "f32[2]{V:(x,y)}");
     CHECK(local(kind, {"UI", "UI"}) ==
-          ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{U:x}; psum "
+          "of: expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{U:x}; psum "
           "over x makes it invarying");
   }
   CHECK(local(OpKind::Lt, {"RI", "VI"}) == "pred[2]{V:x}");
   CHECK(local(OpKind::Lt, {"UI", "RI"}) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
         "over x makes it invarying");
 }
 
@@ -314,15 +322,16 @@ TEST_CASE("select_n: varying where the choice or a case is") {
   };
   CHECK(select("VI", "II", "IV") == "f32[2]{V:(x,y)}");
   CHECK(select("II", "II", "II") == "f32[2]");
-  CHECK(select("II", "UI", "UI") ==
-        ": expected no operand that is unreduced over x, got pred[2], f32[2]{U:x} and f32[2]{U:x}; "
-        "psum over x makes it invarying");
+  CHECK(
+      select("II", "UI", "UI") ==
+      "of: expected no operand that is unreduced over x, got pred[2], f32[2]{U:x} and f32[2]{U:x}; "
+      "psum over x makes it invarying");
 }
 
 TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "UI"}, {{"dimension", 0}}) == "f32[6]{U:x}");
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==
-        ": expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
         "f32[2]{V:x}; vary_unreduced_cast over x makes it unreduced");
 }
 
@@ -330,7 +339,7 @@ TEST_CASE("dot_general: an unreduced operand is refused") {
   const Given inner = {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}};
   CHECK(local(OpKind::DotGeneral, {"VI", "IV"}, inner) == "f32[]{V:(x,y)}");
   CHECK(local(OpKind::DotGeneral, {"UI", "RI"}, inner) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x} and f32[2]{R:x}; psum "
         "over x makes it invarying");
 }
 
@@ -346,9 +355,10 @@ TEST_CASE("indexed reads: an index whose copies are equal goes with any state") 
   CHECK(slice("II", "VI") == "f32[2]{V:x}");
   CHECK(slice("RI", "VI") == "f32[2]{V:x}");  // reduced over just the axis that it lacks
   CHECK(slice("UI", "VI") ==
-        ": expected operands that are all unreduced over x, got f32[4]{U:x} and s32[]{V:x}");
+        "of: expected operands that are all unreduced over x, got f32[4]{U:x} and s32[]{V:x}; "
+        "psum over x makes it invarying");
   CHECK(slice("VI", "UI") ==
-        ": expected indices that are nowhere unreduced, got s32[]{U:x}; psum over x makes it "
+        "of: expected indices that are nowhere unreduced, got s32[]{U:x}; psum over x makes it "
         "invarying");
 }
 
@@ -369,7 +379,7 @@ TEST_CASE("take: of an unreduced operand only without filling") {
   };
   CHECK(take("clip") == "f32[3]{U:x}");
   CHECK(take("fill") ==
-        ": expected no operand that is unreduced over x, got f32[4]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got f32[4]{U:x}; psum over x makes it "
         "invarying");
 }
 
@@ -378,7 +388,7 @@ TEST_CASE("reductions: sums are linear, extremes are not") {
   CHECK(local(OpKind::ReduceSum, {"UR"}, axes) == "f32[]{U:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"VR"}, axes) == "f32[]{V:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"UI"}, axes) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
         "invarying");
 }
 
@@ -389,7 +399,8 @@ TEST_CASE("pad: unreduced operand and padding give an unreduced result") {
   };
   CHECK(pad("UI", "UI") == "f32[5]{U:x}");
   CHECK(pad("UI", "II") ==
-        ": expected operands that are all unreduced over x, got f32[4]{U:x} and f32[]");
+        "of: expected operands that are all unreduced over x, got f32[4]{U:x} and f32[]; psum over "
+        "x makes it invarying");
 }
 
 }  // namespace

@@ -86,6 +86,22 @@ TEST_CASE("array states: each axis in one place") {
   CHECK(error_of(R"("shape": [4], "unreduced": ["x"], "reduced": ["x"])")
             .ends_with("/arrays/a/reduced: expected each axis in one place of the array's spec and "
                        "states, got \"x\" again"));
+  const std::string given = R"("local_shape": [1], "per_device": [[1], [1], [1], [1]], )";
+  for (const char* const state : {"unreduced", "reduced"})
+    CHECK(error_of(given + R"("varying": ["x", "y"], ")" + state + R"(": ["y"])")
+              .ends_with(std::string("/arrays/a/") + state +
+                         ": expected each axis in one place of the array's spec and states, got "
+                         "\"y\" again"));
+  CHECK(error_of(given + R"("varying": ["x", "x"])")
+            .ends_with("/arrays/a/varying: expected each axis in one place of the array's spec and "
+                       "states, got \"x\" again"));
+  CHECK(error_of(given + R"("varying": ["z"])")
+            .ends_with("/arrays/a/varying: expected an axis of the mesh (x, y), got \"z\""));
+  CHECK(error_of(R"("shape": [4], "spec": ["x"], "reduced": ["x"])")
+            .ends_with("/arrays/a/reduced: expected each axis in one place of the array's spec and "
+                       "states, got \"x\" again"));
+  CHECK(error_of(R"("shape": [4], "unreduced": [1])")
+            .ends_with("/arrays/a/unreduced/0: expected an axis name, got 1"));
   CHECK(error_of(R"("shape": [4], "reduced": ["z"])")
             .ends_with("/arrays/a/reduced: expected an axis of the mesh (x, y), got \"z\""));
   CHECK(

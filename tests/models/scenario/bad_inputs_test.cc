@@ -41,7 +41,7 @@ TEST_CASE("bad input: an axis that the mesh does not have") {
   Small s;
   s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "z"}])";
   CHECK(refusal(s.text()) ==
-        "f:5:63: /program/0/axis_name: expected an axis of the mesh (x), got \"z\"");
+        "f:5:63: /program/0/axis_name: psum \"r\": expected an axis of the mesh (x), got \"z\"");
 }
 
 TEST_CASE("bad input: a shape that its axes do not divide") {
@@ -105,7 +105,7 @@ TEST_CASE("bad input: a fill that the dtype does not have") {
 TEST_CASE("bad input: a fill_value that the dtype does not have") {
   Small s;
   s.program = R"([{"id": "r", "op": "full", "shape": [2], "dtype": "u8", "fill_value": 256}])";
-  CHECK(refusal(s.text()).find("full: expected a value of u8, got 256") != std::string::npos);
+  CHECK(refusal(s.text()).find("full \"r\": expected a value of u8, got 256") != std::string::npos);
 }
 
 TEST_CASE("bad input: two names of one value are compared") {

@@ -59,6 +59,19 @@ TEST_CASE("boundary: other states are refused, with the op that repairs if there
   CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
         "/outputs/0/spec: expected an output that is unreduced or varying over x, got s32[2]; "
         "pvary over x makes it varying");
+  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": []})") ==
+        "/outputs/0/spec: expected an output that is invarying over x, got s32[2]{V:x}");
+  CHECK(error_of(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": ["x"]})") ==
+        "/outputs/0/spec: expected an output that is varying or invarying over x, got s32[2]{U:x}; "
+        "psum over x makes it invarying");
+  CHECK(error_of(R"("varying": [], "reduced": ["x"], )", R"({"id": "a", "spec": []})") ==
+        "/outputs/0/spec: expected an output that is invarying over x, got s32[2]{R:x}");
+  CHECK(error_of(R"("varying": [], "reduced": ["x"], )",
+                 R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
+        "/outputs/0/spec: expected an output that is unreduced or varying over x, got s32[2]{R:x}; "
+        "reduced_vary_cast over x makes it varying");
+  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
+        "/outputs/0/spec: expected an output that is reduced over x, got s32[2]{V:x}");
   CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
         "/outputs/0/spec: expected an output that is reduced over x, got s32[2]; preduced over x "
         "makes it reduced");

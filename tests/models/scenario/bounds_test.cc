@@ -75,6 +75,38 @@ TEST_CASE("limits: an input at the limit is read, one above is refused by the li
   }
 }
 
+TEST_CASE("bounds: dimensions of an array, and axes of a mesh") {
+  const auto refused = [](const std::string& mesh, const std::string& arrays,
+                          const std::string& more = R"("name": "many")") {
+    Small s;
+    s.mesh = mesh;
+    s.arrays = arrays;
+    s.program = "[]";
+    s.more = more;
+    return refusal(s.text(), Limits());
+  };
+  const auto axes = [](int count) {
+    std::string mesh;
+    for (int i = 0; i < count; ++i)
+      mesh += (mesh.empty() ? "{" : ", ") + ("\"a" + std::to_string(i)) + "\": 1";
+    return mesh + "}";
+  };
+  const auto array = [](int dimensions) {
+    std::string shape = "1";
+    for (int i = 1; i < dimensions; ++i)
+      shape += ", 1";
+    return R"({"a": {"shape": [)" + shape + R"(], "dtype": "s8"}})";
+  };
+  CHECK(refused(axes(64), array(64)) == "");
+  CHECK(refused(axes(64), array(65)) ==
+        "f:4:27: /arrays/a/shape: expected at most 64 dimensions, got 65");
+  CHECK(refused(axes(65), array(64)) == "f:3:9: /mesh: expected at most 64 axes, got 65");
+  CHECK(refused(axes(64), array(1),
+                R"("transform": {"batch": {"axis_name": "i", "in_axes": {"a": 0}}})") ==
+        "f:6:38: /transform/batch/axis_name: expected at most 64 axes with that of the batch, got "
+        "65");
+}
+
 TEST_CASE("bounds: both sizes of a message have one unit") {
   Limits limits;
   limits.text = 1024;

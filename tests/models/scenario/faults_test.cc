@@ -298,11 +298,11 @@ TEST_CASE("errors: ops") {
        "f:5:26: /program/0/id/1: expected an id, got 5\n"
        "f:5:29: /program/0/id/2: expected an id that is not empty"},
       {R"([{"id": ["p", "q"], "op": "split", "of": "a", "sizes": [1, 0, 1]}])",
-       "f:5:20: /program/0/id: split: expected 3 ids, got 2: it has 3 results"},
+       "f:5:20: /program/0/id: split \"p\": expected 3 ids, got 2: it has 3 results"},
       {R"([{"id": "p", "op": "split", "of": "a", "sizes": [1, 1]}])",
-       "f:5:20: /program/0/id: split: expected 2 ids, got 1: it has 2 results"},
+       "f:5:20: /program/0/id: split \"p\": expected 2 ids, got 1: it has 2 results"},
       {R"([{"id": ["r", "s"], "op": "psum", "of": "a", "axis_name": "x"}])",
-       "f:5:20: /program/0/id: psum: expected 1 id, got 2: it has 1 result"},
+       "f:5:20: /program/0/id: psum \"r\": expected 1 id, got 2: it has 1 result"},
       {R"([{"id": ["p", "q", "p"], "op": "split", "of": "a", "sizes": [1, 0, 1]}])",
        "f:5:31: /program/0/id/2: expected an unused id, got \"p\", which /program/0 (line 5) "
        "already "

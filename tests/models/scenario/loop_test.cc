@@ -154,7 +154,8 @@ std::string refused(const std::string& program) {
 TEST_CASE("loop: an error in the body is reported once, with its position and the iteration") {
   CHECK(
       refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
-      "f:5:162: /program/0/body/0/axis_name: expected an axis of the mesh (x), got \"t\" (in "
+      "f:5:162: /program/0/body/0/axis_name: psum \"l.y\": expected an axis of the mesh (x), got "
+      "\"t\" (in "
       "l[0])");
   CHECK(refused("[" + loop(R"({"id": "y", "op": "add", "of": ["h", "b"]})", "y") + "]") ==
         "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
@@ -226,6 +227,13 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
       "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to vary over x, as before the loop, "
       "got \"s\", which does not (\"check_types\": false allows it) (in l[0])");
   CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
+  const std::string varies =
+      R"([{"id": "s", "op": "psum", "of": "a", "axis_name": "x"},
+{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "s"},
+"body": [{"id": "y", "op": "add", "of": ["h", "a"]}], "yield": {"h": "y"}}])";
+  CHECK(refused(varies) ==
+        "f:7:70: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
+        "loop, got \"y\", which does (\"check_types\": false allows it) (in l[0])");
 }
 
 TEST_CASE("loop: keys that do not fit are refused") {

@@ -72,9 +72,10 @@ TEST_CASE("local cost: flops without a rate are an error for ops that are mainly
   LowerRig rig(1);
   give_figures(rig.cluster);
   rig.op("compute", "c", {}, work(1, 0, Dtype::BF16));
-  CHECK(rig.error() ==
-        "rig.json:7:1: /program/c: compute: expected a peak rate for bf16 under the cluster's "
-        "\"flops\", got only f32");
+  CHECK(
+      rig.error() ==
+      "rig.json:7:1: /program/c: compute \"c\": expected a peak rate for bf16 under the cluster's "
+      "\"flops\", got only f32");
 }
 
 TEST_CASE("local cost: an op without flops needs no rate") {

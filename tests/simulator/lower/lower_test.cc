@@ -354,7 +354,7 @@ TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
           {{"axis_name", Names{"x"}}, {"algorithm", std::string("rings")}})
       .op("done", "d", {"p"});
   CHECK(rig.error() ==
-        "rig.json:7:1: /program/p/algorithm: psum_start: expected one of ring, "
+        "rig.json:7:1: /program/p/algorithm: psum_start \"p\": expected one of ring, "
         "recursive_doubling, one_shot, got \"rings\"; did you mean \"ring\"?");
 }
 
@@ -365,7 +365,8 @@ TEST_CASE("lower: members without a route to each other are an error") {
   rig.cluster.fabric = Fabric(3, {}, {onward, back});
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
   CHECK(rig.error() ==
-        "rig.json:7:1: /program/p: psum: expected a route from device 1 to device 2, where ring "
+        "rig.json:7:1: /program/p: psum \"p\": expected a route from device 1 to device 2, where "
+        "ring "
         "sends, got none over the cluster's links");
 }
 
@@ -429,9 +430,10 @@ TEST_CASE("lower: a route in one direction is enough where nothing is sent back"
   back.cluster.fabric = rig.cluster.fabric;
   back.argument("a", Dtype::F32, Shape{8})
       .op("ppermute", "p", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Groups{{1, 0}}}});
-  CHECK(back.error() ==
-        "rig.json:7:1: /program/p: ppermute: expected a route from device 1 to device 0, where "
-        "direct sends, got none over the cluster's links");
+  CHECK(
+      back.error() ==
+      "rig.json:7:1: /program/p: ppermute \"p\": expected a route from device 1 to device 0, where "
+      "direct sends, got none over the cluster's links");
 }
 
 TEST_CASE("lower: a mesh larger than the cluster is an error") {

@@ -287,7 +287,7 @@ TEST_CASE("bad input: ops and their operands") {
        "bad.json:5:68: /program/0/algoritm: unknown key \"algoritm\"; did you mean "
        "\"algorithm\"?"},
       {"a parameter left out", Small{.program = R"([{"id": "r", "op": "psum", "of": "a"}])"}.text(),
-       "bad.json:5:13: /program/0: psum: expected the parameter \"axis_name\", an axis name "
+       "bad.json:5:13: /program/0: psum \"r\": expected the parameter \"axis_name\", an axis name "
        "or a list of them"},
       {"a parameter of another kind",
        Small{.program =
@@ -298,7 +298,7 @@ TEST_CASE("bad input: ops and their operands") {
        Small{.program =
                  R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "channels": 1025}])"}
            .text(),
-       "bad.json:5:80: /program/0/channels: psum: expected at most 1024, got 1025"},
+       "bad.json:5:80: /program/0/channels: psum \"r\": expected at most 1024, got 1025"},
       {"an id twice",
        Small{.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
 {"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])"}
@@ -319,81 +319,82 @@ TEST_CASE("bad input: ops and their operands") {
        "\"q\", which only /program/1 (line 6) defines"},
       {"an operand too many",
        Small{.program = R"([{"id": "r", "op": "neg", "of": ["a", "a"]}])"}.text(),
-       "bad.json:5:44: /program/0/of: neg: expected 1 operand, got 2"},
+       "bad.json:5:44: /program/0/of: neg \"r\": expected 1 operand, got 2"},
       {"operands of two shapes",
        Small{.program = R"([{"id": "g", "op": "all_gather", "of": "a", "axis_name": "x"},
 {"id": "s", "op": "add", "of": ["a", "g"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one shape, got f32[2] and "
+       "bad.json:6:32: /program/1/of: add \"s\": expected operands of one shape, got f32[2] and "
        "f32[4,2]; only scalars (shape []) are broadcast"},
       {"operands of two dtypes",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
 {"id": "s", "op": "add", "of": ["a", "i"]}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: add: expected operands of one dtype, got f32[2] and "
+       "bad.json:6:32: /program/1/of: add \"s\": expected operands of one dtype, got f32[2] and "
        "s32[2]; nothing is converted unasked"},
       {"an op that the dtype has not",
        Small{.program =
                  R"([{"id": "i", "op": "convert_element_type", "of": "a", "new_dtype": "s32"},
 {"id": "s", "op": "exp", "of": "i"}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: exp: expected floats or complex numbers, got s32"},
+       "bad.json:6:32: /program/1/of: exp \"s\": expected floats or complex numbers, got s32"},
       {"an axis that the mesh has not",
        Small{.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "z"}])"}.text(),
-       "bad.json:5:63: /program/0/axis_name: expected an axis of the mesh (x), got \"z\""},
+       "bad.json:5:63: /program/0/axis_name: psum \"r\": expected an axis of the mesh (x), got "
+       "\"z\""},
       {"a dimension that the operand has not",
        Small{
            .program =
                R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x", "scatter_dimension": 1}])"}
            .text(),
-       "bad.json:5:97: /program/0/scatter_dimension: psum_scatter: expected a dimension "
+       "bad.json:5:97: /program/0/scatter_dimension: psum_scatter \"r\": expected a dimension "
        "from 0 to 0, got 1"},
       {"an extent that the group does not divide",
        Small{
            .program =
                R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x", "tiled": true}])"}
            .text(),
-       "bad.json:5:13: /program/0/scatter_dimension: psum_scatter: expected dimension 0 to "
+       "bad.json:5:13: /program/0/scatter_dimension: psum_scatter \"r\": expected dimension 0 to "
        "be divisible by the group size 4, got 2"},
       {"another number of elements",
        Small{.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [3]}])"}.text(),
-       "bad.json:5:66: /program/0/new_sizes: reshape: expected sizes of 2 elements, as [2] "
+       "bad.json:5:66: /program/0/new_sizes: reshape \"r\": expected sizes of 2 elements, as [2] "
        "has, got [3]"},
       {"an order that leaves a dimension out",
        Small{.program = R"([{"id": "r", "op": "transpose", "of": "a", "permutation": [1]}])"}
            .text(),
-       "bad.json:5:70: /program/0/permutation: transpose: expected each dimension of [2] "
+       "bad.json:5:70: /program/0/permutation: transpose \"r\": expected each dimension of [2] "
        "once, got [1]"},
       {"groups of two sizes",
        Small{
            .program =
                R"([{"id": "r", "op": "all_gather", "of": "a", "axis_name": "x", "axis_index_groups": [[0], [1, 2, 3]]}])"}
            .text(),
-       "bad.json:5:95: /program/0/axis_index_groups: all_gather: expected groups of one "
+       "bad.json:5:95: /program/0/axis_index_groups: all_gather \"r\": expected groups of one "
        "size, got 1 and 3"},
       {"groups that leave a device out",
        Small{
            .program =
                R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "axis_index_groups": [[0, 1], [2]]}])"}
            .text(),
-       "bad.json:5:89: /program/0/axis_index_groups: psum: expected each of the 4 ranks in "
+       "bad.json:5:89: /program/0/axis_index_groups: psum \"r\": expected each of the 4 ranks in "
        "a group, got none with rank 3"},
       {"two devices that send to one",
        Small{
            .program =
                R"([{"id": "r", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [2, 1]]}])"}
            .text(),
-       "bad.json:5:80: /program/0/perm: ppermute: expected each destination once, got rank "
+       "bad.json:5:80: /program/0/perm: ppermute \"r\": expected each destination once, got rank "
        "1 twice"},
       {"a future read before its done",
        Small{.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},
 {"id": "q", "op": "neg", "of": "f"}])"}
            .text(),
-       "bad.json:6:32: /program/1/of: neg: expected a value, got \"f\", a future that only "
+       "bad.json:6:32: /program/1/of: neg \"q\": expected a value, got \"f\", a future that only "
        "done may read"},
       {"a done of no start", Small{.program = R"([{"id": "q", "op": "done", "of": "a"}])"}.text(),
-       "bad.json:5:45: /program/0/of: done: expected a future, the result of a start, got "
+       "bad.json:5:45: /program/0/of: done \"q\": expected a future, the result of a start, got "
        "f32[2]{V:x}"},
       {"an op that cannot be started",
        Small{.program = R"([{"id": "f", "op": "neg_start", "of": "a"}])"}.text(),
@@ -402,7 +403,7 @@ TEST_CASE("bad input: ops and their operands") {
        Small{.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
 {"id": "q", "op": "neg", "of": "a", "donate": ["r"]}])"}
            .text(),
-       "bad.json:6:47: /program/1/donate: neg: expected one of its operands (a), got \"r\""},
+       "bad.json:6:47: /program/1/donate: neg \"q\": expected one of its operands (a), got \"r\""},
   };
   refuse_all(wrong, "run", "bad.json");
 }
@@ -463,7 +464,8 @@ TEST_CASE("bad input: loops and several programs") {
       {"an array that a device of the program lacks",
        with_programs(R"([{"on": [0, 1], "do": [{"id": "p", "op": "neg", "of": "b"}]}])",
                      R"({"b": {"shape": [8], "dtype": "f32", "on": [1, 2]}})"),
-       "bad.json:5:67: /programs/0/do/0/of: neg: expected an array that every device of program "
+       "bad.json:5:67: /programs/0/do/0/of: neg \"p\": expected an array that every device of "
+       "program "
        "\"program 0\" has, got \"b\", which device 0 lacks"},
       {"an array cut over an axis that its devices do not span",
        with_programs(R"([{"on": [0, 1], "do": []}])",
@@ -537,14 +539,14 @@ TEST_CASE("bad input: what the cluster cannot run") {
        Small{.program =
                  R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "rign"}])"}
            .text(),
-       "bad.json:5:13: /program/0/algorithm: psum: expected one of ring, "
+       "bad.json:5:13: /program/0/algorithm: psum \"r\": expected one of ring, "
        "recursive_doubling, one_shot, got \"rign\"; did you mean \"ring\"?"},
       {"no route between two members",
        Small{
            .cluster =
                R"({"devices": 4, "bandwidth": "1 GB/s", "latency": "1 us", "links": [{"from": 0, "to": 1}]})"}
            .text(),
-       "bad.json:5:13: /program/0: psum: expected a route from device 1 to device 2, where "
+       "bad.json:5:13: /program/0: psum \"r\": expected a route from device 1 to device 2, where "
        "ring sends, got none over the cluster's links"},
       {"operations of a dtype without a rate",
        Small{
@@ -553,7 +555,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
            .program =
                R"([{"id": "c", "op": "compute", "flops": "1 TFLOP", "bytes": "1 GB", "dtype": "bf16"}])"}
            .text(),
-       "bad.json:5:13: /program/0: compute: expected a peak rate for bf16 under the "
+       "bad.json:5:13: /program/0: compute \"c\": expected a peak rate for bf16 under the "
        "cluster's \"flops\", got only f32"},
       {"a local op of more than 106 days",
        Small{
@@ -562,7 +564,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
            .program =
                R"([{"id": "c", "op": "compute", "flops": "1000000 TFLOP", "bytes": "1 B", "dtype": "f32"}])"}
            .text(),
-       "bad.json:5:13: /program/0: compute: expected less than 2^63 B and 2^63 ps (106 "
+       "bad.json:5:13: /program/0: compute \"c\": expected less than 2^63 B and 2^63 ps (106 "
        "days), but a quantity leaves the 64-bit range"},
       {"ops that last more than 106 days together",
        Small{
@@ -572,14 +574,14 @@ TEST_CASE("bad input: what the cluster cannot run") {
                R"([{"id": "c", "op": "compute", "flops": "9000000 FLOP", "bytes": "1 B", "dtype": "f32"},
 {"id": "d", "op": "compute", "flops": "9000000 FLOP", "bytes": "1 B", "dtype": "f32"}])"}
            .text(),
-       "bad.json:6:1: /program/1: compute: expected less than 2^63 B and 2^63 ps (106 "
+       "bad.json:6:1: /program/1: compute \"d\": expected less than 2^63 B and 2^63 ps (106 "
        "days), but a sum leaves the 64-bit range"},
       {"a collective that lasts more than 106 days",
        Small{.cluster =
                  R"({"devices": 4, "topology": "ring", "bandwidth": "1 B/s", "latency": "1 us"})",
              .arrays = R"({"a": {"shape": [40000000], "dtype": "f32", "spec": ["x"]}})"}
            .text(),
-       "bad.json:5:13: /program/0: psum: expected less than 2^63 B and 2^63 ps (106 days), "
+       "bad.json:5:13: /program/0: psum \"r\": expected less than 2^63 B and 2^63 ps (106 days), "
        "but a quantity leaves the 64-bit range"},
       {"a collective that lasts more than 106 days on a shared link",
        Small{
@@ -591,7 +593,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
            .program =
                R"([{"id": "r", "op": "all_to_all", "of": "a", "axis_name": "x", "split_axis": 0, "concat_axis": 0, "tiled": true}])"}
            .text(),
-       "bad.json:8:13: /program/0: all_to_all: expected less than 2^63 B and 2^63 ps (106 "
+       "bad.json:8:13: /program/0: all_to_all \"r\": expected less than 2^63 B and 2^63 ps (106 "
        "days), but a quantity leaves the 64-bit range"},
       {"two lists of a device that run for more than 106 days together",
        R"({"orrery": 1, "mesh": {"x": 1}, "check_types": false,
@@ -599,13 +601,13 @@ TEST_CASE("bad input: what the cluster cannot run") {
 "memory_bandwidth": "1000 B/s"}, "arrays": {"a": {"shape": [3000000000], "dtype": "s8"}}, "programs": [
 {"on": {}, "do": [{"id": "p", "op": "neg", "of": "a"}]},
 {"on": {}, "do": [{"id": "q", "op": "neg", "of": "a"}]}]})",
-       "bad.json:5:19: /programs/1/do/0: neg: expected less than 2^63 B and 2^63 ps (106 "
+       "bad.json:5:19: /programs/1/do/0: neg \"q\": expected less than 2^63 B and 2^63 ps (106 "
        "days), but a sum leaves the 64-bit range"},
       {"two lists of a device that hold more than 2^63 bytes together",
        with_programs(R"([{"on": {}, "do": [{"id": "p", "op": "neg", "of": "b"}]},
 {"on": {}, "do": [{"id": "q", "op": "neg", "of": "b"}]}])",
                      R"({"b": {"shape": [4000000000000000000], "dtype": "s8"}})"),
-       "bad.json:6:19: /programs/1/do/0: neg: expected less than 2^63 B and 2^63 ps (106 "
+       "bad.json:6:19: /programs/1/do/0: neg \"q\": expected less than 2^63 B and 2^63 ps (106 "
        "days), but a sum leaves the 64-bit range"},
       {"messages of more than 2^63 bytes over one link",
        Small{
@@ -629,7 +631,7 @@ TEST_CASE("bad input: what the cluster cannot run") {
                R"({"a": {"shape": [2000000000000000000], "dtype": "f32"}, "b": {"shape": [2000000000000000000], "dtype": "f32"}})",
            .program = R"([{"id": "r", "op": "add", "of": ["a", "b"]}])"}
            .text(),
-       "bad.json:5:13: /program/0: add: expected fewer than 2^63 bytes and operations, got "
+       "bad.json:5:13: /program/0: add \"r\": expected fewer than 2^63 bytes and operations, got "
        "more for operands (f32[2000000000000000000], f32[2000000000000000000])"},
   };
   refuse_all(wrong, "run", "bad.json");
@@ -755,7 +757,7 @@ TEST_CASE("bad input: the command line") {
        "nesting=N allows more)"},
       {"more steps than their limit",
        {"run", "small.json", "--limit", "steps=4"},
-       "small.json:5:13: /program/0: psum: expected at most 4 steps of collectives, got "
+       "small.json:5:13: /program/0: psum \"r\": expected at most 4 steps of collectives, got "
        "more (--limit steps=N allows more)"},
       {"more values than their limit",
        {"run", "small.json", "--data", "on", "--limit", "data=63"},

@@ -1,10 +1,15 @@
 #include "tests/tools/structure/source_tree.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace orrery::test {
 namespace {
@@ -17,6 +22,58 @@ std::string read(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+enum class Piece : uint8_t { Code, Comment, Text, Character };
+
+/// Where the piece that begins at `i` ends, and what it is.
+std::pair<Piece, size_t> piece_at(const std::string& text, size_t i) {
+  const auto after = [&](std::string_view closing, size_t from) {
+    const size_t at = text.find(closing, from);
+    return at == text.npos ? text.size() : at + closing.size();
+  };
+  if (text.compare(i, 2, "//") == 0)
+    return {Piece::Comment, std::min(text.find('\n', i), text.size())};
+  if (text.compare(i, 2, "/*") == 0)
+    return {Piece::Comment, after("*/", i + 2)};
+  if (text.compare(i, 2, "R\"") == 0) {
+    const size_t open = text.find('(', i);
+    return {Piece::Text, after(")" + text.substr(i + 2, open - i - 2) + "\"", open)};
+  }
+  const bool separates_digits = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0;
+  if (text[i] != '"' && (text[i] != '\'' || separates_digits))
+    return {Piece::Code, i + 1};
+  size_t end = i + 1;
+  while (end < text.size() && text[end] != text[i])
+    end += text[end] == '\\' ? 2 : 1;
+  return {text[i] == '"' ? Piece::Text : Piece::Character, std::min(end + 1, text.size())};
+}
+
+void for_each_piece(const std::string& text,
+                    const std::function<void(Piece, std::string_view)>& visit) {
+  for (size_t i = 0; i < text.size();) {
+    const auto [piece, end] = piece_at(text, i);
+    visit(piece, std::string_view(text).substr(i, end - i));
+    i = end;
+  }
+}
+
+/// What R"x(...)x" says.
+std::string_view in_raw(std::string_view literal) {
+  const size_t open = literal.find('(');
+  const size_t delimiters = open - 2;
+  return literal.substr(open + 1, literal.size() - open - 1 - delimiters - 2);
+}
+
+/// What "..." says.
+std::string in_quotes(std::string_view literal) {
+  std::string said;
+  for (size_t i = 1; i + 1 < literal.size(); ++i) {
+    const bool escaped = literal[i] == '\\';
+    i += escaped ? 1 : 0;
+    said += escaped && literal[i] == 'n' ? '\n' : literal[i];
+  }
+  return said;
 }
 
 }  // namespace
@@ -38,27 +95,27 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& endings) {
 
 std::string code_only(const std::string& text) {
   std::string code;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text.compare(i, 2, "//") == 0) {
-      i = std::min(text.find('\n', i), text.size()) - 1;
-    } else if (text.compare(i, 2, "/*") == 0) {
-      i = std::min(text.find("*/", i + 2), text.size() - 2) + 1;
-    } else if (text.compare(i, 2, "R\"") == 0) {
-      const size_t open = text.find('(', i);
-      const std::string close = ")" + text.substr(i + 2, open - i - 2) + "\"";
-      i = std::min(text.find(close, open), text.size() - close.size()) + close.size() - 1;
-    } else if (text[i] == '"' ||
-               (text[i] == '\'' &&
-                (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0))) {
-      const char quote = text[i];
-      for (++i; i < text.size() && text[i] != quote; ++i)
-        if (text[i] == '\\')
-          ++i;
-    } else {
-      code += text[i];
-    }
-  }
+  for_each_piece(text, [&](Piece piece, std::string_view said) {
+    if (piece == Piece::Code)
+      code += said;
+  });
   return code;
+}
+
+std::vector<std::string> string_literals(const std::string& text) {
+  std::vector<std::string> literals;
+  bool goes_on = false;
+  for_each_piece(text, [&](Piece piece, std::string_view said) {
+    if (piece == Piece::Code && said.find_first_not_of(" \n") != said.npos)
+      goes_on = false;
+    if (piece != Piece::Text)
+      return;
+    if (!goes_on)
+      literals.emplace_back();
+    goes_on = true;
+    literals.back() += said.starts_with('R') ? in_raw(said) : in_quotes(said);
+  });
+  return literals;
 }
 
 std::vector<std::string> subdirs(const std::string& meson_path) {

@@ -1,0 +1,57 @@
+#pragma once
+
+// A scenario of one op, "t", whose operands have any states: an array for each pair of them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tests/models/scenario/support.h"
+
+namespace orrery::test {
+
+/// "of" for the arrays of these states along x and y, each as two letters: "VI", "UR".
+inline std::string of_states(const std::vector<std::string>& states) {
+  return fmt::format(R"(["{}"])", fmt::join(states, R"(", ")"));
+}
+
+/// An array of zeros on {x: 2, y: 2} with these states, as a member of "arrays".
+inline std::string array_of(std::string_view name, std::string_view dtype, std::string_view shape,
+                            std::string_view elements, std::string_view states) {
+  const auto axes = [&](char letter) {
+    return fmt::format("[{}{}{}]", states[0] == letter ? R"("x")" : "",
+                       states == std::string(2, letter) ? ", " : "",
+                       states[1] == letter ? R"("y")" : "");
+  };
+  return fmt::format(
+      R"("{}": {{"local_shape": {}, "dtype": "{}", "varying": {}, "unreduced": {}, "reduced": {},
+          "per_device": [{}, {}, {}, {}]}})",
+      name, shape, dtype, axes('V'), axes('U'), axes('R'), elements, elements, elements, elements);
+}
+
+/// What is said of the op with these members, after its place in the file; "" where it is accepted.
+/// Its operands may be f32[2] of any states, named by them; "index VI" and so on, s32 scalars;
+/// "table", s32[2] that is the same everywhere; and "four", f32[4] that varies over x.
+inline std::string said_of(const std::string& op, const std::string& of,
+                           const std::string& more = R"("check_types": true)") {
+  Small small;
+  small.mesh = R"({"x": 2, "y": 2})";
+  std::vector<std::string> arrays = {array_of("table", "s32", "[2]", "[0, 0]", "II"),
+                                     array_of("four", "f32", "[4]", "[0, 0, 0, 0]", "VI")};
+  for (const char x : {'I', 'V', 'U', 'R'})
+    for (const char y : {'I', 'V', 'U', 'R'}) {
+      const std::string states = {x, y};
+      arrays.push_back(array_of(states, "f32", "[2]", "[0, 0]", states));
+      arrays.push_back(array_of("index " + states, "s32", "[]", "[0]", states));
+    }
+  small.arrays = fmt::format("{{{}}}", fmt::join(arrays, ",\n"));
+  small.program = fmt::format(R"([{{"id": "t", "of": {}, {}}}])", of, op);
+  small.more = more;
+  const std::string message = refusal(small.text());
+  return message.substr(std::min(message.find(": ") + 2, message.size()));
+}
+
+}  // namespace orrery::test
