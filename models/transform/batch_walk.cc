@@ -1,5 +1,6 @@
 #include "models/transform/batch_walk.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -72,6 +73,17 @@ void BatchWalk::finish(BatchedOp& call, const Op& op, std::vector<Batched> resul
   add_all(call.take(std::move(results)));
 }
 
+namespace {
+
+/// Whether a message of a transfer is not received, or not sent.
+bool lacks_half(const Site& site) {
+  return std::any_of(site.transfers.begin(), site.transfers.end(), [](TransferGroup group) {
+    return group == TransferGroup::Unreceived || group == TransferGroup::Unsent;
+  });
+}
+
+}  // namespace
+
 std::optional<std::string> BatchWalk::add_op(const Op& op,
                                              const std::vector<std::optional<BatchPlace>>& places) {
   std::vector<Batched> operands;
@@ -87,6 +99,11 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   else if (op.attributes.has("axis_index_groups") && batching::axes_of(call).batched)
     return fmt::format("{}: axis_index_groups over \"{}\", whose place the batch takes", name,
                        *batch_.axis);
+  else if (op.site && lacks_half(batch_.program.site(*op.site)) && batching::axes_of(call).batched)
+    return fmt::format(
+        "{}: over \"{}\", whose place the batch takes, without a half of other "
+        "devices that matches it",
+        name, *batch_.axis);
   else
     outcome = rule(call);
   if (const auto* error = std::get_if<std::string>(&outcome))

@@ -326,12 +326,12 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
   const Check& check = ran.check("TABLES.AGREED");
   CHECK(
       check.message ==
-      "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in rows 1 to 1 of the result of "
+      "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in row 1 of the result of "
       "device 1.");
   CHECK(check.witness ==
         std::vector<std::pair<std::string, std::string>>{{"op", "r"},
                                                          {"receiver", "1"},
-                                                         {"rows", "rows 1 to 1"},
+                                                         {"rows", "row 1"},
                                                          {"first", "slice 0 of device 0"},
                                                          {"second", "slice 0 of device 1"}});
   // Side by side they do not.
