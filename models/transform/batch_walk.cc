@@ -1,6 +1,5 @@
 #include "models/transform/batch_walk.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -8,6 +7,7 @@
 
 #include "models/program/batch_ops.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 
 namespace orrery {
 
@@ -72,17 +72,6 @@ void BatchWalk::finish(BatchedOp& call, const Op& op, std::vector<Batched> resul
   }
   add_all(call.take(std::move(results)));
 }
-
-namespace {
-
-/// Whether a message of a transfer is not received, or not sent.
-bool lacks_half(const Site& site) {
-  return std::any_of(site.transfers.begin(), site.transfers.end(), [](TransferGroup group) {
-    return group == TransferGroup::Unreceived || group == TransferGroup::Unsent;
-  });
-}
-
-}  // namespace
 
 std::optional<std::string> BatchWalk::add_op(const Op& op,
                                              const std::vector<std::optional<BatchPlace>>& places) {

@@ -187,6 +187,49 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
   CHECK(run_parts(example(tables)).broken() == Names{});
 }
 
+TEST_CASE("ragged: slices that read a row twice are named where disjoint_reads says they do not") {
+  Tables tables;
+  tables.input_offsets = "[[0, 0], [0, 1]]";
+  CHECK(run_parts(example(tables)).broken() == Names{});
+  const Ran ran = run_parts(example(tables, R"(, "disjoint_reads": true)"));
+  const Check& check = ran.check("TABLES.AGREED");
+  CHECK(check.message ==
+        "\"r\": slice 0 of device 0 for device 0 and slice 0 of device 0 for device 1 have row 0 "
+        "of its operand in common, and \"disjoint_reads\" says that none have.");
+  CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
+                             {"op", "r"},
+                             {"sender", "0"},
+                             {"rows", "row 0"},
+                             {"first", "slice 0 of device 0 for device 0"},
+                             {"second", "slice 0 of device 0 for device 1"}});
+  CHECK(run_parts(example({}, R"(, "disjoint_reads": true)")).broken() == Names{});
+}
+
+TEST_CASE("ragged: numbers beyond 63 bits are told as such") {
+  ScenarioParts parts = example();
+  const std::string s32 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0)";
+  const std::string u64 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "u64", "per_device": [[0, 18446744073709551615)";
+  REQUIRE(parts.arrays.find(s32) != std::string::npos);
+  parts.arrays.replace(parts.arrays.find(s32), s32.size(), u64);
+  CHECK(run_parts(parts).check("TABLES.AGREED").message ==
+        "\"r\": slice 0 of device 0 for device 1 goes to 2 rows from row 2^63 - 1 or more on of a "
+        "result of 4.");
+}
+
+TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to end") {
+  Tables tables;
+  tables.send_sizes = "[[1, 2], [2, 1]]";
+  const auto said = [&](const std::string& property) {
+    ScenarioParts parts = example(tables);
+    parts.expect = fmt::format(R"([{{"holds": ["{}"]}}])", property);
+    return run_parts(parts).check("PROPERTY.HOLDS").message;
+  };
+  CHECK(said("proved") == "proved is undecided: the tables of a ragged exchange do not agree.");
+  CHECK(said("deadlock_free").starts_with("deadlock_free does not hold: \"r\": slice 0 of "));
+}
+
 TEST_CASE("ragged: where a slice without rows lies does not matter") {
   Tables tables;
   tables.send_sizes = "[[1, 0], [1, 1]]";

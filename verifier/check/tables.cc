@@ -1,6 +1,7 @@
 #include "verifier/check/tables.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct Wrong {
   std::string text;
   Witness witness;
 };
+
+/// What is beyond 63 bits is no row of any array, and is read as the last number of them.
+std::string number_text(int64_t number) {
+  return number == std::numeric_limits<int64_t>::max() ? "2^63 - 1 or more"
+                                                       : std::to_string(number);
+}
 
 std::string rows_text(int64_t first, int64_t rows) {
   return rows == 1 ? fmt::format("row {}", first)
@@ -98,13 +105,15 @@ class GroupTables {
     if (rows != expected)
       return at(rank, entry,
                 fmt::format("{} has {} rows by send_sizes of {}, and {} by recv_sizes of {}",
-                            text(rank, entry), rows, device(rank), expected, device(peer(entry))));
+                            text(rank, entry), number_text(rows), device(rank),
+                            number_text(expected), device(peer(entry))));
     const auto outside = [&](int64_t first, int64_t all) {
       return rows > 0 && (first < 0 || rows > all || first > all - rows);
     };
     const auto from_row = [&](int64_t first) {
-      return rows == 1 ? fmt::format("row {}", first)
-                       : fmt::format("{} rows from row {} on", rows, first);
+      return rows == 1
+                 ? fmt::format("row {}", number_text(first))
+                 : fmt::format("{} rows from row {} on", number_text(rows), number_text(first));
     };
     if (outside(own.input_offsets[entry], tables_.operand_rows))
       return at(rank, entry,
