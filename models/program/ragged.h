@@ -20,6 +20,7 @@ struct SliceTables {
   std::vector<int64_t> output_offsets;  // where it begins in the RECEIVER's result
   std::vector<int64_t> recv_sizes;      // how many rows come in
   friend bool operator==(const SliceTables&, const SliceTables&) = default;
+  friend auto operator<=>(const SliceTables&, const SliceTables&) = default;
 };
 
 /// A group of ranks with their tables, which all have one length: a multiple of the ranks.
@@ -28,6 +29,7 @@ struct RaggedGroup {
   int64_t output_rows = 0;
   std::vector<SliceTables> ranks;
   friend bool operator==(const RaggedGroup&, const RaggedGroup&) = default;
+  friend auto operator<=>(const RaggedGroup&, const RaggedGroup&) = default;
 
   /// The number of slices from each rank to each.
   size_t slices_for_each() const { return ranks.front().send_sizes.size() / ranks.size(); }
@@ -42,6 +44,7 @@ struct SiteTables {
   bool assumed = false;             // by assume_sizes
   std::vector<RaggedGroup> groups;  // of each of the site's groups
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
+  friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
 
 /// What assume_sizes is about.

@@ -218,6 +218,27 @@ TEST_CASE("ragged: numbers beyond 63 bits are told as such") {
         "result of 4.");
 }
 
+TEST_CASE("ragged: exchanges with equal tables share them") {
+  ScenarioParts parts = example();
+  const std::string op = parts.program.substr(1, parts.program.size() - 2);
+  std::string again = op;
+  again.replace(again.find("\"r\""), 3, "\"s\"");
+  std::string other = op;
+  other.replace(other.find("\"r\""), 3, "\"u\"");
+  other.replace(other.find("\"input_offsets\""), 15, "\"send_sizes\"");
+  parts.program = fmt::format("[{}, {}, {}]", op, again, other);
+  parts.arrays.replace(parts.arrays.find("\"operand\": {\"local_shape\": [3]"), 31,
+                       "\"operand\": {\"local_shape\": [4]");
+  for (const std::string row : {"[1, 2, 2]", "[3, 4, 0]"})
+    parts.arrays.replace(parts.arrays.find(row), row.size(),
+                         row.substr(0, row.size() - 1) + ", 0]");
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  const std::vector<Site>& sites = ran.report.scenario->program.sites;
+  CHECK(sites.at(0).tables == sites.at(1).tables);
+  CHECK(sites.at(0).tables != sites.at(2).tables);
+}
+
 TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to end") {
   Tables tables;
   tables.send_sizes = "[[1, 2], [2, 1]]";
