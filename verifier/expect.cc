@@ -108,8 +108,8 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
 std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
-      return {CheckKind::DeadlockFree, CheckKind::SendsUnbuffered, CheckKind::OrderAgreed,
-              CheckKind::RouteLeft};
+      return {CheckKind::TablesAgreed, CheckKind::DeadlockFree, CheckKind::SendsUnbuffered,
+              CheckKind::OrderAgreed, CheckKind::RouteLeft};
     case Property::RaceFree:
       return {CheckKind::RaceFree, CheckKind::DonationUse};
     case Property::NoLeak:
@@ -121,7 +121,9 @@ std::vector<CheckKind> checks_of(Property property) {
 }
 
 /// Why a run has none of a property's checks.
-std::string_view nothing_to_check(Property property) {
+std::string_view nothing_to_check(Property property, bool tables_agree) {
+  if (!tables_agree)
+    return "the tables of a ragged exchange do not agree";
   return property == Property::Proved
              ? "the program has no collectives, so there is nothing to prove"
              : "nothing of it was checked";
@@ -370,6 +372,8 @@ Check Expectations::peak_memory(const std::string& of, const ExpectPeakMemory& e
 Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {
   std::string properties;
   std::optional<Check> open;  // the first that is undecided
+  const auto tables = verdicts_.find(info(CheckKind::TablesAgreed).name);
+  const bool tables_agree = tables == verdicts_.end() || tables->second->holds();
   for (const Property property : expected.properties) {
     bool checked = false;
     for (const CheckKind kind : checks_of(property)) {
@@ -388,9 +392,9 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
                          check.witness);
     }
     if (!checked && !open)
-      open = undecided(
-          CheckKind::PropertyHolds, of,
-          fmt::format("{} is undecided: {}.", property_name(property), nothing_to_check(property)));
+      open = undecided(CheckKind::PropertyHolds, of,
+                       fmt::format("{} is undecided: {}.", property_name(property),
+                                   nothing_to_check(property, tables_agree)));
     properties += fmt::format("{}{}", properties.empty() ? "" : ", ", property_name(property));
   }
   if (open)

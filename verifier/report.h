@@ -42,16 +42,16 @@ struct Check {
 /// What one op did, over all devices of its thread.
 struct OpReport {
   OpId op;
-  std::optional<Choice> choice;  // collectives only
+  std::optional<Choice> choice;  // collectives only, and of a transfer the psend
   Bytes bytes;                   // collectives: S of nccl-tests; others: bytes touched
-  uint64_t messages = 0;         // over all groups
+  uint64_t messages = 0;         // over all groups; of a transfer those of the psend
   Instant start;                 // first device that reaches it
   Instant entered;               // first device; of collectives, after the launch; else the start
   Instant end;                   // last device
   Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
   std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
-  /// For display only, of collectives that took time: over the time on the device where the op took
+  /// For display only, of collectives that took time, but for precv, whose time is a wait: over the time on the device where the op took
   /// longest, launch included, as nccl-tests counts.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;

@@ -269,6 +269,8 @@ class Run {
 
   void prove_schedules() {
     for (size_t s = 0; s < program_.sites.size(); ++s) {
+      if (lacks_half(program_.sites[s]))
+        continue;  // it never ends: nothing is made of its elements
       auto proof = stages_.prover().prove_site(SiteId(s));
       if (auto* verdict = std::get_if<Check>(&proof))
         check(std::move(*verdict));
@@ -321,7 +323,8 @@ class Run {
         if (!stages_.slacks().empty())
           described.slack = stages_.slacks()[id.index()];
         if (op.site) {
-          described.messages = messages[op.site->index()];
+          if (side_of(op) != Side::Receives)
+            described.messages = messages[op.site->index()];
           const std::optional<uint32_t> wait = tape.wait_of(i);
           describe_collective(described, program_.threads[t],
                               wait ? std::optional(tape[*wait].op) : std::nullopt);
@@ -345,7 +348,10 @@ class Run {
 
   void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
     const Op& op = program_.op(described.op);
-    described.choice = lowered().choices[op.site->index()];
+    // How messages pass is the sender's to say, in its row.
+    const bool receives = side_of(op) == Side::Receives;
+    if (!receives)
+      described.choice = lowered().choices[op.site->index()];
     LogicalId device = thread.devices.front();
     Duration took;
     if (report_.completion) {
@@ -364,7 +370,8 @@ class Run {
     const size_t group = collective.members.size();
     described.bytes =
         nccl_size(op.kind, itemsize(collective.work) * exchanged_elements(op, collective), group);
-    if (took > Duration()) {
+    // A precv may come when all has arrived, or long before it is sent.
+    if (took > Duration() && !receives) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;
       described.busbw_GBps = figures.busbw_GBps;

@@ -4,7 +4,9 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -184,7 +186,7 @@ class TableStage {
       }
       Site& own = program_.sites[site.index()];
       const AssumedSizes sizes(op_of(site).attributes.lists(kAssumed), extent_of(program_, own));
-      own.tables = SiteTables{true, std::vector(own.groups.size(), sizes.group())};
+      own.tables = shared({true, std::vector(own.groups.size(), sizes.group())});
       labels_.push_back(fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
                                     quoted(op_of(site).name), kAssumed, why));
     }
@@ -245,9 +247,21 @@ class TableStage {
       agree_ = false;
       tables.groups.assign(site.groups.size(), without_slices(extent));
     }
-    site.tables = std::move(tables);
+    site.tables = shared(std::move(tables));
     return true;
   }
+
+  /// Those of an earlier site if they are equal: in layers and iterations they often are.
+  std::shared_ptr<const SiteTables> shared(SiteTables tables) {
+    return *known_.insert(std::make_shared<const SiteTables>(std::move(tables))).first;
+  }
+
+  struct ByValue {
+    bool operator()(const std::shared_ptr<const SiteTables>& a,
+                    const std::shared_ptr<const SiteTables>& b) const {
+      return *a < *b;
+    }
+  };
 
   const RunOptions& options_;
   Scenario scenario_;
@@ -256,6 +270,7 @@ class TableStage {
   const std::vector<ThreadId> thread_of_ = issued_by(program_);
   std::map<SiteId, std::string> reasons_;
   std::vector<OpId> behind_;  // what the tables that are computed depend on
+  std::set<std::shared_ptr<const SiteTables>, ByValue> known_;
   std::vector<std::string> labels_;
   std::vector<Check> checks_;
   bool agree_ = true;

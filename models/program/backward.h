@@ -53,7 +53,10 @@ class BackwardCall {
   virtual std::string operand(size_t operand) = 0;
   virtual std::string result(size_t result = 0) = 0;
 
-  /// That of a result; zeros where nothing depends on it.
+  /// Whether a result has a cotangent: something that has one depends on it.
+  virtual bool has_cotangent(size_t result) const = 0;
+  /// That of a result; zeros where it has none. Of a token that has one a token, which leads from
+  /// the receivers back to the senders.
   virtual std::string cotangent(size_t result = 0) = 0;
 
   /// The op has no gradient as it is written; `why` names it. What the rule returns is not used.
@@ -76,7 +79,7 @@ enum class LinearIn : uint8_t {
   OneEach,  // in each, with the others given: mul
   First,    // in the first, with the others given: div, dynamic_slice
   Cases,    // in all but the first together: select_n
-  Data,     // in the first two together: pad, dynamic_update_slice
+  Data,     // in the first two together: pad, dynamic_update_slice, ragged_all_to_all
 };
 
 }  // namespace orrery

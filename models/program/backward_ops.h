@@ -33,6 +33,14 @@ inline std::string op(BackwardCall& call, OpKind kind, std::vector<std::string> 
   return call.ops().op(kind, std::move(operands));
 }
 
+/// axis_name and axis_index_groups of a collective.
+inline Attributes same_groups(BackwardCall& call) {
+  Attributes attributes = with({{"axis_name", call.attributes().names("axis_name")}});
+  if (call.attributes().has("axis_index_groups"))
+    attributes.set("axis_index_groups", call.attributes().lists("axis_index_groups"));
+  return attributes;
+}
+
 /// An op whose only operand has a cotangent: that which `make` gives.
 template <class Make>
 Cotangents one(BackwardCall& call, Make make) {

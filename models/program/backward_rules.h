@@ -72,6 +72,11 @@ Cotangents pswapaxes(BackwardCall& call);
 Cotangents ppermute(BackwardCall& call);
 Cotangents pshuffle(BackwardCall& call);
 Cotangents pbroadcast(BackwardCall& call);
+Cotangents psend(BackwardCall& call);
+Cotangents precv(BackwardCall& call);
 Cotangents cast(BackwardCall& call);
+
+// ragged_backward.cc
+Cotangents ragged_all_to_all(BackwardCall& call);
 
 }  // namespace orrery::backward

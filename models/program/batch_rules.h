@@ -58,5 +58,10 @@ BatchOutcome pswapaxes(BatchCall& call);
 BatchOutcome ppermute(BatchCall& call);
 BatchOutcome pshuffle(BatchCall& call);
 BatchOutcome pbroadcast(BatchCall& call);
+BatchOutcome psend(BatchCall& call);
+BatchOutcome precv(BatchCall& call);
+
+// ragged_batch.cc
+BatchOutcome ragged_all_to_all(BatchCall& call);
 
 }  // namespace orrery::batching

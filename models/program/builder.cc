@@ -407,7 +407,7 @@ void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
   if (program_.value(*value).type.future)
     diagnostics_.add(
         at, fmt::format("expected a value, got \"{}\", a future that only done may read", name));
-  if (program_.value(*value).type.token)
+  else if (program_.value(*value).type.token)
     diagnostics_.add(at, fmt::format("expected an array, got \"{}\", a token", name));
   program_.outputs.push_back(*value);
 }

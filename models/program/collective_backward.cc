@@ -19,14 +19,6 @@ const std::vector<std::string>& axes(BackwardCall& call) {
   return call.attributes().names("axis_name");
 }
 
-/// axis_name and axis_index_groups of the op.
-Attributes same_groups(BackwardCall& call) {
-  Attributes attributes = with({{"axis_name", axes(call)}});
-  if (call.attributes().has("axis_index_groups"))
-    attributes.set("axis_index_groups", call.attributes().lists("axis_index_groups"));
-  return attributes;
-}
-
 bool has_groups(BackwardCall& call) {
   return call.attributes().has("axis_index_groups");
 }
@@ -150,14 +142,37 @@ Cotangents pswapaxes(BackwardCall& call) {
   });
 }
 
+namespace {
+
+/// The groups, and the pairs the other way round.
+Attributes inverse_pairs(BackwardCall& call) {
+  std::vector<std::vector<int64_t>> inverse;
+  for (const std::vector<int64_t>& pair : call.attributes().lists("perm"))
+    inverse.push_back({pair[1], pair[0]});
+  Attributes attributes = same_groups(call);
+  attributes.set("perm", std::move(inverse));
+  return attributes;
+}
+
+}  // namespace
+
 Cotangents ppermute(BackwardCall& call) {
+  return one(call,
+             [&] { return call.ops().op(Ppermute, {call.cotangent()}, inverse_pairs(call)); });
+}
+
+// A transfer goes back as one: where the precv was, its cotangent is sent, and where the psend was,
+// it is received. The token of the one is the cotangent of the other's.
+Cotangents precv(BackwardCall& call) {
+  return one(call, [&] { return call.ops().op(Psend, {call.cotangent()}, inverse_pairs(call)); });
+}
+
+Cotangents psend(BackwardCall& call) {
   return one(call, [&] {
-    std::vector<std::vector<int64_t>> inverse;
-    for (const std::vector<int64_t>& pair : call.attributes().lists("perm"))
-      inverse.push_back({pair[1], pair[0]});
-    Attributes attributes = same_groups(call);
-    attributes.set("perm", std::move(inverse));
-    return call.ops().op(Ppermute, {call.cotangent()}, std::move(attributes));
+    Attributes attributes = inverse_pairs(call);
+    attributes.set("shape", dims_of(call.operand_type(0).shape));
+    attributes.set("dtype", call.operand_type(0).dtype);
+    return call.ops().op(Precv, {call.cotangent()}, std::move(attributes));
   });
 }
 

@@ -532,7 +532,8 @@ std::vector<OpRules> collective_rules() {
           "output, with slices of rows over it that the members send each other, of "
           "any sizes; `of` is [operand, output, input_offsets, send_sizes, output_offsets, "
           "recv_sizes]. It varies where any of them does, while JAX takes the type of output alone",
-          {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}}},
+          {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}},
+           {"disjoint_reads", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
           ragged_all_to_all_type, GroupSizes::Equal, {})),
       half_of_transfer(
           Side::Sends,

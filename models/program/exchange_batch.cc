@@ -161,23 +161,30 @@ Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
   return joined(call, runs, 0);
 }
 
+constexpr const char* kNoFactors =
+    "a permutation over the batched axis and others at once, which is not one of each";
+
+/// The attributes of `kind` over the other axes.
+Attributes between(BatchCall& call, OpKind kind, const OpAxes& axes, const Sources& others) {
+  Pairs pairs;
+  for (const auto& [to, source] : others)
+    pairs.push_back({source, to});
+  Attributes attributes = over(call, axes, kind);
+  attributes.set("perm", std::move(pairs));
+  return attributes;
+}
+
 BatchOutcome permuted(BatchCall& call, const Pairs& pairs) {
   const OpAxes axes = axes_of(call);
   const std::optional<Factors> by = factors(call, axes, pairs);
   if (!by)
-    return "a permutation over the batched axis and others at once, which is not one of each";
+    return kNoFactors;
   // Of an operand that is not batched the entries are alike.
   const bool all_alike =
       !call.operand(0).dimension && by->here.size() == static_cast<size_t>(call.size());
   Part part = all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);
-  if (!axes.names.empty()) {
-    Pairs between;
-    for (const auto& [to, source] : by->others)
-      between.push_back({source, to});
-    Attributes attributes = over(call, axes, Ppermute);
-    attributes.set("perm", std::move(between));
-    part.value = op(call, Ppermute, {part.value}, std::move(attributes));
-  }
+  if (!axes.names.empty())
+    part.value = op(call, Ppermute, {part.value}, between(call, Ppermute, axes, by->others));
   return result(part.value, all_alike ? std::nullopt : std::optional<size_t>(0));
 }
 
@@ -196,6 +203,40 @@ BatchOutcome pshuffle(BatchCall& call) {
   for (const int64_t source : call.attributes().integers("perm"))
     pairs.push_back({source, static_cast<int64_t>(pairs.size())});
   return permuted(call, pairs);
+}
+
+// Over the batched axis what is sent is already here: the array stands for the token. Over others
+// too, each entry is sent where it belongs there.
+BatchOutcome psend(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  if (!axes.batched)
+    return same_op(call, call.attributes(), call.operand(0).dimension);
+  const std::optional<Factors> by = factors(call, axes, call.attributes().lists("perm"));
+  if (!by)
+    return kNoFactors;
+  std::string sent = rearranged(call, batched_at(call, 0, 0), by->here).value;
+  if (!axes.names.empty())
+    sent = op(call, Psend, {sent}, between(call, Psend, axes, by->others));
+  return result(std::move(sent), 0);
+}
+
+BatchOutcome precv(BatchCall& call) {
+  const OpAxes axes = axes_of(call);
+  // A token has the batch where the array has it that its psend sent.
+  if (call.operands() == 0 || !call.operand(0).dimension)
+    return "its psend is not in the program that is batched";
+  const size_t batch = *call.operand(0).dimension;
+  if (axes.batched && axes.names.empty())
+    return result(call.operand(0).value, batch);
+  Attributes attributes = call.attributes();
+  if (axes.batched) {
+    const std::optional<Factors> by = factors(call, axes, call.attributes().lists("perm"));
+    if (!by)
+      return kNoFactors;
+    attributes = between(call, Precv, axes, by->others);
+  }
+  attributes.set("shape", with_own(call.attributes().integers("shape"), batch, call.size()));
+  return same_op(call, std::move(attributes), batch);
 }
 
 BatchOutcome pbroadcast(BatchCall& call) {

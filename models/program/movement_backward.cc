@@ -195,7 +195,7 @@ Cotangents dynamic_update_slice(BackwardCall& call) {
 Cotangents optimization_barrier(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   for (size_t k = 0; k < call.operands(); ++k)
-    if (call.wants(k))
+    if (call.wants(k) && call.has_cotangent(k))
       cotangents[k] = op(call, OptimizationBarrier, {call.cotangent(k)});
   return cotangents;
 }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,8 +53,9 @@ struct Site {
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
   std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
-  /// Of an exchange by tables (CollectiveForm::by_tables), once they are known.
-  std::optional<SiteTables> tables = {};
+  /// Of an exchange by tables (CollectiveForm::by_tables), once they are known; else null. Sites
+  /// with equal ones share them.
+  std::shared_ptr<const SiteTables> tables = {};
 };
 
 /// A value that exists before the program begins.

@@ -34,6 +34,19 @@ RaggedGroup AssumedSizes::group() const {
   return group;
 }
 
+std::vector<std::vector<int64_t>> received_sizes(const std::vector<std::vector<int64_t>>& sizes,
+                                                 RaggedExtent of) {
+  if (sizes.size() == 1 && sizes.front().size() == 1)
+    return sizes;
+  const AssumedSizes sent(sizes, of);
+  const size_t slices = of.entries / of.ranks;
+  std::vector<std::vector<int64_t>> received(of.ranks);
+  for (size_t to = 0; to < of.ranks; ++to)
+    for (size_t entry = 0; entry < of.entries; ++entry)
+      received[to].push_back(sent.sent(entry / slices, to * slices + entry % slices));
+  return received;
+}
+
 RaggedGroup without_slices(RaggedExtent of) {
   const std::vector<int64_t> zeros(of.entries, 0);
   return {of.operand_rows, of.output_rows,

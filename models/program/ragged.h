@@ -20,6 +20,7 @@ struct SliceTables {
   std::vector<int64_t> output_offsets;  // where it begins in the RECEIVER's result
   std::vector<int64_t> recv_sizes;      // how many rows come in
   friend bool operator==(const SliceTables&, const SliceTables&) = default;
+  friend auto operator<=>(const SliceTables&, const SliceTables&) = default;
 };
 
 /// A group of ranks with their tables, which all have one length: a multiple of the ranks.
@@ -28,6 +29,7 @@ struct RaggedGroup {
   int64_t output_rows = 0;
   std::vector<SliceTables> ranks;
   friend bool operator==(const RaggedGroup&, const RaggedGroup&) = default;
+  friend auto operator<=>(const RaggedGroup&, const RaggedGroup&) = default;
 
   /// The number of slices from each rank to each.
   size_t slices_for_each() const { return ranks.front().send_sizes.size() / ranks.size(); }
@@ -42,6 +44,7 @@ struct SiteTables {
   bool assumed = false;             // by assume_sizes
   std::vector<RaggedGroup> groups;  // of each of the site's groups
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
+  friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
 
 /// What assume_sizes is about.
@@ -71,6 +74,11 @@ class AssumedSizes {
   const std::vector<std::vector<int64_t>>& sizes_;
   const RaggedExtent of_;
 };
+
+/// Such lists of what each rank receives: entry i of a rank is what the rank i / m sends it in slice
+/// i % m. So they are the sizes of the exchange that brings all slices back.
+std::vector<std::vector<int64_t>> received_sizes(const std::vector<std::vector<int64_t>>& sizes,
+                                                 RaggedExtent of);
 
 /// A group that exchanges nothing.
 RaggedGroup without_slices(RaggedExtent of);

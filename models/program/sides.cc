@@ -31,6 +31,12 @@ std::optional<TransferGroup> transfer_of(const Site& site, size_t group) {
   return site.transfers.empty() ? std::nullopt : std::optional(site.transfers[group]);
 }
 
+bool lacks_half(const Site& site) {
+  return std::any_of(site.transfers.begin(), site.transfers.end(), [](TransferGroup group) {
+    return group == TransferGroup::Unreceived || group == TransferGroup::Unsent;
+  });
+}
+
 std::span<const ValueId> given_by(const Op& op) {
   const std::span<const ValueId> operands = op.operands;
   const size_t count = side_of(op) == Side::Receives ? 0 : rules(op.kind).form.exchanged_operands;

@@ -22,6 +22,9 @@ std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 /// Of a collective over groups that are no transfers empty.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
+/// Whether a message of a transfer is never received, or what is received never sent.
+bool lacks_half(const Site& site);
+
 /// The operands that a device gives by this op (CollectiveForm::exchanged_operands); none by one
 /// that only receives.
 std::span<const ValueId> given_by(const Op& op);

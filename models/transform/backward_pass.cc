@@ -37,6 +37,7 @@ class Call final : public BackwardCall {
   std::string operand(size_t operand) override { return pass_.residual(op_.operands[operand]); }
   std::string result(size_t result) override { return pass_.residual(op_.results[result]); }
 
+  bool has_cotangent(size_t result) const override { return cotangents_[result].has_value(); }
   std::string cotangent(size_t result) override {
     std::optional<std::string>& cotangent = cotangents_[result];
     if (!cotangent)
@@ -69,6 +70,14 @@ BackwardPass::BackwardPass(const Program& program, Checks checks, ProgramBuilder
     names_.insert(op.name);
   for (const auto& [name, value] : values_by_name(program))
     names_.insert(std::string(name));
+}
+
+void BackwardPass::recompute(OpId op) {
+  recomputed_.insert(op);
+  for (const ValueId operand : made_by(op).operands)
+    if (const auto maker = makers_.find(operand);
+        program_.value(operand).type.token && maker != makers_.end())
+      recompute(maker->second);
 }
 
 void BackwardPass::name_after(std::string name) {
@@ -207,8 +216,16 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
     results.push_back(program_.value(result).type);
     results.back().future = false;
   }
+  for (const ValueId operand : op.operands)
+    if (program_.value(operand).type.token && cotangent(operand))
+      return fmt::format("another op takes its token \"{}\" too", program_.value(operand).name);
   Call call(*this, op, std::move(results), std::move(cotangents));
-  const Cotangents given = rule(call);
+  Cotangents given;
+  try {
+    given = rule(call);
+  } catch (const Overflow&) {
+    return "its gradient has an array of 2^63 or more rows";
+  }
   if (call.refused())
     return call.refused();
   ORRERY_CHECK(given.size() == op.operands.size(), "a rule gives a cotangent for each operand");

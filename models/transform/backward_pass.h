@@ -27,8 +27,9 @@ class BackwardPass final : public BackwardOps {
   void want(ValueId value) { wanted_.insert(value); }
   bool wants(ValueId value) const { return wanted_.contains(value); }
 
-  /// The op, which has results, is computed again where the backward pass needs one of them.
-  void recompute(OpId op) { recomputed_.insert(op); }
+  /// The op, which has results, is computed again where the backward pass needs one of them. What
+  /// is received again is sent again too.
+  void recompute(OpId op);
 
   /// The value has this cotangent, in addition to those it has.
   void add_cotangent(ValueId value, const std::string& cotangent);

@@ -138,9 +138,9 @@ class Batching {
         continue;
       }
       const ValueId value = values_.at(name.name);
-      if (program_.value(value).type.future)
-        diagnostics_.add(name.origin,
-                         fmt::format("expected a value, got \"{}\", a future", name.name));
+      if (const ValueType& type = program_.value(value).type; type.future || type.token)
+        diagnostics_.add(name.origin, fmt::format("expected a value, got \"{}\", a {}", name.name,
+                                                  type.future ? "future" : "token"));
       else if (!dimension)
         places_[name.name] = std::nullopt;
       else if (const auto error = dimension_error(value, *dimension))

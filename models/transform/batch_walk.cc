@@ -7,6 +7,7 @@
 
 #include "models/program/batch_ops.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 
 namespace orrery {
 
@@ -87,6 +88,11 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   else if (op.attributes.has("axis_index_groups") && batching::axes_of(call).batched)
     return fmt::format("{}: axis_index_groups over \"{}\", whose place the batch takes", name,
                        *batch_.axis);
+  else if (op.site && lacks_half(batch_.program.site(*op.site)) && batching::axes_of(call).batched)
+    return fmt::format(
+        "{}: over \"{}\", whose place the batch takes, without a half of other "
+        "devices that matches it",
+        name, *batch_.axis);
   else
     outcome = rule(call);
   if (const auto* error = std::get_if<std::string>(&outcome))

@@ -109,6 +109,10 @@ std::vector<OpRequest> BatchedOp::take(std::vector<Batched> results) {
   for (size_t r = 0; r < results.size(); ++r) {
     if (made.contains(results[r].value))
       continue;
+    if (result_type(r).token) {
+      results[r].value = batching::op(*this, OpKind::OptimizationBarrier, {results[r].value});
+      continue;
+    }
     const Shape& shape = result_type(r).shape;
     const std::optional<size_t> batch = results[r].dimension;
     Attributes attributes = batching::given(

@@ -49,8 +49,9 @@ class Transposed {
       backward = pass.added();
     } catch (const InputError& error) {
       report_refused(error, request_.origin, diagnostics_);
-      return program_;
     }
+    if (!diagnostics_.empty())
+      return program_;
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
     add_others(builder, read_by(backward));
     for (OpRequest& op : backward)
@@ -110,11 +111,12 @@ class Transposed {
       if (is_linear(op.operands[k]))
         positions.push_back(k);
     const std::string_view name = rules(op.kind).name;
-    const Dtype from = program_.value(op.operands[positions.front()]).type.dtype;
-    const Dtype to = program_.value(op.results.front()).type.dtype;
-    if (is_inexact(from) != is_inexact(to))
-      return fmt::format("{} from {} to {} is not linear", name, orrery::name(from),
-                         orrery::name(to));
+    const ValueType& from = program_.value(op.operands[positions.front()]).type;
+    const ValueType& to = program_.value(op.results.front()).type;
+    const bool arrays = !from.token && !to.token;
+    if (arrays && is_inexact(from.dtype) != is_inexact(to.dtype))
+      return fmt::format("{} from {} to {} is not linear", name, orrery::name(from.dtype),
+                         orrery::name(to.dtype));
     const auto not_in = [&](std::string_view where) {
       return fmt::format("{} is not linear in {}", name, where);
     };
@@ -194,10 +196,11 @@ class Transposed {
         pass.want(ValueId(v));
     give_cotangents(request_.of, of_, pass);
     const std::vector<OpId>& order = program_.threads[0].issue_order;
-    for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      const std::optional<std::string> error = pass.go_back(*id);
-      ORRERY_CHECK(!error, "a linear op has a backward rule");
-    }
+    for (auto id = order.rbegin(); id != order.rend(); ++id)
+      if (const std::optional<std::string> error = pass.go_back(*id))
+        diagnostics_.add(program_.op(*id).origin.value_or(request_.origin),
+                         fmt::format("expected an op that can be transposed, got \"{}\": {}",
+                                     program_.op(*id).name, *error));
     return cotangents_of(request_.with_respect_to, arguments_, pass);
   }
 

@@ -6,6 +6,19 @@
 #include "models/program/sides.h"
 
 namespace orrery {
+
+namespace {
+
+/// What the op asks for in this group. What nobody takes is not sent: it would wait somewhere for
+/// ever.
+Asked asked_in(const Grouping& grouping, size_t group, Asked asked) {
+  if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
+    asked.entry = Entry::Rendezvous;
+  return asked;
+}
+
+}  // namespace
+
 const SitePlans::Outcome& SitePlans::of(const Site& site) {
   Key key = key_of(site);
   const auto known = plans_.find(key);
@@ -21,9 +34,6 @@ SitePlans::Key SitePlans::key_of(const Site& site) {
   Key key;
   key.grouping = &groupings_.of(site.groups, site.transfers);
   key.asked = asked_by(op);
-  // What nobody takes is not sent: it would wait somewhere for ever.
-  if (std::count(site.transfers.begin(), site.transfers.end(), TransferGroup::Unreceived) > 0)
-    key.asked.entry = Entry::Rendezvous;
   key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
   key.operand = operand.dtype;
   key.result = result.dtype;
@@ -53,15 +63,15 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   plan.method = pick.method;
   plan.choice = choice_of(pick.method, pick.because);
 
-  std::map<ScheduleRequest, GroupPlan> plans;
+  std::map<std::pair<Entry, ScheduleRequest>, GroupPlan> plans;
   for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
     const ScheduleRequest request = site.request_of(g);
-    const auto [known, added] = plans.try_emplace(request);
+    const Asked asked = asked_in(*key.grouping, g, key.asked);
+    const auto [known, added] = plans.try_emplace({asked.entry, request});
     GroupPlan& group = known->second;
     if (added) {
       const SharedSchedule& schedule = schedule_of(
-          plan.method, maker_.with_connections(plan.method, key.asked, request, plan.work),
-          plan.work);
+          plan.method, maker_.with_connections(plan.method, asked, request, plan.work), plan.work);
       if (schedule.too_long)
         return TypeError{"",
                          "expected less than 2^31 steps of a channel, got more; larger slots of "

@@ -5,8 +5,8 @@
 namespace orrery {
 
 const RaggedGroup* tables_of(const Program& program, const Collective& collective) {
-  const std::optional<SiteTables>& tables = program.site(collective.site).tables;
-  return tables ? &tables->groups[collective.group] : nullptr;
+  const SiteTables* const tables = program.site(collective.site).tables.get();
+  return tables != nullptr ? &tables->groups[collective.group] : nullptr;
 }
 
 CommunicationStream stream_of(const Collective& collective, Node node) {

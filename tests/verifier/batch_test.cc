@@ -9,16 +9,18 @@
 
 #include <doctest/doctest.h>
 
-#include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "tests/verifier/batches.h"
 #include "tests/verifier/random_program.h"
 
 namespace orrery {
 namespace {
 
+using test::entry;
 using test::random_data;
 using test::RandomProgram;
 using test::run;
+using test::stacked;
 
 int count_of_programs() {
   const char* const all = std::getenv("ORRERY_BATCHES");
@@ -31,26 +33,6 @@ int64_t rank_of(const Program& program, const std::string& name) {
 
 int64_t random_dimension(const Program& program, const std::string& name, Random& random) {
   return static_cast<int64_t>(random.below(static_cast<uint64_t>(rank_of(program, name)) + 1));
-}
-
-/// Entry `b` along `dimension`.
-Tensor entry(const Tensor& batch, int64_t dimension, int64_t b) {
-  SliceBounds bounds{std::vector<int64_t>(batch.shape().rank(), 0),
-                     {batch.shape().dims().begin(), batch.shape().dims().end()},
-                     {}};
-  const auto d = static_cast<size_t>(dimension);
-  bounds.start[d] = b;
-  bounds.limit[d] = b + 1;
-  return reshape(slice(batch, bounds), batch.shape().without(d));
-}
-
-Tensor stacked(const std::vector<Tensor>& entries, int64_t dimension) {
-  const auto d = static_cast<size_t>(dimension);
-  std::vector<Tensor> thick;
-  for (const Tensor& each : entries)
-    thick.push_back(reshape(each, each.shape().inserted(d, 1)));
-  std::vector<std::reference_wrapper<const Tensor>> parts(thick.begin(), thick.end());
-  return concatenate(parts, d);
 }
 
 /// A program, and where its batch goes: x and every value that depends on it have it along a

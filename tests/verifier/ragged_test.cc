@@ -12,167 +12,15 @@
 #include <fmt/ranges.h>
 
 #include "models/base/hash.h"
-#include "models/fabric/fabric.h"
-#include "models/program/builder.h"
 #include "simulator/lower/lower.h"
 #include "simulator/time/engine.h"
-#include "tests/models/array/random_tensors.h"
-#include "tests/models/program/lists.h"
 #include "tests/models/program/random_tables.h"
-#include "tests/simulator/slot_protocol.h"
+#include "tests/verifier/ragged_rig.h"
 #include "tests/verifier/scenario_rig.h"
 #include "verifier/tables.h"
 
 namespace orrery::test {
 namespace {
-
-/// Where the groups are: along the only axis, along the outer of two, or lists of its ranks.
-enum class Groups : uint8_t { Axis, OuterAxis, Listed };
-
-struct Form {
-  uint32_t ranks = 2;
-  Groups groups = Groups::Axis;
-  Issue issue = Issue::Sync;
-  bool cut = false;  // messages, to slots of 64 B
-};
-
-/// A program of one exchange, and of what each group is to have.
-class Exchange {
- public:
-  Exchange(const Form& form, Dtype dtype, Shape row, std::vector<RaggedGroup> tables,
-           Random& random)
-      : form_(form), builder_(Mesh(axes()), Checks::States, diagnostics_) {
-    const auto rows = [&](int64_t count) { return row.inserted(0, count); };
-    const RaggedGroup& first = tables.front();
-    add("operand", any(dtype, rows(first.operand_rows), random));
-    add("output", any(dtype, rows(first.output_rows), random));
-    const auto table = [&](const char* name, std::vector<int64_t> SliceTables::*member) {
-      std::vector<Tensor> values;
-      for (uint32_t d = 0; d < devices(); ++d) {
-        const auto [group, rank] = place(d);
-        const std::vector<int64_t>& list = tables[group].ranks[rank].*member;
-        Tensor& value = values.emplace_back(Dtype::S32, Shape{static_cast<int64_t>(list.size())});
-        std::transform(list.begin(), list.end(), value.as<int32_t>().begin(),
-                       [](int64_t entry) { return static_cast<int32_t>(entry); });
-      }
-      add(name, std::move(values));
-    };
-    table("input_offsets", &SliceTables::input_offsets);
-    table("send_sizes", &SliceTables::send_sizes);
-    table("output_offsets", &SliceTables::output_offsets);
-    table("recv_sizes", &SliceTables::recv_sizes);
-  }
-
-  Scenario scenario() {
-    std::vector<LogicalId> all;
-    for (uint32_t d = 0; d < devices(); ++d)
-      all.emplace_back(d);
-    builder_.thread("all", all);
-    OpRequest request;
-    request.name = form_.issue == Issue::Sync ? "r" : "f";
-    request.kind = OpKind::RaggedAllToAll;
-    request.issue = form_.issue;
-    request.operands = {"operand",    "output",         "input_offsets",
-                        "send_sizes", "output_offsets", "recv_sizes"};
-    request.attributes.set("axis_name", Names{"x"});
-    if (form_.groups == Groups::Listed)
-      request.attributes.set("axis_index_groups", lists());
-    builder_.op(request);
-    if (form_.issue == Issue::Start) {
-      OpRequest done;
-      done.name = "r";
-      done.kind = OpKind::Done;
-      done.operands = {"f"};
-      builder_.op(done);
-    }
-    const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1'000)};
-    Cluster cluster{"rig", fully_connected_fabric(devices(), link), {}};
-    if (form_.cut)
-      cluster.transport = TransportFigures{{slot_protocol(kSmallestSlot)}};
-    Program program = builder_.finish();
-    diagnostics_.throw_if_any();
-    return {"ragged",
-            "ragged",
-            std::move(cluster),
-            false,
-            Checks::States,
-            {},
-            std::move(program),
-            arrays_,
-            {},
-            {},
-            {}};
-  }
-
-  /// The group and the rank of a device.
-  std::pair<size_t, size_t> place(uint32_t device) const {
-    switch (form_.groups) {
-      case Groups::Axis:
-        return {0, device};
-      case Groups::OuterAxis:
-        return {device % 2, device / 2};
-      case Groups::Listed:
-        break;  // the odd ones in descending order
-    }
-    return device % 2 == 0 ? std::pair<size_t, size_t>(0, device / 2)
-                           : std::pair<size_t, size_t>(1, form_.ranks - 1 - device / 2);
-  }
-  uint32_t devices() const { return form_.ranks * groups(); }
-  uint32_t groups() const { return form_.groups == Groups::Axis ? 1 : 2; }
-
- private:
-  std::vector<Axis> axes() const {
-    if (form_.groups == Groups::OuterAxis)
-      return {{"x", form_.ranks}, {"y", 2}};
-    return {{"x", devices()}};
-  }
-  Lists lists() const {
-    Lists lists(2, std::vector<int64_t>(form_.ranks));
-    for (uint32_t d = 0; d < devices(); ++d)
-      lists[place(d).first][place(d).second] = d;
-    return lists;
-  }
-  std::vector<Tensor> any(Dtype dtype, const Shape& shape, Random& random) const {
-    std::vector<Tensor> tensors;
-    for (uint32_t d = 0; d < devices(); ++d)
-      tensors.push_back(random_normalish(dtype, shape, random));
-    return tensors;
-  }
-  void add(const std::string& name, std::vector<Tensor> tensors) {
-    Array array;
-    array.name = name;
-    array.dtype = tensors.front().dtype();
-    array.global = tensors.front().shape();
-    array.per_device = true;
-    Names varying;
-    for (const Axis& axis : axes())
-      varying.push_back(axis.name);
-    builder_.argument(name, array.dtype, array.global, varying);
-    array.init = PerDeviceInit{std::move(tensors)};
-    arrays_.push_back(std::move(array));
-  }
-
-  const Form form_;
-  Diagnostics diagnostics_{"ragged"};
-  ProgramBuilder builder_;
-  std::vector<Array> arrays_;
-};
-
-using Row = std::vector<std::byte>;
-
-std::vector<Row> rows_of(const Tensor& tensor) {
-  const auto count = static_cast<size_t>(tensor.shape()[0]);
-  const size_t size = count == 0 ? 0 : tensor.bytes().size() / count;
-  std::vector<Row> rows;
-  for (size_t i = 0; i < count; ++i)
-    rows.emplace_back(tensor.bytes().begin() + static_cast<ptrdiff_t>(i * size),
-                      tensor.bytes().begin() + static_cast<ptrdiff_t>((i + 1) * size));
-  return rows;
-}
-
-const Tensor& value(const Report& report, std::string_view name, uint32_t device) {
-  return *report.values->at(values_by_name(report.scenario->program).at(name), LogicalId(device));
-}
 
 /// Whether the event engine gives the times of the report, which were swept.
 void check_engine(const Report& report) {
@@ -199,7 +47,7 @@ int64_t check_exchange(const Form& form, Dtype dtype, size_t slices, Random& ran
       group.output_rows = std::max(group.output_rows, other.output_rows);
     }
   const Shape row = random.below(2) == 0 ? Shape() : Shape{random.between(1, 3)};
-  Exchange exchange(form, dtype, row, tables, random);
+  RaggedRig exchange(form, dtype, row, tables, random);
   RunOptions options;
   options.data = Data::On;
   const Report report = run(exchange.scenario(), options);
@@ -324,20 +172,83 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
   tables.output_offsets = "[[0, 0], [1, 1]]";
   const Ran ran = run_parts(example(tables));
   const Check& check = ran.check("TABLES.AGREED");
-  CHECK(
-      check.message ==
-      "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in rows 1 to 1 of the result of "
-      "device 1.");
+  CHECK(check.message ==
+        "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in row 1 of the result of "
+        "device 1.");
   CHECK(check.witness ==
         std::vector<std::pair<std::string, std::string>>{{"op", "r"},
                                                          {"receiver", "1"},
-                                                         {"rows", "rows 1 to 1"},
+                                                         {"rows", "row 1"},
                                                          {"first", "slice 0 of device 0"},
                                                          {"second", "slice 0 of device 1"}});
   // Side by side they do not.
   tables.output_offsets = "[[0, 1], [1, 0]]";
   tables.send_sizes = "[[1, 2], [1, 1]]";
   CHECK(run_parts(example(tables)).broken() == Names{});
+}
+
+TEST_CASE("ragged: slices that read a row twice are named where disjoint_reads says they do not") {
+  Tables tables;
+  tables.input_offsets = "[[0, 0], [0, 1]]";
+  CHECK(run_parts(example(tables)).broken() == Names{});
+  const Ran ran = run_parts(example(tables, R"(, "disjoint_reads": true)"));
+  const Check& check = ran.check("TABLES.AGREED");
+  CHECK(check.message ==
+        "\"r\": slice 0 of device 0 for device 0 and slice 0 of device 0 for device 1 have row 0 "
+        "of its operand in common, and \"disjoint_reads\" says that none have.");
+  CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
+                             {"op", "r"},
+                             {"sender", "0"},
+                             {"rows", "row 0"},
+                             {"first", "slice 0 of device 0 for device 0"},
+                             {"second", "slice 0 of device 0 for device 1"}});
+  CHECK(run_parts(example({}, R"(, "disjoint_reads": true)")).broken() == Names{});
+}
+
+TEST_CASE("ragged: numbers beyond 63 bits are told as such") {
+  ScenarioParts parts = example();
+  const std::string s32 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0)";
+  const std::string u64 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "u64", "per_device": [[0, 18446744073709551615)";
+  REQUIRE(parts.arrays.find(s32) != std::string::npos);
+  parts.arrays.replace(parts.arrays.find(s32), s32.size(), u64);
+  CHECK(run_parts(parts).check("TABLES.AGREED").message ==
+        "\"r\": slice 0 of device 0 for device 1 goes to 2 rows from row 2^63 - 1 or more on of a "
+        "result of 4.");
+}
+
+TEST_CASE("ragged: exchanges with equal tables share them") {
+  ScenarioParts parts = example();
+  const std::string op = parts.program.substr(1, parts.program.size() - 2);
+  std::string again = op;
+  again.replace(again.find("\"r\""), 3, "\"s\"");
+  std::string other = op;
+  other.replace(other.find("\"r\""), 3, "\"u\"");
+  other.replace(other.find("\"input_offsets\""), 15, "\"send_sizes\"");
+  parts.program = fmt::format("[{}, {}, {}]", op, again, other);
+  parts.arrays.replace(parts.arrays.find("\"operand\": {\"local_shape\": [3]"), 31,
+                       "\"operand\": {\"local_shape\": [4]");
+  for (const std::string row : {"[1, 2, 2]", "[3, 4, 0]"})
+    parts.arrays.replace(parts.arrays.find(row), row.size(),
+                         row.substr(0, row.size() - 1) + ", 0]");
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  const std::vector<Site>& sites = ran.report.scenario->program.sites;
+  CHECK(sites.at(0).tables == sites.at(1).tables);
+  CHECK(sites.at(0).tables != sites.at(2).tables);
+}
+
+TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to end") {
+  Tables tables;
+  tables.send_sizes = "[[1, 2], [2, 1]]";
+  const auto said = [&](const std::string& property) {
+    ScenarioParts parts = example(tables);
+    parts.expect = fmt::format(R"([{{"holds": ["{}"]}}])", property);
+    return run_parts(parts).check("PROPERTY.HOLDS").message;
+  };
+  CHECK(said("proved") == "proved is undecided: the tables of a ragged exchange do not agree.");
+  CHECK(said("deadlock_free").starts_with("deadlock_free does not hold: \"r\": slice 0 of "));
 }
 
 TEST_CASE("ragged: where a slice without rows lies does not matter") {

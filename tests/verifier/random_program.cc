@@ -152,6 +152,16 @@ RandomProgram::Lists RandomProgram::pairs(int64_t size) {
   return pairs;
 }
 
+/// Such pairs without a cycle.
+RandomProgram::Lists RandomProgram::chains(int64_t size) {
+  const Integers order = shuffled(random_, size);
+  Lists pairs;
+  for (size_t i = 0; i + 1 < order.size(); ++i)
+    if (random_.below(2) == 0)
+      pairs.push_back({order[i], order[i + 1]});
+  return pairs;
+}
+
 bool RandomProgram::is_batched_with_others(const Given& group) const {
   return ops_.batched && std::get<Names>(group.front().second).size() > 1;
 }
@@ -186,7 +196,7 @@ void RandomProgram::add_collective(const std::string& x) {
   const bool tiled = random_.below(2) == 0;
   const Integers& fits = tiled ? cut : whole;
   const bool small = shape.elements() * size <= 64;
-  switch (random_.below(7)) {
+  switch (random_.below(8)) {
     case 0:
       return add_value(OpKind::Psum, {x}, given);
     case 1:
@@ -223,9 +233,37 @@ void RandomProgram::add_collective(const std::string& x) {
         return add_value(OpKind::Pshuffle, {x}, with({{"perm", shuffled(random_, size)}}));
       return add_value(OpKind::Ppermute, {x}, with({{"perm", pairs(size)}}));
     }
+    case 6:
+      return add_transfer(x);
     default:
       return add_value(OpKind::Pbroadcast, {x}, with({{"source", below(random_, size)}}));
   }
+}
+
+void RandomProgram::add_transfer(const std::string& x) {
+  const Names axes = random_.below(3) == 0   ? kAxes
+                     : random_.below(2) == 0 ? Names{"x"}
+                                             : Names{"y"};
+  const Shape shape = shape_of(x);
+  Lists perm;
+  if (axes.size() == 1) {
+    perm = chains(axes[0] == "x" ? 2 : 3);
+  } else if (!ops_.batched) {
+    perm = chains(6);
+  } else {
+    const Lists over_y = chains(3);
+    for (const Integers& along_x : chains(2))
+      for (const Integers& along_y : over_y)
+        perm.push_back({along_x[0] * 3 + along_y[0], along_x[1] * 3 + along_y[1]});
+  }
+  std::string token = add(OpKind::Psend, {x}, {{"axis_name", axes}, {"perm", perm}});
+  if (random_.below(3) == 0)
+    token = add(OpKind::OptimizationBarrier, {token});
+  add_value(OpKind::Precv, {token},
+            {{"axis_name", axes},
+             {"perm", perm},
+             {"shape", Integers(shape.dims().begin(), shape.dims().end())},
+             {"dtype", Dtype::S32}});
 }
 
 void RandomProgram::add_movement(const std::string& x) {

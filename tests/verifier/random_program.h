@@ -51,9 +51,11 @@ class RandomProgram {
   std::string value_of(const Shape& shape, const std::string& x);
   std::pair<Given, int64_t> group();
   Lists pairs(int64_t size);
+  Lists chains(int64_t size);
   bool is_batched_with_others(const Given& group) const;
   void add_op();
   void add_collective(const std::string& x);
+  void add_transfer(const std::string& x);
   void add_movement(const std::string& x);
   void add_rows(const std::string& x, int64_t axis);
   void add_arithmetic(const std::string& x);

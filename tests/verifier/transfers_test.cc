@@ -1,5 +1,6 @@
 // psend and precv in scenarios: values, times, memory, and what stops a program that uses them.
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <variant>
@@ -213,13 +214,77 @@ TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and 
       run_parts(parts_of({R"({"id": "t", "op": "create_token"})", receive("y", "t", {{0, 1}})}));
   CHECK(unsent.check("DEADLOCK.FREE").message ==
         "The program cannot end: \"y\" receives on device 1 from device 0, where no psend sends "
-        "it.");
+        "it. Its token \"t\" comes of no psend.");
   // Only the first precv of a token gets the message.
   const Ran twice = run_parts(parts_of(
       {send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}}), receive("z", "t", {{0, 1}})}));
   CHECK(twice.check("DEADLOCK.FREE").message ==
         "The program cannot end: \"z\" receives on device 1 from device 0, where no psend sends "
-        "it.");
+        "it. \"y\" has taken what its token \"t\" leads to.");
+  CHECK(twice.broken() == std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED"});
+  // What is never received, or never sent, is made of nothing.
+  const auto proofs = [](const Ran& ran) {
+    return std::count_if(ran.report.checks.begin(), ran.report.checks.end(),
+                         [](const Check& check) { return check.name == "SCHEDULE.PROVED"; });
+  };
+  CHECK(proofs(unreceived) == 0);
+  CHECK(proofs(unsent) == 0);
+  CHECK(proofs(twice) == 1);
+  // A token through a barrier.
+  const Ran barred =
+      run_parts(parts_of({send("t", "a", {{0, 1}}),
+                          R"({"id": ["b", "u"], "op": "optimization_barrier", "of": ["a", "t"]})",
+                          receive("y", "t", {{0, 1}}), receive("z", "u", {{0, 1}})}));
+  CHECK(barred.check("DEADLOCK.FREE").message ==
+        "The program cannot end: \"z\" receives on device 1 from device 0, where no psend sends "
+        "it. \"y\" has taken what its token \"u\" leads to.");
+}
+
+TEST_CASE(
+    "transfers: a pair is sent as its op says, also where another of its pairs is not taken") {
+  const Ran ran =
+      run_parts(parts_of({send("t", "a", {{0, 1}, {2, 3}}), receive("y", "t", {{0, 1}})}));
+  std::vector<std::pair<TransferGroup, Entry>> entries;
+  for (const Collective& collective : ran.report.lowered.collectives)
+    if (collective.members.size() == 2)
+      entries.emplace_back(*collective.transfer, collective.schedule->extent().entry);
+  CHECK(entries ==
+        std::vector<std::pair<TransferGroup, Entry>>{
+            {TransferGroup::Pair, Entry::Eager}, {TransferGroup::Unreceived, Entry::Rendezvous}});
+}
+
+TEST_CASE("transfers: of started sends that wait together others may need less") {
+  const auto start = [](const std::string& id, const Pairs& perm, int stream) {
+    return fmt::format(
+        R"({{"id": "{}", "op": "psend_start", "of": "a", "axis_name": "x", "perm": {}, "stream": {}, "site": "{}"}})",
+        id, perm, stream, id);
+  };
+  const auto done = [](const std::string& id) {
+    return fmt::format(R"({{"id": "done_{}", "op": "done", "of": "{}"}})", id, id);
+  };
+  // Device 1 has s under way when it comes to t, which device 0 receives after the end of q. If q
+  // is what device 0 has under way, all goes on with one message each; p comes first.
+  const Ran ran = run_parts(parts_of_each(
+      {{start("p", {{0, 1}}, 1), start("q", {{0, 1}}, 2), done("q"),
+        receive("of_t", "", {{1, 0}}, at("t")), done("p"), receive("of_s", "", {{1, 0}}, at("s"))},
+       {send("s", "a", {{1, 0}}, at("s")), send("t", "a", {{1, 0}}, at("t")),
+        receive("of_p", "", {{0, 1}}, at("p")), receive("of_q", "", {{0, 1}}, at("q"))}}));
+  CHECK(ran.check("SENDS.UNBUFFERED").message ==
+        "The program is safe only by buffering: it is enough that a device can have 2 messages "
+        "under way that nobody receives yet. Fewer may do where other started sends are kept.");
+}
+
+TEST_CASE("transfers: a row of psend has the message, a row of precv neither choice nor rate") {
+  const Ran ran = run_parts(parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})}));
+  const OpReport& sent = ran.report.ops.at(0);
+  const OpReport& received = ran.report.ops.at(1);
+  CHECK(sent.choice.has_value());
+  CHECK(sent.messages == 1);
+  CHECK(sent.busbw_GBps == 1.0);
+  CHECK(!received.choice.has_value());
+  CHECK(received.messages == 0);
+  CHECK(!received.busbw_GBps.has_value());
+  CHECK(received.bytes == Bytes(4000));
 }
 
 TEST_CASE("transfers: a precv of other pairs than its psend's is named with both") {
@@ -268,6 +333,11 @@ TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
   ScenarioParts out = parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})});
   out.outputs = R"(["t"])";
   CHECK(refusal(out) == "/outputs/0: expected an array, got \"t\", a token");
+  ScenarioParts future = parts_of(
+      {R"({"id": "f", "op": "psend_start", "of": "a", "axis_name": "x", "perm": [[0, 1]]})"});
+  future.outputs = R"(["f"])";
+  CHECK(refusal(future) ==
+        "/outputs/0: expected a value, got \"f\", a future that only done may read");
 
   ScenarioParts crossed = parts_of(
       {R"({"id": "t", "op": "psend", "of": "a", "axis_name": ["y", "x"], "perm": [[0, 1]]})"});

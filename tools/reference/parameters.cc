@@ -40,6 +40,9 @@ constexpr std::array kSummaries = {
     Described{"dimension", "the dimension it works along"},
     Described{"dimension_numbers",
               "[[lhs contracting, rhs contracting], [lhs batch, rhs batch]], as in jax.lax"},
+    Described{"disjoint_reads",
+              "true: no row of the operand is in two slices, which is checked; a gradient then "
+              "comes back in an array as large as the operand, else in one for each slice"},
     Described{"dtype", "the dtype of the result; of compute, the one whose peak rate applies"},
     Described{"entry",
               "eager: a device that has not entered yet holds messages, as many as `slots`; "

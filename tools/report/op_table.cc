@@ -151,9 +151,9 @@ class OpTable {
       const OpReport& last = entry.last();
       row(entry.id, entry.first().start, last);
       if (last.choice)
-        table.note(
-            style_.dim(fmt::format("{} {}: {}; {} messages", style_.corner(), last.choice->method(),
-                                   last.choice->because, grouped(entry.messages))));
+        table.note(style_.dim(fmt::format(
+            "{} {}: {}; {} message{}", style_.corner(), last.choice->method(), last.choice->because,
+            grouped(entry.messages), entry.messages == 1 ? "" : "s")));
       // What iterations take that are left out is not known here.
       const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
       if (const std::string said = differing(entry); complete && !said.empty())

@@ -17,6 +17,7 @@
 #include "tools/report/path_text.h"
 #include "tools/report/repetitions.h"
 #include "tools/report/units.h"
+#include "verifier/check/names.h"
 
 namespace orrery {
 namespace {
@@ -113,6 +114,8 @@ class TextReport {
     std::string answers;
     if (report_.completion)
       answers = time(report_.completion->makespan);
+    else if (has_failed(CheckKind::TablesAgreed))
+      answers = "its tables do not agree";
     else if (!report_.ops.empty())
       answers = "it does not end";
     if (const std::optional<Exposed> most = most_exposed(report_))
@@ -128,6 +131,12 @@ class TextReport {
                                   program_.mesh.devices(), dot, mesh.empty() ? "[]" : mesh, dot,
                                   program_.ops.size())) +
            "\n";
+  }
+
+  bool has_failed(CheckKind kind) const {
+    return std::any_of(report_.checks.begin(), report_.checks.end(), [&](const Check& check) {
+      return check.name == info(kind).name && !check.holds();
+    });
   }
 
   /// Of the device that is fullest; without capacities, of the largest peak.

@@ -75,8 +75,10 @@ class Need {
       const std::vector<CollectiveId> waiting = waiting_sends();
       if (waiting.empty())
         return need;
-      if (!keep(waiting, allowed, need.kept))
-        ++allowed;
+      if (keep(waiting, allowed, need.kept))
+        continue;
+      ++allowed;
+      need.least = need.least && !chose_;
     }
     need.messages = allowed;
     return need;
@@ -117,6 +119,10 @@ class Need {
       });
       if (of_device.size() >= allowed)
         continue;
+      const auto others = std::count_if(waiting.begin(), waiting.end(), [&](CollectiveId other) {
+        return lowered_.collective(other).members[kSender] == collective.members[kSender];
+      });
+      chose_ = chose_ || of_device.size() + static_cast<size_t>(others) > allowed;
       of_device.push_back(id);
       kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],
                       collective.members[kReceiver]});
@@ -130,6 +136,7 @@ class Need {
   const UnbufferedSchedules schedules_;
   NoVisitor visitor_;
   std::map<LogicalId, std::vector<CollectiveId>> kept_of_;
+  bool chose_ = false;  // some of a device's messages, where all of them waited
   ProgramWalk<NoVisitor, WithUnbuffered> walk_;
 };
 
@@ -158,12 +165,18 @@ std::optional<Check> sends_unbuffered(const Program& program, const Lowered& low
         fmt::format("goes on from {} before device {} is at its precv",
                     quoted(program.op(need.kept[i].send).name), need.kept[i].to.index()));
   add_row_of_rest(witness, need.kept.size());
-  return failed(CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
-                fmt::format("The program is safe only by buffering: a device must be able to have "
-                            "{}{} message{} under way that nobody receives yet.",
-                            leaves_out_iterations(program) ? "at least " : "", *need.messages,
-                            *need.messages == 1 ? "" : "s"),
-                std::move(witness));
+  const std::string messages = fmt::format("{}{} message{} under way that nobody receives yet",
+                                           leaves_out_iterations(program) ? "at least " : "",
+                                           *need.messages, *need.messages == 1 ? "" : "s");
+  return failed(
+      CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
+      need.least ? fmt::format("The program is safe only by buffering: a device must be able to "
+                               "have {}.",
+                               messages)
+                 : fmt::format("The program is safe only by buffering: it is enough that a device "
+                               "can have {}. Fewer may do where other started sends are kept.",
+                               messages),
+      std::move(witness));
 }
 
 }  // namespace orrery

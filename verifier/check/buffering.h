@@ -25,12 +25,14 @@ struct BufferNeed {
   /// has sent and whose precv is not reached yet; empty if it ends for no k. A psend that finds no
   /// place waits for its precv, or for a place.
   std::optional<uint32_t> messages;
+  bool least = true;  // false: with other started sends kept, fewer may be enough
   std::vector<Buffered> kept;  // in the order in which nothing else could go on
 };
 
 /// No psend's choice changes what another may do later: more that has happened never makes one
-/// wait. So buffering only where all is stuck gives the least number. Of started psends of one list
-/// the first ones are buffered.
+/// wait. So buffering only where all is stuck gives the least number, unless started psends of one
+/// device wait together: of them the first in issue order is buffered, and another might do with
+/// less.
 BufferNeed buffer_need(const Program& program, const Lowered& lowered);
 
 /// Whether the need is 0 (SENDS.UNBUFFERED); nothing without psend and precv. If not: the number,

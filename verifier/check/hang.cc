@@ -150,10 +150,42 @@ class WaitFor {
                                          quoted(op.name), pairs_text(op)));
     return failed(CheckKind::DeadlockFree, pointer_of(op),
                   fmt::format("The program cannot end: {} {} device {} {} device {}, where no {} "
-                              "{} it.",
+                              "{} it.{}",
                               quoted(op.name), sends ? "sends from" : "receives on", device,
-                              sends ? "to" : "from", elsewhere, missing, sends ? "takes" : "sends"),
+                              sends ? "to" : "from", elsewhere, missing, sends ? "takes" : "sends",
+                              sends ? "" : token_text(op)),
                   std::move(witness));
+  }
+
+  /// What is wrong with the token of a precv, if it leads to no psend that is free.
+  std::string token_text(const Op& receive) const {
+    if (receive.operands.empty())
+      return "";
+    const std::string token = quoted(program_.value(receive.operands.front()).name);
+    const std::optional<SiteId> sent = sent_at(receive.operands.front());
+    if (!sent)
+      return fmt::format(" Its token {} comes of no psend.", token);
+    for (const OpId id : program_.site(*sent).ops)
+      if (const Op& taker = program_.op(id); side_of(taker) == Side::Receives && &taker != &receive)
+        return fmt::format(" {} has taken what its token {} leads to.", quoted(taker.name), token);
+    return "";
+  }
+
+  /// Where what a token leads to is sent; as SiteBuilder::follow_tokens says.
+  std::optional<SiteId> sent_at(ValueId token) const {
+    for (size_t i = program_.ops.size(); i-- > 0;) {
+      const Op& op = program_.ops[i];
+      const auto made = std::find(op.results.begin(), op.results.end(), token);
+      if (made == op.results.end())
+        continue;
+      if (side_of(op) == Side::Sends)
+        return op.site;
+      const auto place = static_cast<size_t>(made - op.results.begin());
+      if (place >= op.operands.size())
+        return std::nullopt;
+      token = op.operands[place];
+    }
+    return std::nullopt;
   }
 
   /// "[[0,1],[1,2]] over x".

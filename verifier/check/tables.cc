@@ -1,6 +1,7 @@
 #include "verifier/check/tables.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 struct Placed {
   size_t from;
   size_t entry;
-  int64_t first;  // row of the receiver's result
+  int64_t first;  // row of the receiver's result, or of the sender's operand
   int64_t end;
 };
 
@@ -27,13 +28,45 @@ struct Wrong {
   Witness witness;
 };
 
-std::string rows_text(int64_t first, int64_t rows) {
-  return fmt::format("rows {} to {}", first, first + rows - 1);
+/// What is beyond 63 bits is no row of any array, and is read as the last number of them.
+std::string number_text(int64_t number) {
+  return number == std::numeric_limits<int64_t>::max() ? "2^63 - 1 or more"
+                                                       : std::to_string(number);
 }
+
+std::string rows_text(int64_t first, int64_t rows) {
+  return rows == 1 ? fmt::format("row {}", first)
+                   : fmt::format("rows {} to {}", first, first + rows - 1);
+}
+
+struct Overlap {
+  Placed one;
+  Placed other;
+  std::string rows;
+};
+
+/// The first of two slices that have rows in common.
+std::optional<Overlap> first_overlap(std::vector<Placed> placed) {
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const Placed& a, const Placed& b) { return a.first < b.first; });
+  const Placed* furthest = nullptr;  // of those before it
+  for (const Placed& next : placed) {
+    if (furthest != nullptr && next.first < furthest->end)
+      return Overlap{*furthest, next,
+                     rows_text(next.first, std::min(next.end, furthest->end) - next.first)};
+    if (furthest == nullptr || next.end > furthest->end)
+      furthest = &next;
+  }
+  return std::nullopt;
+}
+
+/// Whether slices may have rows of an operand in common.
+enum class Reads : uint8_t { Any, Disjoint };
 
 class GroupTables {
  public:
-  GroupTables(const RaggedGroup& tables, const Group& group) : tables_(tables), group_(group) {}
+  GroupTables(const RaggedGroup& tables, const Group& group, Reads reads)
+      : tables_(tables), group_(group), reads_(reads) {}
 
   std::optional<Wrong> wrong() const {
     for (size_t rank = 0; rank < group_.size(); ++rank)
@@ -42,6 +75,9 @@ class GroupTables {
           return found;
     for (size_t rank = 0; rank < group_.size(); ++rank)
       if (auto found = overlap(rank))
+        return found;
+    for (size_t rank = 0; rank < group_.size() && reads_ == Reads::Disjoint; ++rank)
+      if (auto found = overlap_of_reads(rank))
         return found;
     return std::nullopt;
   }
@@ -69,13 +105,15 @@ class GroupTables {
     if (rows != expected)
       return at(rank, entry,
                 fmt::format("{} has {} rows by send_sizes of {}, and {} by recv_sizes of {}",
-                            text(rank, entry), rows, device(rank), expected, device(peer(entry))));
+                            text(rank, entry), number_text(rows), device(rank),
+                            number_text(expected), device(peer(entry))));
     const auto outside = [&](int64_t first, int64_t all) {
       return rows > 0 && (first < 0 || rows > all || first > all - rows);
     };
     const auto from_row = [&](int64_t first) {
-      return rows == 1 ? fmt::format("row {}", first)
-                       : fmt::format("{} rows from row {} on", rows, first);
+      return rows == 1
+                 ? fmt::format("row {}", number_text(first))
+                 : fmt::format("{} rows from row {} on", number_text(rows), number_text(first));
     };
     if (outside(own.input_offsets[entry], tables_.operand_rows))
       return at(rank, entry,
@@ -99,31 +137,44 @@ class GroupTables {
           placed.push_back(
               {from, entry, sender.output_offsets[entry], sender.output_offsets[entry] + rows});
       }
-    std::stable_sort(placed.begin(), placed.end(),
-                     [](const Placed& a, const Placed& b) { return a.first < b.first; });
-    const Placed* furthest = nullptr;  // of those before it
-    for (const Placed& next : placed) {
-      if (furthest != nullptr && next.first < furthest->end) {
-        const std::string rows =
-            rows_text(next.first, std::min(next.end, furthest->end) - next.first);
-        const auto name = [&](const Placed& of) {
-          return fmt::format("slice {} of {}", slice(of.entry), device(of.from));
-        };
-        return Wrong{fmt::format("{} and {} overlap in {} of the result of {}", name(*furthest),
-                                 name(next), rows, device(to)),
-                     {{"receiver", std::to_string(group_[to].index())},
-                      {"rows", rows},
-                      {"first", name(*furthest)},
-                      {"second", name(next)}}};
-      }
-      if (furthest == nullptr || next.end > furthest->end)
-        furthest = &next;
-    }
-    return std::nullopt;
+    const std::optional<Overlap> found = first_overlap(std::move(placed));
+    if (!found)
+      return std::nullopt;
+    const auto name = [&](const Placed& of) {
+      return fmt::format("slice {} of {}", slice(of.entry), device(of.from));
+    };
+    return Wrong{fmt::format("{} and {} overlap in {} of the result of {}", name(found->one),
+                             name(found->other), found->rows, device(to)),
+                 {{"receiver", std::to_string(group_[to].index())},
+                  {"rows", found->rows},
+                  {"first", name(found->one)},
+                  {"second", name(found->other)}}};
+  }
+
+  /// Of two slices in one rank's operand. Requires slices that lie in it.
+  std::optional<Wrong> overlap_of_reads(size_t from) const {
+    const SliceTables& sender = tables_.ranks[from];
+    std::vector<Placed> placed;
+    for (size_t entry = 0; entry < sender.send_sizes.size(); ++entry)
+      if (const int64_t rows = sender.send_sizes[entry]; rows > 0)
+        placed.push_back(
+            {from, entry, sender.input_offsets[entry], sender.input_offsets[entry] + rows});
+    const std::optional<Overlap> found = first_overlap(std::move(placed));
+    if (!found)
+      return std::nullopt;
+    return Wrong{
+        fmt::format("{} and {} have {} of its operand in common, and \"disjoint_reads\" "
+                    "says that none have",
+                    text(from, found->one.entry), text(from, found->other.entry), found->rows),
+        {{"sender", std::to_string(group_[from].index())},
+         {"rows", found->rows},
+         {"first", text(from, found->one.entry)},
+         {"second", text(from, found->other.entry)}}};
   }
 
   const RaggedGroup& tables_;
   const Group& group_;
+  const Reads reads_;
 };
 
 }  // namespace
@@ -140,8 +191,9 @@ SliceTables slice_tables(std::span<const Tensor* const> operands) {
 
 Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables) {
   const Op& op = program.op(program.site(site).ops.front());
+  const Reads reads = op.attributes.boolean("disjoint_reads") ? Reads::Disjoint : Reads::Any;
   for (size_t g = 0; g < tables.groups.size(); ++g) {
-    auto wrong = GroupTables(tables.groups[g], program.site(site).groups[g]).wrong();
+    auto wrong = GroupTables(tables.groups[g], program.site(site).groups[g], reads).wrong();
     if (!wrong)
       continue;
     wrong->witness.emplace(wrong->witness.begin(), "op", op.name);

@@ -142,6 +142,105 @@ TEST_CASE("batch: a started collective starts, and what arranges its result foll
         "r = reshape(r.batch.2): s32[6,2]{V:x}\n");
 }
 
+std::string transfer(const std::string& axes, const std::string& perm,
+                     const std::string& received = "") {
+  return R"([{"id": "t", "op": "psend", "of": "a", "axis_name": )" + axes + R"(, "perm": )" + perm +
+         R"(}, {"id": "r", "op": "precv", "of": "t", "shape": [2], "dtype": "s32", )" +
+         R"("axis_name": )" + axes + R"(, "perm": )" + (received.empty() ? perm : received) + "}]";
+}
+
+TEST_CASE("batch: what is sent has the batch, and so has what is received of its token") {
+  CHECK(made(with(transfer(R"("x")", "[[0, 1]]"), R"("in_axes": {"a": 1})")) ==
+        "t = psend(a): token{V:x}\n"
+        "r = precv(t): s32[2,3]{V:x}\n");
+}
+
+TEST_CASE("batch: over the batched axis what is sent is here, and over others it is sent there") {
+  const std::string over_i = R"("axis_name": "i", "in_axes": {"a": 1})";
+  CHECK(made(with(transfer(R"("i")", "[[0, 1], [1, 2]]"), over_i)) ==
+        "t.batch = transpose(a): s32[3,2]{V:x}\n"
+        "t.batch.1 = full(): s32[1,2]\n"
+        "t.batch.2 = slice(t.batch): s32[2,2]{V:x}\n"
+        "t = concatenate(t.batch.1, t.batch.2): s32[3,2]{V:x}\n"
+        "r = reshape(t): s32[3,2]{V:x}\n");
+  // From 0 of x to 1, and there one entry on.
+  CHECK(made(with(transfer(R"(["x", "i"])", "[[0, 4], [1, 5]]"), over_i)) ==
+        "t.batch = transpose(a): s32[3,2]{V:x}\n"
+        "t.batch.1 = full(): s32[1,2]\n"
+        "t.batch.2 = slice(t.batch): s32[2,2]{V:x}\n"
+        "t.batch.3 = concatenate(t.batch.1, t.batch.2): s32[3,2]{V:x}\n"
+        "t = psend(t.batch.3): token{V:x}\n"
+        "r = precv(t): s32[3,2]{V:x}\n");
+  // Started, with a barrier.
+  CHECK(made(with(R"([{"id": "f", "op": "psend_start", "of": "a", "axis_name": "i", )"
+                  R"("perm": [[2, 0]]}, {"id": "t", "op": "done", "of": "f"}, )"
+                  R"({"id": ["b", "u"], "op": "optimization_barrier", "of": ["c", "t"]}, )"
+                  R"({"id": "g", "op": "precv_start", "of": "u", "shape": [2], "dtype": "s32", )"
+                  R"("axis_name": "i", "perm": [[2, 0]]}, {"id": "r", "op": "done", "of": "g"}])",
+                  over_i)) ==
+        "f.batch = transpose(a): s32[3,2]{V:x}\n"
+        "f.batch.1 = slice(f.batch): s32[1,2]{V:x}\n"
+        "f.batch.2 = full(): s32[2,2]\n"
+        "f = concatenate(f.batch.1, f.batch.2): s32[3,2]{V:x}\n"
+        "t = optimization_barrier(f): s32[3,2]{V:x}\n"
+        "b = optimization_barrier(c, t): s32[2], s32[3,2]{V:x}\n"
+        "g = reshape(u): s32[3,2]{V:x}\n"
+        "r = reshape(g): s32[3,2]{V:x}\n");
+}
+
+TEST_CASE("batch: a ragged exchange of one set of slices moves rows with the batch in them") {
+  const std::string program =
+      R"([{"id": "r", "op": "ragged_all_to_all", "of": ["c", "q", "k", "k", "k", "k"], )"
+      R"("axis_name": "x", "assume_sizes": [[1, 0], [1, 1]]}])";
+  const std::string arrays = R"(, "k": {"shape": [2], "dtype": "s32"}, )"
+                             R"("q": {"shape": [2, 3], "dtype": "s32"})";
+  CHECK(made(with(program, R"("in_axes": {"q": 1})", "[]", arrays)) ==
+        "r.batch = broadcast_in_dim(c): s32[2,3]\n"
+        "r = ragged_all_to_all(r.batch, q, k, k, k, k): s32[2,3]{V:x}\n");
+  CHECK(made(with(program, R"("in_axes": {"q": 0})", "[]", arrays)) ==
+        "r.batch = broadcast_in_dim(c): s32[2,2]\n"
+        "r.batch.1 = transpose(q): s32[3,2]\n"
+        "r = ragged_all_to_all(r.batch, r.batch.1, k, k, k, k): s32[3,2]{V:x}\n");
+}
+
+TEST_CASE("batch: slices that differ within the batch are those of one exchange") {
+  const std::string program =
+      R"([{"id": "r", "op": "ragged_all_to_all", "of": ["c", "c", "k", "c", "c", "c"], )"
+      R"("axis_name": "x", "assume_sizes": [[1, 0], [1, 1]]}])";
+  const std::string arrays = R"(, "k": {"shape": [3, 2], "dtype": "s32"})";
+  const std::string text = with(program, R"("in_axes": {"k": 0})", "[]", arrays);
+  CHECK(made(text) ==
+        "r.batch = broadcast_in_dim(c): s32[3,2]\n"
+        "r.batch.1 = reshape(r.batch): s32[6]\n"
+        "r.batch.2 = broadcast_in_dim(c): s32[3,2]\n"
+        "r.batch.3 = reshape(r.batch.2): s32[6]\n"
+        "r.batch.4 = transpose(k): s32[2,3]\n"
+        "r.batch.5 = convert_element_type(r.batch.4): s64[2,3]\n"
+        "r.batch.6 = iota(): s64[2,3]\n"
+        "r.batch.7 = full(): s64[]\n"
+        "r.batch.8 = mul(r.batch.6, r.batch.7): s64[2,3]\n"
+        "r.batch.9 = add(r.batch.5, r.batch.8): s64[2,3]\n"
+        "r.batch.10 = reshape(r.batch.9): s64[6]\n"
+        "r.batch.11 = broadcast_in_dim(c): s32[2,3]\n"
+        "r.batch.12 = reshape(r.batch.11): s32[6]\n"
+        "r.batch.13 = broadcast_in_dim(c): s32[2,3]\n"
+        "r.batch.14 = convert_element_type(r.batch.13): s64[2,3]\n"
+        "r.batch.15 = iota(): s64[2,3]\n"
+        "r.batch.16 = full(): s64[]\n"
+        "r.batch.17 = mul(r.batch.15, r.batch.16): s64[2,3]\n"
+        "r.batch.18 = add(r.batch.14, r.batch.17): s64[2,3]\n"
+        "r.batch.19 = reshape(r.batch.18): s64[6]\n"
+        "r.batch.20 = broadcast_in_dim(c): s32[2,3]\n"
+        "r.batch.21 = reshape(r.batch.20): s32[6]\n"
+        "r.batch.22 = ragged_all_to_all(r.batch.1, r.batch.3, r.batch.10, r.batch.12, r.batch.19, "
+        "r.batch.21): s32[6]{V:x}\n"
+        "r = reshape(r.batch.22): s32[3,2]{V:x}\n");
+  const std::vector<std::vector<int64_t>> sizes = {{1, 1, 1, 0, 0, 0}, {1, 1, 1, 1, 1, 1}};
+  for (const Op& op : read_scenario("f", text).program.ops)
+    if (op.kind == OpKind::RaggedAllToAll)
+      CHECK(op.attributes.lists("assume_sizes") == sizes);
+}
+
 TEST_CASE("batch: where starts differ within the batch, each element has an op of its own") {
   CHECK(made(with(R"([{"id": "k", "op": "reduce_max", "of": "a", "axes": [0]}, )"
                   R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], "slice_sizes": [1]}])",
@@ -340,6 +439,24 @@ TEST_CASE("batch: ops that are refused") {
         expected +
             "ppermute: a permutation over the batched axis and others at once, which is "
             "not one of each");
+  CHECK(error_of(with(R"([{"id": "r", "op": "ragged_all_to_all", "of": ["a", "a", "k", "k", "k", )"
+                      R"("k"], "axis_name": "i"}])",
+                      R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
+                      R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
+        expected + "ragged_all_to_all: slices over \"i\", whose place the batch takes");
+  // Of pairs over the batched axis, nothing says whether they end.
+  const std::string half =
+      ": over \"i\", whose place the batch takes, without a half of other devices that matches it";
+  CHECK(error_of(with(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),
+                      R"("axis_name": "i", "in_axes": {"a": 1})")) ==
+        "/program/0: expected an op that can be batched, got \"t\": psend" + half);
+  CHECK(refused(R"("op": "psend", "of": "a", "axis_name": "i", "perm": [[0, 1]])") ==
+        expected + "psend" + half);
+  CHECK(error_of(with(R"([{"id": "t", "op": "create_token"}, {"id": "r", "op": "precv", )"
+                      R"("of": "t", "shape": [2], "dtype": "s32", "axis_name": "i", "perm": []}])",
+                      R"("axis_name": "i", "in_axes": {"a": 1})")) ==
+        "/program/1: expected an op that can be batched, got \"r\": precv: its psend is not in the "
+        "program that is batched");
   CHECK(refused(R"("op": "compute", "of": ["a", "c"], "flops": "2 FLOP", "bytes": "3 B", )"
                 R"("dtype": "s32", "shape": [2], "in_place_of": 1, "donate": ["c"])") ==
         expected +
@@ -368,7 +485,7 @@ TEST_CASE("batch: these ops have no batch rule") {
     if (op.batch == nullptr)
       without += std::string(op.name) + " ";
   // Full, iota and create_token have no operand; done is batched with its start.
-  CHECK(without == "ragged_all_to_all psend precv done full iota create_token ");
+  CHECK(without == "done full iota create_token ");
 }
 
 }  // namespace

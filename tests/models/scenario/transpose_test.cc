@@ -78,6 +78,17 @@ std::string error_of(const std::string& program, const std::string& cotangent = 
   return message.substr(message.find(": ") + 2);
 }
 
+TEST_CASE("transpose: a transfer is linear") {
+  CHECK(made(with(R"([{"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]}, )"
+                  R"({"id": "r", "op": "precv", "of": "t", "axis_name": "x", "perm": [[0, 1]], )"
+                  R"("shape": [2], "dtype": "s32"}])",
+                  kVarying)) ==
+        "c ct_r \n"
+        "r.bwd = psend(ct_r)\n"
+        "t.bwd = precv(r.bwd)\n"
+        "ct_w = t.bwd\n");
+}
+
 TEST_CASE("transpose: what is not linear is refused") {
   const std::string expected =
       "/program/0: expected an op that is linear in what depends on \"with_respect_to\", got "
@@ -92,6 +103,12 @@ TEST_CASE("transpose: what is not linear is refused") {
         expected + "its operand \"c\" does not depend on them, and is no constant of zeros");
   CHECK(error_of(R"([{"id": "r", "op": "select_n", "of": ["w", "c", "c"]}])") ==
         expected + "select_n is not linear in its first operand");
+  CHECK(error_of(R"([{"id": "r", "op": "ragged_all_to_all", "axis_name": "x", )"
+                 R"("of": ["w", "c", "c", "c", "c", "c"]}])") ==
+        expected + "its operand \"c\" does not depend on them, and is no constant of zeros");
+  CHECK(error_of(R"([{"id": "r", "op": "ragged_all_to_all", "axis_name": "x", )"
+                 R"("of": ["w", "w", "c", "c", "c", "w"]}])") ==
+        expected + "ragged_all_to_all is not linear in an operand after the second");
   CHECK(error_of(R"([{"id": "r", "op": "pmean", "of": "w", "axis_name": "x"}])", kInvarying) ==
         expected + "pmean from s32 to f32 is not linear");
   CHECK(

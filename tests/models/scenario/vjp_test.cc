@@ -198,6 +198,113 @@ TEST_CASE("vjp: a started collective goes back as a sync one") {
         "ct_w = f.bwd\n");
 }
 
+const std::string kVarying = R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
+const std::string kSend =
+    R"({"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]})";
+
+std::string received(const std::string& id, const std::string& token = "t") {
+  return R"({"id": ")" + id + R"(", "op": "precv", "of": ")" + token +
+         R"(", "axis_name": "x", "perm": [[0, 1]], "shape": [2], "dtype": "f32"})";
+}
+
+TEST_CASE("vjp: a transfer goes back as one, the other way round") {
+  CHECK(added(with("[" + kSend + ", " + received("r") + "]", kOfR, kVarying)) ==
+        "r.bwd = psend(ct_r): token{V:x}\n"
+        "t.bwd = precv(r.bwd): f32[2]{V:x}\n"
+        "ct_w = t.bwd\n");
+  // A barrier orders what goes back too. A token that nothing takes has nothing to give back.
+  CHECK(added(with("[" + kSend +
+                       R"(, {"id": ["b", "u"], "op": "optimization_barrier", "of": ["w", "t"]}, )" +
+                       received("r", "u") + "]",
+                   kOfR, kVarying)) ==
+        "r.bwd = psend(ct_r): token{V:x}\n"
+        "b.bwd = optimization_barrier(r.bwd): token{V:x}\n"
+        "t.bwd = precv(b.bwd): f32[2]{V:x}\n"
+        "ct_w = t.bwd\n");
+}
+
+TEST_CASE("vjp: what is received again is sent again") {
+  CHECK(added(with("[" + kSend + ", " + received("y") + R"(, {"id": "r", "op": "exp", "of": "y"}])",
+                   kOfR + R"(, "recompute": ["y", "r"])", kVarying)) ==
+        "t.re = psend(w): token{V:x}\n"
+        "y.re = precv(t.re): f32[2]{V:x}\n"
+        "r.re = exp(y.re): f32[2]{V:x}\n"
+        "r.bwd = mul(ct_r, r.re): f32[2]{V:x}\n"
+        "y.bwd = psend(r.bwd): token{V:x}\n"
+        "t.bwd = precv(y.bwd): f32[2]{V:x}\n"
+        "ct_w = t.bwd\n");
+}
+
+/// An exchange of "w" over "a" by the tables "i", of one slice for each rank.
+std::string ragged(const std::string& more = "") {
+  return R"([{"id": "r", "op": "ragged_all_to_all", "of": ["w", "a", "i", "i", "i", "i"], )"
+         R"("axis_name": "x")" +
+         more + "}]";
+}
+
+TEST_CASE("vjp: slices come back to rows of their own, or where they were read if that is apart") {
+  CHECK(added(with(ragged(), kOfR, kVarying)) ==
+        "r.bwd = iota(): s64[2]\n"
+        "r.bwd.1 = full(): s64[]\n"
+        "r.bwd.2 = mul(r.bwd, r.bwd.1): s64[2]\n"
+        "r.bwd.3 = convert_element_type(i): s64[2]\n"
+        "r.bwd.4 = add(r.bwd.3, r.bwd.2): s64[2]\n"
+        "r.bwd.5 = full(): f32[4]\n"
+        "r.bwd.6 = pvary(r.bwd.5): f32[4]{V:x}\n"
+        "r.bwd.7 = all_to_all(i): s32[2]{V:x}\n"
+        "r.bwd.8 = all_to_all(r.bwd.4): s64[2]{V:x}\n"
+        "r.bwd.9 = ragged_all_to_all(ct_r, r.bwd.6, r.bwd.7, i, r.bwd.8, i): f32[4]{V:x}\n"
+        "r.bwd.10 = reshape(r.bwd.9): f32[2,2]{V:x}\n"
+        "r.bwd.11 = reduce_sum(r.bwd.10): f32[2]{V:x}\n"
+        "ct_w = r.bwd.11\n");
+  CHECK(added(with(ragged(R"(, "disjoint_reads": true)"), kOfR, kVarying)) ==
+        "r.bwd = full(): f32[2]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[2]{V:x}\n"
+        "r.bwd.2 = all_to_all(i): s32[2]{V:x}\n"
+        "r.bwd.3 = all_to_all(i): s32[2]{V:x}\n"
+        "r.bwd.4 = ragged_all_to_all(ct_r, r.bwd.1, r.bwd.2, i, r.bwd.3, i): f32[2]{V:x}\n"
+        "ct_w = r.bwd.4\n");
+}
+
+TEST_CASE("vjp: the output of a ragged exchange has no gradient in rows over which slices came") {
+  CHECK(added(with(ragged(), R"("of": ["r"], "with_respect_to": ["a"])", kVarying)) ==
+        "r.bwd = full(): s64[2]\n"
+        "r.bwd.1 = iota(): s64[2]\n"
+        "r.bwd.2 = ragged_all_to_all(r.bwd, r.bwd.1, i, i, i, i): s64[2]{V:x}\n"
+        "r.bwd.3 = full(): f32[1]\n"
+        "r.bwd.4 = pvary(r.bwd.3): f32[1]{V:x}\n"
+        "r.bwd.5 = concatenate(ct_r, r.bwd.4): f32[3]{V:x}\n"
+        "r.bwd.6 = take(r.bwd.5, r.bwd.2): f32[2]{V:x}\n"
+        "r.bwd.7 = psum(r.bwd.6): f32[2]\n"
+        "ct_a = r.bwd.7\n");
+}
+
+TEST_CASE("vjp: assumed sizes go back as those that were received") {
+  // Two slices for each rank: rank 0 sends itself 1 and 0 rows and rank 1 1 and 0; rank 1 sends
+  // rank 0 none and itself 0 and 1. So rank 0 receives 1, 0 and 0, 0, and rank 1 1, 0 and 0, 1.
+  Small small;
+  small.mesh = R"({"x": 2})";
+  small.arrays = R"({"w": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                 R"("i": {"shape": [4], "dtype": "s32"}, )" +
+                 kVarying + "}";
+  small.program =
+      R"([{"id": "r", "op": "ragged_all_to_all", "of": ["w", "w", "i", "i", "i", "i"], )"
+      R"("axis_name": "x", "assume_sizes": [[1, 0, 1, 0], [0, 0, 0, 1]]}])";
+  small.more = R"("transform": {"vjp": {"of": "r", "with_respect_to": "w"}})";
+  const Scenario scenario = read_scenario("f", small.text());
+  std::vector<std::vector<std::vector<int64_t>>> assumed;
+  for (const Op& op : scenario.program.ops)
+    if (op.kind == OpKind::RaggedAllToAll)
+      assumed.push_back(op.attributes.lists("assume_sizes"));
+  const std::vector<std::vector<int64_t>> sent = {{1, 0, 1, 0}, {0, 0, 0, 1}};
+  const std::vector<std::vector<int64_t>> received = {{1, 0, 0, 0}, {1, 0, 0, 1}};
+  // The exchange, the one that brings its slices back, and the one that marks rows.
+  REQUIRE(assumed.size() == 3);
+  CHECK(assumed[0] == sent);
+  CHECK(assumed[1] == received);
+  CHECK(assumed[2] == sent);
+}
+
 /// After the file and the place.
 std::string error_of(const std::string& text) {
   const std::string message = refusal(text);
@@ -214,13 +321,11 @@ TEST_CASE("vjp: what is refused") {
                       kOfR)) ==
         "/transform/vjp/of/0: expected the result of an op of floats or complex numbers, got "
         "\"r\", future f32[2]");
-  CHECK(error_of(
-            with(R"([{"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]}, )"
-                 R"({"id": "r", "op": "precv", "of": "t", "axis_name": "x", "perm": [[0, 1]], )"
-                 R"("shape": [2], "dtype": "f32"}])",
-                 kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+  CHECK(error_of(with("[" + kSend + ", " + received("y") + ", " + received("z") +
+                          R"(, {"id": "r", "op": "add", "of": ["y", "z"]}])",
+                      kOfR, kVarying)) ==
         "/program/1: expected an op that has a gradient between the values of \"with_respect_to\" "
-        "and \"of\", got \"r\": precv has no backward rule");
+        "and \"of\", got \"y\": another op takes its token \"t\" too");
   CHECK(error_of(with(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
         "/transform/vjp/of/0: expected the result of an op, got \"q\"");
   CHECK(error_of(with(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
@@ -302,8 +407,8 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
   // to the start.
   CHECK(without ==
-        "pmax pmin pargmax pargmin ragged_all_to_all psend precv done axis_index axis_size eq ne "
-        "lt le gt ge full iota create_token ");
+        "pmax pmin pargmax pargmin done axis_index axis_size eq ne lt le gt ge full iota "
+        "create_token ");
 }
 
 }  // namespace
