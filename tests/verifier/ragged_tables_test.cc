@@ -1,0 +1,111 @@
+// ragged_all_to_all: what is said where its tables do not agree, and how long the rows take that
+// they name.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/program/lists.h"
+#include "tests/verifier/ragged_example.h"
+
+namespace orrery::test {
+namespace {
+
+std::string disagreement(const Tables& tables) {
+  const Ran ran = run_parts(example(tables));
+  CHECK(ran.broken() == Names{"TABLES.AGREED"});
+  CHECK(!ran.report.completion);
+  CHECK(!ran.report.values);
+  return ran.check("TABLES.AGREED").message;
+}
+
+TEST_CASE("ragged: tables that do not agree are named by their first wrong entry") {
+  Tables more_sent;
+  more_sent.send_sizes = "[[1, 2], [2, 1]]";
+  CHECK(disagreement(more_sent) ==
+        "\"r\": slice 0 of device 1 for device 0 has 2 rows by send_sizes of device 1, and 1 by "
+        "recv_sizes of device 0.");
+  Tables negative;
+  negative.send_sizes = "[[1, -1], [1, 1]]";
+  CHECK(disagreement(negative) ==
+        "\"r\": send_sizes gives slice 0 of device 0 for device 1 -1 rows.");
+  Tables beyond_operand;
+  beyond_operand.input_offsets = "[[0, 2], [0, 1]]";
+  CHECK(disagreement(beyond_operand) ==
+        "\"r\": slice 0 of device 0 for device 1 is 2 rows from row 2 on of an operand of 3.");
+  Tables before_operand;
+  before_operand.input_offsets = "[[-1, 1], [0, 1]]";
+  CHECK(disagreement(before_operand) ==
+        "\"r\": slice 0 of device 0 for device 0 is row -1 of an operand of 3.");
+  Tables beyond_output;
+  beyond_output.output_offsets = "[[0, 3], [1, 2]]";
+  CHECK(disagreement(beyond_output) ==
+        "\"r\": slice 0 of device 0 for device 1 goes to 2 rows from row 3 on of a result of 4.");
+}
+
+TEST_CASE("ragged: slices that overlap in a result are named, with the rows and the receiver") {
+  Tables tables;
+  tables.output_offsets = "[[0, 0], [1, 1]]";
+  const Ran ran = run_parts(example(tables));
+  const Check& check = ran.check("TABLES.AGREED");
+  CHECK(
+      check.message ==
+      "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in rows 1 to 1 of the result of "
+      "device 1.");
+  CHECK(check.witness ==
+        std::vector<std::pair<std::string, std::string>>{{"op", "r"},
+                                                         {"receiver", "1"},
+                                                         {"rows", "rows 1 to 1"},
+                                                         {"first", "slice 0 of device 0"},
+                                                         {"second", "slice 0 of device 1"}});
+  // Side by side they do not.
+  tables.output_offsets = "[[0, 1], [1, 0]]";
+  tables.send_sizes = "[[1, 2], [1, 1]]";
+  CHECK(run_parts(example(tables)).broken() == Names{});
+}
+
+TEST_CASE("ragged: where a slice without rows lies does not matter") {
+  Tables tables;
+  tables.send_sizes = "[[1, 0], [1, 1]]";
+  tables.recv_sizes = "[[1, 1], [0, 1]]";
+  tables.input_offsets = "[[0, 99], [0, 1]]";
+  tables.output_offsets = "[[0, -7], [1, 2]]";
+  ScenarioParts parts = example(tables);
+  parts.expect = R"([{"values": {"r": [[1, 3, 0, 0], [0, 0, 4, 0]]}}])";
+  CHECK(run_parts(parts).broken() == Names{});
+}
+
+TEST_CASE("ragged: only rows of slices are sent, and algbw is that of the rank that sends most") {
+  const Ran ran = run_parts(example());
+  // Device 0 sends 2 rows of 4 B to device 1, which sends one back. Device 0 has 3 rows of slices.
+  const OpReport& op = ran.report.ops.front();
+  CHECK(op.messages == 2);
+  CHECK(op.bytes == Bytes(12));
+  int64_t carried = 0;
+  for (const LinkReport& link : ran.report.links)
+    carried += link.bytes.count();
+  CHECK(carried == 12);
+  // 8 B at 1 GB/s after 1 us; of two ranks busbw is a half.
+  CHECK(ran.report.completion->makespan - Instant() == Duration(1'008'000));
+  CHECK(op.busbw_GBps.value() == doctest::Approx(op.algbw_GBps.value() / 2));
+}
+
+TEST_CASE("ragged: two programs meet by a site, operand by operand") {
+  ScenarioParts parts = example();
+  parts.threads = true;
+  const auto half = [](int device, const std::string& operand) {
+    return fmt::format(
+        R"({{"on": {{"x": {}}}, "do": [{{"id": "r{}", "op": "ragged_all_to_all", "axis_name": "x",
+             "site": "s", "of": ["{}", "output", "input_offsets", "send_sizes", "output_offsets",
+             "recv_sizes"]}}]}})",
+        device, device, operand);
+  };
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "operand") + "]";
+  CHECK(run_parts(parts).broken() == Names{});
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "output") + "]";
+  CHECK(refusal(parts) == "expected an operand of s32[3] at site \"s\", as \"r0\" has, got s32[4]");
+}
+}  // namespace
+}  // namespace orrery::test
