@@ -34,9 +34,6 @@
 // that may have been flushed to 0: + the smallest normal number. Every bound is enlarged by 2^-20
 // of itself, which covers the roundings of the bounds' own arithmetic in doubles.
 
-#include <optional>
-#include <vector>
-
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
@@ -49,19 +46,5 @@ namespace orrery {
 /// what XLA computes of the same arguments.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery);
-
-/// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
-/// Of other floats and complex numbers, by_bound() (compare.h) says what the sum of their bounds
-/// decides; other integers and preds are wrong where both are exact, else undecided.
-struct Nearness {
-  std::optional<int64_t> wrong;      // the first that differs by more than its bound
-  std::optional<int64_t> undecided;  // the first of which its bound decides nothing
-  /// The largest difference of any element, and the bound there (at the first of several).
-  struct Difference {
-    double found = 0;
-    double allowed = 0;
-  } largest;
-};
-Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b);
 
 }  // namespace orrery
