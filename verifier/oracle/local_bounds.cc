@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "models/array/complex_functions.h"
 #include "models/array/elementwise.h"
+#include "models/array/functions.h"
 #include "models/array/kernels.h"
 #include "models/program/rules.h"
 #include "simulator/values/host_executor.h"
@@ -119,25 +119,14 @@ class LocalBounds {
   /// Of a result before it may be flushed.
   Tensor float_bound(const std::vector<const Tensor*>& values,
                      const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    const FloatFormat format = format_of(result.dtype());
-    if (const std::optional<Elementwise>& computed = rules(op_.kind).elementwise)
+    const std::optional<Elementwise>& computed = rules(op_.kind).elementwise;
+    if (computed && op_.kind != OpKind::Neg)
       return is_complex(result.dtype()) ? complex_bound(*computed, values, errors, result)
                                         : elementwise_bound(*computed, values, errors, result);
-    const Tensor sizes = magnitudes(result);
-    const std::span<const double> r = sizes.as<double>();
     switch (op_.kind) {
       case OpKind::ConvertElementType:
-        if (holds_every(result.dtype(), values[0]->dtype()))
-          return *errors[0];
-        return settled_sums(
-            each(*errors[0],
-                 [&, exact = converts_exactly(*values[0], result)](double error, size_t i) {
-                   return exact.as<arith::Pred>()[i].value != 0
-                              ? error
-                              : error + format.unit_roundoff * r[i] +
-                                    parts_of(result.dtype()) * format.half_smallest;
-                 }),
-            result, magnitudes(*values[0]), *errors[0]);
+        return conversion_bound(*values[0], *errors[0], result);
+      case OpKind::Neg:  // only signs, also of infinite parts
       case OpKind::Real:
       case OpKind::Imag:
       case OpKind::Conj:
@@ -155,6 +144,25 @@ class LocalBounds {
       default:
         return Tensor(Dtype::F64, result.shape());
     }
+  }
+
+  Tensor conversion_bound(const Tensor& operand, const Tensor& error, const Tensor& result) const {
+    if (holds_every(result.dtype(), operand.dtype()))
+      return error;
+    // A real dtype takes the real part alone, which is off by no more than the number.
+    const bool drops_part = is_complex(operand.dtype()) && !is_complex(result.dtype());
+    const Tensor value = drops_part ? convert(operand, part_dtype(operand.dtype())) : operand;
+    const Tensor exact = converts_exactly(value, result);
+    const FloatFormat format = format_of(result.dtype());
+    const Tensor sizes = magnitudes(result);
+    const Tensor rounded = each(error, [&](double carried, size_t i) {
+      return carried + format.unit_roundoff * element(sizes, i) +
+             parts_of(result.dtype()) * format.half_smallest;
+    });
+    const Tensor known = settled_sums(rounded, result, magnitudes(value), error);
+    return each(error, [&](double carried, size_t i) {
+      return exact.as<arith::Pred>()[i].value != 0 ? carried : element(known, i);
+    });
   }
 
   Tensor sum_bound(const Tensor& value, const Tensor& error, const Tensor& result) const {
