@@ -20,7 +20,7 @@ namespace orrery {
 std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
                            const ValueType& type, std::string_view what = "operand");
 
-/// The error in a value that has different states along `axes`.
+/// The error in a value that has different states along `axes`, and the cast that gives it one.
 std::optional<std::string> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
                                            const ValueType& type);
 
