@@ -297,6 +297,8 @@ TEST_CASE("vjp: ops of then are refused with the messages of other ops, at their
   CHECK(first_error_of("{}") == "/then: expected a list of ops, got an object");
   CHECK(first_error_of(R"([{"id": "new", "op": "neg", "of": "w"}])", "") ==
         "/then: expected \"transform\" too, after which these ops run");
+  CHECK(first_error_of(R"([{"id": "new", "op": "neg", "of": "w"}])", R"("transform": [], )") ==
+        "/transform: expected a transform or more, after which the ops of \"then\" run, got none");
 }
 
 TEST_CASE("vjp: these ops of numbers have no backward rule") {
