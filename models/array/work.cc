@@ -214,6 +214,12 @@ Dtype summed_dtype(Dtype operand) {
   return operand == Dtype::Pred ? Dtype::S32 : operand;
 }
 
+Dtype dividing_dtype(Dtype dtype, int64_t ranks) {
+  if (has_exactly(dtype, static_cast<double>(ranks)))
+    return dtype;
+  return is_complex(dtype) ? Dtype::C128 : Dtype::F64;
+}
+
 WorkType work_type(Entering entering, Dtype operand) {
   return {entering == Entering::Counted ? summed_dtype(operand) : operand,
           entering == Entering::Ranked};

@@ -33,6 +33,11 @@ inline std::string op(BackwardCall& call, OpKind kind, std::vector<std::string> 
   return call.ops().op(kind, std::move(operands));
 }
 
+inline std::string converted(BackwardCall& call, const std::string& value, Dtype from, Dtype to) {
+  return from == to ? value
+                    : call.ops().op(OpKind::ConvertElementType, {value}, with({{"new_dtype", to}}));
+}
+
 /// An op whose only operand has a cotangent: that which `make` gives.
 template <class Make>
 Cotangents one(BackwardCall& call, Make make) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
 #include "models/program/backward_rules.h"
@@ -96,11 +97,20 @@ Cotangents psum(BackwardCall& call) {
   return one(call, [&] { return summed(call, call.cotangent()); });
 }
 
+/// Where the sum goes back as a sum, the mean does as a mean: each group divides by its own size.
 Cotangents pmean(BackwardCall& call) {
   return one(call, [&] {
-    const double ranks = axes(call).empty() ? 1 : static_cast<double>(call.group_size());
-    return summed(call,
-                  op(call, Div, {call.cotangent(), scalar(call, call.result_type().dtype, ranks)}));
+    if (axes(call).empty())
+      return call.cotangent();
+    if (!call.has_states() || has_groups(call))
+      return call.ops().op(Pmean, {call.cotangent()}, same_groups(call));
+    const Dtype dtype = call.result_type().dtype;
+    const Dtype dividing = dividing_dtype(dtype, call.group_size());
+    const auto ranks = static_cast<double>(call.group_size());
+    const std::string divided =
+        op(call, Div,
+           {converted(call, call.cotangent(), dtype, dividing), scalar(call, dividing, ranks)});
+    return summed(call, converted(call, divided, dividing, dtype));
   });
 }
 

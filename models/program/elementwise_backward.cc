@@ -170,8 +170,7 @@ Cotangents select_n(BackwardCall& call) {
 
 Cotangents convert_element_type(BackwardCall& call) {
   return one(call, [&] {
-    return call.ops().op(ConvertElementType, {call.cotangent()},
-                         with({{"new_dtype", call.operand_type(0).dtype}}));
+    return converted(call, call.cotangent(), call.result_type().dtype, call.operand_type(0).dtype);
   });
 }
 
