@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
@@ -70,12 +71,15 @@ std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   const Shape& whole = call.result_type().shape;
   const auto along = static_cast<size_t>(dimension);
   const int64_t extent = whole[along] / call.group_size();
-  const std::string rank = call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}}));
-  const std::string first =
-      op(call, Mul, {rank, scalar(call, Dtype::S32, static_cast<double>(extent))});
+  // The last part begins before this.
+  const Dtype index =
+      has_exactly(Dtype::S32, static_cast<double>(whole[along])) ? Dtype::S32 : Dtype::S64;
+  const std::string rank = converted(
+      call, call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}})), Dtype::S32, index);
+  const std::string first = op(call, Mul, {rank, scalar(call, index, static_cast<double>(extent))});
   std::vector<std::string> operands = {call.cotangent()};
   for (size_t d = 0; d < whole.rank(); ++d)
-    operands.push_back(d == along ? first : scalar(call, Dtype::S32, 0));
+    operands.push_back(d == along ? first : scalar(call, index, 0));
   const std::string part =
       call.ops().op(DynamicSlice, std::move(operands),
                     with({{"slice_sizes", dims_of(whole.with(along, extent))}}));
@@ -203,7 +207,7 @@ Cotangents pbroadcast(BackwardCall& call) {
           op(call, Eq, {rank, scalar(call, Dtype::S32, static_cast<double>(each))});
       is_source = is_source.empty() ? is_this : op(call, Max, {is_source, is_this});  // or
     }
-    return op(call, SelectN, {is_source, scalar(call, call.result_type().dtype, 0), sum});
+    return op(call, SelectN, {is_source, zero_beside(call, sum), sum});
   });
 }
 

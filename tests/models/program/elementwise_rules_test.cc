@@ -155,6 +155,22 @@ TEST_CASE("select_n: a case may be a scalar, all of them too") {
         "of: expected a first operand that is a scalar or of the shape of the cases, [2], got [3]");
 }
 
+TEST_CASE("convert_element_type: among floats linear, so unreduced sums stay unreduced") {
+  const Mesh mesh({{"x", 2}});
+  const auto to = [&](Dtype from, Dtype dtype) {
+    return test::outcome(mesh, OpKind::ConvertElementType, {type(from, {2}, "U")},
+                         {{"new_dtype", dtype}});
+  };
+  CHECK(to(Dtype::F32, Dtype::BF16) == "bf16[2]{U:x}");
+  CHECK(to(Dtype::C64, Dtype::F64) == "f64[2]{U:x}");
+  CHECK(to(Dtype::F32, Dtype::S32) ==
+        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "invarying");
+  CHECK(to(Dtype::S64, Dtype::F32) ==
+        ": expected no operand that is unreduced over x, got s64[2]{U:x}; psum over x makes it "
+        "invarying");
+}
+
 TEST_CASE("convert_element_type: the dtype changes, the shape does not") {
   CHECK(outcome(OpKind::ConvertElementType, {plain(Dtype::Pred, {2, 3})},
                 {{"new_dtype", Dtype::F16}}) == "f16[2,3]");
