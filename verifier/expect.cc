@@ -18,6 +18,7 @@
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
+#include "verifier/oracle/nearness.h"
 
 namespace orrery {
 

@@ -51,8 +51,8 @@ struct OpReport {
   Duration exposed;              // collectives: on the device where the op took longest
   Duration hidden;
   std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
-  /// For display only, of collectives that took time, but for precv, whose time is a wait: over the time on the device where the op took
-  /// longest, launch included, as nccl-tests counts.
+  /// For display only, of collectives that took time, but for precv, whose time is a wait: over the
+  /// time on the device where the op took longest, launch included, as nccl-tests counts.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };

@@ -1,24 +1,32 @@
 #pragma once
 
-// Quotient, exp, log, sqrt, rsqrt, logistic, sin and cos of complex elements. Freestanding and made
-// as in transcendental.h, so that every compiler gives the same bits. (Operators and functions of
-// std::complex are the compiler's choice.)
+// The quotient, exp, log, sqrt, rsqrt, logistic, sin and cos of complex numbers in f64. functions.h
+// applies them to elements. Freestanding, and made as transcendental.h is, so that every compiler
+// gives the same bits. (How std::complex computes is left to the compiler.)
 //
-// Every type computes in f64, and each part is rounded once. With u = 2^-53 and r the result, the
-// computation in f64 is off by at most, as the magnitude of the difference,
+// Accuracy. Let r be the exact result and u = 2^-53. The computed number is at most this far from r
+// in the plane:
 //   sqrt                     4 u |r|
 //   quotient                 6 u |r|
 //   exp, rsqrt, sin, cos     8 u |r|
 //   log                     24 u |r|
-//   logistic                16 u |r| (1 + |r|), since it has poles
-// and by 4 times the smallest positive number where parts are subnormal. Those of sqrt, exp, rsqrt,
-// sin and cos hold for each part too. For c64 the roundings of the parts add 2^-24 |r|.
+//   logistic                16 u |r| (1 + |r|)     (more near its poles, where |r| is large)
+// Where a part is subnormal, add 4 times the smallest positive number. For sqrt, exp, rsqrt, sin
+// and cos the bound holds for each part too: the real part is off by at most k u |re r|, and the
+// imaginary part by k u |im r|. An element of c64 is the result with both parts rounded to f32,
+// which adds 2^-24 |r|.
 //
-// An operand with a part that is NaN gives NaN in both; quotients only where C's Annex G gives it
-// (of 2011, G.5.1: what is divided by zero is infinite, and by an infinity zero). Zero times
-// infinite is zero where the zero is exact: exp(-inf + 1i) = 0, sin(inf i) = inf i. The branch cuts
-// of log, sqrt and rsqrt are the negative real axis, where the sign of a zero imaginary part says
-// the side, as in C and NumPy. (JAX 0.10.2 takes no notice of it in sqrt on the CPU.)
+// NaN. If a part of an operand is NaN, both parts of the result are NaN. A quotient follows C's
+// Annex G (of 2011, G.5.1) instead: a number with an infinite part is infinite, even if its other
+// part is NaN. A number divided by zero is infinite; a finite one divided by an infinite one is
+// zero.
+//
+// Zero times infinity is zero where the zero is exact, as in exp(-inf + 1i) = 0 and in
+// sin(inf i) = inf i.
+//
+// Branch cuts. Those of log, sqrt and rsqrt are the negative real axis. On it, the sign of the zero
+// imaginary part says from which side the cut is reached, as in C and NumPy. (sqrt of JAX 0.10.2 on
+// the CPU ignores that sign.)
 
 #include <stdint.h>
 
@@ -28,7 +36,7 @@
 
 namespace orrery::arith {
 
-/// A complex number in the type that all compute in.
+/// A complex number in f64.
 struct Wide {
   double re;
   double im;
@@ -63,7 +71,7 @@ ORRERY_HOST_DEVICE constexpr double smaller_part(Wide x) {
   return size_of(x.re) > size_of(x.im) ? size_of(x.im) : size_of(x.re);
 }
 
-/// x 2^n.
+/// x 2^n, for any n.
 ORRERY_HOST_DEVICE constexpr double scaled(double x, int64_t n) {
   for (; n > 1000; n -= 1000)
     x *= power_of_two(1000);
@@ -74,33 +82,36 @@ ORRERY_HOST_DEVICE constexpr double scaled(double x, int64_t n) {
 ORRERY_HOST_DEVICE constexpr Wide scaled(Wide x, int64_t n) {
   return {scaled(x.re, n), scaled(x.im, n)};
 }
-/// The exponent of x > 0; of subnormals one less than the least.
+/// The e of 2^e <= x < 2^(e+1), for a normal x > 0; -1023 for a subnormal one.
 ORRERY_HOST_DEVICE constexpr int64_t exponent_of(double x) {
   return static_cast<int64_t>(bits_of(x) >> 52U) - 1023;
 }
 
-/// An exact zero keeps a product zero.
+/// exact * other, but zero where `exact` is zero, also times an infinity.
 ORRERY_HOST_DEVICE constexpr double times(double exact, double other) {
   return exact == 0 ? exact : exact * other;
 }
 
-/// The textbook's quotient, of operands scaled so that nothing overflows and what underflows is
-/// negligible (the scaling of C's Annex G, example 2 of G.5.1). The numerators are off by 2 u |x y|
-/// each, their denominator by 2 u of itself.
+/// x times the conjugate of y, divided by |y|^2. Both operands are scaled first by powers of two,
+/// so that nothing overflows, and what underflows is negligible. Infinities and zeros are those of
+/// C's Annex G (example 2 of G.5.1).
+///
+/// Error: each part of the numerator is off by 2 u |x y| at most, the denominator by 2 u |y|^2.
 ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
   if (y.re == 0 && y.im == 0) {
     const double infinite = with_sign(kInfinite, y.re);
     return {infinite * x.re, infinite * x.im};
   }
-  const bool limits = is_infinite(x) && is_finite(y);
+  const bool diverges = is_infinite(x) && is_finite(y);
   const bool vanishes = is_finite(x) && is_infinite(y);
+  // Of an infinite operand only the directions of its infinite parts count.
   const auto unit = [](double part) {
     return with_sign(size_of(part) == kInfinite ? 1.0 : 0.0, part);
   };
-  const Wide a = limits ? Wide{unit(x.re), unit(x.im)} : x;
+  const Wide a = diverges ? Wide{unit(x.re), unit(x.im)} : x;
   const Wide b = vanishes ? Wide{unit(y.re), unit(y.im)} : y;
-  if (limits || vanishes) {
-    const double factor = limits ? kInfinite : 0;
+  if (diverges || vanishes) {
+    const double factor = diverges ? kInfinite : 0;
     return {factor * (a.re * b.re + a.im * b.im), factor * (a.im * b.re - a.re * b.im)};
   }
   const int64_t of_x = exponent_of(larger_part(x));
@@ -113,7 +124,8 @@ ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
   return scaled(quotient, of_x - of_y);
 }
 
-/// Overflows only where the result does. Infinite if a part is, else NaN if a part is.
+/// |x|, which overflows only if it is too large itself. Infinite if a part is infinite, else NaN if
+/// a part is NaN.
 ORRERY_HOST_DEVICE inline double magnitude(Wide x) {
   if (is_infinite(x))
     return kInfinite;
@@ -124,7 +136,8 @@ ORRERY_HOST_DEVICE inline double magnitude(Wide x) {
   return scaled(sqrt64(s.re * s.re + s.im * s.im), n);
 }
 
-/// e^x times two exact or finite factors. Where e^x alone overflows, by its square root.
+/// e^x times two factors, each of them finite or exact. Where e^x alone would overflow, its square
+/// root is multiplied twice, since a product with a small factor may still be finite.
 ORRERY_HOST_DEVICE constexpr Wide exp_times(double x, Wide factors) {
   if (!(x > 709))
     return {times(factors.re, exp64(x)), times(factors.im, exp64(x))};
@@ -133,22 +146,32 @@ ORRERY_HOST_DEVICE constexpr Wide exp_times(double x, Wide factors) {
 }
 
 /// e^x (cos y + i sin y).
-ORRERY_HOST_DEVICE constexpr Wide complex_exp(Wide x) {
+ORRERY_HOST_DEVICE constexpr Wide exp64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return exp_times(x.re, {cos64(x.im), x.im == 0 ? x.im : sin64(x.im)});
 }
 
-/// log(1 + f) for f from -1/2 to 1, off by at most 6 u of itself (Goldberg, "What every computer
-/// scientist should know about floating-point arithmetic", ACM Computing Surveys 23, 1991, theorem
-/// 4).
+/// log(1 + f) for -1/2 <= f <= 1, off by at most 6 u |log(1 + f)|.
+///
+/// 1 + f is rounded, to `sum`. That is harmful where f is small, since most of f is lost. But
+/// log(1 + f) / f changes slowly with f. So log(sum) / (sum - 1), which is its value nearby and has
+/// no error from that rounding, is multiplied by the true f. (Goldberg, "What every computer
+/// scientist should know about floating-point arithmetic", ACM Computing Surveys 23, 1991,
+/// theorem 4.)
 ORRERY_HOST_DEVICE constexpr double log_of_one_plus(double f) {
   const double sum = 1 + f;
   return sum == 1 ? f : log64(sum) * f / (sum - 1);
 }
 
-/// log |x|. Near 1 from |x|^2 - 1 = (a - 1)(a + 1) + b^2 with a the larger part, whose first factor
-/// is exact, else log a + log(1 + (b/a)^2) / 2.
+/// log |x|. Let a be the larger part's size and b the smaller one's.
+///
+/// Where |x| is near 1 its logarithm is near 0, and would lose its digits if |x| were rounded
+/// first. There it is log(1 + (|x|^2 - 1)) / 2, with |x|^2 - 1 = (a - 1)(a + 1) + b^2. Here a - 1
+/// is exact.
+///
+/// Elsewhere |x| = a sqrt(1 + (b/a)^2), so its logarithm is log a + log(1 + (b/a)^2) / 2. The ratio
+/// is at most 1, so nothing overflows.
 ORRERY_HOST_DEVICE constexpr double log_magnitude(Wide x) {
   const double a = larger_part(x);
   const double b = smaller_part(x);
@@ -163,10 +186,14 @@ ORRERY_HOST_DEVICE constexpr double log_magnitude(Wide x) {
   return log64(a) + log_of_one_plus(ratio * ratio) / 2;
 }
 
-/// atan(b / a) for 0 <= b <= a, a > 0: atan(c) + atan((b - c a) / (a + c b)), with c the nearest
-/// eighth to b / a, by Taylor's series to the 13th power (what is left is below 2^-60).
+/// atan(b / a) for 0 <= b <= a and a > 0.
+///
+/// Let c be the multiple of 1/8 nearest to b / a. Then
+///   atan(b / a) = atan(c) + atan(r)   with r = (b - c a) / (a + c b), |r| <= 1/16.
+/// atan(c) is in a table. atan(r) is Taylor's series up to r^13; the terms left out add less than
+/// 2^-60.
 ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
-  constexpr double kAtan[][2] = {// of 0/8 to 8/8, in two parts
+  constexpr double kAtan[][2] = {// atan(0/8) to atan(8/8), each as a sum of two doubles
                                  {0, 0},
                                  {0x1.fd5ba9aac2f6ep-4, -0x1.cd37686760c17p-59},
                                  {0x1.f5b75f92c80ddp-3, 0x1.8ab6e3cf7afbdp-57},
@@ -177,7 +204,7 @@ ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
                                  {0x1.700a7c5784634p-1, -0x1.8c34d25aadef6p-56},
                                  {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}};
   constexpr double kSeries[] = {-1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11, 1.0 / 13};
-  // Away from the ends of the range, so that products neither overflow nor lose bits.
+  // Very large and very small numbers are scaled, so that products neither overflow nor lose bits.
   const int64_t n = exponent_of(a) > 1000 ? -200 : (exponent_of(a) < -800 ? 200 : 0);
   const double x = scaled(a, n);
   const double y = scaled(b, n);
@@ -188,10 +215,10 @@ ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
   return kAtan[eighths][0] + (kAtan[eighths][1] + (r + r * z * polynomial(z, kSeries)));
 }
 
-/// The angle of x, from -pi to pi, off by at most 6 u of itself. x has no NaN.
+/// The angle of x, from -pi to pi, off by at most 6 u times itself. x has no NaN.
 ORRERY_HOST_DEVICE constexpr double angle(Wide x) {
   constexpr double kPi[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
-  // Two infinite parts are on a diagonal.
+  // A number with two infinite parts lies on a diagonal.
   const bool diagonal = size_of(x.re) == kInfinite && size_of(x.im) == kInfinite;
   const double a = larger_part(x);
   const double ratio = a == 0 || (a == kInfinite && !diagonal) ? 0
@@ -203,21 +230,23 @@ ORRERY_HOST_DEVICE constexpr double angle(Wide x) {
   return with_sign(is_left ? kPi[0] - (first - kPi[1]) : first, x.im);
 }
 
-ORRERY_HOST_DEVICE constexpr Wide complex_log(Wide x) {
+ORRERY_HOST_DEVICE constexpr Wide log64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return {log_magnitude(x), angle(x)};
 }
 
-/// The root of x / 4^half, whose larger part is from 1 to 4, and its magnitude's square.
+/// The square root of s = x / 4^half, where `half` is such that the larger part of s is from 1
+/// to 4.
 struct ScaledRoot {
   Wide root;
-  double square;
+  double square;  // |s|, the square of the root's magnitude
   int64_t half;
 };
 
-/// (w, b / 2w) with w = sqrt((|a| + |x|) / 2), the parts exchanged where a < 0. Requires a finite x
-/// other than 0.
+/// For s = a + bi with a >= 0 the root is w + (b / 2w) i, with w = sqrt((a + |s|) / 2). For a < 0
+/// it is (|b| / 2w) +- w i, with |a| in place of a and the sign of b. So no difference of nearly
+/// equal numbers is taken. Requires a finite x other than 0.
 ORRERY_HOST_DEVICE inline ScaledRoot scaled_root(Wide x) {
   const int64_t n = exponent_of(larger_part(x));
   const int64_t half = (n - (n & 1)) / 2;
@@ -229,7 +258,7 @@ ORRERY_HOST_DEVICE inline ScaledRoot scaled_root(Wide x) {
   return {{is_left ? other : w, with_sign(is_left ? w : other, x.im)}, square, half};
 }
 
-ORRERY_HOST_DEVICE inline Wide complex_sqrt(Wide x) {
+ORRERY_HOST_DEVICE inline Wide sqrt64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   if (size_of(x.im) == kInfinite)
@@ -242,8 +271,9 @@ ORRERY_HOST_DEVICE inline Wide complex_sqrt(Wide x) {
   return scaled(found.root, found.half);
 }
 
-/// The root's conjugate, divided by its magnitude's square. Of zero, what 1 / 0 is.
-ORRERY_HOST_DEVICE inline Wide complex_rsqrt(Wide x) {
+/// 1 / sqrt(x): the root's conjugate, divided by the square of the root's magnitude. Of zero, what
+/// 1 / 0 is.
+ORRERY_HOST_DEVICE inline Wide rsqrt64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   if (is_infinite(x))
@@ -254,7 +284,8 @@ ORRERY_HOST_DEVICE inline Wide complex_rsqrt(Wide x) {
   return scaled(Wide{found.root.re / found.square, -found.root.im / found.square}, -found.half);
 }
 
-/// sinh y below 1, by Taylor's series to the 19th power (what is left is below 2^-65).
+/// sinh y for |y| < 1, by Taylor's series up to y^19; the terms left out add less than 2^-65. The
+/// difference e^y - e^-y would lose digits there.
 ORRERY_HOST_DEVICE constexpr double sinh_near_zero(double y) {
   constexpr double kSeries[] = {1.0 / 6,
                                 1.0 / 120,
@@ -269,7 +300,8 @@ ORRERY_HOST_DEVICE constexpr double sinh_near_zero(double y) {
   return y + y * z * polynomial(z, kSeries);
 }
 
-/// a cosh y and b sinh y, whose parts of e^-|y| count below 40 only.
+/// (a cosh y, b sinh y). Beyond |y| = 40 both are e^|y| / 2 up to a sign: e^-|y| is lost in
+/// rounding.
 ORRERY_HOST_DEVICE constexpr Wide hyperbolic(double y, double a, double b) {
   const double size = size_of(y);
   const double sign = with_sign(1, y);
@@ -280,84 +312,26 @@ ORRERY_HOST_DEVICE constexpr Wide hyperbolic(double y, double a, double b) {
   return {a * ((e + 1 / e) / 2), b * sign * sinh};
 }
 
-/// sin a cosh b + i cos a sinh b.
-ORRERY_HOST_DEVICE constexpr Wide complex_sin(Wide x) {
+/// sin(a + bi) = sin a cosh b + i cos a sinh b.
+ORRERY_HOST_DEVICE constexpr Wide sin64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return hyperbolic(x.im, sin64(x.re), cos64(x.re));
 }
 
-/// cos a cosh b - i sin a sinh b.
-ORRERY_HOST_DEVICE constexpr Wide complex_cos(Wide x) {
+/// cos(a + bi) = cos a cosh b - i sin a sinh b.
+ORRERY_HOST_DEVICE constexpr Wide cos64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return hyperbolic(x.im, cos64(x.re), -sin64(x.re));
 }
 
-/// 1 / (1 + exp(-x)); left of the imaginary axis exp(x) / (1 + exp(x)), which does not overflow.
-ORRERY_HOST_DEVICE constexpr Wide complex_logistic(Wide x) {
+/// 1 / (1 + exp(-x)). Where the real part is negative exp(-x) may overflow, so there it is
+/// exp(x) / (1 + exp(x)).
+ORRERY_HOST_DEVICE constexpr Wide logistic64(Wide x) {
   const bool is_left = x.re < 0;
-  const Wide e = complex_exp(is_left ? x : Wide{-x.re, -x.im});
+  const Wide e = exp64(is_left ? x : Wide{-x.re, -x.im});
   return divided(is_left ? e : Wide{1, 0}, {1 + e.re, e.im});
-}
-
-// Of elements.
-
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Wide wide(Complex<Part> x) {
-  return {wide(x.re), wide(x.im)};
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> rounded(Wide x) {
-  return {round<Part>(x.re), round<Part>(x.im)};
-}
-
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> divide(Complex<Part> x, Complex<Part> y) {
-  return rounded<Part>(divided(wide(x), wide(y)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> exp(Complex<Part> x) {
-  return rounded<Part>(complex_exp(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> log(Complex<Part> x) {
-  return rounded<Part>(complex_log(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE inline Complex<Part> sqrt(Complex<Part> x) {
-  return rounded<Part>(complex_sqrt(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE inline Complex<Part> rsqrt(Complex<Part> x) {
-  return rounded<Part>(complex_rsqrt(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> logistic(Complex<Part> x) {
-  return rounded<Part>(complex_logistic(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> sin(Complex<Part> x) {
-  return rounded<Part>(complex_sin(wide(x)));
-}
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> cos(Complex<Part> x) {
-  return rounded<Part>(complex_cos(wide(x)));
-}
-
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> conjugate(Complex<Part> x) {
-  return {x.re, negate(x.im)};
-}
-
-/// Of a float |x|, of a complex number the root of the squares of its parts. Not finite where a
-/// part is not.
-template <class E>
-ORRERY_HOST_DEVICE inline double magnitude(E x) {
-  if constexpr (kIsComplex<E>)
-    return magnitude(wide(x));
-  else
-    return size_of(wide(x));
 }
 
 }  // namespace orrery::arith

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstring>
 
-#include "models/array/complex_functions.h"
 #include "models/array/dispatch.h"
+#include "models/array/functions.h"
 #include "models/array/kernels.h"
-#include "models/array/transcendental.h"
+#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
 namespace orrery {

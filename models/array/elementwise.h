@@ -1,7 +1,7 @@
 #pragma once
 
-// Local ops that work element by element. Their element functions are in arith.h, transcendental.h
-// and complex_functions.h. Callers have checked the operands; a failed check here is a bug.
+// Local ops that work element by element. Their element functions are in arith.h and functions.h.
+// Callers have checked the operands; a failed check here is a bug.
 
 #include <cstdint>
 #include <span>

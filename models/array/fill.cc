@@ -42,6 +42,11 @@ bool has_number(Dtype dtype, double value) {
   return value == std::trunc(value) && value < beyond && value >= (is_signed(dtype) ? -beyond : 0);
 }
 
+bool has_exactly(Dtype dtype, double value) {
+  return has_number(dtype, value) &&
+         convert(full(dtype, Shape(), value), Dtype::F64).as<double>()[0] == value;
+}
+
 Tensor full(Dtype dtype, Shape shape, double value) {
   const arith::F64 element = arith::round<arith::F64>(value);
   return filled(dtype, std::move(shape), [&](size_t) { return element; });

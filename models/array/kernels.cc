@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/array/dispatch.h"
+#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
 namespace orrery {

@@ -129,6 +129,8 @@ Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 /// infinity nor 0 where `value` is none (of a complex dtype, a float of its parts); an integer that
 /// it has.
 bool has_number(Dtype dtype, double value);
+/// Whether it has that number itself, so that nothing is rounded. Requires a finite one.
+bool has_exactly(Dtype dtype, double value);
 
 /// Every element is `value`, converted.
 Tensor full(Dtype dtype, Shape shape, double value);

@@ -1,11 +1,10 @@
 #pragma once
 
-// exp, log, sqrt, rsqrt, logistic, sin and cos of elements. Freestanding, as arith.h: made of +, -,
-// *, / and sqrt of doubles, each rounded to nearest even, so that every compiler gives the same
-// bits.
+// exp, log, sqrt, rsqrt, logistic, sin and cos in f64. Freestanding, as arith.h: made of +, -, *, /
+// and sqrt of doubles, each rounded to nearest even, so that every compiler gives the same bits.
 //
-// Every type computes in f64 and is rounded once. The largest errors, in units in the last place of
-// the result (subnormals have the unit of the smallest number):
+// functions.h applies them to elements of every float type, and rounds once. The largest errors, in
+// units in the last place of the result (subnormals have the unit of the smallest number):
 //
 //                  f64    f32               f16, bf16, f8e4m3fn, f8e5m2
 //   sqrt           0.5    0.5               0.5: correctly rounded
@@ -44,8 +43,9 @@ ORRERY_HOST_DEVICE constexpr double power_of_two(int64_t n) {
 inline constexpr double kLn2High = 0x1.62e42feep-1;
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-/// x = k ln 2 + r with |r| <= ln 2 / 2, and exp(x) = 2^k exp(r), by Taylor's series to r^13 (what
-/// is left is below 2^-57).
+/// Let k be the whole number nearest to x / ln 2, and r = x - k ln 2, so |r| <= ln 2 / 2. Then
+/// exp(x) = 2^k exp(r). exp(r) is Taylor's series up to r^13; the terms left out add less than
+/// 2^-57.
 ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   constexpr double kSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
@@ -65,9 +65,10 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   return y * power_of_two(half) * power_of_two(n - half);
 }
 
-/// x = 2^k m with m from sqrt(1/2) to sqrt(2). With f = m - 1 and s = f / (2 + f) is log(m) = 2 (s
-/// + s^3/3 + s^5/5 + ...), to s^21 (what is left is below 2^-60), as f - (f^2/2 - s (f^2/2 + ...)),
-/// in which the first term has no error (the form of fdlibm's log).
+/// Let x = 2^k m with sqrt(1/2) <= m < sqrt(2). Then log(x) = k ln 2 + log(m).
+/// With f = m - 1 and s = f / (2 + f), log(m) = 2 (s + s^3/3 + s^5/5 + ...). The terms after s^21
+/// add less than 2^-60. The series is summed as f - (f^2/2 - s (f^2/2 + ...)), as in fdlibm's log:
+/// its first and largest term, f, has no error.
 ORRERY_HOST_DEVICE constexpr double log64(double x) {
   constexpr double kSeries[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
                                 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
@@ -89,18 +90,18 @@ ORRERY_HOST_DEVICE constexpr double log64(double x) {
   return x != x ? x : result;
 }
 
-/// Argument reduction of |x| = n pi/2 + r with |r| <= pi/4: n modulo 4, and r as an unevaluated sum
-/// of two doubles.
+/// |x| = n pi/2 + r with |r| <= pi/4: n modulo 4, and r as the sum high + low.
 struct Turn {
   uint32_t quadrant;
   double high;
   double low;
 };
 
-/// Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM Newsletter, 1983): x is
-/// M 2^e with M of 53 bits. Of 2/pi only those bits matter whose product with M 2^e counts modulo
-/// 4; 192 of them leave at least 64 good ones in r, since no double comes nearer than 2^-62 to a
-/// multiple of pi/2. Requires a finite |x| >= pi/4.
+/// The reduction of Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM
+/// Newsletter, 1983). x is M 2^e with M of 53 bits. Its product with 2/pi is only needed modulo 4,
+/// so the high bits of 2/pi do not matter: they make multiples of 4. Of those that follow, 192 are
+/// enough. No double is nearer than 2^-62 to a multiple of pi/2, so at least 64 good bits are left
+/// in r. Requires a finite |x| >= pi/4.
 ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
   // 2/pi, after a word of zeros.
   constexpr uint64_t kTwoOverPi[] = {
@@ -197,42 +198,8 @@ ORRERY_HOST_DEVICE inline double sqrt64(double x) {
   return __builtin_sqrt(x);
 }
 
-// Of elements.
-
-template <class E>
-ORRERY_HOST_DEVICE constexpr double wide(E x) {
-  static_assert(kIsFloat<E>);
-  return static_cast<double>(widen(x));
-}
-
-template <class E>
-ORRERY_HOST_DEVICE constexpr E exp(E x) {
-  return round<E>(exp64(wide(x)));
-}
-template <class E>
-ORRERY_HOST_DEVICE constexpr E log(E x) {
-  return round<E>(log64(wide(x)));
-}
-/// Also correctly rounded for narrower types: 53 bits are at least 2 * 24 + 2.
-template <class E>
-ORRERY_HOST_DEVICE inline E sqrt(E x) {
-  return round<E>(sqrt64(wide(x)));
-}
-template <class E>
-ORRERY_HOST_DEVICE inline E rsqrt(E x) {
-  return round<E>(1 / sqrt64(wide(x)));
-}
-template <class E>
-ORRERY_HOST_DEVICE constexpr E logistic(E x) {
-  return round<E>(logistic64(wide(x)));
-}
-template <class E>
-ORRERY_HOST_DEVICE constexpr E sin(E x) {
-  return round<E>(sin64(wide(x)));
-}
-template <class E>
-ORRERY_HOST_DEVICE constexpr E cos(E x) {
-  return round<E>(cos64(wide(x)));
+ORRERY_HOST_DEVICE inline double rsqrt64(double x) {
+  return 1 / sqrt64(x);
 }
 
 }  // namespace orrery::arith

@@ -6,6 +6,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
+#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
 namespace orrery {
@@ -211,6 +212,12 @@ Bytes itemsize(WorkType type) {
 
 Dtype summed_dtype(Dtype operand) {
   return operand == Dtype::Pred ? Dtype::S32 : operand;
+}
+
+Dtype dividing_dtype(Dtype dtype, int64_t ranks) {
+  if (has_exactly(dtype, static_cast<double>(ranks)))
+    return dtype;
+  return is_complex(dtype) ? Dtype::C128 : Dtype::F64;
 }
 
 WorkType work_type(Entering entering, Dtype operand) {

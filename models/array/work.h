@@ -44,6 +44,10 @@ inline constexpr int32_t kNoRank = 2147483647;
 /// Of the sum over a group: pred is counted in s32.
 Dtype summed_dtype(Dtype operand);
 
+/// In which dtype ops divide a sum of `dtype` by a number of ranks as Leaving::Mean divides it: in
+/// f64 or c128 where the dtype has not that number, which may even be beyond its range.
+Dtype dividing_dtype(Dtype dtype, int64_t ranks);
+
 WorkType work_type(Entering entering, Dtype operand);
 
 /// How the elements of a collective are folded. Its rules by Numerics::XlaCpu:

@@ -29,6 +29,34 @@ inline std::string scalar(BackwardCall& call, Dtype dtype, double value) {
       with({{"shape", std::vector<int64_t>()}, {"fill_value", value}, {"dtype", dtype}}));
 }
 
+/// A scalar that goes with copies of the op's result and with cotangents of it: of its dtype, and
+/// reduced along the axes along which one of these is.
+inline std::string factor(BackwardCall& call, double value) {
+  const ValueType& result = call.result_type();
+  std::string made = scalar(call, result.dtype, value);
+  std::vector<std::string> reduced;
+  if (call.has_states())
+    for (size_t axis = 0; axis < result.axes.size(); ++axis)
+      if (result.axes[axis] == AxisState::Reduced || result.axes[axis] == AxisState::Unreduced)
+        reduced.push_back(call.mesh().axes()[axis].name);
+  return reduced.empty()
+             ? made
+             : call.ops().op(OpKind::Preduced, {made}, with({{"axis_name", std::move(reduced)}}));
+}
+
+/// A scalar 0 that goes with a cotangent in an op that is linear in both together: an addend along
+/// the axes along which that is one.
+inline std::string zero_beside(BackwardCall& call, const std::string& cotangent) {
+  ValueType type = call.ops().type(cotangent);
+  type.shape = Shape();
+  // zeros() takes the type of a value, and makes a cotangent of it: these two states change places.
+  for (AxisState& state : type.axes)
+    state = state == AxisState::Unreduced ? AxisState::Reduced
+            : state == AxisState::Reduced ? AxisState::Unreduced
+                                          : AxisState::Invarying;
+  return call.ops().zeros(type);
+}
+
 inline std::string op(BackwardCall& call, OpKind kind, std::vector<std::string> operands) {
   return call.ops().op(kind, std::move(operands));
 }
@@ -39,6 +67,11 @@ inline Attributes same_groups(BackwardCall& call) {
   if (call.attributes().has("axis_index_groups"))
     attributes.set("axis_index_groups", call.attributes().lists("axis_index_groups"));
   return attributes;
+}
+
+inline std::string converted(BackwardCall& call, const std::string& value, Dtype from, Dtype to) {
+  return from == to ? value
+                    : call.ops().op(OpKind::ConvertElementType, {value}, with({{"new_dtype", to}}));
 }
 
 /// An op whose only operand has a cotangent: that which `make` gives.

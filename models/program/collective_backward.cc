@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "models/array/kernels.h"
+#include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
 #include "models/program/backward_rules.h"
@@ -61,12 +63,15 @@ std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   const Shape& whole = call.result_type().shape;
   const auto along = static_cast<size_t>(dimension);
   const int64_t extent = whole[along] / call.group_size();
-  const std::string rank = call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}}));
-  const std::string first =
-      op(call, Mul, {rank, scalar(call, Dtype::S32, static_cast<double>(extent))});
+  // The last part begins before this.
+  const Dtype index =
+      has_exactly(Dtype::S32, static_cast<double>(whole[along])) ? Dtype::S32 : Dtype::S64;
+  const std::string rank = converted(
+      call, call.ops().op(AxisIndex, {}, with({{"axis_name", axes(call)}})), Dtype::S32, index);
+  const std::string first = op(call, Mul, {rank, scalar(call, index, static_cast<double>(extent))});
   std::vector<std::string> operands = {call.cotangent()};
   for (size_t d = 0; d < whole.rank(); ++d)
-    operands.push_back(d == along ? first : scalar(call, Dtype::S32, 0));
+    operands.push_back(d == along ? first : scalar(call, index, 0));
   const std::string part =
       call.ops().op(DynamicSlice, std::move(operands),
                     with({{"slice_sizes", dims_of(whole.with(along, extent))}}));
@@ -88,11 +93,20 @@ Cotangents psum(BackwardCall& call) {
   return one(call, [&] { return summed(call, call.cotangent()); });
 }
 
+/// Where the sum goes back as a sum, the mean does as a mean: each group divides by its own size.
 Cotangents pmean(BackwardCall& call) {
   return one(call, [&] {
-    const double ranks = axes(call).empty() ? 1 : static_cast<double>(call.group_size());
-    return summed(call,
-                  op(call, Div, {call.cotangent(), scalar(call, call.result_type().dtype, ranks)}));
+    if (axes(call).empty())
+      return call.cotangent();
+    if (!call.has_states() || has_groups(call))
+      return call.ops().op(Pmean, {call.cotangent()}, same_groups(call));
+    const Dtype dtype = call.result_type().dtype;
+    const Dtype dividing = dividing_dtype(dtype, call.group_size());
+    const auto ranks = static_cast<double>(call.group_size());
+    const std::string divided =
+        op(call, Div,
+           {converted(call, call.cotangent(), dtype, dividing), scalar(call, dividing, ranks)});
+    return summed(call, converted(call, divided, dividing, dtype));
   });
 }
 
@@ -208,7 +222,7 @@ Cotangents pbroadcast(BackwardCall& call) {
           op(call, Eq, {rank, scalar(call, Dtype::S32, static_cast<double>(each))});
       is_source = is_source.empty() ? is_this : op(call, Max, {is_source, is_this});  // or
     }
-    return op(call, SelectN, {is_source, scalar(call, call.result_type().dtype, 0), sum});
+    return op(call, SelectN, {is_source, zero_beside(call, sum), sum});
   });
 }
 

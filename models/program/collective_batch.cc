@@ -15,15 +15,15 @@ namespace {
 
 using enum OpKind;
 
-/// An element of the batch, as the sum of a collective takes it: pred is counted.
+std::string converted(BatchCall& call, const std::string& value, Dtype from, Dtype to) {
+  return from == to ? value : op(call, ConvertElementType, {value}, given({{"new_dtype", to}}));
+}
+
+/// The operand as the sum of a collective takes it: pred is counted.
 Batched counted(BatchCall& call) {
   const Batched& operand = call.operand(0);
   const Dtype dtype = call.operand_type(0).dtype;
-  const Dtype summed = summed_dtype(dtype);
-  if (summed == dtype)
-    return operand;
-  return {op(call, ConvertElementType, {operand.value}, given({{"new_dtype", summed}})),
-          operand.dimension};
+  return {converted(call, operand.value, dtype, summed_dtype(dtype)), operand.dimension};
 }
 
 /// `count` copies of a value, added up. Exact where the dtype has the number: a product.
@@ -31,8 +31,7 @@ Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   const auto factor = static_cast<double>(count);
   ValueType type = call.operand_type(0);
   type.dtype = dtype;
-  if (has_number(dtype, factor) &&
-      convert(full(dtype, Shape(), factor), Dtype::F64) == full(Dtype::F64, Shape(), factor))
+  if (has_exactly(dtype, factor))
     return {op(call, Mul, {part.value, constant(call, Shape(), dtype, factor, type).value}),
             part.shape};
   return folded(call, ReduceSum, repeated(call, part, 0, count), 0);
@@ -69,12 +68,14 @@ BatchOutcome pmean(BatchCall& call) {
     return same_op(call, call.attributes(), call.operand(0).dimension);
   std::string sum = over_others(call, Psum, local_sum(call).value, axes);
   const Dtype dtype = call.result_type().dtype;
-  if (dtype != summed_dtype(call.operand_type(0).dtype))
-    sum = op(call, ConvertElementType, {sum}, given({{"new_dtype", dtype}}));
-  const auto ranks = static_cast<double>(call.size() * axes.others());
-  return result(
-      op(call, Div, {sum, constant(call, Shape(), dtype, ranks, call.result_type()).value}),
-      std::nullopt);
+  const int64_t ranks = call.size() * axes.others();
+  const Dtype dividing = dividing_dtype(dtype, ranks);
+  const Part divisor =
+      constant(call, Shape(), dividing, static_cast<double>(ranks), call.result_type());
+  sum = converted(call, sum, summed_dtype(call.operand_type(0).dtype), dtype);
+  const std::string quotient =
+      op(call, Div, {converted(call, sum, dtype, dividing), divisor.value});
+  return result(converted(call, quotient, dividing, dtype), std::nullopt);
 }
 
 BatchOutcome extremum(BatchCall& call) {

@@ -23,10 +23,9 @@ Cotangents times(BackwardCall& call, Factor factor) {
 
 /// 1 where the extremum is this operand and not the other, 1/2 where both are equal, 0 elsewhere.
 std::string share(BackwardCall& call, const std::string& mine, const std::string& other) {
-  const Dtype dtype = call.result_type().dtype;
-  const std::string zero = scalar(call, dtype, 0);
-  const std::string one = scalar(call, dtype, 1);
-  const std::string two = scalar(call, dtype, 2);
+  const std::string zero = factor(call, 0);
+  const std::string one = factor(call, 1);
+  const std::string two = factor(call, 2);
   const std::string is_mine = op(call, Eq, {mine, call.result()});
   const std::string is_other = op(call, Eq, {other, call.result()});
   return op(call, Div,
@@ -92,23 +91,19 @@ Cotangents log(BackwardCall& call) {
 }
 
 Cotangents sqrt(BackwardCall& call) {
-  return times(call, [&] {
-    return op(call, Div, {scalar(call, call.result_type().dtype, 0.5), call.result()});
-  });
+  return times(call, [&] { return op(call, Div, {factor(call, 0.5), call.result()}); });
 }
 
 Cotangents rsqrt(BackwardCall& call) {
   return times(call, [&] {
-    return op(call, Mul,
-              {scalar(call, call.result_type().dtype, -0.5),
-               op(call, Div, {call.result(), call.operand(0)})});
+    return op(call, Mul, {factor(call, -0.5), op(call, Div, {call.result(), call.operand(0)})});
   });
 }
 
 Cotangents logistic(BackwardCall& call) {
   return times(call, [&] {
     const std::string y = call.result();
-    return op(call, Mul, {y, op(call, Sub, {scalar(call, call.result_type().dtype, 1), y})});
+    return op(call, Mul, {y, op(call, Sub, {factor(call, 1), y})});
   });
 }
 
@@ -126,15 +121,16 @@ Cotangents cos(BackwardCall& call) {
 
 Cotangents real(BackwardCall& call) {
   return one(call, [&] {
-    const std::string zero = scalar(call, call.result_type().dtype, 0);
-    return op(call, OpKind::Complex, {call.cotangent(), zero});
+    const std::string cotangent = call.cotangent();
+    return op(call, OpKind::Complex, {cotangent, zero_beside(call, cotangent)});
   });
 }
 
 Cotangents imag(BackwardCall& call) {
   return one(call, [&] {
-    const std::string zero = scalar(call, call.result_type().dtype, 0);
-    return op(call, Neg, {op(call, OpKind::Complex, {zero, call.cotangent()})});
+    const std::string cotangent = call.cotangent();
+    const std::string zero = zero_beside(call, cotangent);
+    return op(call, Neg, {op(call, OpKind::Complex, {zero, cotangent})});
   });
 }
 
@@ -170,8 +166,7 @@ Cotangents select_n(BackwardCall& call) {
 
 Cotangents convert_element_type(BackwardCall& call) {
   return one(call, [&] {
-    return call.ops().op(ConvertElementType, {call.cotangent()},
-                         with({{"new_dtype", call.operand_type(0).dtype}}));
+    return converted(call, call.cotangent(), call.result_type().dtype, call.operand_type(0).dtype);
   });
 }
 

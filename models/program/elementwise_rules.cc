@@ -129,10 +129,15 @@ TypeOutcome conj(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-// Rounding is not linear: the sum of the converted copies is not the converted sum.
+// Among floats and complex numbers it is linear but for rounding, as a product is. What truncates
+// or saturates is not.
 TypeOutcome convert(const TypeContext& context) {
-  return typed(context.attributes.dtype("new_dtype"), context.operands[0].shape,
-               joined_states(context.mesh, context.operands, Linearity::Nonlinear));
+  const ValueType& operand = context.operands[0];
+  const Dtype to = context.attributes.dtype("new_dtype");
+  const bool linear = is_inexact(operand.dtype) && is_inexact(to);
+  return typed(to, operand.shape,
+               joined_states(context.mesh, context.operands,
+                             linear ? Linearity::Linear : Linearity::Nonlinear));
 }
 
 /// No arithmetic, only reading and writing.

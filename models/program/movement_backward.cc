@@ -21,8 +21,8 @@ std::string slice_of(BackwardCall& call, const std::string& value, std::vector<i
 
 std::string padded(BackwardCall& call, const std::string& value,
                    std::vector<std::vector<int64_t>> config) {
-  const std::string zero = scalar(call, call.ops().type(value).dtype, 0);
-  return call.ops().op(Pad, {value, zero}, with({{"padding_config", std::move(config)}}));
+  return call.ops().op(Pad, {value, zero_beside(call, value)},
+                       with({{"padding_config", std::move(config)}}));
 }
 
 std::string reshaped(BackwardCall& call, const std::string& value, const Shape& shape) {

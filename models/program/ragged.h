@@ -75,8 +75,8 @@ class AssumedSizes {
   const RaggedExtent of_;
 };
 
-/// Such lists of what each rank receives: entry i of a rank is what the rank i / m sends it in slice
-/// i % m. So they are the sizes of the exchange that brings all slices back.
+/// Such lists of what each rank receives: entry i of a rank is what the rank i / m sends it in
+/// slice i % m. So they are the sizes of the exchange that brings all slices back.
 std::vector<std::vector<int64_t>> received_sizes(const std::vector<std::vector<int64_t>>& sizes,
                                                  RaggedExtent of);
 

@@ -61,14 +61,11 @@ std::string of_side(BackwardCall& call, size_t side) {
   const std::vector<Dims> product = {in_result, their_free, numbers(0, batch), their_batch};
   const Dtype dtype = call.operand_type(side).dtype;
   const Dtype wide = call.result_type().dtype;  // f32 for sums of bf16
-  const auto converted = [&](const std::string& value, Dtype to) {
-    return wide == dtype ? value
-                         : call.ops().op(ConvertElementType, {value}, with({{"new_dtype", to}}));
-  };
+  const std::string other = converted(call, call.operand(1 - side), dtype, wide);
   const std::string made = converted(
-      call.ops().op(DotGeneral, {call.cotangent(), converted(call.operand(1 - side), wide)},
-                    with({{"dimension_numbers", product}})),
-      dtype);
+      call,
+      call.ops().op(DotGeneral, {call.cotangent(), other}, with({{"dimension_numbers", product}})),
+      wide, dtype);
   // It has the batch, my free dimensions, and those that were contracted, in the order in which the
   // other side has them.
   Dims by_theirs(theirs.size());
@@ -99,8 +96,7 @@ Cotangents reduce_extremum(BackwardCall& call) {
   return one(call, [&] {
     const Dtype dtype = call.result_type().dtype;
     const std::string is_extremum = op(call, Eq, {call.operand(0), spread(call, call.result())});
-    const std::string ones =
-        call.ops().op(ConvertElementType, {is_extremum}, with({{"new_dtype", dtype}}));
+    const std::string ones = converted(call, is_extremum, Dtype::Pred, dtype);
     const std::string count =
         call.ops().op(ReduceSum, {ones}, with({{"axes", call.attributes().integers("axes")}}));
     return op(call, Mul, {spread(call, op(call, Div, {call.cotangent(), count})), ones});

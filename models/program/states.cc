@@ -30,18 +30,20 @@ std::string_view word(AxisState state) {
   fail_check("state is an enumerator", "a state is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// How a value of this state along an axis becomes one of another: "; pvary over x makes it
-/// varying". Empty if no one op leads there.
-std::string hint(const Mesh& mesh, size_t axis, AxisState from, std::span<const AxisState> to) {
-  const std::string& name = mesh.axes()[axis].name;
+/// How a value of this state over `axes` becomes one of another: "; pvary over x makes it varying".
+/// Empty if no one op leads there.
+std::string hint(std::string_view axes, AxisState from, std::span<const AxisState> to) {
   for (const AxisState state : to) {
     for (const StateCast& cast : kStateCasts)
       if (cast.from == from && cast.to == state)
-        return fmt::format("; {} over {} makes it {}", cast.name, name, word(state));
+        return fmt::format("; {} over {} makes it {}", cast.name, axes, word(state));
     if (from == AxisState::Unreduced && state == AxisState::Invarying)
-      return fmt::format("; psum over {} makes it {}", name, word(state));
+      return fmt::format("; psum over {} makes it {}", axes, word(state));
   }
   return "";
+}
+std::string hint(const Mesh& mesh, size_t axis, AxisState from, std::span<const AxisState> to) {
+  return hint(mesh.axes()[axis].name, from, to);
 }
 
 TypeError wrong_operand(std::string message) {
@@ -166,19 +168,47 @@ std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh
                      hint(mesh, axis, type.axes[axis], accepted));
 }
 
+namespace {
+
+/// "x", "(x, y)": those of `axes` over which `type` has this state.
+std::string axes_of_state(const Mesh& mesh, std::span<const size_t> axes, const ValueType& type,
+                          AxisState state) {
+  std::vector<std::string_view> names;
+  for (const size_t axis : axes)
+    if (type.axes[axis] == state)
+      names.push_back(mesh.axes()[axis].name);
+  return names.size() == 1 ? std::string(names.front())
+                           : fmt::format("({})", fmt::join(names, ", "));
+}
+
+/// How a value of two states over `axes` becomes one of a single state there.
+std::string hint_to_one_state(const Mesh& mesh, std::span<const size_t> axes, const ValueType& type,
+                              AxisState a, AxisState b) {
+  const auto to = [&](AxisState from, AxisState state) {
+    const std::string names = axes_of_state(mesh, axes, type, from);
+    if (from == AxisState::Invarying && state == AxisState::Unreduced)
+      return fmt::format("; pvary and vary_unreduced_cast over {} make it {}", names, word(state));
+    return hint(names, from, {{state}});
+  };
+  // A sum of an unreduced value is one op more, a cast is none: casts first.
+  if (a == AxisState::Unreduced)
+    std::swap(a, b);
+  std::string there = to(a, b);
+  return there.empty() ? to(b, a) : there;
+}
+
+}  // namespace
+
 std::optional<TypeError> one_state_error(const Mesh& mesh, std::span<const size_t> axes,
                                          const ValueType& type) {
   for (const size_t axis : axes) {
     const AxisState first = type.axes[axes[0]];
     const AxisState other = type.axes[axis];
-    if (other == first)
-      continue;
-    const std::string cast = hint(mesh, axis, other, {{first}});
-    return wrong_operand(fmt::format(
-        "expected an operand of one state over its axes, got {}, {} over {} and {} "
-        "over {}{}",
-        text(type, mesh), word(first), mesh.axes()[axes[0]].name, word(other),
-        mesh.axes()[axis].name, cast.empty() ? hint(mesh, axes[0], first, {{other}}) : cast));
+    if (other != first)
+      return wrong_operand(fmt::format(
+          "expected an operand of one state over its axes, got {}, {} over {} and {} over {}{}",
+          text(type, mesh), word(first), mesh.axes()[axes[0]].name, word(other),
+          mesh.axes()[axis].name, hint_to_one_state(mesh, axes, type, first, other)));
   }
   return std::nullopt;
 }

@@ -232,8 +232,7 @@ class ScenarioReader {
       return std::nullopt;
     std::vector<Transform> transforms = std::move(*read);
     if (then_ && transforms.empty())
-      diagnostics_.add(then_->key_origin(),
-                       "expected \"transform\" too, after which these ops run");
+      report_then_alone();
     const std::optional<Written> written =
         written_program(*mesh, *arrays, transforms, limits_, diagnostics_);
     if (!written)
@@ -297,6 +296,17 @@ class ScenarioReader {
   std::optional<std::vector<Transform>> read_transforms_key() {
     const std::optional<DocumentNode> node = fields_.optional("transform");
     return node ? read_transforms(*node, diagnostics_) : std::vector<Transform>();
+  }
+
+  /// The error in "then" without a transform.
+  void report_then_alone() {
+    if (const auto none = fields_.optional("transform"))
+      diagnostics_.add(
+          none->origin(),
+          "expected a transform or more, after which the ops of \"then\" run, got none");
+    else
+      diagnostics_.add(then_->key_origin(),
+                       "expected \"transform\" too, after which these ops run");
   }
 
   /// The program that runs, made of the one that is written.

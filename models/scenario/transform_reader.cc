@@ -104,8 +104,11 @@ Transform read_batch(DocumentNode node, Diagnostics& diagnostics) {
     request.size = read_integer(*size, "the size of the batch",
                                 {1, std::numeric_limits<int64_t>::max()}, diagnostics);
   if (const auto axis = fields.optional("axis_name"))
-    if (auto name = read_text(*axis, "an axis name", diagnostics))
+    if (auto name = read_text(*axis, "an axis name", diagnostics)) {
+      if (name->empty())
+        diagnostics.add(axis->origin(), "expected an axis name that is not empty");
       request.axis_name = {std::move(*name), axis->origin()};
+    }
   if (const auto axes = fields.optional("in_axes"))
     request.in_axes = read_batch_axes(*axes, diagnostics);
   if (const auto axes = fields.optional("out_axes"))

@@ -88,6 +88,38 @@ TEST_CASE("complex bounds: none of what is not finite, of which one part may be 
   CHECK(bounded.of("s") == std::vector<double>{infinity});
 }
 
+TEST_CASE("complex bounds: signs and conversions that round nothing keep infinite parts exact") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Bounded bounded = summed({{infinity, 0.1}, {1, -infinity}});
+  bounded.rig.op("neg", "n", {"a"});
+  bounded.rig.op("neg", "ns", {"s"});
+  CHECK(bounded.of("n") == std::vector<double>{0, 0});
+  // A sum that is not known does not become known.
+  CHECK(bounded.of("ns") == std::vector<double>{infinity, infinity});
+}
+
+TEST_CASE("complex bounds: a conversion to a real dtype is that of the real part") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  // 2^200 overflows f32, 1 + 2^-30 rounds. The imaginary parts do not matter.
+  const Complexes numbers = {
+      {0x1p200, infinity}, {0.5, infinity}, {1 + 0x1p-30, infinity}, {0.5, 0.1}};
+  Bounded bounded(std::vector<Tensor>(2, complex_numbers(Dtype::C128, numbers)));
+  bounded.rig.op("convert_element_type", "r", {"a"}, {{"new_dtype", Dtype::F32}});
+  const std::vector<double> bounds = bounded.of("r");
+  CHECK(std::isinf(bounds[0]));
+  CHECK(bounds[1] == 0);
+  check_close_to({bounds[2]}, {kU + 0x1p-150});
+  CHECK(bounds[3] == 0);
+}
+
+TEST_CASE("complex bounds: an infinite number converts exactly where its parts are not rounded") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Complexes numbers = {{infinity, 0.5}, {infinity, 0.1}};
+  Bounded bounded(std::vector<Tensor>(2, complex_numbers(Dtype::C128, numbers)));
+  bounded.rig.op("convert_element_type", "r", {"a"}, {{"new_dtype", Dtype::C64}});
+  CHECK(bounded.of("r") == std::vector<double>{0, infinity});
+}
+
 TEST_CASE("complex bounds: eq and ne are exact where numbers are further apart than their errors") {
   Bounded bounded = summed({{3, 4}, {3, 4}});
   bounded.rig.argument(

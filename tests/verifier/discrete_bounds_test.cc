@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/verifier/bounded.h"
-#include "verifier/oracle/bounds.h"
+#include "verifier/oracle/nearness.h"
 
 using namespace orrery;
 using namespace orrery::test;

@@ -25,7 +25,7 @@ struct BufferNeed {
   /// has sent and whose precv is not reached yet; empty if it ends for no k. A psend that finds no
   /// place waits for its precv, or for a place.
   std::optional<uint32_t> messages;
-  bool least = true;  // false: with other started sends kept, fewer may be enough
+  bool least = true;           // false: with other started sends kept, fewer may be enough
   std::vector<Buffered> kept;  // in the order in which nothing else could go on
 };
 

@@ -1,7 +1,7 @@
 #include "verifier/oracle/bound_tensor.h"
 
-#include "models/array/complex_functions.h"
 #include "models/array/elementwise.h"
+#include "models/array/functions.h"
 #include "models/array/kernels.h"
 
 namespace orrery {

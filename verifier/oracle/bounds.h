@@ -23,20 +23,18 @@
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
 //    operands may change them, as of a comparison of two floats that are nearer than their errors;
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
-// Bounds of complex elements are on the distance in the plane, |a - b|, and |x|, |r| are
-// magnitudes. The formulas are those of floats, but for
-//  - elementwise ops: complex_bounds.h; real, imag, conj: e; complex: e_x + e_y;
+// Of complex elements, a bound is on the distance in the plane, |a - b|, and |x| and |r| are
+// magnitudes. The formulas are those of floats, except for these:
+//  - elementwise ops: complex_bounds.h; real, imag, conj, neg: e; complex: e_x + e_y;
 //  - half_smallest, of two parts: twice that;
-//  - dot_general: (K + 3) v sum |x y| + 3 K half_smallest, since a product is off by sqrt(5) v |x
-//  y|;
-//  - what is not finite: always infinite, since one part may be and the other round.
+//  - convert to a real dtype: that of the real part;
+//  - dot_general: (K + 3) v sum |x y| + 3 K half_smallest; a product is off by sqrt(5) v |x y|;
+//  - a result that is not finite: infinite, since one part may be infinite and the other rounded;
+//    but e of ops that round nothing (neg, conj, exact conversions).
 // By Numerics::XlaCpu, and by XLA itself, an op first takes its operands: one that is flushed is
 // further from the exact one by what it was. Sums and means over a group: sum_error.h. A result
 // that may have been flushed to 0: + the smallest normal number. Every bound is enlarged by 2^-20
 // of itself, which covers the roundings of the bounds' own arithmetic in doubles.
-
-#include <optional>
-#include <vector>
 
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
@@ -50,19 +48,5 @@ namespace orrery {
 /// what XLA computes of the same arguments.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery);
-
-/// How near two tensors of one dtype and shape are, element by element. They agree on equal values.
-/// Of other floats and complex numbers, by_bound() (compare.h) says what the sum of their bounds
-/// decides; other integers and preds are wrong where both are exact, else undecided.
-struct Nearness {
-  std::optional<int64_t> wrong;      // the first that differs by more than its bound
-  std::optional<int64_t> undecided;  // the first of which its bound decides nothing
-  /// The largest difference of any element, and the bound there (at the first of several).
-  struct Difference {
-    double found = 0;
-    double allowed = 0;
-  } largest;
-};
-Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b);
 
 }  // namespace orrery

@@ -1,34 +1,41 @@
 #pragma once
 
-// As elementwise_bounds.h, of complex numbers. Sizes and errors are magnitudes, so a bound is on
-// the distance in the plane, not on each part.
+// How far one element of an elementwise op on complex numbers can be from the value that exact
+// arithmetic gives: elementwise_bounds.h for complex numbers. An error is a distance in the plane,
+// not one of each part.
 //
-// With e the operand's bound, x its computed value and r the magnitude of the result:
-//  - add, sub, neg, mul, div, exp: as of floats;
-//  - log: e / (|x| - e); sqrt: e / r; rsqrt: r q / (2 (1 - q)) with q = e / |x|; each infinite
-//  where
-//    a number within e of x is on the branch cut, 0 and the negative real axis;
-//  - logistic: exp(-x) is off by a factor of at most 1 + f with f = e / (1 - e), and so the result,
-//    with g = f (1 + r), by r g / (1 - g);
-//  - sin, cos: e exp(|im x| + e), since no cosine within e of x is larger than exp(|im x| + e).
+// Let x be the operand's computed value, e its bound, and r the magnitude of the computed result.
+// The operand's error is carried on as follows.
+//  - add, sub, neg, mul, div, exp: the formulas of floats, with magnitudes for absolute values.
+//  - log: e / (|x| - e).
+//  - sqrt: e / r.
+//  - rsqrt: r q / (2 (1 - q)) with q = e / |x|.
+//  - log, sqrt and rsqrt jump at their branch cut, the negative real axis with 0. If a number
+//  within
+//    e of x is on the cut, the exact operand may be on the other side, and the bound is infinite.
+//  - logistic, 1 / (1 + exp(-x)): the exact exp(-x) is the computed one times 1 + d with
+//    |d| <= f = e / (1 - e). That moves the result by r g / (1 - g) at most, with g = f (1 + r).
+//  - sin, cos: e exp(|im x| + e). Their slopes are cos and -sin, which within e of x are at most
+//    exp(|im x| + e) in magnitude.
 
 #include "models/array/complex_functions.h"
 #include "verifier/oracle/elementwise_bounds.h"
 
 namespace orrery {
 
-/// A computed value, and its distance from the exact one at most.
+/// A computed value, and how far it is from the exact one at most.
 struct ApproximateComplex {
   arith::Wide value;
   double error;
 };
 
+/// What the error of the operand adds to that of the result, of magnitude `result`.
 double complex_carried_error(Unary op, ApproximateComplex x, double result);
 
-/// The bound of the error of the result, of magnitude `result`, as a function of the computed
-/// operands. A product is off by sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on
-/// complex floating-point multiplication", Mathematics of Computation 76, 2007); of the others see
-/// models/array/complex_functions.h.
+/// What the op's own roundings add, from the magnitude of the result. Those of a product are at
+/// most sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on complex floating-point
+/// multiplication", Mathematics of Computation 76, 2007). Those of the other ops are stated in
+/// models/array/complex_functions.h, or for XLA in complex_bounds.cc.
 double complex_own_rounding(Unary op, double result, Dtype dtype, RoundedBy rounded_by);
 double complex_own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by);
 

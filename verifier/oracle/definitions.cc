@@ -8,6 +8,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/array/work.h"
+#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 #include "models/program/rules.h"
 

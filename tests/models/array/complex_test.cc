@@ -1,4 +1,4 @@
-// Complex elements: the functions of complex_functions.h against the long doubles of the C++
+// Complex elements: the functions of functions.h against the long doubles of the C++
 // library, which have 11 bits more than f64, and what JAX 0.10.2 gives on the CPU.
 
 #include <cmath>

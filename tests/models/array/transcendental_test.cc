@@ -1,8 +1,6 @@
 // The ops of transcendental.h against the long doubles of the C library, which have 11 bits more
 // than f64: errors are right to 2^-10 of a unit in the last place of f64.
 
-#include "models/array/transcendental.h"
-
 #include <cmath>
 #include <limits>
 #include <string>
@@ -12,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/array/elementwise.h"
+#include "models/array/functions.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/hash.h"

@@ -95,12 +95,33 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
   const Given both = {{"axis_name", Names{"x", "y"}}};
   const ValueType mixed = type(Dtype::F32, {4}, "VI");
   CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::Shapes) == "f32[4]");
-  CHECK(outcome(mesh(), OpKind::Psum, {mixed}, both, Checks::States) ==
-        "of: expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
-        "invarying over y; pvary over y makes it varying");
-  CHECK(outcome(mesh(), OpKind::PsumScatter, {mixed}, both, Checks::States) ==
-        "of: expected an operand of one state over its axes, got f32[4]{V:x}, varying over x and "
-        "invarying over y; pvary over y makes it varying");
+  const auto error = [&](OpKind kind, std::string_view letters) {
+    return outcome(mesh(), kind, {type(Dtype::F32, {4}, letters)}, both, Checks::States);
+  };
+  const std::string one = "of: expected an operand of one state over its axes, got f32[4]";
+  CHECK(error(OpKind::Psum, "VI") ==
+        one + "{V:x}, varying over x and invarying over y; pvary over y makes it varying");
+  CHECK(error(OpKind::PsumScatter, "IV") ==
+        one + "{V:y}, invarying over x and varying over y; pvary over x makes it varying");
+  // The addends of an unreduced value stay addends.
+  CHECK(error(OpKind::Psum, "UV") == one +
+                                         "{V:y, U:x}, unreduced over x and varying over y; "
+                                         "vary_unreduced_cast over y makes it unreduced");
+  CHECK(error(OpKind::Pmean, "VU") == one +
+                                          "{V:x, U:y}, varying over x and unreduced over y; "
+                                          "vary_unreduced_cast over x makes it unreduced");
+  CHECK(error(OpKind::PsumScatter, "UI") ==
+        one +
+            "{U:x}, unreduced over x and invarying over y; pvary and vary_unreduced_cast over y "
+            "make it unreduced");
+}
+
+TEST_CASE("sums over several axes: the cast is over all axes of the other state") {
+  const Mesh cube({{"x", 2}, {"y", 2}, {"z", 2}});
+  const Given all = {{"axis_name", Names{"x", "y", "z"}}};
+  CHECK(outcome(cube, OpKind::Psum, {type(Dtype::F32, {4}, "UVV")}, all) ==
+        "of: expected an operand of one state over its axes, got f32[4]{V:(y,z), U:x}, unreduced "
+        "over x and varying over y; vary_unreduced_cast over (y, z) makes it unreduced");
 }
 
 TEST_CASE("reductions of parts of an axis: the result still varies along it") {

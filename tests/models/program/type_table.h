@@ -38,6 +38,11 @@ inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
   return type;
 }
 
+/// A type on a mesh without axes, where states say nothing.
+inline ValueType plain(Dtype dtype, Shape shape) {
+  return type(dtype, std::move(shape), "");
+}
+
 /// The types of the results, "nothing", or "PARAMETER: what is wrong".
 inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
                            Given given, Checks checks = Checks::States) {
@@ -57,6 +62,16 @@ inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<Valu
   for (const ValueType& type : types)
     texts += (texts.empty() ? "" : ", ") + text(type, mesh);
   return types.empty() ? "nothing" : texts;
+}
+
+inline std::string outcome(OpKind kind, const std::vector<ValueType>& operands, Given given = {}) {
+  return outcome(Mesh(), kind, operands, given);
+}
+
+/// The refusal of what needs an order, for an operand without one.
+inline std::string unordered(std::string_view dtype) {
+  return "of: expected elements that have an order, got " + std::string(dtype) +
+         "; complex numbers have none";
 }
 
 }  // namespace orrery::test

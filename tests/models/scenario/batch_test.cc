@@ -396,6 +396,8 @@ TEST_CASE("batch: requests that are refused") {
   CHECK(refused(R"("axis_name": "x", "in_axes": {"a": 1})") ==
         "/transform/batch/axis_name: expected a name that is no axis of the mesh (x), which does "
         "not have that of the batch, got \"x\"");
+  CHECK(refused(R"("axis_name": "", "size": 3)") ==
+        "/transform/batch/axis_name: expected an axis name that is not empty");
   CHECK(
       refused(R"("axis_name": "i", "size": 1000000)") ==
       "/transform/batch/axis_name: expected at most 1048576 devices, got 2 times 1000000 (--limit "

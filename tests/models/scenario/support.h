@@ -37,4 +37,18 @@ struct Small {
   }
 };
 
+/// The small scenario with "programs".
+inline std::string with_programs(const std::string& programs,
+                                 const std::string& arrays = Small{}.arrays) {
+  std::string text = Small{.arrays = arrays}.text();
+  const size_t begin = text.find("\"program\"");
+  return text.replace(begin, text.find("\"name\"") - begin - 2, "\"programs\": " + programs);
+}
+
+/// A part of a scenario, and the whole message that it is refused with.
+struct Case {
+  std::string part;
+  std::string error;
+};
+
 }  // namespace orrery::test

@@ -66,6 +66,63 @@ TEST_CASE("vjp: the cotangent of an invarying value that varying ones are made o
         "ct_a = r.bwd.1\n");
 }
 
+TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends too") {
+  const auto of = [](const std::string& op, const std::string& type) {
+    return added(with(R"([{"id": "r", )" + op + "}]", R"("of": ["r"], "with_respect_to": ["q"])",
+                      R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]}, "ct_r": {)" + type +
+                          R"(, "unreduced": ["x"]})"));
+  };
+  CHECK(of(R"("op": "slice", "of": "q", "start_indices": [0], "limit_indices": [1])",
+           R"("shape": [1], "dtype": "f32")") ==
+        "r.bwd = full(): f32[]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[]{V:x}\n"
+        "r.bwd.2 = vary_unreduced_cast(r.bwd.1): f32[]{U:x}\n"
+        "r.bwd.3 = pad(ct_r, r.bwd.2): f32[2]{U:x}\n"
+        "ct_q = r.bwd.3\n");
+  CHECK(of(R"("op": "dynamic_slice", "of": ["q", "k"], "slice_sizes": [1])",
+           R"("shape": [1], "dtype": "f32", "unreduced": ["x"]}, "k": {"shape": [], )"
+           R"("dtype": "s32"}, "z": {"shape": [1], "dtype": "f32")") ==
+        "r.bwd = full(): f32[2]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[2]{V:x}\n"
+        "r.bwd.2 = vary_unreduced_cast(r.bwd.1): f32[2]{U:x}\n"
+        "r.bwd.3 = dynamic_update_slice(r.bwd.2, ct_r, k): f32[2]{U:x}\n"
+        "ct_q = r.bwd.3\n");
+  CHECK(of(R"("op": "convert_element_type", "of": "q", "new_dtype": "bf16")",
+           R"("shape": [2], "dtype": "bf16")") ==
+        "r.bwd = convert_element_type(ct_r): f32[2]{U:x}\n"
+        "ct_q = r.bwd\n");
+  // Its factor is as reduced as the result that it divides.
+  CHECK(of(R"("op": "sqrt", "of": "q")", R"("shape": [2], "dtype": "f32")") ==
+        "r.bwd = full(): f32[]\n"
+        "r.bwd.1 = preduced(r.bwd): f32[]{R:x}\n"
+        "r.bwd.2 = div(r.bwd.1, r): f32[2]{R:x}\n"
+        "r.bwd.3 = mul(ct_r, r.bwd.2): f32[2]{U:x}\n"
+        "ct_q = r.bwd.3\n");
+}
+
+TEST_CASE("vjp: a rank's part of a gathered dimension beyond s32 is found in s64") {
+  const auto of = [](int64_t extent) {
+    Small small;
+    small.mesh = R"({"x": 2})";
+    const std::string whole = std::to_string(2 * extent);
+    small.arrays = R"({"w": {"shape": [)" + whole + R"(], "dtype": "f8e5m2", "spec": ["x"]}, )" +
+                   R"("ct_r": {"shape": [)" + whole + R"(], "dtype": "f8e5m2"}})";
+    small.program = R"([{"id": "r", "op": "all_gather_invariant", "of": "w", "axis_name": "x", )"
+                    R"("axis": 0, "tiled": true}])";
+    small.more = R"("transform": {"vjp": {)" + kOfR + "}}";
+    const std::string lines = added(small.text());
+    return lines.substr(0, lines.find("r.bwd.3"));
+  };
+  CHECK(of((int64_t{1} << 30) - 1) ==
+        "r.bwd = axis_index(): s32[]{V:x}\n"
+        "r.bwd.1 = full(): s32[]\n"
+        "r.bwd.2 = mul(r.bwd, r.bwd.1): s32[]{V:x}\n");
+  CHECK(of(int64_t{1} << 30) ==
+        "r.bwd = axis_index(): s32[]{V:x}\n"
+        "r.bwd.1 = convert_element_type(r.bwd): s64[]{V:x}\n"
+        "r.bwd.2 = full(): s64[]\n");
+}
+
 TEST_CASE("vjp: cotangents of a value that is read twice are added, the last reader's first") {
   CHECK(added(with(R"([{"id": "s", "op": "neg", "of": "a"}, )"
                    R"({"id": "t", "op": "neg", "of": "s"}, )"
@@ -397,6 +454,8 @@ TEST_CASE("vjp: ops of then are refused with the messages of other ops, at their
   CHECK(first_error_of("{}") == "/then: expected a list of ops, got an object");
   CHECK(first_error_of(R"([{"id": "new", "op": "neg", "of": "w"}])", "") ==
         "/then: expected \"transform\" too, after which these ops run");
+  CHECK(first_error_of(R"([{"id": "new", "op": "neg", "of": "w"}])", R"("transform": [], )") ==
+        "/transform: expected a transform or more, after which the ops of \"then\" run, got none");
 }
 
 TEST_CASE("vjp: these ops of numbers have no backward rule") {

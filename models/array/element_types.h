@@ -1,0 +1,122 @@
+#pragma once
+
+// The type of an element of each dtype, and which kinds of numbers there are. Freestanding, as
+// arith.h, which says what their bits mean and how they combine.
+
+#include <stdint.h>
+
+namespace orrery::arith {
+
+struct Pred {
+  uint8_t value;  // 0 or 1
+};
+
+template <class Int>
+struct Integer {
+  Int value;
+};
+using S8 = Integer<int8_t>;
+using S16 = Integer<int16_t>;
+using S32 = Integer<int32_t>;
+using S64 = Integer<int64_t>;
+using U8 = Integer<uint8_t>;
+using U16 = Integer<uint16_t>;
+using U32 = Integer<uint32_t>;
+using U64 = Integer<uint64_t>;
+
+struct F16 {
+  uint16_t bits;  // sign, 5 bits of exponent, 10 of fraction
+};
+struct BF16 {
+  uint16_t bits;  // the upper half of an f32
+};
+struct F8E4M3FN {
+  uint8_t bits;  // sign, 4 bits of exponent, 3 of fraction; all ones are NaN, nothing is infinite
+};
+struct F8E5M2 {
+  uint8_t bits;  // the upper half of an f16
+};
+struct F32 {
+  float value;
+};
+struct F64 {
+  double value;
+};
+
+template <class Float>
+struct Complex {
+  using Part = Float;
+  Part re;
+  Part im;
+};
+using C64 = Complex<F32>;
+using C128 = Complex<F64>;
+
+template <class A, class B>
+inline constexpr bool kSame = false;
+template <class A>
+inline constexpr bool kSame<A, A> = true;
+
+template <class E>
+inline constexpr bool kIsInteger = false;
+template <class Int>
+inline constexpr bool kIsInteger<Integer<Int>> = true;
+
+/// The parameters of a float narrower than f32. Values are as in IEEE 754, but for the largest.
+template <class E>
+struct Layout {
+  static constexpr bool kIsNarrow = false;
+};
+template <>
+struct Layout<F16> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 10;
+  static constexpr int kBias = 15;
+  static constexpr uint16_t kLargest = 0x7bff;
+  static constexpr uint16_t kBeyond = 0x7c00;  // what is larger
+  static constexpr uint16_t kNan = 0x7e00;
+};
+template <>
+struct Layout<BF16> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 7;
+  static constexpr int kBias = 127;
+  static constexpr uint16_t kLargest = 0x7f7f;
+  static constexpr uint16_t kBeyond = 0x7f80;
+  static constexpr uint16_t kNan = 0x7fc0;
+};
+template <>
+struct Layout<F8E4M3FN> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 3;
+  static constexpr int kBias = 7;
+  static constexpr uint8_t kLargest = 0x7e;
+  static constexpr uint8_t kBeyond = 0x7f;
+  static constexpr uint8_t kNan = 0x7f;
+};
+template <>
+struct Layout<F8E5M2> {
+  static constexpr bool kIsNarrow = true;
+  static constexpr int kFraction = 2;
+  static constexpr int kBias = 15;
+  static constexpr uint8_t kLargest = 0x7b;
+  static constexpr uint8_t kBeyond = 0x7c;
+  static constexpr uint8_t kNan = 0x7e;
+};
+
+template <class E>
+inline constexpr bool kIsFloat = Layout<E>::kIsNarrow || kSame<E, F32> || kSame<E, F64>;
+
+template <class E>
+inline constexpr bool kIsComplex = false;
+template <class Float>
+inline constexpr bool kIsComplex<Complex<Float>> = true;
+
+/// The types that add, subtract and multiply: every dtype's but pred's.
+template <class E>
+inline constexpr bool kIsNumber = kIsInteger<E> || kIsFloat<E> || kIsComplex<E>;
+/// The types that have a maximum and a minimum, and of which one is less than another.
+template <class E>
+inline constexpr bool kIsOrdered = !kIsComplex<E>;
+
+}  // namespace orrery::arith

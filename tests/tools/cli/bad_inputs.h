@@ -1,0 +1,78 @@
+#pragma once
+
+// How a test says that an input is refused: the whole message on stderr, nothing on stdout, exit
+// code 2. Each input is tried in a folder that has small.json, small.xml and empty/, all right.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/scenario/support.h"
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+#include "tests/tools/import/xml.h"
+
+namespace orrery::test {
+
+/// A file and what is said of it.
+struct Wrong {
+  const char* kind;
+  std::string text;
+  std::string message;
+};
+
+struct WrongCommand {
+  const char* kind;
+  std::vector<std::string> arguments;
+  std::string message;
+};
+
+/// The folder of the right inputs, in which a command names files by their names alone.
+class Place {
+ public:
+  Place() {
+    folder_.file("small.json", Small{}.text());
+    folder_.file("small.xml", two_gather().text());
+    folder_.file("empty/readme.txt", "");
+    before_ = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+  }
+  ~Place() { std::filesystem::current_path(before_); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  void refuse(const char* kind, const std::vector<std::string>& arguments,
+              const std::string& message) const {
+    CAPTURE(kind);
+    const Ran wrong = ran(arguments);
+    CHECK(wrong.outcome == Outcome::WrongInput);
+    CHECK(wrong.out == "");
+    CHECK(wrong.err == message + "\n");
+  }
+  void file(const std::string& name, const std::string& text) const { folder_.file(name, text); }
+
+ private:
+  TemporaryFolder folder_;
+  std::filesystem::path before_;
+};
+
+/// Each text, as `file`, is refused by `command`.
+inline void refuse_all(std::span<const Wrong> all, const std::string& command,
+                       const std::string& file) {
+  const Place place;
+  for (const Wrong& wrong : all) {
+    place.file(file, wrong.text);
+    place.refuse(wrong.kind, {command, file}, wrong.message);
+  }
+}
+
+inline void refuse_all(std::span<const WrongCommand> all) {
+  const Place place;
+  for (const WrongCommand& wrong : all)
+    place.refuse(wrong.kind, wrong.arguments, wrong.message);
+}
+
+}  // namespace orrery::test

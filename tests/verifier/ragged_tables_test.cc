@@ -1,0 +1,174 @@
+// ragged_all_to_all: what is said where its tables do not agree, and how long the rows take that
+// they name.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/program/lists.h"
+#include "tests/verifier/ragged_example.h"
+
+namespace orrery::test {
+namespace {
+
+std::string disagreement(const Tables& tables) {
+  const Ran ran = run_parts(example(tables));
+  CHECK(ran.broken() == Names{"TABLES.AGREED"});
+  CHECK(!ran.report.completion);
+  CHECK(!ran.report.values);
+  return ran.check("TABLES.AGREED").message;
+}
+
+TEST_CASE("ragged: tables that do not agree are named by their first wrong entry") {
+  Tables more_sent;
+  more_sent.send_sizes = "[[1, 2], [2, 1]]";
+  CHECK(disagreement(more_sent) ==
+        "\"r\": slice 0 of device 1 for device 0 has 2 rows by send_sizes of device 1, and 1 by "
+        "recv_sizes of device 0.");
+  Tables negative;
+  negative.send_sizes = "[[1, -1], [1, 1]]";
+  CHECK(disagreement(negative) ==
+        "\"r\": send_sizes gives slice 0 of device 0 for device 1 -1 rows.");
+  Tables beyond_operand;
+  beyond_operand.input_offsets = "[[0, 2], [0, 1]]";
+  CHECK(disagreement(beyond_operand) ==
+        "\"r\": slice 0 of device 0 for device 1 is 2 rows from row 2 on of an operand of 3.");
+  Tables before_operand;
+  before_operand.input_offsets = "[[-1, 1], [0, 1]]";
+  CHECK(disagreement(before_operand) ==
+        "\"r\": slice 0 of device 0 for device 0 is row -1 of an operand of 3.");
+  Tables beyond_output;
+  beyond_output.output_offsets = "[[0, 3], [1, 2]]";
+  CHECK(disagreement(beyond_output) ==
+        "\"r\": slice 0 of device 0 for device 1 goes to 2 rows from row 3 on of a result of 4.");
+}
+
+TEST_CASE("ragged: slices that overlap in a result are named, with the rows and the receiver") {
+  Tables tables;
+  tables.output_offsets = "[[0, 0], [1, 1]]";
+  const Ran ran = run_parts(example(tables));
+  const Check& check = ran.check("TABLES.AGREED");
+  CHECK(check.message ==
+        "\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in row 1 of the result of "
+        "device 1.");
+  CHECK(check.witness ==
+        std::vector<std::pair<std::string, std::string>>{{"op", "r"},
+                                                         {"receiver", "1"},
+                                                         {"rows", "row 1"},
+                                                         {"first", "slice 0 of device 0"},
+                                                         {"second", "slice 0 of device 1"}});
+  // Side by side they do not.
+  tables.output_offsets = "[[0, 1], [1, 0]]";
+  tables.send_sizes = "[[1, 2], [1, 1]]";
+  CHECK(run_parts(example(tables)).broken() == Names{});
+}
+
+TEST_CASE("ragged: slices that read a row twice are named where disjoint_reads says they do not") {
+  Tables tables;
+  tables.input_offsets = "[[0, 0], [0, 1]]";
+  CHECK(run_parts(example(tables)).broken() == Names{});
+  const Ran ran = run_parts(example(tables, R"(, "disjoint_reads": true)"));
+  const Check& check = ran.check("TABLES.AGREED");
+  CHECK(check.message ==
+        "\"r\": slice 0 of device 0 for device 0 and slice 0 of device 0 for device 1 have row 0 "
+        "of its operand in common, and \"disjoint_reads\" says that none have.");
+  CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
+                             {"op", "r"},
+                             {"sender", "0"},
+                             {"rows", "row 0"},
+                             {"first", "slice 0 of device 0 for device 0"},
+                             {"second", "slice 0 of device 0 for device 1"}});
+  CHECK(run_parts(example({}, R"(, "disjoint_reads": true)")).broken() == Names{});
+}
+
+TEST_CASE("ragged: numbers beyond 63 bits are told as such") {
+  ScenarioParts parts = example();
+  const std::string s32 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0)";
+  const std::string u64 =
+      R"("output_offsets": {"local_shape": [2], "dtype": "u64", "per_device": [[0, 18446744073709551615)";
+  REQUIRE(parts.arrays.find(s32) != std::string::npos);
+  parts.arrays.replace(parts.arrays.find(s32), s32.size(), u64);
+  CHECK(run_parts(parts).check("TABLES.AGREED").message ==
+        "\"r\": slice 0 of device 0 for device 1 goes to 2 rows from row 2^63 - 1 or more on of a "
+        "result of 4.");
+}
+
+TEST_CASE("ragged: exchanges with equal tables share them") {
+  ScenarioParts parts = example();
+  const std::string op = parts.program.substr(1, parts.program.size() - 2);
+  std::string again = op;
+  again.replace(again.find("\"r\""), 3, "\"s\"");
+  std::string other = op;
+  other.replace(other.find("\"r\""), 3, "\"u\"");
+  other.replace(other.find("\"input_offsets\""), 15, "\"send_sizes\"");
+  parts.program = fmt::format("[{}, {}, {}]", op, again, other);
+  parts.arrays.replace(parts.arrays.find("\"operand\": {\"local_shape\": [3]"), 31,
+                       "\"operand\": {\"local_shape\": [4]");
+  for (const std::string row : {"[1, 2, 2]", "[3, 4, 0]"})
+    parts.arrays.replace(parts.arrays.find(row), row.size(),
+                         row.substr(0, row.size() - 1) + ", 0]");
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken() == Names{});
+  const std::vector<Site>& sites = ran.report.scenario->program.sites;
+  CHECK(sites.at(0).tables == sites.at(1).tables);
+  CHECK(sites.at(0).tables != sites.at(2).tables);
+}
+
+TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to end") {
+  Tables tables;
+  tables.send_sizes = "[[1, 2], [2, 1]]";
+  const auto said = [&](const std::string& property) {
+    ScenarioParts parts = example(tables);
+    parts.expect = fmt::format(R"([{{"holds": ["{}"]}}])", property);
+    return run_parts(parts).check("PROPERTY.HOLDS").message;
+  };
+  CHECK(said("proved") == "proved is undecided: the tables of a ragged exchange do not agree.");
+  CHECK(said("deadlock_free").starts_with("deadlock_free does not hold: \"r\": slice 0 of "));
+}
+
+TEST_CASE("ragged: where a slice without rows lies does not matter") {
+  Tables tables;
+  tables.send_sizes = "[[1, 0], [1, 1]]";
+  tables.recv_sizes = "[[1, 1], [0, 1]]";
+  tables.input_offsets = "[[0, 99], [0, 1]]";
+  tables.output_offsets = "[[0, -7], [1, 2]]";
+  ScenarioParts parts = example(tables);
+  parts.expect = R"([{"values": {"r": [[1, 3, 0, 0], [0, 0, 4, 0]]}}])";
+  CHECK(run_parts(parts).broken() == Names{});
+}
+
+TEST_CASE("ragged: only rows of slices are sent, and algbw is that of the rank that sends most") {
+  const Ran ran = run_parts(example());
+  // Device 0 sends 2 rows of 4 B to device 1, which sends one back. Device 0 has 3 rows of slices.
+  const OpReport& op = ran.report.ops.front();
+  CHECK(op.messages == 2);
+  CHECK(op.bytes == Bytes(12));
+  int64_t carried = 0;
+  for (const LinkReport& link : ran.report.links)
+    carried += link.bytes.count();
+  CHECK(carried == 12);
+  // 8 B at 1 GB/s after 1 us; of two ranks busbw is a half.
+  CHECK(ran.report.completion->makespan - Instant() == Duration(1'008'000));
+  CHECK(op.busbw_GBps.value() == doctest::Approx(op.algbw_GBps.value() / 2));
+}
+
+TEST_CASE("ragged: two programs meet by a site, operand by operand") {
+  ScenarioParts parts = example();
+  parts.threads = true;
+  const auto half = [](int device, const std::string& operand) {
+    return fmt::format(
+        R"({{"on": {{"x": {}}}, "do": [{{"id": "r{}", "op": "ragged_all_to_all", "axis_name": "x",
+             "site": "s", "of": ["{}", "output", "input_offsets", "send_sizes", "output_offsets",
+             "recv_sizes"]}}]}})",
+        device, device, operand);
+  };
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "operand") + "]";
+  CHECK(run_parts(parts).broken() == Names{});
+  parts.program = "[" + half(0, "operand") + ", " + half(1, "output") + "]";
+  CHECK(refusal(parts) == "expected an operand of s32[3] at site \"s\", as \"r0\" has, got s32[4]");
+}
+}  // namespace
+}  // namespace orrery::test
