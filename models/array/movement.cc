@@ -10,6 +10,7 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
 namespace orrery {

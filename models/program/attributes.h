@@ -40,7 +40,7 @@ enum class ParameterKind : uint8_t {
 struct Work {
   Flops flops;
   Bytes bytes;
-  friend bool operator==(const Work&, const Work&) = default;
+  friend auto operator<=>(const Work&, const Work&) = default;
 };
 
 using Attribute =

@@ -146,10 +146,10 @@ class LocalBounds {
       case OpKind::ScatterAdd: {
         const ScatterSums sums = scatter_sums(op_, values, errors);
         const double flushed = flushes_subnormals() ? most_flushed(result.dtype()) : 0;
+        const double roundoff = format_of(result.dtype()).unit_roundoff;
         return settled_sums(each(sums.carried,
                                  [&](double error, size_t i) {
-                                   const double rounding =
-                                       format.unit_roundoff * element(sums.terms, i);
+                                   const double rounding = roundoff * element(sums.terms, i);
                                    return error + element(sums.added, i) * (rounding + flushed);
                                  }),
                             result, sums.terms, sums.carried);
