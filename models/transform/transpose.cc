@@ -11,6 +11,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
+#include "models/program/casts.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 
@@ -150,11 +151,25 @@ class Transposed {
     return std::nullopt;
   }
 
+  /// Zeros, or zeros that are cast to another state.
   bool is_zero(ValueId value) const {
-    for (const Op& op : program_.ops)
-      if (op.kind == OpKind::Full && op.results.front() == value)
+    for (size_t i = program_.ops.size(); i-- > 0;) {
+      const Op& op = program_.ops[i];
+      if (op.results.empty() || op.results.front() != value)
+        continue;
+      if (op.kind == OpKind::Full)
         return op.attributes.number("fill_value") == 0;
+      if (!is_cast(op.kind))
+        return false;
+      value = op.operands.front();
+    }
     return false;
+  }
+
+  static bool is_cast(OpKind kind) {
+    return kind == OpKind::Pcast ||
+           std::any_of(kStateCasts.begin(), kStateCasts.end(),
+                       [&](const StateCast& cast) { return cast.kind == kind; });
   }
 
   std::set<OpId> all_ops() const {
