@@ -11,6 +11,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
+#include "models/program/casts.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 
@@ -24,7 +25,8 @@ class Transposed {
              Diagnostics& diagnostics)
       : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {
     for (const Op& op : program.ops)
-      if (op.kind == OpKind::Full && op.attributes.number("fill_value") == 0)
+      if ((op.kind == OpKind::Full && op.attributes.number("fill_value") == 0) ||
+          (is_cast(op.kind) && zeros_.contains(op.operands.front())))
         zeros_.insert(op.results.front());
   }
 
@@ -152,6 +154,12 @@ class Transposed {
     return std::nullopt;
   }
 
+  static bool is_cast(OpKind kind) {
+    return kind == OpKind::Pcast ||
+           std::any_of(kStateCasts.begin(), kStateCasts.end(),
+                       [&](const StateCast& cast) { return cast.kind == kind; });
+  }
+
   std::set<OpId> all_ops() const {
     std::set<OpId> ops;
     for (size_t i = 0; i < program_.ops.size(); ++i)
@@ -210,7 +218,7 @@ class Transposed {
   Diagnostics& diagnostics_;
   std::vector<ValueId> of_;
   std::vector<ValueId> arguments_;
-  std::set<ValueId> zeros_;   // constants
+  std::set<ValueId> zeros_;   // constants, also cast to another state
   std::vector<bool> linear_;  // per value, whether it depends on the arguments
 };
 

@@ -70,6 +70,12 @@ TEST_CASE("transpose: zeros may be added and padded with") {
                   R"({"id": "r", "op": "pad", "of": ["s", "z"], "padding_config": [[0, 0, 0]]}])",
                   kVarying))
             .ends_with("ct_w = r.bwd.2\n"));
+  CHECK(made(with(R"([{"id": "z", "op": "full", "shape": [2], "fill_value": 0, "dtype": "s32"}, )"
+                  R"({"id": "v", "op": "pvary", "of": "z", "axis_name": "x"}, )"
+                  R"({"id": "r", "op": "add", "of": ["w", "v"]}])",
+                  kVarying)) ==
+        "c ct_r \n"
+        "ct_w = ct_r\n");
 }
 
 /// After the file and the place.
