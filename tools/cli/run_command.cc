@@ -23,22 +23,25 @@
 namespace orrery {
 namespace {
 
-/// The values that the user asked for, in the order asked, under the names asked for; for "all",
-/// those that some device holds, under their own names.
+/// The values that the user asked for, in the order asked, under the names asked for. For "all",
+/// those that some device holds: under their own names, then also under the other names of some, as
+/// a gradient is "ct_w".
 std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
   const Program& program = report.scenario->program;
   std::vector<NamedValue> chosen;
   if (names.empty())
     return chosen;
   if (names.size() == 1 && names[0] == "all") {
-    for (uint32_t v = 0; report.values && v < program.values.size(); ++v) {
-      const ValueId id(v);
-      const bool held = std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
-        return report.values->at(id, device.device).has_value();
-      });
-      if (held)
-        chosen.push_back({program.value(id).name, id});
-    }
+    const auto add_held = [&](const std::string& name, ValueId id) {
+      if (report.values && std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
+            return report.values->at(id, device.device).has_value();
+          }))
+        chosen.push_back({name, id});
+    };
+    for (uint32_t v = 0; v < program.values.size(); ++v)
+      add_held(program.values[v].name, ValueId(v));
+    for (const auto& [name, value] : program.other_names)
+      add_held(name, value);
     return chosen;
   }
 
