@@ -29,6 +29,14 @@ std::vector<ValueId> named_results(const Program& program, const std::vector<Nam
 std::vector<ValueId> named_arguments(const Program& program, const std::vector<NamedAt>& names,
                                      Differentiated what, Diagnostics& diagnostics);
 
+/// "ct_ID": the cotangent of what ID names.
+std::string cotangent_name(const NamedAt& of);
+
+/// Adds an error for each whose cotangent has a name that the program has already, as after an
+/// earlier transform.
+void check_cotangents_unused(const Program& program, const std::vector<NamedAt>& names,
+                             Diagnostics& diagnostics);
+
 /// The values that depend on one of `values` through such values.
 std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
                              Differentiated what);

@@ -100,6 +100,8 @@ class Vjp {
     of_ = named_results(program_, request_.of, Differentiated::Inexact, diagnostics_);
     arguments_ =
         named_arguments(program_, request_.with_respect_to, Differentiated::Inexact, diagnostics_);
+    check_cotangents_unused(program_, request_.of, diagnostics_);
+    check_cotangents_unused(program_, request_.with_respect_to, diagnostics_);
     const std::vector<OpId> again = recomputed();
     if (!diagnostics_.empty())
       return unchanged();
@@ -146,15 +148,35 @@ class Vjp {
       unknown.insert(each.name);
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       const Op& op = program_.ops[i];
-      const bool named = unknown.erase(op.name) > 0;
-      if ((named || request_.recompute_all) && !op.results.empty() && op.issue == Issue::Sync)
+      if (op.results.empty() || op.issue == Issue::Start)
+        continue;
+      if (unknown.erase(op.name) > 0 || request_.recompute_all)
         ops.emplace_back(i);
     }
     for (const NamedAt& each : request_.recompute)
       if (unknown.contains(each.name))
-        diagnostics_.add(each.origin,
-                         fmt::format("expected the id of an op, got \"{}\"", each.name));
+        diagnostics_.add(each.origin, fmt::format("expected the id of an op, got \"{}\"{}",
+                                                  each.name, not_recomputed(each.name)));
     return ops;
+  }
+
+  /// Why the name is none of an op that can be computed again.
+  std::string not_recomputed(const std::string& name) const {
+    std::vector<std::string_view> ids;
+    for (const Op& op : program_.ops) {
+      ids.push_back(op.name);
+      if (op.name == name)
+        return op.results.empty() ? ", which has no result"
+                                  : ", a start; name its done, whose value is needed";
+      for (size_t r = 1; r < op.results.size(); ++r)
+        if (program_.value(op.results[r]).name == name)
+          return fmt::format(
+              ", a result of \"{0}\"; name \"{0}\", which makes all its results again", op.name);
+    }
+    for (const Argument& argument : program_.arguments)
+      if (program_.value(argument.value).name == name)
+        return ", an array";
+    return did_you_mean(name, ids);
   }
 
   /// The arguments, those of cotangents too, and the ops of the forward pass.

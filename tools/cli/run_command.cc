@@ -100,6 +100,7 @@ class Runner {
                       << std::flush;
       run_file(files[f]);
     }
+    check_algorithms();
     if (several_ && terminal_.progress)
       terminal_.err << "\r\033[K" << std::flush;
     deliver();
@@ -146,7 +147,12 @@ class Runner {
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
         scenario.catalog_cluster = false;
       }
-      set_algorithms(scenario.program, command_.algorithms);
+      const auto unused = set_algorithms(scenario.program, command_.algorithms);
+      if (!several_)
+        refuse_unused(unused);
+      if (!unused_)
+        unused_ = unused;
+      std::erase_if(*unused_, [&](const auto& each) { return !unused.contains(each.first); });
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);
@@ -174,6 +180,18 @@ class Runner {
       summary_.push_back({file, Verdict::Fails, "", "", "the input is wrong"});
       worst(Outcome::WrongInput);
       verdict_ = Verdict::Fails;
+    }
+  }
+
+  /// Of several scenarios an algorithm is for those that have its op. One must have it.
+  void check_algorithms() {
+    if (!several_ || !unused_)
+      return;
+    try {
+      refuse_unused(*unused_);
+    } catch (const InputError& error) {
+      terminal_.err << error.what() << "\n";
+      worst(Outcome::WrongInput);
     }
   }
 
@@ -211,6 +229,8 @@ class Runner {
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;
+  /// Of --algorithm: what set no op in any scenario so far.
+  std::optional<std::map<std::string, std::string>> unused_;
 };
 
 }  // namespace
