@@ -3,9 +3,9 @@
 // How an op is done for all elements of a batch at once: a part of an op's rules (rules.h), and
 // what the rule is given.
 //
-// A batched value has a dimension more than the value that it was made of: entry b along it is what
-// element b of the batch has. A batch may take the place of a mesh axis: an element of the batch is
-// then what a place on this axis was, and a collective over it becomes local.
+// A batched value has one dimension more than the value that it was made of. Entry b along it is
+// what element b of the batch has. A batch may take the place of a mesh axis. Then element b has
+// what the devices at place b of that axis had, and a collective over the axis becomes local.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace orrery {
 /// A value of the batched program.
 struct Batched {
   std::string value;
-  std::optional<size_t> dimension;  // that of the batch; empty: each element has the whole value
+  std::optional<size_t> dimension;  // of the batch; empty: all its elements share the value
 };
 
 /// An op of a program that is batched.

@@ -40,20 +40,20 @@ std::string op(BatchCall& call, OpKind kind, std::vector<std::string> operands,
 /// One result, with the batch along `dimension`, or without it.
 BatchOutcome result(std::string value, std::optional<size_t> dimension);
 
-/// The op itself, of the operands as they are, with the batch along this dimension of its result.
+/// The op itself, on the operands as they are. Its result has the batch along this dimension.
 BatchOutcome same_op(BatchCall& call, Attributes attributes, std::optional<size_t> dimension);
 
 /// The operand as it is.
 Part operand(BatchCall& call, size_t operand);
 /// The operand with the batch along `dimension`: moved there, or repeated if it is not batched.
 Part batched_at(BatchCall& call, size_t operand, size_t dimension);
-/// The same of any value, of which an element has `shape`.
+/// The same for any value whose elements have `shape`.
 Part batched_at(BatchCall& call, const Batched& value, const Shape& shape, size_t dimension);
 
 /// Under another shape. Nothing is added where it has that.
 Part reshaped(BatchCall& call, Part part, Shape shape);
-/// Dimension d of the result is dimension permutation[d]. Where only dimensions of one entry change
-/// places it is a reshape.
+/// Dimension d of the result is dimension permutation[d]. Where only dimensions of extent 1 change
+/// places this is a reshape.
 Part transposed(BatchCall& call, Part part, const Integers& permutation);
 Part moved(BatchCall& call, Part part, size_t from, size_t to);
 /// `count` copies along a new dimension.
@@ -65,24 +65,25 @@ Part joined(BatchCall& call, const std::vector<Part>& parts, size_t dimension);
 /// Folds `dimension`; `kind` is a reduction.
 Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension);
 
-/// A constant that goes with values of the states of `type`: it is cast to reduced along the axes
-/// along which these are reduced or unreduced.
+/// A constant for an op whose other operand has the states of `type`. Where that is reduced or
+/// unreduced along an axis, the constant must be reduced there, and is cast.
 Part constant(BatchCall& call, Shape shape, Dtype dtype, double value, const ValueType& type);
-/// Zeros as addends and copies of a value of this type.
+/// Zeros of the states of `type`: addends where it is unreduced, reduced copies where it is
+/// reduced.
 Part zeros(BatchCall& call, Shape shape, const ValueType& type);
 
-/// The op of each element by itself, side by side along a new first dimension: for an op that takes
-/// no batch of some of its operands.
+/// An op for each element by itself, with the results side by side along a new first dimension. For
+/// an op that cannot take a batch of one of its operands.
 BatchOutcome one_by_one(BatchCall& call);
 
 // The axes of an op.
 
-/// Those of axis_name, in order, without the one whose place the batch takes.
+/// The axes of axis_name without the batched one, whose place the batch takes.
 struct OpAxes {
-  std::vector<std::string> names;
-  bool batched = false;  // whether that one was among them
-  int64_t before = 1;    // the size of those before it
-  int64_t after = 1;     // of those after it; of all, if it was not among them
+  std::vector<std::string> names;  // in order
+  bool batched = false;            // whether the batched one was among them
+  int64_t before = 1;              // product of the sizes of those before it
+  int64_t after = 1;               // of those after it; of all, if it was not among them
   int64_t others() const { return before * after; }
 };
 OpAxes axes_of(const BatchCall& call);

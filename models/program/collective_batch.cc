@@ -1,5 +1,9 @@
-// Batch rules of collectives that reduce or gather. Over the axis whose place the batch takes they
-// fold or arrange the batch, and exchange over the other axes what is left.
+// Batch rules of collectives that reduce or gather.
+//
+// Where the batch takes the place of an axis of the collective, its entries are what the ranks
+// along that axis had. So they are folded or put side by side locally, and what is left goes
+// through the same collective over the other axes. Ranks are counted over the axes before the
+// batched one, then along it, then over the axes after it.
 
 #include <algorithm>
 
@@ -26,7 +30,7 @@ Batched counted(BatchCall& call) {
   return {converted(call, operand.value, dtype, summed_dtype(dtype)), operand.dimension};
 }
 
-/// `count` copies of a value, added up. Exact where the dtype has the number: a product.
+/// The sum of `count` copies of a value. Where the dtype has the number itself it is a product.
 Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   const auto factor = static_cast<double>(count);
   ValueType type = call.operand_type(0);
@@ -37,7 +41,7 @@ Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   return folded(call, ReduceSum, repeated(call, part, 0, count), 0);
 }
 
-/// The sum over the batch.
+/// The sum of the operand over the batch.
 Part local_sum(BatchCall& call) {
   const Batched operand = counted(call);
   const Shape& shape = call.operand_type(0).shape;
@@ -89,7 +93,8 @@ BatchOutcome extremum(BatchCall& call) {
   return result(over_others(call, call.kind(), part.value, axes), std::nullopt);
 }
 
-// The lowest place of those that have the extremum; where any has a NaN, none has it.
+// The lowest entry of the batch that has the extremum. A NaN is not equal to itself, so where any
+// entry is NaN none has it, and the answer is 2147483647, as that of pargmax.
 BatchOutcome extremal_rank(BatchCall& call) {
   const std::optional<size_t> batch = call.operand(0).dimension;
   if (!axes_of(call).batched)
@@ -140,7 +145,9 @@ BatchOutcome all_gather(BatchCall& call) {
     attributes.set("axis", shifted(static_cast<int64_t>(axis), *batch));
     return same_op(call, std::move(attributes), tiled || *batch <= axis ? *batch : *batch + 1);
   }
-  // The batch, or all ranks with it, stacked along `axis`.
+  // Without other axes the batch itself is stacked along `axis`. Else the other ranks are gathered
+  // first: [before, after, here, ...]. Then `here` goes between the two, and all three become one
+  // dimension of all ranks, in their order.
   Part part = batched_at(call, 0, axes.names.empty() ? axis : 0);
   if (!axes.names.empty()) {
     Attributes attributes = over(call, axes);
@@ -172,8 +179,9 @@ BatchOutcome psum_scatter(BatchCall& call) {
     attributes.set("scatter_dimension", shifted(static_cast<int64_t>(along), *batch));
     return same_op(call, std::move(attributes), tiled || *batch <= along ? *batch : *batch - 1);
   }
-  // The dimension as a part for each rank: those of the batch stay here, those of the other axes
-  // are scattered.
+  // The scattered dimension is split into a part for each rank: [before, here, after, ...]. `here`
+  // goes first, since each entry of the batch keeps its part. The other two become one dimension,
+  // which is scattered over the other axes.
   Part part = local_sum(call);
   const Shape& scattered = call.result_type().shape;
   Shape parts = part.shape.with(along, axes.after);

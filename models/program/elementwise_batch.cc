@@ -1,5 +1,5 @@
-// The batch rule of ops that work element by element. All arrays get the batch along one dimension;
-// a scalar that stands for an array of any shape still does if it is not batched.
+// The batch rule of ops that work element by element. All arrays get the batch along one dimension.
+// A scalar operand goes with an array of any shape, so it stays as it is unless it is batched.
 
 #include "models/program/batch_ops.h"
 #include "models/program/batch_rules.h"

@@ -1,5 +1,10 @@
-// Batch rules of collectives that move parts between ranks. Over the axis whose place the batch
-// takes they move entries of the batch, and exchange over the other axes whole entries.
+// Batch rules of collectives that move parts between ranks.
+//
+// A collective may be over several axes, one of which is the batched one: the batch takes its
+// place. A rank of the collective is then a place (before, here, after): along the axes before the
+// batched one, along it, and along those after it. `here` is an entry of the batch, so what moves
+// between entries is a local rearrangement. What moves between the others is a collective over the
+// other axes, on all entries at once.
 
 #include <algorithm>
 #include <map>
@@ -21,14 +26,16 @@ struct Exchanged {
   bool tiled = false;
 };
 
-/// Receiver r gets part r of each sender's operand. Both are counted over the axes before that of
-/// the batch, over this, and over those after it.
+/// An all_to_all over axes of which one is batched: receiver r gets part r of each sender's
+/// operand. Both are counted as (before, here, after). In the comments, s is a sender's place and r
+/// a receiver's. Dimensions are in [], where "..." are the other dimensions of an element.
 BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& axes) {
   const Shape& shape = call.operand_type(0).shape;
   const int64_t ranks = call.size() * axes.others();
   Part part = batched_at(call, 0, 0);
 
-  // [senders here, ..., before, receivers here, after, (rest,) ...]
+  // Split into a part for each receiver: [s here, ..., r before, r here, r after, ...]. If tiled,
+  // a part's own extent follows.
   Integers dims = {call.size()};
   for (size_t d = 0; d < shape.rank(); ++d) {
     if (d != by.split) {
@@ -40,13 +47,15 @@ BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& 
       dims.push_back(shape[d] / ranks);
   }
   part = reshaped(call, std::move(part), Shape(std::move(dims)));
-  // [before, after, receivers here, senders here, others...]
+  // To the front: [r before, r after, r here, s here, ...].
   const auto first = static_cast<int64_t>(by.split) + 1;
   Integers permutation = {first, first + 2, first + 1, 0};
   for (int64_t d = 1; d < static_cast<int64_t>(part.shape.rank()); ++d)
     if (d < first || d > first + 2)
       permutation.push_back(d);
   part = transposed(call, std::move(part), permutation);
+  // Over the other axes, each rank sends what is for r to r: [s before, s after, r here, s here,
+  // ...].
   if (!axes.names.empty()) {
     const Shape apart = part.shape;
     part = reshaped(call, std::move(part), apart.without(0).with(0, axes.others()));
@@ -55,7 +64,7 @@ BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& 
     part.value = op(call, Pswapaxes, {part.value}, std::move(attributes));
     part = reshaped(call, std::move(part), apart);
   }
-  // [receivers here, ..., before, senders here, after, ...]
+  // Stacked in the order of the senders: [r here, ..., s before, s here, s after, ...].
   permutation = {2};
   const auto at = static_cast<int64_t>(by.concat) + 4;
   for (int64_t d = 4; d <= static_cast<int64_t>(part.shape.rank()); ++d) {
@@ -84,7 +93,8 @@ BatchOutcome all_to_all(BatchCall& call) {
   size_t batch = *call.operand(0).dimension;
   Attributes attributes = call.attributes();
   attributes.set("split_axis", shifted(split, batch));
-  // Untiled, the split dimension goes, then the concatenated one comes.
+  // An untiled op removes the split dimension and then inserts the stacked one. Each moves the
+  // batch's dimension if it is before it.
   if (!tiled && shifted(split, batch) < static_cast<int64_t>(batch))
     --batch;
   attributes.set("concat_axis", shifted(concat, batch));
@@ -112,13 +122,14 @@ namespace {
 using Pairs = std::vector<Integers>;         // [source, destination]
 using Sources = std::map<int64_t, int64_t>;  // by destination
 
-/// A permutation of all ranks as one of the entries of the batch and one of the ranks over the
-/// other axes, which each entry goes through alike.
+/// A permutation of ranks (before, here, after) as two: `here` permutes the entries of the batch in
+/// the same way on each rank, and `others` permutes the ranks in the same way for each entry.
 struct Factors {
   Sources here;
   Sources others;
 };
 
+/// Empty where the permutation is not made of two such.
 std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const Pairs& pairs) {
   const int64_t size = call.size();
   const auto here = [&](int64_t rank) { return rank / axes.after % size; };
@@ -138,8 +149,8 @@ std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const 
   return factors;
 }
 
-/// Entry b is that of sources[b]; zeros where there is none. Entries that stay neighbours are moved
-/// together.
+/// Entry b of the result is entry sources[b] of `part`, or zeros where there is no such source.
+/// Entries that stay neighbours are moved together.
 Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
   std::vector<Part> runs;
   for (int64_t b = 0; b < call.size();) {
@@ -179,7 +190,7 @@ BatchOutcome permuted(BatchCall& call, const Pairs& pairs) {
   const std::optional<Factors> by = factors(call, axes, pairs);
   if (!by)
     return kNoFactors;
-  // Of an operand that is not batched the entries are alike.
+  // If the operand is not batched its entries are alike, and permuting them all changes nothing.
   const bool all_alike =
       !call.operand(0).dimension && by->here.size() == static_cast<size_t>(call.size());
   Part part = all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);

@@ -1,5 +1,5 @@
-// Batch rules of ops that are told by integers where elements lie. Where these differ within the
-// batch of an array, each element of the batch has an op of its own.
+// Batch rules of ops whose operands say by integers where elements lie. If these integers differ
+// within the batch of an array, each element of the batch has an op of its own.
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace orrery::batching {
 
 namespace {
 
-/// An op of `arrays` arrays, then start indices. The batch of arrays lies along `batch`, where they
-/// begin at 0.
+/// An op whose operands are `arrays` arrays and then start indices, one per dimension. The arrays
+/// get the batch along `batch`, and a start index of 0 for it.
 std::vector<std::string> with_start(BatchCall& call, size_t arrays, size_t batch) {
   std::vector<std::string> operands;
   for (size_t k = 0; k < arrays; ++k)

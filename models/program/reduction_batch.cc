@@ -1,5 +1,5 @@
-// Batch rules of ops that fold dimensions. The elements that are folded into one, and their order,
-// are those of an element of the batch.
+// Batch rules of ops that fold dimensions. For each element of the batch, the same elements are
+// folded in the same order as without the batch.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace orrery::batching {
 
 BatchOutcome reduction(BatchCall& call) {
   const size_t batch = *call.operand(0).dimension;
-  size_t before = 0;  // axes that go, of those before the batch
+  size_t before = 0;  // how many folded axes come before the batch
   Integers axes;
   for (const int64_t axis : call.attributes().integers("axes")) {
     axes.push_back(shifted(axis, batch));

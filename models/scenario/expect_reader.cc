@@ -208,6 +208,7 @@ class ExpectReader {
     if (fields.optional("encoding"))
       encoding = read_encoding(fields, diagnostics_).value_or(encoding);
     (void)fields.optional("global");  // made of the parts
+    (void)fields.optional("id");      // another name of the value
     const std::optional<DocumentNode> lists = fields.required("per_device");
     fields.finish();
     if (!lists || diagnostics_.size() != before)

@@ -36,8 +36,8 @@ std::string form_text(ValueType type, const Mesh& mesh) {
   return text(type, mesh);
 }
 
-/// "expected "h" to vary over x, as before the loop, got "s", which does not", where one axis alone
-/// has another state, and that is varying or not; else both types.
+/// "expected "h" to vary over x, as before the loop, got "s", which does not", and the cast that
+/// repairs it, where only varying and invarying differ; else both types.
 std::string changed_states(const ValueType& first, const ValueType& next, const Mesh& mesh,
                            const std::string& carry, const std::string& yielded) {
   std::vector<std::string> gained;
@@ -56,12 +56,12 @@ std::string changed_states(const ValueType& first, const ValueType& next, const 
                        text(next, mesh), yielded);
   return lost.empty() ? fmt::format(
                             "expected {} not to vary over {}, as before the loop, got {}, "
-                            "which does",
-                            carry, fmt::join(gained, " and "), yielded)
+                            "which does; pvary its initial value over {}",
+                            carry, fmt::join(gained, " and "), yielded, fmt::join(gained, " and "))
                       : fmt::format(
                             "expected {} to vary over {}, as before the loop, got {}, which "
-                            "does not",
-                            carry, fmt::join(lost, " and "), yielded);
+                            "does not; pvary what it yields over {}",
+                            carry, fmt::join(lost, " and "), yielded, fmt::join(lost, " and "));
 }
 
 /// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".

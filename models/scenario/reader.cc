@@ -17,6 +17,7 @@
 #include "models/scenario/expect_reader.h"
 #include "models/scenario/fault_reader.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/memory_reader.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/text_file.h"
 #include "models/scenario/transform_reader.h"
@@ -28,7 +29,6 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kVersion = "1";
-constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
 class ScenarioReader {
  public:
@@ -67,7 +67,9 @@ class ScenarioReader {
       mesh = read_mesh(*node,
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
                        limits_, diagnostics_);
-    const MemoryPolicy memory = read_memory(cluster ? &cluster->cluster : nullptr);
+    MemoryPolicy memory;
+    if (const auto node = fields_.optional("memory"))
+      memory = read_memory(*node, cluster ? &cluster->cluster : nullptr, diagnostics_);
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
       arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
@@ -112,67 +114,6 @@ class ScenarioReader {
   }
 
  private:
-  /// `cluster`: null if it was not read.
-  MemoryPolicy read_memory(const Cluster* cluster) {
-    MemoryPolicy policy;
-    const std::optional<DocumentNode> node = fields_.optional("memory");
-    if (!node ||
-        !is_object(*node, "an object with \"reuse\", \"alignment\", \"reserved\", \"transport\"",
-                   diagnostics_))
-      return policy;
-    Fields fields(*node, diagnostics_);
-    if (const auto reuse = fields.optional("reuse"))
-      if (read_word(*reuse, {"none", "xla"}, diagnostics_) == "xla")
-        policy.reuse = MemoryPolicy::Reuse::Xla;
-    if (const auto alignment = fields.optional_quantity("alignment", Dimension::Size,
-                                                        {.least = 1, .most = kLargestAlignment}))
-      policy.alignment = Bytes(*alignment);
-    if (const auto reserved =
-            fields.optional_quantity("reserved", Dimension::Size, {.most = kMostReserved.count()}))
-      policy.reserved = Bytes(*reserved);
-    if (const auto transport = fields.optional("transport"))
-      read_transport_of(*transport, cluster, policy);
-    fields.finish();
-    return policy;
-  }
-
-  static bool has_slots(const Cluster& cluster) {
-    return cluster.transport &&
-           std::all_of(cluster.transport->protocols.begin(), cluster.transport->protocols.end(),
-                       [](const ProtocolFigures& protocol) { return protocol.slot.has_value(); });
-  }
-
-  /// true: that of the cluster. Else a protocol and its slot, without further figures.
-  void read_transport_of(DocumentNode node, const Cluster* cluster, MemoryPolicy& policy) {
-    if (node.kind() == DocumentNode::Kind::Boolean) {
-      policy.counts_transport = node.boolean();
-      if (policy.counts_transport && cluster != nullptr && !has_slots(*cluster))
-        expected(node,
-                 "a cluster with a \"transport\" whose protocols have slots, or \"protocol\" and "
-                 "\"slot\" here",
-                 diagnostics_);
-      return;
-    }
-    if (!is_object(node, "true, or an object with \"protocol\", \"slot\"", diagnostics_))
-      return;
-    policy.counts_transport = true;
-    Fields fields(node, diagnostics_);
-    ProtocolFigures transport;
-    if (const auto protocol = fields.required("protocol")) {
-      if (const auto word = read_word(*protocol, protocol_keys(), diagnostics_)) {
-        transport.name = *word;
-        transport.share = data_share(*protocol_of_key(*word));
-      }
-    }
-    if (const auto slot =
-            fields.required_quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()})) {
-      transport.slot = Bytes(*slot);
-      transport.slot_origin = fields.find_quantity("slot", Dimension::Size)->origin();
-    }
-    fields.finish();
-    policy.transport = transport;
-  }
-
   /// Of the outputs that have one.
   std::vector<Boundary> checked_boundaries(const Program& program, Checks checks) {
     std::vector<Boundary> boundaries;

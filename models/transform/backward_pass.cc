@@ -306,14 +306,6 @@ ValueType cotangent_type(ValueType type) {
   return type;
 }
 
-namespace {
-
-std::string cotangent_name(const NamedAt& of) {
-  return "ct_" + of.name;
-}
-
-}  // namespace
-
 void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
                     const std::vector<ValueId>& values, ProgramBuilder& builder) {
   for (size_t i = 0; i < values.size(); ++i) {

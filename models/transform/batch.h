@@ -27,17 +27,18 @@ struct BatchRequest {
   std::optional<int64_t> size = {};     // required without axis_name
   std::vector<BatchAxis> in_axes = {};  // of arguments; others are not batched
   std::vector<BatchAxis> out_axes = {};
-  /// Values that have the batch along dimension 0, if they are batched and out_axes has them not.
-  /// Names of others are passed over.
+  /// Results that have the batch along dimension 0 if they are batched and not in out_axes. A name
+  /// that is no result's is passed over.
   std::vector<std::string> outputs = {};
   int64_t most_ops = int64_t{1} << 18;  // that the program may get
 };
 
-/// The program in which an op does what the given one does for each element of the batch. An op
-/// that has no batched operand, and is not over the mesh axis, is not changed. Other ops keep their
-/// names; those that arrange the batch for op ID are named ID.batch, ID.batch.1, ... Adds an error
-/// for an op that cannot be batched, and for a request that does not fit the program, which is then
-/// not transformed.
+/// The program whose ops do for all elements of the batch what the given ones do for one. An op
+/// without a batched operand that is not over the mesh axis stays as it is. The others keep their
+/// names; the ops that arrange the batch for op ID are named ID.batch, ID.batch.1, ...
+///
+/// Adds an error for an op that cannot be batched, and for a request that does not fit the program.
+/// Then the program is returned as it was.
 Program batch(const Program& program, Checks checks, const BatchRequest& request,
               Diagnostics& diagnostics);
 

@@ -17,7 +17,7 @@ namespace orrery {
 /// Where a value is to have the batch.
 struct BatchPlace {
   size_t dimension = 0;
-  /// A value that is not batched is repeated.
+  /// Any: a value that is not batched is repeated. Batched: it stays as it is.
   enum class Of : uint8_t { Any, Batched } of = Of::Any;
 };
 
@@ -29,12 +29,13 @@ class BatchWalk {
   /// The dimension of the batch in a value; empty: it is not batched.
   std::optional<size_t>& dimension(ValueId value) { return dimensions_[value.index()]; }
 
-  /// Adds what does the op for the batch. `places` are those of its results; empty where that is
-  /// free. The error of an op that cannot be batched.
+  /// Adds the ops that do `op` for the batch. `places` says where each result is to have it; empty
+  /// where that is free. Returns why the op cannot be batched, or nothing.
   std::optional<std::string> add(const Op& op,
                                  const std::vector<std::optional<BatchPlace>>& places);
 
-  /// The value with the batch at `place`; under its own name if it has it there. `maker` made it.
+  /// The value with the batch at `place`: under its own name if it is there already. `maker` is the
+  /// op that made the value.
   std::string placed(const Op& maker, ValueId value, const BatchPlace& place);
 
  private:
@@ -46,11 +47,11 @@ class BatchWalk {
                                     const std::vector<std::optional<BatchPlace>>& places);
   void add_done(const Op& op, const std::vector<std::optional<BatchPlace>>& places);
 
-  /// A started collective whose result is arranged after its done.
+  /// The ops that arrange the result of a started collective. They come after its done.
   struct Awaited {
     std::vector<OpRequest> after;
-    std::string made;    // the result of the done in these
-    std::string result;  // of these
+    std::string made;    // what they call the done's result
+    std::string result;  // what they make of it
   };
 
   const BatchOf batch_;

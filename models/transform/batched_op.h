@@ -35,13 +35,13 @@ struct BatchOf {
   int64_t most_ops = 0;  // that may do one op
 };
 
-/// An op needs more of them.
+/// Thrown where one op needs more than BatchOf::most_ops.
 struct TooManyOps {};
 
 class BatchedOp final : public BatchCall {
  public:
-  /// `operands`: those of the op, in the batched program. The results take the op's names in the
-  /// end.
+  /// `operands` are those of the op in the batched program. take() gives the results the op's
+  /// names.
   BatchedOp(const BatchOf& batch, const Op& op, std::vector<Batched> operands, UnusedNames& names)
       : batch_(batch), op_(op), operands_(std::move(operands)), names_(names) {}
 
@@ -62,30 +62,30 @@ class BatchedOp final : public BatchCall {
   std::vector<std::string> op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
                               size_t results) override;
 
-  /// Whether the op cannot stay as it is.
+  /// Whether the op has a batched operand, or is over the axis whose place the batch takes.
   bool changes() const;
-  /// The op as it is.
+  /// Adds the op as it is.
   std::vector<Batched> unchanged();
 
-  /// Adds the ops, in which `made` goes by the name `as` and all others by new names. Returns what
-  /// became of `result`.
+  /// Adds `ops` under new names. In their operands, `made` becomes `as`. Returns the new name of
+  /// `result`.
   std::string add_renamed(std::vector<OpRequest> ops, const std::string& made,
                           const std::string& as, const std::string& result);
 
-  /// The ops, of which the results have the op's names; each of `results` is one of theirs, or any
-  /// value of the program.
+  /// The ops that were added, in which `results` get the names of the op's results. A result may
+  /// also be a value that none of them makes; then a reshape to the same shape is added.
   std::vector<OpRequest> take(std::vector<Batched> results);
 
   /// The ops as they are, under names of their own.
   std::vector<OpRequest> take_unnamed() { return std::move(ops_); }
 
-  /// The ops, of which one is a collective that starts under the op's name. Those that follow it,
-  /// which wait for its done, are taken out; `made` is the collective's result in them. Empty, and
-  /// nothing is done, where no op is a collective.
+  /// For an op that starts a collective: the ops that were added, up to and with the collective,
+  /// which starts under the op's name; and those that must wait for its done. Empty, and nothing is
+  /// done, where no op is a collective.
   struct Started {
     std::vector<OpRequest> ops;
     std::vector<OpRequest> after;
-    std::string made;
+    std::string made;  // what those call the collective's result
   };
   std::optional<Started> take_started();
 

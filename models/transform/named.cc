@@ -61,6 +61,22 @@ std::vector<ValueId> named_arguments(const Program& program, const std::vector<N
   return found(program, arguments, "the name of an array", names, what, diagnostics);
 }
 
+std::string cotangent_name(const NamedAt& of) {
+  return "ct_" + of.name;
+}
+
+void check_cotangents_unused(const Program& program, const std::vector<NamedAt>& names,
+                             Diagnostics& diagnostics) {
+  const ByName values = values_by_name(program);
+  for (const NamedAt& each : names)
+    if (values.contains(cotangent_name(each)))
+      diagnostics.add(each.origin,
+                      fmt::format("expected \"{}\" to be unused, for the cotangent of \"{}\", got "
+                                  "it from an op or an earlier transform; one transform may have "
+                                  "several values in \"of\" and in \"with_respect_to\"",
+                                  cotangent_name(each), each.name));
+}
+
 std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
                              Differentiated what) {
   std::vector<bool> depends(program.values.size(), false);

@@ -17,19 +17,28 @@ struct NamedAt {
   Origin origin;
 };
 
-/// What a value must be of to have a cotangent: floats or complex numbers for a gradient, any
-/// numbers where all is linear.
+/// Which values have a cotangent: for a gradient floats and complex numbers; in a linear program
+/// all numbers.
 enum class Differentiated : uint8_t { Inexact, Numbers };
 
-/// The results of ops of these names. Adds an error for each that names none, or one without a
-/// cotangent.
+/// The results of ops that have these names. Adds an error for a name of no result, and for a
+/// result that has no cotangent.
 std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
                                    Differentiated what, Diagnostics& diagnostics);
 /// Likewise among the arguments.
 std::vector<ValueId> named_arguments(const Program& program, const std::vector<NamedAt>& names,
                                      Differentiated what, Diagnostics& diagnostics);
 
-/// The values that depend on one of `values` through such values.
+/// "ct_ID": the cotangent of what ID names.
+std::string cotangent_name(const NamedAt& of);
+
+/// Adds an error for each whose cotangent has a name that the program has already, as after an
+/// earlier transform.
+void check_cotangents_unused(const Program& program, const std::vector<NamedAt>& names,
+                             Diagnostics& diagnostics);
+
+/// For each value, whether it is one of `values`, or depends on one through values that have
+/// cotangents.
 std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
                              Differentiated what);
 

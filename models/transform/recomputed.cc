@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/did_you_mean.h"
 #include "models/program/folded.h"
 #include "models/program/iteration_name.h"
 #include "models/program/rules.h"
@@ -27,8 +28,6 @@ class Recomputed {
       : program_(program), in_loops_(names_in_loops(program)) {
     for (size_t i = 0; i < program.ops.size(); ++i) {
       ops_[program.ops[i].name].push_back(OpId(i));
-      for (size_t r = 1; r < program.ops[i].results.size(); ++r)
-        ops_[program.value(program.ops[i].results[r]).name].push_back(OpId(i));
       if (!in_loops_[i].op.empty())
         ops_[in_loops_[i].op].push_back(OpId(i));
     }
@@ -40,14 +39,14 @@ class Recomputed {
   std::optional<std::string> add(const std::string& name) {
     if (const auto found = ops_.find(name); found != ops_.end()) {
       for (const OpId op : found->second) {
-        if (const auto error = op_error(program_.op(op)))
-          return error;
+        if (!can_be_recomputed(program_.op(op)))
+          return error(name);
         chosen_.insert(op);
       }
       return std::nullopt;
     }
     if (!loops_.contains(name))
-      return fmt::format("expected the id of an op or of a loop, got \"{}\"", name);
+      return error(name);
     add_loop(name);
     return std::nullopt;
   }
@@ -55,15 +54,27 @@ class Recomputed {
   std::vector<OpId> take() const { return {chosen_.begin(), chosen_.end()}; }
 
  private:
-  static std::optional<std::string> op_error(const Op& op) {
-    if (op.issue == Issue::Start)
-      return fmt::format(
-          "expected an op that is not started, got \"{}\" (name its done, which is "
-          "then computed again at once)",
-          op.name);
-    if (op.results.empty())
-      return fmt::format("expected an op with a result, got \"{}\"", op.name);
-    return std::nullopt;
+  std::string error(const std::string& name) const {
+    return fmt::format("expected the id of an op or of a loop, got \"{}\"{}", name, why(name));
+  }
+
+  /// Why the name is none of an op that can be computed again.
+  std::string why(const std::string& name) const {
+    std::vector<std::string_view> ids;
+    for (const Op& op : program_.ops) {
+      ids.push_back(op.name);
+      if (op.name == name)
+        return op.results.empty() ? ", which has no result"
+                                  : ", a start; name its done, whose value is needed";
+      for (size_t r = 1; r < op.results.size(); ++r)
+        if (program_.value(op.results[r]).name == name)
+          return fmt::format(
+              ", a result of \"{0}\"; name \"{0}\", which makes all its results again", op.name);
+    }
+    for (const Argument& argument : program_.arguments)
+      if (program_.value(argument.value).name == name)
+        return ", an array";
+    return did_you_mean(name, ids);
   }
 
   /// The iteration of the loop that an op is in: "l[3]". Empty if it is in none.
@@ -99,7 +110,7 @@ class Recomputed {
 
   const Program& program_;
   const std::vector<NameInLoops> in_loops_;
-  std::map<std::string, std::vector<OpId>> ops_;  // by the names of their results, and "l[].y"
+  std::map<std::string, std::vector<OpId>> ops_;  // by their names, and "l[].y"
   std::set<std::string> loops_;
   std::set<OpId> chosen_;
 };

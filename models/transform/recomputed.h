@@ -11,7 +11,7 @@
 namespace orrery {
 
 /// The ops that the names mean. Each names
-///  - an op, by one of its results;
+///  - an op;
 ///  - an op in all iterations of a loop: "l[].y";
 ///  - a loop, "l": all ops of its body, but for those whose results leave their iteration. So what
 ///    iterations carry is kept, and each is computed again from that.

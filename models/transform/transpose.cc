@@ -34,6 +34,8 @@ class Transposed {
     constexpr Differentiated kNumbers = Differentiated::Numbers;
     of_ = named_results(program_, request_.of, kNumbers, diagnostics_);
     arguments_ = named_arguments(program_, request_.with_respect_to, kNumbers, diagnostics_);
+    check_cotangents_unused(program_, request_.of, diagnostics_);
+    check_cotangents_unused(program_, request_.with_respect_to, diagnostics_);
     linear_ = dependents(program_, arguments_, kNumbers);
     check_linear();
     if (!diagnostics_.empty())

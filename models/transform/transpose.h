@@ -19,10 +19,12 @@ struct TransposeRequest {
   int64_t most_ops = int64_t{1} << 18;   // of the program with its loops written out
 };
 
-/// The program that takes the cotangents ct_ID of the values and gives those of the arguments,
-/// under the names ct_ID. It has no longer these arguments, and of the ops those that the backward
-/// ones read. Loops are written out. Adds an error for an op on the way that is not linear, or that
-/// adds something else to what is; the program is then not transformed.
+/// The program that takes the cotangents ct_ID of the values, and gives those of the arguments
+/// under the names ct_ID. It does not have these arguments. Of the ops it keeps those that the
+/// backward ones read. Loops are written out.
+///
+/// Adds an error for an op between the arguments and the values that is not linear, or that adds
+/// what does not depend on the arguments. Then the program is returned as it was.
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics);
 

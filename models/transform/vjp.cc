@@ -9,7 +9,6 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
-#include "models/program/did_you_mean.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 #include "models/transform/recomputed.h"
@@ -99,6 +98,8 @@ class Vjp {
     of_ = named_results(program_, request_.of, Differentiated::Inexact, diagnostics_);
     arguments_ =
         named_arguments(program_, request_.with_respect_to, Differentiated::Inexact, diagnostics_);
+    check_cotangents_unused(program_, request_.of, diagnostics_);
+    check_cotangents_unused(program_, request_.with_respect_to, diagnostics_);
     const std::vector<OpId> again = recomputed();
     if (!diagnostics_.empty())
       return unchanged();

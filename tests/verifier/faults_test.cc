@@ -153,6 +153,20 @@ TEST_CASE("use after donation: the later reader is named") {
   CHECK(ran.check("DONATION.USE").message == "\"q\" uses \"a\" after its donation to \"p\".");
 }
 
+TEST_CASE("use after donation: an op of the backward pass is said to be one") {
+  ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": "iota"},
+                     "ct_q": {"shape": [32], "dtype": "f32", "spec": ["x"], "init": 1}})";
+  parts.program = R"([{"id": "p", "op": "neg", "of": "a"},
+                      {"id": "q", "op": "exp", "of": "p"},
+                      {"id": "z", "op": "mul", "of": ["q", "q"], "donate": "q"}],
+      "transform": {"vjp": {"of": "q", "with_respect_to": "a"}})";
+  CHECK(
+      run_parts(parts).check("DONATION.USE").message ==
+      "\"q.bwd\" uses \"q\" after its donation to \"z\". \"q.bwd\" is of the backward pass, which "
+      "\"transform\" added.");
+}
+
 TEST_CASE("use after donation: of an alias of the value, and by the outputs") {
   ScenarioParts parts;
   parts.program = R"([{"id": "r", "op": "reshape", "of": "a", "new_sizes": [2, 4]},

@@ -36,7 +36,8 @@ OpKind collective_named(std::string_view name) {
 
 }  // namespace
 
-void set_algorithms(Program& program, const std::vector<std::string>& settings) {
+std::map<std::string, std::string> set_algorithms(Program& program,
+                                                  const std::vector<std::string>& settings) {
   std::map<OpKind, std::string> chosen;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
@@ -52,10 +53,30 @@ void set_algorithms(Program& program, const std::vector<std::string>& settings) 
     if (!chosen.emplace(kind, algorithm).second)
       refuse(kAlgorithm, fmt::format("{} is given twice", op));
   }
-  for (Op& op : program.ops)
-    if (const auto found = chosen.find(op.kind);
-        found != chosen.end() && op.site && !op.attributes.has("algorithm"))
-      op.attributes.set("algorithm", found->second);
+  std::map<std::string, std::string> unused;
+  for (const auto& [kind, algorithm] : chosen) {
+    bool any = false;
+    bool sets = false;
+    for (Op& op : program.ops) {
+      if (op.kind != kind || !op.site)
+        continue;
+      any = true;
+      if (op.attributes.has("algorithm"))
+        continue;
+      op.attributes.set("algorithm", algorithm);
+      sets = true;
+    }
+    const std::string name(rules(kind).name);
+    if (!sets)
+      unused[name] = any ? fmt::format("expected a {} that names no algorithm, got none", name)
+                         : fmt::format("expected a {} in the program, got none", name);
+  }
+  return unused;
+}
+
+void refuse_unused(const std::map<std::string, std::string>& unused) {
+  if (!unused.empty())
+    refuse(kAlgorithm, unused.begin()->second);
 }
 
 }  // namespace orrery

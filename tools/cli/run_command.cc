@@ -23,22 +23,25 @@
 namespace orrery {
 namespace {
 
-/// The values that the user asked for, in the order asked, under the names asked for; for "all",
-/// those that some device holds, under their own names.
+/// The values that the user asked for, in the order asked, under the names asked for. For "all",
+/// those that some device holds: under their own names, then also under the other names of some, as
+/// a gradient is "ct_w".
 std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
   const Program& program = report.scenario->program;
   std::vector<NamedValue> chosen;
   if (names.empty())
     return chosen;
   if (names.size() == 1 && names[0] == "all") {
-    for (uint32_t v = 0; report.values && v < program.values.size(); ++v) {
-      const ValueId id(v);
-      const bool held = std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
-        return report.values->at(id, device.device).has_value();
-      });
-      if (held)
-        chosen.push_back({program.value(id).name, id});
-    }
+    const auto add_held = [&](const std::string& name, ValueId id) {
+      if (report.values && std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
+            return report.values->at(id, device.device).has_value();
+          }))
+        chosen.push_back({name, id});
+    };
+    for (uint32_t v = 0; v < program.values.size(); ++v)
+      add_held(program.values[v].name, ValueId(v));
+    for (const auto& [name, value] : program.other_names)
+      add_held(name, value);
     return chosen;
   }
 
@@ -97,6 +100,7 @@ class Runner {
                       << std::flush;
       run_file(files[f]);
     }
+    check_algorithms();
     if (several_ && terminal_.progress)
       terminal_.err << "\r\033[K" << std::flush;
     deliver();
@@ -143,7 +147,12 @@ class Runner {
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
         scenario.catalog_cluster = false;
       }
-      set_algorithms(scenario.program, command_.algorithms);
+      const auto unused = set_algorithms(scenario.program, command_.algorithms);
+      if (!several_)
+        refuse_unused(unused);
+      if (!unused_)
+        unused_ = unused;
+      std::erase_if(*unused_, [&](const auto& each) { return !unused.contains(each.first); });
       if (command_.explain)
         check_known(scenario, *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);
@@ -171,6 +180,18 @@ class Runner {
       summary_.push_back({file, Verdict::Fails, "", "", "the input is wrong"});
       worst(Outcome::WrongInput);
       verdict_ = Verdict::Fails;
+    }
+  }
+
+  /// Of several scenarios an algorithm is for those that have its op. One must have it.
+  void check_algorithms() {
+    if (!several_ || !unused_)
+      return;
+    try {
+      refuse_unused(*unused_);
+    } catch (const InputError& error) {
+      terminal_.err << error.what() << "\n";
+      worst(Outcome::WrongInput);
     }
   }
 
@@ -208,6 +229,8 @@ class Runner {
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;
+  /// Of --algorithm: what set no op in any scenario so far.
+  std::optional<std::map<std::string, std::string>> unused_;
 };
 
 }  // namespace

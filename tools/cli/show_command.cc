@@ -81,6 +81,14 @@ std::string names_text(const Program& program, const std::vector<ValueId>& value
   return text;
 }
 
+/// What outputs and expectations may call values beside their own names: "ct_w = w.bwd, ...".
+std::string other_names_text(const Program& program) {
+  std::string text;
+  for (const auto& [name, value] : program.other_names)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, program.value(value).name);
+  return text;
+}
+
 /// The name of an operand. After a gap, an operand of an iteration before it stands for one of a
 /// left-out iteration.
 std::string operand_name(const Program& program, OpId op, ValueId value) {
@@ -142,6 +150,8 @@ std::string show_program(const ShowCommand& command, const Style& style) {
     }
     out += ops.text(style, 0);
   }
+  if (!program.other_names.empty())
+    out += fmt::format("\nother names: {}\n", other_names_text(program));
   return out + fmt::format("\noutputs: {}\n", names_text(program, program.outputs));
 }
 

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, PartitionSpec
 from dtypes import DTYPES
 from generator import Generator
 from jax_program import run_ops
-from program import Op, Program
+from program import Op, Program, Value
 
 OpJson = dict[str, Any]
 # Makes the op wrong; false where it has nothing to make wrong.
@@ -106,36 +106,38 @@ def _not_divisible(rng: random.Random, program: Program, op: Op, json_op: OpJson
     return True
 
 
-def _another_dtype(rng: random.Random, program: Program, op: Op, json_op: OpJson) -> bool:
-    """An operand of another dtype beside the others."""
+def _another_operand(
+    rng: random.Random, program: Program, op: Op, json_op: OpJson, fits: Callable[[Value, Value], bool]
+) -> bool:
+    """One of several operands replaced by an earlier value that `fits` its place: fits(value, operand)."""
     of = json_op.get("of")
-    if not isinstance(of, list) or op.name in ("optimization_barrier", "dynamic_slice", "take", "done"):
+    if not isinstance(of, list):
         return False
     at = rng.randrange(len(of))
     at_op = next(i for i, other in enumerate(program.ops) if other is op)
     before = list(program.data) + [r.name for other in program.ops[:at_op] for r in other.results]
     values = {v.name: v for v in program.values}
-    others = [n for n in before if values[n].dtype != op.operands[at].dtype and values[n].shape == op.operands[at].shape]
+    others = [n for n in before if fits(values[n], op.operands[at])]
     if not others:
         return False
     of[at] = rng.choice(others)
     return True
+
+
+def _another_dtype(rng: random.Random, program: Program, op: Op, json_op: OpJson) -> bool:
+    """An operand of another dtype beside the others."""
+    if op.name in ("optimization_barrier", "dynamic_slice", "take", "done"):
+        return False
+    return _another_operand(rng, program, op, json_op, lambda v, mine: v.dtype != mine.dtype and v.shape == mine.shape)
 
 
 def _another_shape(rng: random.Random, program: Program, op: Op, json_op: OpJson) -> bool:
-    of = json_op.get("of")
-    if not isinstance(of, list) or op.name in ("optimization_barrier", "take", "concatenate"):
+    """An operand of another shape beside the others."""
+    if op.name in ("optimization_barrier", "take", "concatenate"):
         return False
-    at = rng.randrange(len(of))
-    at_op = next(i for i, other in enumerate(program.ops) if other is op)
-    before = list(program.data) + [r.name for other in program.ops[:at_op] for r in other.results]
-    values = {v.name: v for v in program.values}
-    mine = op.operands[at]
-    others = [n for n in before if values[n].dtype == mine.dtype and values[n].rank > 0 and values[n].shape != mine.shape]
-    if not others:
-        return False
-    of[at] = rng.choice(others)
-    return True
+    return _another_operand(
+        rng, program, op, json_op, lambda v, mine: v.dtype == mine.dtype and v.rank > 0 and v.shape != mine.shape
+    )
 
 
 _LISTS = ("new_sizes", "permutation", "limit_indices", "strides", "slice_sizes", "sizes", "broadcast_dimensions", "shape")

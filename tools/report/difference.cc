@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -234,6 +235,11 @@ class Comparer {
     if (a.dtype != b.dtype || a.shape != b.shape)
       add(Aspect::Type, whole, a.name,
           [&] { return Difference{a.name, std::nullopt, "type", type_text(a), type_text(b), ""}; });
+    Key after_parts = whole;
+    after_parts.device = std::numeric_limits<uint32_t>::max();
+    if (op && a_.ops[*op].span)
+      after_parts.end = a_.ops[*op].span->end;
+    compare_whole(after_parts, a, b);
     if (a.shape != b.shape)
       return;
     for (uint32_t d = 0; d < std::min(a.per_device.size(), b.per_device.size()); ++d) {
@@ -257,6 +263,37 @@ class Comparer {
                           note(*difference, in_a->elements())};
       });
     }
+  }
+
+  /// The arrays that the parts of all devices make. They may differ where the parts do not, by
+  /// another spec.
+  void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
+    if (a.whole.has_value() != b.whole.has_value()) {
+      result_.not_compared.push_back(
+          fmt::format("The whole array of \"{}\": {} has none.", a.name, a.whole ? "B" : "A"));
+      return;
+    }
+    if (!a.whole)
+      return;
+    if (a.whole->dtype() != b.whole->dtype() || a.whole->shape() != b.whole->shape()) {
+      const auto text = [](const Tensor& whole) {
+        return fmt::format("{}{}", name(whole.dtype()), whole.shape().text());
+      };
+      add(Aspect::Type, key, a.name, [&] {
+        return Difference{a.name,         std::nullopt,   "type of the whole array",
+                          text(*a.whole), text(*b.whole), ""};
+      });
+      return;
+    }
+    if (const std::optional<TensorDifference> difference = first_difference(*a.whole, *b.whole))
+      add(Aspect::Value, key, a.name, [&] {
+        return Difference{a.name,
+                          std::nullopt,
+                          fmt::format("element {} of the whole array", difference->element),
+                          element_text(*a.whole, difference->element),
+                          element_text(*b.whole, difference->element),
+                          note(*difference, a.whole->elements())};
+      });
   }
 
   static Instant end_on(const RecordedOp& op, LogicalId device) {

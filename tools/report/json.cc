@@ -274,10 +274,14 @@ void write_whole(JsonWriter& json, const Report& report, const Boundary& boundar
   });
 }
 
-void write_value(JsonWriter& json, const Report& report, ValueId id, Encoding encoding) {
+void write_value(JsonWriter& json, const Report& report, const NamedValue& named,
+                 Encoding encoding) {
   const Program& program = report.scenario->program;
+  const ValueId id = named.value;
   const Value& value = program.value(id);
   json.object([&] {
+    if (named.name != value.name)
+      json.key("id").value(value.name);
     json.key("dtype").value(name(value.type.dtype));
     write_shape(json.key("shape"), value.type.shape);
     if (encoding == Encoding::Bits)
@@ -393,7 +397,7 @@ std::string json_text(const Report& report, const JsonOptions& options) {
       write_explanation(json.key("explanation"), report, *options.explanation);
     json.key("values").object([&] {
       for (const NamedValue& named : options.values)
-        write_value(json.key(named.name), report, named.value, options.encoding);
+        write_value(json.key(named.name), report, named, options.encoding);
     });
   });
   text += '\n';

@@ -6,6 +6,7 @@
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "tools/report/op_entries.h"
+#include "verifier/assembled.h"
 
 namespace orrery {
 
@@ -81,8 +82,11 @@ RunRecord record_of(Report report) {
   }
   for (size_t v = 0; report.values && v < program.values.size(); ++v) {
     const Value& value = program.values[v];
-    RecordedValue recorded{value.name, value.type.dtype, value.type.shape,
-                           take_value(*report.values, ValueId(v), program.mesh.devices())};
+    RecordedValue recorded{value.name, value.type.dtype, value.type.shape, {}};
+    for (const Boundary& boundary : report.scenario->boundaries)
+      if (boundary.value == ValueId(v))
+        recorded.whole = assembled(*report.scenario, boundary, *report.values);
+    recorded.per_device = take_value(*report.values, ValueId(v), program.mesh.devices());
     if (std::any_of(recorded.per_device.begin(), recorded.per_device.end(),
                     [](const auto& tensor) { return tensor.has_value(); }))
       record.values.push_back(std::move(recorded));

@@ -49,10 +49,11 @@ struct RecordedCheck {
 };
 
 struct RecordedValue {
-  std::string name;
+  std::string name;  // its own, not another by which it was asked for
   Dtype dtype = Dtype::F32;
   Shape shape;
   std::vector<std::optional<Tensor>> per_device;  // by logical id
+  std::optional<Tensor> whole = {};               // of an output with a spec
 };
 
 struct RunRecord {

@@ -44,7 +44,7 @@ class SavedReportReader {
       for (const DocumentNode member : *node)
         if (is_object(member, "a value, an object", diagnostics_))
           if (auto value = read_value(member))
-            record.values.push_back(std::move(*value));
+            add_value(record, std::move(*value));
     diagnostics_.throw_if_any();
     return record;
   }
@@ -142,26 +142,55 @@ class SavedReportReader {
     return check;
   }
 
+  /// A value may be there under other names too.
+  static void add_value(RunRecord& record, RecordedValue value) {
+    const bool known = std::any_of(record.values.begin(), record.values.end(),
+                                   [&](const auto& each) { return each.name == value.name; });
+    if (!known)
+      record.values.push_back(std::move(value));
+  }
+
   std::optional<RecordedValue> read_value(DocumentNode member) {
     Fields fields(member, diagnostics_);
+    std::optional<std::string> name = member.key();
+    if (const auto own = fields.optional("id"))
+      name = read_text(*own, "an id", diagnostics_);
     const auto dtype_node = fields.required("dtype");
     const auto shape_node = fields.required("shape");
     const auto lists = fields.required("per_device");
     const std::optional<Encoding> encoding = read_encoding(fields, diagnostics_);
-    if (!dtype_node || !shape_node || !lists || !encoding)
+    if (!name || !dtype_node || !shape_node || !lists || !encoding)
       return std::nullopt;
     const std::optional<Dtype> dtype = read_dtype(*dtype_node, diagnostics_);
     const auto dims = read_integers(*shape_node, "an extent", {0, kMost}, diagnostics_);
     if (!dtype || !dims || !is_list(*lists, "one list of elements per device", diagnostics_))
       return std::nullopt;
-    RecordedValue value{member.key(), *dtype, Shape(*dims), {}};
+    RecordedValue value{std::move(*name), *dtype, Shape(*dims), {}};
     for (const DocumentNode list : *lists) {
       value.per_device.emplace_back();
       if (!is_null(list))
         value.per_device.back() =
             read_tensor(list, {*dtype, value.shape, *encoding, 1}, diagnostics_);
     }
+    if (const auto whole = fields.optional("global"); whole && !is_null(*whole))
+      value.whole = read_whole(*whole, *encoding);
     return value;
+  }
+
+  std::optional<Tensor> read_whole(DocumentNode node, Encoding encoding) {
+    if (!is_object(node, "an array, an object, or null", diagnostics_))
+      return std::nullopt;
+    Fields fields(node, diagnostics_);
+    const auto dtype_node = fields.required("dtype");
+    const auto shape_node = fields.required("shape");
+    const auto elements = fields.required("elements");
+    if (!dtype_node || !shape_node || !elements)
+      return std::nullopt;
+    const std::optional<Dtype> dtype = read_dtype(*dtype_node, diagnostics_);
+    const auto dims = read_integers(*shape_node, "an extent", {0, kMost}, diagnostics_);
+    if (!dtype || !dims)
+      return std::nullopt;
+    return read_tensor(*elements, {*dtype, Shape(*dims), encoding, 1}, diagnostics_);
   }
 
   DocumentNode root_;

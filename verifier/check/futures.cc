@@ -86,6 +86,14 @@ bool queued(const Op& a, const Op& b) {
   return a.site && b.site && stream_of(a) == stream_of(b);
 }
 
+/// Ops that a transform adds have no place in the file.
+std::string added_text(const Op& user, const Op& donor) {
+  return user.origin || !donor.origin
+             ? std::string()
+             : fmt::format(" {} is of the backward pass, which \"transform\" added.",
+                           quoted(user.name));
+}
+
 std::string value_text(const Program& program, ValueId used, ValueId donated) {
   const std::string name = quoted(program.value(used).name);
   return used == donated ? name
@@ -233,13 +241,14 @@ Check donations_respected(const Program& program) {
       const Op& donor = program.op(thread.issue_order[clash->donor]);
       const Op& user = program.op(thread.issue_order[clash->user]);
       const bool in_flight = clash->user < ends_of_use(program, thread)[clash->donor];
-      return failed(CheckKind::DonationUse, pointer_of(user),
-                    fmt::format("{} uses {} after its donation to {}{}.", quoted(user.name),
-                                value_text(program, clash->used, clash->donated),
-                                quoted(donor.name), in_flight ? ", which is in flight" : ""),
-                    {{"donated to", donor.name},
-                     {"used by", user.name},
-                     {"value", program.value(clash->used).name}});
+      return failed(
+          CheckKind::DonationUse, pointer_of(user),
+          fmt::format("{} uses {} after its donation to {}{}.{}", quoted(user.name),
+                      value_text(program, clash->used, clash->donated), quoted(donor.name),
+                      in_flight ? ", which is in flight" : "", added_text(user, donor)),
+          {{"donated to", donor.name},
+           {"used by", user.name},
+           {"value", program.value(clash->used).name}});
     }
     const std::map<ValueId, size_t> defined = definitions(program, thread);
     for (size_t i = 0; i < thread.issue_order.size(); ++i) {

@@ -18,13 +18,14 @@ Check done_once(const Program& program);
 /// Only a done reads a future, and no future is an output (FUTURE.USE).
 Check futures_used_by_done(const Program& program);
 
-/// RACE.FREE of the ops: where, between a start and its done, an op takes over storage that the
-/// collective reads, or reads what it takes over. Not between collectives of one stream. Empty if
-/// there is none. A collective that is never done is in flight to the end.
+/// RACE.FREE of the ops; empty if there is no race. A collective is in flight between its start and
+/// its done, or to the end if it has none. There must be no op meanwhile that takes over storage
+/// which the collective reads, or that reads storage which the collective takes over. Collectives
+/// of one stream run one after another, and do not race.
 std::optional<Check> storage_race(const Program& program);
 
-/// No op reads, and no output keeps, storage that an op issued earlier takes over, whether that op
-/// has ended or is in flight (DONATION.USE).
+/// Once an op takes over storage, no later op reads it and no output keeps it (DONATION.USE),
+/// whether the op that took it has ended or is still in flight.
 Check donations_respected(const Program& program);
 
 }  // namespace orrery

@@ -10,9 +10,9 @@
 
 namespace orrery {
 
-/// Every pair that exchanges a message has a route on `cut`, the paths of the fabric of `healthy`
-/// with some links cut (ROUTE.LEFT). Otherwise names the first collective without one, the two
-/// devices, and the cut links of their former route.
+/// Every two devices that exchange a message have a route left (ROUTE.LEFT). `cut` has the paths of
+/// the fabric of `healthy` without the cut links. Otherwise names the first collective of which two
+/// devices have no route, the two, and the cut links of their former route.
 Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& cut);
 
 }  // namespace orrery

@@ -1,9 +1,10 @@
 #pragma once
 
-// Races of the steps of one schedule. Between two: channels of a node touch the same elements, one
-// of them writes, and no cause orders them. Of one: it writes elements that it reads for others, as
-// a copy within a buffer to the next element does; a step moves its elements in no order. The
-// values of a schedule are certain only without races, so a proof includes this check.
+// Races of the steps of one schedule. Two steps race if they are of two channels of a node, touch
+// the same elements, one of them writes, and no cause orders them. A single step races if it writes
+// elements that it also reads to make others, as a copy to the next element of the same buffer
+// does: a step moves its elements in no order. The values of a schedule are certain only without
+// races, so a proof includes this check.
 
 #include <cstdint>
 #include <limits>
@@ -44,9 +45,9 @@ struct StepRaces {
   bool none() const { return !first && !over_budget; }
 };
 
-/// Of a schedule that cannot end, none are looked for. Steps of one channel run in order, so the
-/// nodes of a schedule with one channel have no races. `budget` covers the pairs of accesses that
-/// are compared and the clocks (halves x channels of a node) that order them.
+/// In a schedule that cannot end no races are looked for. Steps of one channel run in order, so two
+/// steps never race on a node with one channel. `budget` limits the pairs of accesses that are
+/// compared, and the clocks (halves x channels of a node) that order them.
 StepRaces step_races(const Schedule& schedule,
                      uint64_t budget = std::numeric_limits<uint64_t>::max());
 

@@ -26,13 +26,14 @@ class ValuesAgainstDefinitions {
                            const DeviceValues& values);
 
   /// For every member of every group of the site, the result equals the definition applied to the
-  /// members' actual operands (VALUES.ORACLE). Sums of floats are summed in the order of the proved
-  /// folds, and so equal bit for bit too. Only without proof they are compared by
-  /// oracle/compare.h's bounds, which may leave the check undecided. Otherwise names the first
-  /// wrong group, member and element. The result of a start is that of its last done. A start that
-  /// is never done has no result; if that is so on all devices, there is no check. A ragged
-  /// exchange must have the tables by which it was scheduled, unless they are assumed
-  /// (TABLES.AGREED).
+  /// members' actual operands (VALUES.ORACLE). Otherwise names the first wrong group, member and
+  /// element.
+  ///
+  /// Sums of floats are added in the order of the proved folds, so they too are equal bit for bit.
+  /// Without a proof they are compared by the bounds of oracle/compare.h, which may leave the check
+  /// undecided. A start has the result of its last done. If a start is never done on any device
+  /// there is no result and no check. A ragged exchange must have the tables by which it was
+  /// scheduled, unless they are assumed (TABLES.AGREED).
   std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
 
  private:

@@ -6,16 +6,8 @@
 
 #include "tests/models/program/type_table.h"
 
-namespace orrery {
+namespace orrery::test {
 namespace {
-
-using test::Given;
-using test::kX;
-using test::Lists;
-using test::Names;
-using test::Numbers;
-using test::outcome;
-using test::type;
 
 /// The result for an f32 operand that varies along x, on x = n devices.
 std::string over_x(int64_t n, OpKind kind, Shape shape, Given given) {
@@ -304,4 +296,4 @@ TEST_CASE("collective types: extents that overflow throw Overflow") {
 }
 
 }  // namespace
-}  // namespace orrery
+}  // namespace orrery::test

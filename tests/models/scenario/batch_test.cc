@@ -354,6 +354,25 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
   CHECK(program.value(program.other_names.at("l")).type.shape == Shape{2, 3});
 }
 
+TEST_CASE("batch: a carry that varies over the batched axis is varied before the loop") {
+  // Zeros to which a, which varies over i, is added.
+  const auto carry = [](const std::string& initial) {
+    return with(R"([{"id": "z", "op": "pvary", "of": "c", "axis_name": "x"}, )"
+                R"({"id": "zi", "op": "pvary", "of": "z", "axis_name": "i"}, )"
+                R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +
+                    initial +
+                    R"("}, "yield": {"h": "v"}, )"
+                    R"("body": [{"id": "v", "op": "add", "of": ["h", "a"]}]}])",
+                R"("axis_name": "i", "in_axes": {"a": 1})", R"(["l"])");
+  };
+  const std::string refused = refusal(carry("z"));
+  CHECK(
+      refused.ends_with("fori_loop: expected \"h\" not to vary over i, as before the loop, got "
+                        "\"v\", which does; pvary its initial value over i (\"check_types\": "
+                        "false allows it) (in l[0])"));
+  CHECK(refusal(carry("zi")) == "");
+}
+
 /// After the file and the place.
 std::string error_of(const std::string& text) {
   const std::string message = refusal(text);

@@ -225,7 +225,15 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
   CHECK(
       refused(program) ==
       "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to vary over x, as before the loop, "
-      "got \"s\", which does not (\"check_types\": false allows it) (in l[0])");
+      "got \"s\", which does not; pvary what it yields over x (\"check_types\": false allows it) "
+      "(in l[0])");
+  CHECK(
+      refused(R"([{"id": "z", "op": "full", "shape": [2], "dtype": "f32", "fill_value": 0},
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "z"},
+     "body": [{"id": "s", "op": "add", "of": ["h", "a"]}], "yield": {"h": "s"}}])") ==
+      "f:7:75: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
+      "loop, got \"s\", which does; pvary its initial value over x (\"check_types\": false allows "
+      "it) (in l[0])");
   CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
   const std::string varies =
       R"([{"id": "s", "op": "psum", "of": "a", "axis_name": "x"},

@@ -121,24 +121,6 @@ TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one")
   CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
 }
 
-TEST_CASE("vjp: what cannot be computed again is refused") {
-  const auto refused = [](const std::string& recompute) {
-    return refusal(looped(
-        R"([{"id": "s", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
-        R"({"id": "l", "op": "done", "of": "s"}, )"
-        R"({"id": "c", "op": "compute", "of": "w", "flops": 1, "bytes": 1, )"
-        R"("dtype": "f32"}])",
-        R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": [)" + recompute + "]}}"));
-  };
-  CHECK(refused(R"("q")") ==
-        R"(f:6: /transform/vjp/recompute/0: expected the id of an op or of a loop, got "q")");
-  CHECK(refused(R"("s")") ==
-        "f:6: /transform/vjp/recompute/0: expected an op that is not started, got \"s\" (name its "
-        "done, which is then computed again at once)");
-  CHECK(refused(R"("c")") ==
-        R"(f:6: /transform/vjp/recompute/0: expected an op with a result, got "c")");
-}
-
 TEST_CASE("transpose: of a loop") {
   CHECK(all_ops(looped(R"([{"id": "k", "op": "full", "shape": [], "fill_value": 3, )"
                        R"("dtype": "f32"}, {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, )"

@@ -365,7 +365,7 @@ TEST_CASE("vjp: assumed sizes go back as those that were received") {
 /// After the file and the place.
 std::string error_of(const std::string& text) {
   const std::string message = refusal(text);
-  return message.substr(message.find(": ") + 2);
+  return message.empty() ? "" : message.substr(message.find(": ") + 2);
 }
 
 TEST_CASE("vjp: what is refused") {
@@ -407,6 +407,52 @@ TEST_CASE("vjp: what is refused") {
   CHECK(error_of(with(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
         "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
         "f32[2]{V:x}");
+}
+
+TEST_CASE("vjp: a second one of the same value, or to the same array, is refused") {
+  Small small;
+  small.arrays = R"({"a": {"shape": [], "dtype": "f32"}, "b": {"shape": [], "dtype": "f32"}, )"
+                 R"("ct_r": {"shape": [], "dtype": "f32"}, "ct_s": {"shape": [], "dtype": "f32"}})";
+  small.program = R"([{"id": "r", "op": "mul", "of": ["a", "b"]}, )"
+                  R"({"id": "s", "op": "neg", "of": "a"}])";
+  const auto with_second = [&](const std::string& second) {
+    small.more =
+        R"("transform": [{"vjp": {"of": "r", "with_respect_to": "a"}}, {"vjp": )" + second + "}]";
+    return error_of(small.text());
+  };
+  const std::string rest =
+      " to be unused, for the cotangent of \"ID\", got it from an op or an earlier transform; one "
+      "transform may have several values in \"of\" and in \"with_respect_to\"";
+  const auto of = [&](const std::string& id) {
+    std::string text = "expected \"ct_" + id + "\"" + rest;
+    return text.replace(text.find("ID"), 2, id);
+  };
+  CHECK(with_second(R"({"of": "r", "with_respect_to": "b"})") == "/transform/1/vjp/of: " + of("r"));
+  CHECK(with_second(R"({"of": "s", "with_respect_to": "a"})") ==
+        "/transform/1/vjp/with_respect_to: " + of("a"));
+}
+
+TEST_CASE("vjp: recompute names ops whose values can be computed again") {
+  const std::string program =
+      R"([{"id": ["p", "q"], "op": "split", "of": "w", "sizes": [1, 1]}, )"
+      R"({"id": "f", "op": "psum_start", "of": "p", "axis_name": "x"}, )"
+      R"({"id": "d", "op": "done", "of": "f"}, )"
+      R"({"id": "c", "op": "compute", "of": "d", "flops": 1, "bytes": 1, "dtype": "f32"}, )"
+      R"({"id": "r", "op": "exp", "of": "d"}])";
+  const auto of = [&](const std::string& id) {
+    return error_of(with(program, kOfR + R"(, "recompute": [")" + id + "\"]",
+                         R"("ct_r": {"shape": [1], "dtype": "f32"})"));
+  };
+  const std::string expected =
+      "/transform/vjp/recompute/0: expected the id of an op or of a loop, got ";
+  CHECK(of("f") == expected + "\"f\", a start; name its done, whose value is needed");
+  CHECK(of("c") == expected + "\"c\", which has no result");
+  CHECK(of("q") ==
+        expected + "\"q\", a result of \"p\"; name \"p\", which makes all its results again");
+  CHECK(of("w") == expected + "\"w\", an array");
+  CHECK(of("dd") == expected + "\"dd\"; did you mean \"d\"?");
+  CHECK(of("d") == "");
+  CHECK(of("p") == "");
 }
 
 std::string with_then(const std::string& then, const std::string& transform) {

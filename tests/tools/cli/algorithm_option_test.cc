@@ -73,5 +73,29 @@ TEST_CASE("--algorithm: refuses what is no op, no algorithm of it, or given twic
   CHECK(refused({"psum=ring", "psum=one_shot"}) == "--algorithm: psum is given twice\n");
 }
 
+TEST_CASE("--algorithm: refuses an op that the program has not, or that always names its own") {
+  CHECK(refused({"pmin=ring"}) == "--algorithm: expected a pmin in the program, got none\n");
+  const TemporaryFolder folder;
+  std::string text = kScenario;
+  const std::string named = R"({"id": "other", "op": "pmax", )";
+  text.replace(text.find(named), named.size(), named + R"("algorithm": "ring", )");
+  const Ran run = ran({"run", folder.file("named.json", text), "--algorithm", "pmax=one_shot"});
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.err == "--algorithm: expected a pmax that names no algorithm, got none\n");
+}
+
+TEST_CASE("--algorithm: of several scenarios, one must have the op") {
+  const TemporaryFolder folder;
+  const std::string with = folder.file("with.json", kScenario);
+  std::string text = kScenario;
+  text.replace(text.find("pmax"), 4, "pmin");
+  const std::string without = folder.file("without.json", text);
+  CHECK(ran({"run", with, without, "--algorithm", "pmax=ring"}).outcome == Outcome::Holds);
+  CHECK(ran({"run", without, with, "--algorithm", "pmax=ring"}).outcome == Outcome::Holds);
+  const Ran neither = ran({"run", without, without, "--algorithm", "pmax=ring"});
+  CHECK(neither.outcome == Outcome::WrongInput);
+  CHECK(neither.err == "--algorithm: expected a pmax in the program, got none\n");
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -165,8 +165,7 @@ TEST_CASE("run: what a loop has carried out has the loop's name, and can be expe
   const std::string file = folder.file("loop.json", head + "}");
   const Ran printed = ran({"run", file, "--format", "json", "--values", "l,l.h,l[2].t"});
   // 1 and 2, doubled three times.
-  const std::string value = R"({
-      "dtype": "f32",
+  const std::string elements = R"("dtype": "f32",
       "shape": [1],
       "per_device": [
         null,
@@ -174,11 +173,56 @@ TEST_CASE("run: what a loop has carried out has the loop's name, and can be expe
         [16.0]
       ]
     })";
+  const std::string value = "{\n      \"id\": \"l[2].t\",\n      " + elements;
   CHECK(printed.out.find("\"values\": {\n    \"l\": " + value + ",\n    \"l.h\": " + value +
-                         ",\n    \"l[2].t\": " + value) != std::string::npos);
+                         ",\n    \"l[2].t\": {\n      " + elements) != std::string::npos);
   const std::string pasted =
       folder.file("pasted.json", head + R"(, "expect": [{"values": {"l": )" + value + "}}]}");
   CHECK(ran({"run", pasted}).outcome == Outcome::Holds);
+}
+
+/// The transpose of a sum over all elements: each gets the sum's cotangent.
+std::string gradient_scenario() {
+  return R"({"orrery": 1, "name": "gradient", "mesh": {"x": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+"arrays": {"w": {"shape": [2], "dtype": "s32", "spec": ["x"], "init": "iota"},
+           "ct_r": {"shape": [], "dtype": "s32", "init": 1}},
+"program": [{"id": "s", "op": "reduce_sum", "of": "w", "axes": [0]},
+            {"id": "r", "op": "psum", "of": "s", "axis_name": "x"}],
+"transform": {"transpose": {"of": "r", "with_respect_to": "w"}},
+"outputs": ["ct_w"]})";
+}
+
+TEST_CASE("run: a gradient goes by the name of its argument, with the id of the op that makes it") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("gradient.json", gradient_scenario());
+  const Ran printed = ran({"run", file, "--format", "json", "--values", "all"});
+  CHECK(printed.err == "");
+  const std::string elements = R"("dtype": "s32",
+      "shape": [1],
+      "per_device": [
+        [1],
+        [1]
+      ]
+    })";
+  CHECK(printed.out.find("\"s.bwd\": {\n      " + elements) != std::string::npos);
+  CHECK(printed.out.find("\"ct_w\": {\n      \"id\": \"s.bwd\",\n      " + elements) !=
+        std::string::npos);
+  CHECK(ran({"show", "program", file})
+            .out.ends_with("\nother names: ct_w = s.bwd\n\noutputs: s.bwd\n"));
+}
+
+TEST_CASE("run: diff compares a value once that a report has under several names") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("gradient.json", gradient_scenario());
+  const std::string saved = folder.path() + "/saved.json";
+  REQUIRE(ran({"run", file, "--format", "json", "--values", "all", "-o", saved}).outcome ==
+          Outcome::Holds);
+  CHECK(ran({"diff", file, saved}).out.find("not told") == std::string::npos);
+  // Also where it has the value under the other name alone.
+  REQUIRE(ran({"run", file, "--format", "json", "--values", "ct_w", "-o", saved}).outcome ==
+          Outcome::Holds);
+  CHECK(ran({"diff", saved, saved}).outcome == Outcome::Holds);
 }
 
 TEST_CASE(

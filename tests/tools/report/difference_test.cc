@@ -178,6 +178,46 @@ TEST_CASE("diff: a saved report has times over all devices") {
   CHECK(finding.first.a == "12 ps");
 }
 
+TEST_CASE("diff: the whole array of an output may differ where its parts do not") {
+  RunRecord a = record();
+  RunRecord b = record();
+  a.values[1].whole = floats(1, 2);
+  b.values[1].whole = floats(1, 3);
+  Finding finding = only(a, b);
+  CHECK(finding.aspect == Aspect::Value);
+  CHECK(finding.first.at == "p");
+  CHECK_FALSE(finding.first.device);
+  CHECK(finding.first.what == "element 1 of the whole array");
+  CHECK(finding.first.a == "2.0");
+  CHECK(finding.first.b == "3.0");
+  // By another spec it has another shape.
+  b.values[1].whole = Tensor(Dtype::F32, {2, 1});
+  finding = only(a, b);
+  CHECK(finding.aspect == Aspect::Type);
+  CHECK(finding.first.what == "type of the whole array");
+  CHECK(finding.first.a == "f32[2]");
+  CHECK(finding.first.b == "f32[2,1]");
+}
+
+TEST_CASE("diff: where the parts differ, they come before the whole array") {
+  RunRecord a = record();
+  RunRecord b = record();
+  a.values[1].whole = floats(1, 2);
+  b.values[1].whole = floats(1, 3);
+  b.values[1].per_device[1] = floats(3, 5);
+  const Finding finding = only(a, b);
+  CHECK(finding.first.device == LogicalId(1));
+  CHECK(finding.places == Names{"p"});
+}
+
+TEST_CASE("diff: a whole array that one record lacks is not compared") {
+  RunRecord a = record();
+  a.values[1].whole = floats(1, 2);
+  const RunComparison comparison = compare(a, record());
+  CHECK(comparison.same());
+  CHECK(comparison.not_compared == Names{"The whole array of \"p\": B has none."});
+}
+
 TEST_CASE("diff: memory, at its device") {
   RunRecord b = record();
   b.devices[1].peak = Bytes(1024);
