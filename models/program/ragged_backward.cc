@@ -72,8 +72,10 @@ std::string exchanged_back(BackwardCall& call, const std::string& over,
 /// The slices go back to the rows from which they came.
 std::string of_operand(BackwardCall& call) {
   const int64_t rows = call.operand_type(0).shape[0];
-  if (call.attributes().boolean("disjoint_reads") || entries(call) == 1)
-    return exchanged_back(call, zeros(call, {rows}), call.operand(kInputOffsets));
+  if (call.attributes().boolean("disjoint_reads") || entries(call) == 1) {
+    const std::string over = zeros(call, {rows});
+    return exchanged_back(call, over, call.operand(kInputOffsets));
+  }
   // A row may be in several slices. So each comes back to an operand of its own, one after another,
   // which are added up.
   const std::string first_rows =

@@ -105,11 +105,12 @@ TEST_CASE("ragged: exchanges with equal tables share them") {
   other.replace(other.find("\"r\""), 3, "\"u\"");
   other.replace(other.find("\"input_offsets\""), 15, "\"send_sizes\"");
   parts.program = fmt::format("[{}, {}, {}]", op, again, other);
-  parts.arrays.replace(parts.arrays.find("\"operand\": {\"local_shape\": [3]"), 31,
-                       "\"operand\": {\"local_shape\": [4]");
-  for (const std::string row : {"[1, 2, 2]", "[3, 4, 0]"})
-    parts.arrays.replace(parts.arrays.find(row), row.size(),
-                         row.substr(0, row.size() - 1) + ", 0]");
+  const auto replace = [&](const std::string& old, const std::string& by) {
+    parts.arrays.replace(parts.arrays.find(old), old.size(), by);
+  };
+  replace(R"("operand": {"local_shape": [3])", R"("operand": {"local_shape": [4])");
+  replace("[1, 2, 2]", "[1, 2, 2, 0]");
+  replace("[3, 4, 0]", "[3, 4, 0, 0]");
   const Ran ran = run_parts(parts);
   CHECK(ran.broken() == Names{});
   const std::vector<Site>& sites = ran.report.scenario->program.sites;
