@@ -164,10 +164,10 @@ TEST_CASE("convert_element_type: among floats linear, so unreduced sums stay unr
   CHECK(to(Dtype::F32, Dtype::BF16) == "bf16[2]{U:x}");
   CHECK(to(Dtype::C64, Dtype::F64) == "f64[2]{U:x}");
   CHECK(to(Dtype::F32, Dtype::S32) ==
-        ": expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got f32[2]{U:x}; psum over x makes it "
         "invarying");
   CHECK(to(Dtype::S64, Dtype::F32) ==
-        ": expected no operand that is unreduced over x, got s64[2]{U:x}; psum over x makes it "
+        "of: expected no operand that is unreduced over x, got s64[2]{U:x}; psum over x makes it "
         "invarying");
 }
 

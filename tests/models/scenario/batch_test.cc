@@ -174,7 +174,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
   // Started, with a barrier.
   CHECK(made(with(R"([{"id": "f", "op": "psend_start", "of": "a", "axis_name": "i", )"
                   R"("perm": [[2, 0]]}, {"id": "t", "op": "done", "of": "f"}, )"
-                  R"({"id": ["b", "u"], "op": "optimization_barrier", "of": ["c", "t"]}, )"
+                  R"({"id": ["s", "u"], "op": "optimization_barrier", "of": ["c", "t"]}, )"
                   R"({"id": "g", "op": "precv_start", "of": "u", "shape": [2], "dtype": "s32", )"
                   R"("axis_name": "i", "perm": [[2, 0]]}, {"id": "r", "op": "done", "of": "g"}])",
                   over_i)) ==
@@ -183,7 +183,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "f.batch.2 = full(): s32[2,2]\n"
         "f = concatenate(f.batch.1, f.batch.2): s32[3,2]{V:x}\n"
         "t = optimization_barrier(f): s32[3,2]{V:x}\n"
-        "b = optimization_barrier(c, t): s32[2], s32[3,2]{V:x}\n"
+        "s = optimization_barrier(c, t): s32[2], s32[3,2]{V:x}\n"
         "g = reshape(u): s32[3,2]{V:x}\n"
         "r = reshape(g): s32[3,2]{V:x}\n");
 }

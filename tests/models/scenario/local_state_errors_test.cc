@@ -34,7 +34,7 @@ TEST_CASE("state errors: what is not linear takes no addends") {
   };
   const Row rows[] = {
       {"exp", {"UI"}, "", "f32[2]{U:x}"},
-      {"convert_element_type", {"UI"}, R"(, "new_dtype": "bf16")", "f32[2]{U:x}"},
+      {"convert_element_type", {"UI"}, R"(, "new_dtype": "s32")", "f32[2]{U:x}"},
       {"max", {"UI", "UI"}, "", "f32[2]{U:x} and f32[2]{U:x}"},
       {"div", {"UI", "UI"}, "", "f32[2]{U:x} and f32[2]{U:x}"},
       {"lt", {"UI", "RI"}, "", "f32[2]{U:x} and f32[2]{R:x}"},
@@ -101,7 +101,7 @@ TEST_CASE("state errors: what is reduced is cast to varying over just the axes t
         wrong("add",
               "operand 0 to be reduced over exactly the axes (x, y), over which only others vary, "
               "got f32[2]{R:x} and f32[2]{V:(x,y)}; reduced_vary_cast over x makes it varying"));
-  CHECK(said("mul", {"IV", "RR"}) ==
+  CHECK(said("mul", {"VI", "RR"}) ==
         wrong("mul",
               "operand 1 to be reduced over exactly the axes (x), over which only others vary, got "
               "f32[2]{V:x} and f32[2]{R:(x,y)}; reduced_vary_cast over x makes it varying"));

@@ -241,7 +241,8 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
 "body": [{"id": "y", "op": "add", "of": ["h", "a"]}], "yield": {"h": "y"}}])";
   CHECK(refused(varies) ==
         "f:7:70: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
-        "loop, got \"y\", which does (\"check_types\": false allows it) (in l[0])");
+        "loop, got \"y\", which does; pvary its initial value over x (\"check_types\": false "
+        "allows it) (in l[0])");
 }
 
 TEST_CASE("loop: keys that do not fit are refused") {

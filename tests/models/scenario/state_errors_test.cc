@@ -165,8 +165,8 @@ TEST_CASE("state errors: the axes of a sum have one state, to which a cast leads
                                  "got f32[2]{V:x, U:y}, varying over x and unreduced over y; "
                                  "vary_unreduced_cast over x makes it unreduced");
     CHECK(mixed(op, "UI") == one_state(op) +
-                                 "got f32[2]{U:x}, unreduced over x and invarying over y; psum "
-                                 "over x makes it invarying");
+                                 "got f32[2]{U:x}, unreduced over x and invarying over y; pvary "
+                                 "and vary_unreduced_cast over y make it unreduced");
   }
   // Of [4], for the four of both axes.
   CHECK(said_of(R"("op": "psum_scatter", "axis_name": ["x", "y"])", R"("four")") ==
