@@ -37,7 +37,8 @@ Cotangents scatter_add(BackwardCall& call) {
     cotangents[0] = call.cotangent();
   if (call.wants(1)) {
     Attributes attributes = rows_of(call);
-    attributes.set("fill_value", 0.0);
+    if (attributes.text("mode") == "fill")
+      attributes.set("fill_value", 0.0);
     cotangents[1] =
         call.ops().op(OpKind::Take, {call.cotangent(), call.operand(2)}, std::move(attributes));
   }

@@ -38,20 +38,19 @@ class Cutting {
     return maker != makers_.end() && in_first(maker->second);
   }
 
-  /// Adds what these ops need, and each done whose start is among them.
+  /// Adds what these ops need, and the ops that take a future or a token of theirs.
   void complete() {
-    for (size_t i = 0; i < program_.ops.size(); ++i)
-      if (const Op& op = program_.ops[i];
-          op.kind == OpKind::Done && is_made_in_first(op.operands.front()))
-        first_.emplace(i);
-    for (size_t i = program_.ops.size(); i-- > 0;) {
-      if (!in_first(OpId(i)))
-        continue;
-      for (const ValueId operand : program_.ops[i].operands)
-        if (const auto maker = makers_.find(operand); maker != makers_.end())
-          if (first_.insert(maker->second).second &&
-              program_.op(maker->second).issue == Issue::Start)
-            return complete();  // and with its done
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (size_t i = program_.ops.size(); i-- > 0;)
+        for (const ValueId operand : program_.ops[i].operands)
+          if (const auto maker = makers_.find(operand); in_first(OpId(i)) && maker != makers_.end())
+            grew = first_.insert(maker->second).second || grew;
+      for (size_t i = 0; i < program_.ops.size(); ++i)
+        for (const ValueId operand : program_.ops[i].operands)
+          if (const ValueType& type = program_.value(operand).type;
+              (type.future || type.token) && is_made_in_first(operand))
+            grew = first_.emplace(i).second || grew;
     }
   }
 
@@ -99,6 +98,7 @@ class Cutting {
         builder.output(program_.value(id).name);
     Program made = builder.finish();
     made.numerics = program_.numerics;
+    diagnostics.throw_if_any();
     ORRERY_CHECK(diagnostics.empty(), "a part of a valid program is one");
     return made;
   }

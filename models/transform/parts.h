@@ -25,8 +25,8 @@ struct ProgramParts {
   Program second;
 };
 
-/// The first part has these ops, those that they need, and the done of each collective that it
-/// starts. Requires one program on all devices.
+/// The first part has these ops and those that they need. Futures and tokens do not leave it: it
+/// has the ops that take them too. Requires one program on all devices.
 ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first);
 
 /// The forward program, whose outputs are the values of `of` and what the backward one reads, and

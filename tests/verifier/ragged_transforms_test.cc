@@ -174,8 +174,9 @@ TEST_CASE("ragged: the transpose of the transpose is the exchange (8.3)") {
     RaggedRig rig(of.form, Dtype::S32, of.row, of.tables, random);
     const Program program = rig.program();
     Diagnostics diagnostics("f");
-    const Program back = transpose(program, Checks::States,
-                                   {Origin{}, {named("r")}, {named("operand")}}, diagnostics);
+    const Program back =
+        transpose(program, Checks::States,
+                  {Origin{}, {named("r")}, {named("operand"), named("output")}}, diagnostics);
     diagnostics.throw_if_any();
     const Program again = transpose(
         back, Checks::States, {Origin{}, {named("ct_operand")}, {named("ct_r")}}, diagnostics);

@@ -183,7 +183,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "f.batch.2 = full(): s32[2,2]\n"
         "f = concatenate(f.batch.1, f.batch.2): s32[3,2]{V:x}\n"
         "t = optimization_barrier(f): s32[3,2]{V:x}\n"
-        "s = optimization_barrier(c, t): s32[2], s32[3,2]{V:x}\n"
+        "s = optimization_barrier(c, t): s32[2]{V:x}, s32[3,2]{V:x}\n"
         "g = reshape(u): s32[3,2]{V:x}\n"
         "r = reshape(g): s32[3,2]{V:x}\n");
 }
