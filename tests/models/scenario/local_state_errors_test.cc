@@ -101,7 +101,7 @@ TEST_CASE("state errors: what is reduced is cast to varying over just the axes t
         wrong("add",
               "operand 0 to be reduced over exactly the axes (x, y), over which only others vary, "
               "got f32[2]{R:x} and f32[2]{V:(x,y)}; reduced_vary_cast over x makes it varying"));
-  CHECK(said("mul", {"IV", "RR"}) ==
+  CHECK(said("mul", {"VI", "RR"}) ==
         wrong("mul",
               "operand 1 to be reduced over exactly the axes (x), over which only others vary, got "
               "f32[2]{V:x} and f32[2]{R:(x,y)}; reduced_vary_cast over x makes it varying"));
