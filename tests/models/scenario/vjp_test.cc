@@ -336,9 +336,9 @@ TEST_CASE("vjp: recompute names ops whose values can be computed again") {
   const std::string program =
       R"([{"id": ["p", "q"], "op": "split", "of": "w", "sizes": [1, 1]}, )"
       R"({"id": "f", "op": "psum_start", "of": "p", "axis_name": "x"}, )"
-      R"({"id": "d", "op": "done", "of": "f"}, )"
-      R"({"id": "c", "op": "compute", "of": "d", "flops": 1, "bytes": 1, "dtype": "f32"}, )"
-      R"({"id": "r", "op": "exp", "of": "d"}])";
+      R"({"id": "total", "op": "done", "of": "f"}, )"
+      R"({"id": "c", "op": "compute", "of": "total", "flops": 1, "bytes": 1, "dtype": "f32"}, )"
+      R"({"id": "r", "op": "exp", "of": "total"}])";
   const auto of = [&](const std::string& id) {
     return error_of(with(program, kOfR + R"(, "recompute": [")" + id + "\"]",
                          R"("ct_r": {"shape": [1], "dtype": "f32"})"));
@@ -349,8 +349,8 @@ TEST_CASE("vjp: recompute names ops whose values can be computed again") {
   CHECK(of("q") ==
         expected + "\"q\", a result of \"p\"; name \"p\", which makes all its results again");
   CHECK(of("w") == expected + "\"w\", an array");
-  CHECK(of("dd") == expected + "\"dd\"; did you mean \"d\"?");
-  CHECK(of("d") == "");
+  CHECK(of("totel") == expected + "\"totel\"; did you mean \"total\"?");
+  CHECK(of("total") == "");
   CHECK(of("p") == "");
 }
 
