@@ -170,10 +170,11 @@ TEST_CASE("transport: a channel has less than 2^31 steps") {
   RunOptions options;
   options.data = Data::Off;
   options.limits.steps = int64_t{1} << 60U;
-  CHECK_THROWS_WITH_AS(run_parts(parts, options),
-                       doctest::Contains("psum: expected less than 2^31 steps of a channel, got "
-                                         "more; larger slots of the transport make fewer"),
-                       InputError);
+  CHECK_THROWS_WITH_AS(
+      run_parts(parts, options),
+      doctest::Contains("psum \"r\": expected less than 2^31 steps of a channel, got "
+                        "more; larger slots of the transport make fewer"),
+      InputError);
 }
 
 TEST_CASE("transport: a program without messages has no label for it") {
@@ -192,7 +193,7 @@ TEST_CASE("transport: more pieces than steps are allowed are refused before they
   RunOptions options;
   options.data = Data::Off;
   CHECK_THROWS_WITH_AS(run_parts(parts, options),
-                       doctest::Contains("all_gather: expected at most 4294967296 steps"),
+                       doctest::Contains("all_gather \"r\": expected at most 4294967296 steps"),
                        InputError);
 }
 
