@@ -8,10 +8,14 @@
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/other_names.h"
+#include "models/scenario/positional_axes.h"
 
 namespace orrery {
 
 namespace {
+
+constexpr std::string_view kAxesKey = "axis_name";
+constexpr std::string_view kGroupsKey = "axis_index_groups";
 
 /// Whether a number stands for an operand, which is an error, though a scalar may stand there.
 bool has_number(DocumentNode operands, Diagnostics& diagnostics) {
@@ -281,20 +285,37 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.site = name ? *name + scope.site_suffix : "";
     }
   }
+  std::vector<int64_t> dimensions;  // among the axes of a collective
   for (const Parameter& parameter : rules.parameters) {
-    if (const auto value = find_parameter(fields, parameter))
+    const std::optional<DocumentNode> value = find_parameter(fields, parameter);
+    if (value)
       request.key_origins.emplace(parameter.name, value->origin());
-    if (auto read = read_parameter(fields, parameter, diagnostics_))
+    if (value && rules.family == Family::Collective && parameter.name == kAxesKey &&
+        has_dimensions(*value)) {
+      (void)fields.optional(kAxesKey);
+      if (std::optional<Axes> axes = read_axes(*value, op->kind, diagnostics_)) {
+        request.attributes.set(std::string(kAxesKey), std::move(axes->names));
+        dimensions = std::move(axes->dimensions);
+      }
+    } else if (auto read = read_parameter(fields, parameter, diagnostics_))
       request.attributes.set(std::string(parameter.name), std::move(*read));
   }
   fields.finish();
   define_all();
+  if (!dimensions.empty() && request.attributes.has(kGroupsKey))
+    diagnostics_.add(request.key_origin(kGroupsKey),
+                     fmt::format("{}: expected no axis_index_groups where dimensions are among the "
+                                 "axes",
+                                 rules.name));
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
-  if (diagnostics_.size() != before || reads_invalid) {
+  if (diagnostics_.size() != before || reads_invalid ||
+      (!dimensions.empty() && !fits(node, 1, 0))) {
     refuse();
     return;
   }
+  if (!dimensions.empty())
+    builder_.op(reduced_first(request, std::move(dimensions)));
   builder_.op(std::move(request));
 }
 

@@ -112,10 +112,10 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
 
   RunOptions folded;
   folded.iterations_budget = 0;
-  CHECK(refusal(loop(10, ""), folded) ==
-        "ragged_all_to_all \"r\": expected \"assume_sizes\", since its tables cannot be computed: "
-        "they "
-        "depend on a loop of which iterations are left out (in l[0]), and 4 times more");
+  CHECK(
+      refusal(loop(10, ""), folded) ==
+      "ragged_all_to_all \"l.y\": expected \"assume_sizes\", since its tables cannot be computed: "
+      "they depend on a loop of which iterations are left out (in l[0]), and 4 times more");
   const Ran assumed = run_parts(loop(10, R"(, "assume_sizes": [[1]])"), folded);
   CHECK(assumed.report.completion.has_value());
   const Ran written = [&] {

@@ -26,7 +26,9 @@ constexpr std::array kSummaries = {
     Described{"axis", "the dimension it works along"},
     Described{"axis_index_groups",
               "which ranks of the axes exchange with each other; when absent all"},
-    Described{"axis_name", "the axes of the mesh it goes over, major to minor; [] for none"},
+    Described{"axis_name",
+              "the axes of the mesh it goes over, major to minor; [] for none; of psum, pmax and "
+              "pmin also dimensions of the operand, by number, over which it is reduced first"},
     Described{"backward",
               "the work of its backward pass, an equal part for each cotangent; without it it has "
               "no gradient"},

@@ -10,6 +10,7 @@
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
 #include "models/program/rules.h"
+#include "models/scenario/positional_axes.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/algorithms.h"
@@ -138,7 +139,7 @@ Json value_schema(const Parameter& parameter, OpKind kind) {
       return text;
     }
     case ParameterKind::Names:
-      return reference("names");
+      return reference(reduction_over_dimensions(kind) ? "axes" : "names");
     case ParameterKind::Integers:
       return list_of(integers(parameter));
     case ParameterKind::IntegerLists:

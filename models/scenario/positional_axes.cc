@@ -1,0 +1,79 @@
+#include "models/scenario/positional_axes.h"
+
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/scenario/fields.h"
+
+namespace orrery {
+
+std::optional<OpKind> reduction_over_dimensions(OpKind collective) {
+  switch (collective) {
+    case OpKind::Psum:
+      return OpKind::ReduceSum;
+    case OpKind::Pmax:
+      return OpKind::ReduceMax;
+    case OpKind::Pmin:
+      return OpKind::ReduceMin;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool has_dimensions(DocumentNode axis_name) {
+  if (axis_name.kind() == DocumentNode::Kind::Number)
+    return true;
+  if (axis_name.kind() == DocumentNode::Kind::List)
+    for (const DocumentNode item : axis_name)
+      if (item.kind() == DocumentNode::Kind::Number)
+        return true;
+  return false;
+}
+
+std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics) {
+  Axes axes;
+  const size_t before = diagnostics.size();
+  const auto add = [&](DocumentNode item) {
+    if (item.kind() == DocumentNode::Kind::Number && !reduction_over_dimensions(collective)) {
+      diagnostics.add(item.origin(),
+                      fmt::format("expected an axis name, got {}; only psum, pmax and pmin also "
+                                  "reduce over dimensions of the operand",
+                                  got(item)));
+    } else if (item.kind() == DocumentNode::Kind::Number) {
+      if (const auto dimension = read_integer(
+              item, "a dimension", {0, std::numeric_limits<int64_t>::max()}, diagnostics))
+        axes.dimensions.push_back(*dimension);
+    } else if (auto name = read_text(item, "an axis name or a dimension", diagnostics)) {
+      axes.names.push_back(std::move(*name));
+    }
+  };
+  if (axis_name.kind() == DocumentNode::Kind::List) {
+    for (const DocumentNode item : axis_name)
+      add(item);
+  } else {
+    add(axis_name);
+  }
+  return diagnostics.size() == before ? std::optional(std::move(axes)) : std::nullopt;
+}
+
+OpRequest reduced_first(OpRequest& collective, std::vector<int64_t> dimensions) {
+  const std::optional<OpKind> kind = reduction_over_dimensions(collective.kind);
+  ORRERY_CHECK(kind.has_value(), "read_axes() has refused other collectives");
+  OpRequest reduction;
+  reduction.name = collective.name + ".local";
+  reduction.kind = *kind;
+  reduction.operands = std::exchange(collective.operands, {reduction.name});
+  reduction.donated = std::exchange(collective.donated, {});
+  reduction.attributes.set("axes", std::move(dimensions));
+  reduction.origin = collective.origin;
+  reduction.key_origins = collective.key_origins;
+  if (const auto axes = collective.key_origins.find("axis_name");
+      axes != collective.key_origins.end())
+    reduction.key_origins.insert_or_assign("axes", axes->second);
+  return reduction;
+}
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+#pragma once
+
+// Dimensions of the operand among the axes of a collective: {"axis_name": ["x", 0]}. JAX reduces
+// over them on each device first, and then over the axes of the mesh; so does the program that is
+// read.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/diagnostics.h"
+#include "models/program/op_request.h"
+#include "models/scenario/document.h"
+
+namespace orrery {
+
+/// The local op that reduces over dimensions as the collective does over axes: of psum, pmax and
+/// pmin. Empty for others, which have no such axes.
+std::optional<OpKind> reduction_over_dimensions(OpKind collective);
+
+/// Whether "axis_name" names dimensions.
+bool has_dimensions(DocumentNode axis_name);
+
+struct Axes {
+  std::vector<std::string> names;
+  std::vector<int64_t> dimensions;
+};
+/// Empty where an error was added.
+std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics);
+
+/// Takes the operand of a collective through the reduction over the dimensions, "ID.local", which
+/// it returns. The collective reads the result.
+OpRequest reduced_first(OpRequest& collective, std::vector<int64_t> dimensions);
+
+}  // namespace orrery

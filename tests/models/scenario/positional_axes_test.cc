@@ -1,0 +1,70 @@
+// Dimensions of the operand among the axes of psum, pmax and pmin.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/rules.h"
+#include "models/scenario/reader.h"
+#include "tests/models/scenario/support.h"
+
+namespace orrery {
+namespace {
+
+using test::refusal;
+using test::Small;
+
+/// "a" is f32[2,3] on a device, and varies over x.
+std::string over(const std::string& op, const std::string& axes, const std::string& more = "") {
+  Small small;
+  small.arrays = R"({"a": {"shape": [8, 3], "dtype": "f32", "spec": ["x"]}})";
+  small.program =
+      R"([{"id": "r", "op": ")" + op + R"(", "of": "a", "axis_name": )" + axes + more + "}]";
+  return small.text();
+}
+
+/// "r = psum(r.local): f32[3]" of each op.
+std::string ops_of(const std::string& text) {
+  const Scenario scenario = read_scenario("f", text);
+  std::string lines;
+  for (const Op& op : scenario.program.ops)
+    lines += op.name + " = " + op_name(op.kind, op.issue) + "(" +
+             scenario.program.value(op.operands.front()).name + "): " +
+             orrery::text(scenario.program.value(op.results.front()).type, scenario.program.mesh) +
+             "\n";
+  return lines;
+}
+
+TEST_CASE("axis_name: dimensions are reduced on each device first, then the axes of the mesh") {
+  CHECK(ops_of(over("psum", R"(["x", 0])")) ==
+        "r.local = reduce_sum(a): f32[3]{V:x}\nr = psum(r.local): f32[3]\n");
+  CHECK(ops_of(over("pmax", R"([1, "x", 0])")) ==
+        "r.local = reduce_max(a): f32[]{V:x}\nr = pmax(r.local): f32[]\n");
+  CHECK(ops_of(over("pmin_start", R"(["x", 1])")) ==
+        "r.local = reduce_min(a): f32[2]{V:x}\nr = pmin_start(r.local): future f32[2]\n");
+}
+
+TEST_CASE("axis_name: dimensions alone are over no axes of the mesh") {
+  CHECK(ops_of(over("psum", "0")) ==
+        "r.local = reduce_sum(a): f32[3]{V:x}\nr = psum(r.local): f32[3]{V:x}\n");
+}
+
+TEST_CASE("axis_name: what is refused of dimensions") {
+  CHECK(refusal(over("pmean", R"(["x", 0])")) ==
+        "f:5:70: /program/0/axis_name/1: expected an axis name, got 0; only psum, pmax and pmin "
+        "also reduce over dimensions of the operand");
+  CHECK(refusal(over("psum", R"(["x", 2])")) ==
+        "f:5:63: /program/0/axis_name: reduce_sum \"r.local\": expected a dimension from 0 to 1, "
+        "got 2");
+  CHECK(refusal(over("psum", R"(["x", -1])")) ==
+        "f:5:69: /program/0/axis_name/1: expected a dimension of at least 0, got -1");
+  CHECK(
+      refusal(over("psum", R"(["x", 0])", R"(, "axis_index_groups": [[0, 1], [2, 3]])")) ==
+      "f:5:94: /program/0/axis_index_groups: psum: expected no axis_index_groups where dimensions "
+      "are among the axes");
+  CHECK(refusal(over("psum", R"([0, true])")) ==
+        "f:5:67: /program/0/axis_name/1: expected an axis name or a dimension, got true");
+}
+
+}  // namespace
+}  // namespace orrery
