@@ -44,9 +44,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
+    parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
     given = parser.parse_args()
-    generator = Generator(given.seed, given.dtypes.split(","))
+    generator = Generator(given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
     if given.batches:

@@ -24,9 +24,10 @@ RAREST = 12
 class Generator:
     """Programs in a sequence that depends on the seed alone. Rare ops, dtypes and forms are preferred."""
 
-    def __init__(self, seed: int, dtypes: list[str]):
+    def __init__(self, seed: int, dtypes: list[str], often: list[str]):
         self.rng = random.Random(seed)
         self.dtypes = [DTYPES[name] for name in dtypes]  # of a program's first arguments
+        self.often = often  # ops of which every other one is, where it can be
         self.coverage = Coverage()
         self.made = 0
 
@@ -61,6 +62,8 @@ class Generator:
         self.rng.shuffle(found)
         found.sort(key=lambda choice: self.coverage.least(choice[0], dtype.name, choice[1]))
         rarest = found[:RAREST] + self.rng.sample(found, min(RAREST, len(found)))
+        if self.often and self.rng.random() < 0.5:
+            rarest = [choice for choice in found if choice[0] in self.often] + rarest
         for name, form in rarest:
             for _ in range(1 if x else TRIES):
                 values, data = list(program.values), dict(program.data)

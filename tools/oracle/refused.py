@@ -217,7 +217,7 @@ def _refusal(program: Program, ops: list[OpJson]) -> str | None:
 
 
 def refused(count: int, seed: int) -> list[dict[str, Any]]:
-    generator, rng = Generator(seed, list(DTYPES)), random.Random(seed)
+    generator, rng = Generator(seed, list(DTYPES), []), random.Random(seed)
     made: list[dict[str, Any]] = []
     of_kind: Counter[str] = Counter()
     while len(made) < count:
