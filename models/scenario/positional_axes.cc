@@ -59,7 +59,8 @@ std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnos
   return diagnostics.size() == before ? std::optional(std::move(axes)) : std::nullopt;
 }
 
-OpRequest reduced_first(OpRequest& collective, std::vector<int64_t> dimensions) {
+std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,
+                                     std::vector<int64_t> dimensions) {
   const std::optional<OpKind> kind = reduction_over_dimensions(collective.kind);
   ORRERY_CHECK(kind.has_value(), "read_axes() has refused other collectives");
   OpRequest reduction;
@@ -73,7 +74,20 @@ OpRequest reduced_first(OpRequest& collective, std::vector<int64_t> dimensions) 
   if (const auto axes = collective.key_origins.find("axis_name");
       axes != collective.key_origins.end())
     reduction.key_origins.insert_or_assign("axes", axes->second);
-  return reduction;
+  std::vector<OpRequest> ops;
+  if (operand == Dtype::Pred && collective.kind == OpKind::Psum) {
+    OpRequest counted;
+    counted.name = collective.name + ".counted";
+    counted.kind = OpKind::ConvertElementType;
+    counted.operands = std::exchange(reduction.operands, {counted.name});
+    counted.donated = std::exchange(reduction.donated, {});
+    counted.attributes.set("new_dtype", Dtype::S32);
+    counted.origin = collective.origin;
+    counted.key_origins = collective.key_origins;
+    ops.push_back(std::move(counted));
+  }
+  ops.push_back(std::move(reduction));
+  return ops;
 }
 
 }  // namespace orrery

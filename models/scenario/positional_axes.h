@@ -29,8 +29,10 @@ struct Axes {
 /// Empty where an error was added.
 std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics);
 
-/// Takes the operand of a collective through the reduction over the dimensions, "ID.local", which
-/// it returns. The collective reads the result.
-OpRequest reduced_first(OpRequest& collective, std::vector<int64_t> dimensions);
+/// Takes the operand of a collective, of this dtype, through the reduction over the dimensions,
+/// "ID.local", whose result the collective reads. Returns what comes before the collective: of a
+/// psum of pred also a conversion to s32, "ID.counted", in which psum counts.
+std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,
+                                     std::vector<int64_t> dimensions);
 
 }  // namespace orrery

@@ -310,12 +310,16 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
   if (diagnostics_.size() != before || reads_invalid ||
-      (!dimensions.empty() && !fits(node, 1, 0))) {
+      (!dimensions.empty() && !fits(node, 2, 0))) {
     refuse();
     return;
   }
-  if (!dimensions.empty())
-    builder_.op(reduced_first(request, std::move(dimensions)));
+  if (!dimensions.empty() && request.operands.size() == 1) {
+    const auto type = builder_.type_of(request.operands.front(), request.key_origin("of"));
+    for (OpRequest& first :
+         reduced_first(request, type ? type->dtype : Dtype::F32, std::move(dimensions)))
+      builder_.op(std::move(first));
+  }
   builder_.op(std::move(request));
 }
 

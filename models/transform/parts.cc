@@ -98,7 +98,6 @@ class Cutting {
         builder.output(program_.value(id).name);
     Program made = builder.finish();
     made.numerics = program_.numerics;
-    diagnostics.throw_if_any();
     ORRERY_CHECK(diagnostics.empty(), "a part of a valid program is one");
     return made;
   }

@@ -40,13 +40,13 @@ class Recomputed {
     if (const auto found = ops_.find(name); found != ops_.end()) {
       for (const OpId op : found->second) {
         if (!can_be_recomputed(program_.op(op)))
-          return error(name);
+          return error(name, program_.op(op).name);
         chosen_.insert(op);
       }
       return std::nullopt;
     }
     if (!loops_.contains(name))
-      return error(name);
+      return error(name, name);
     add_loop(name);
     return std::nullopt;
   }
@@ -54,8 +54,8 @@ class Recomputed {
   std::vector<OpId> take() const { return {chosen_.begin(), chosen_.end()}; }
 
  private:
-  std::string error(const std::string& name) const {
-    return fmt::format("expected the id of an op or of a loop, got \"{}\"{}", name, why(name));
+  std::string error(const std::string& name, const std::string& op) const {
+    return fmt::format("expected the id of an op or of a loop, got \"{}\"{}", name, why(op));
   }
 
   /// Why the name is none of an op that can be computed again.

@@ -57,11 +57,13 @@ class Transposed {
     if (!diagnostics_.empty())
       return program_;
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
-    add_others(builder, read_by(backward));
+    const std::set<OpId> kept = read_by(backward);
+    add_others(builder, kept);
     for (OpRequest& op : backward)
       builder.op(std::move(op));
     for (const auto& [name, value] : results)
       builder.name_also(value, name, request_.origin);
+    name_what_is_kept(builder, kept);
     return builder.finish();
   }
 
@@ -124,6 +126,9 @@ class Transposed {
     const auto not_in = [&](std::string_view where) {
       return fmt::format("{} is not linear in {}", name, where);
     };
+    if (op.kind == OpKind::Take && op.attributes.has("fill_value") &&
+        op.attributes.number("fill_value") != 0)
+      return fmt::format("{} is not linear with a fill_value that is not 0", name);
     switch (rules(op.kind).linear_in) {
       case LinearIn::None:
         return fmt::format("{} is not linear", name);
@@ -179,6 +184,19 @@ class Transposed {
         if (const auto value = values.find(operand); value != values.end())
           read.push_back(value->second);
     return before(read);
+  }
+
+  /// The other names of what these ops make, and of arguments that stay.
+  void name_what_is_kept(ProgramBuilder& builder, const std::set<OpId>& ops) const {
+    std::set<ValueId> kept;
+    for (const Argument& argument : program_.arguments)
+      if (std::find(arguments_.begin(), arguments_.end(), argument.value) == arguments_.end())
+        kept.insert(argument.value);
+    for (const OpId op : ops)
+      kept.insert(program_.op(op).results.begin(), program_.op(op).results.end());
+    for (const auto& [name, value] : program_.other_names)
+      if (kept.contains(value))
+        builder.name_also(program_.value(value).name, name, std::nullopt);
   }
 
   /// The arguments that stay, those of cotangents, and these ops.

@@ -51,9 +51,11 @@ class Overlapped {
   std::vector<OpRequest> take() { return std::move(ops_); }
 
  private:
+  /// A transfer, whose two halves are ops of their own, runs where it stands: started in another
+  /// order its halves could wait for each other.
   bool can_start(const OpRequest& op) const {
-    return rules(op.kind).family == Family::Collective && !over_no_axes(op.attributes) &&
-           !again_.contains(op.name);
+    return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
+           !over_no_axes(op.attributes) && !again_.contains(op.name);
   }
 
   void add(OpRequest op) {

@@ -26,12 +26,15 @@ constexpr std::array kSummaries = {
     Described{"axis", "the dimension it works along"},
     Described{"axis_index_groups",
               "which ranks of the axes exchange with each other; when absent all"},
-    Described{"axis_name",
-              "the axes of the mesh it goes over, major to minor; [] for none; of psum, pmax and "
-              "pmin also dimensions of the operand, by number, over which it is reduced first"},
+    Described{
+        "axis_name",
+        "the axes of the mesh it goes over, major to minor; [] for none; of psum, pmax and "
+        "pmin also dimensions of the operand, by number, over which an op ID.local reduces it "
+        "first"},
     Described{"backward",
-              "the work of its backward pass, an equal part for each cotangent; without it it has "
-              "no gradient"},
+              "the work of its backward pass: a compute for each cotangent, with an equal part of "
+              "it, at the rate of the operand's dtype, which reads all operands; without it there "
+              "is no gradient"},
     Described{"broadcast_dimensions",
               "the dimension of the result that each dimension of the operand becomes"},
     Described{"bytes", "what it reads and writes in device memory"},

@@ -44,6 +44,16 @@ TEST_CASE("axis_name: dimensions are reduced on each device first, then the axes
         "r.local = reduce_min(a): f32[2]{V:x}\nr = pmin_start(r.local): future f32[2]\n");
 }
 
+TEST_CASE("axis_name: over dimensions a sum of pred counts in s32 too") {
+  Small small;
+  small.arrays = R"({"a": {"shape": [8], "dtype": "pred", "spec": ["x"]}})";
+  small.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": ["x", 0]}])";
+  CHECK(ops_of(small.text()) ==
+        "r.counted = convert_element_type(a): s32[2]{V:x}\n"
+        "r.local = reduce_sum(r.counted): s32[]{V:x}\n"
+        "r = psum(r.local): s32[]\n");
+}
+
 TEST_CASE("axis_name: dimensions alone are over no axes of the mesh") {
   CHECK(ops_of(over("psum", "0")) ==
         "r.local = reduce_sum(a): f32[3]{V:x}\nr = psum(r.local): f32[3]{V:x}\n");

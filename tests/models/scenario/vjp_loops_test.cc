@@ -131,6 +131,37 @@ TEST_CASE("transpose: of a loop") {
                                  "l[0].y.bwd = mul(l[1].y.bwd, k)"});
 }
 
+TEST_CASE("transpose: what a loop carried out keeps its name") {
+  const Scenario scenario = read_scenario(
+      "f", looped(R"([{"id": "k", "op": "full", "shape": [], "fill_value": 3, "dtype": "f32"}, )"
+                  R"({"id": "n", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "k"}, )"
+                  R"("body": [{"id": "y", "op": "mul", "of": ["h", "h"]}], "yield": {"h": "y"}}, )"
+                  R"({"id": "l", "op": "mul", "of": ["w", "n"]}])",
+                  R"({"transpose": {"of": "l", "with_respect_to": "w"}}, "outputs": ["n"])"));
+  CHECK(scenario.program.value(scenario.program.outputs[0]).name == "n[1].y");
+}
+
+TEST_CASE("transpose: a take that fills with another number than 0 is not linear") {
+  CHECK(refusal(looped(R"([{"id": "l", "op": "take", "of": ["w", "i"], "axis": 0, )"
+                       R"("fill_value": 9}])",
+                       R"({"transpose": {"of": "l", "with_respect_to": "w"}})",
+                       R"(, "i": {"shape": [2], "dtype": "s32"})")) ==
+        "f:5:13: /program/0: expected an op that is linear in what depends on \"with_respect_to\", "
+        "got \"l\": take is not linear with a fill_value that is not 0");
+}
+
+TEST_CASE("vjp: transfers are not started by overlap, which could make their halves wait") {
+  const std::vector<std::string> ops = all_ops(
+      looped(R"([{"id": "s", "op": "psum", "of": "w", "axis_name": "x"}, )"
+             R"({"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]}, )"
+             R"({"id": "y", "op": "precv", "of": "t", "shape": [2], "dtype": "f32", )"
+             R"("axis_name": "x", "perm": [[0, 1]]}, {"id": "l", "op": "mul", "of": ["s", "y"]}])",
+             R"({"vjp": {"of": "l", "with_respect_to": "w", "overlap": true}})"));
+  CHECK(ops.size() > 4);
+  for (const std::string& op : ops)
+    CHECK((op.find("psend_start") == op.npos && op.find("precv_start") == op.npos));
+}
+
 std::string computed(const std::string& backward) {
   return R"([{"id": "l", "op": "compute", "of": ["w", "i", "v"], "flops": 10, "bytes": 20, )"
          R"("dtype": "f32", "shape": [2])" +
