@@ -52,7 +52,8 @@ Part merged_table(BatchCall& call, size_t table, std::optional<int64_t> rows) {
     const Part each = constant(call, Shape(), Dtype::S64, static_cast<double>(*rows), type);
     part.value = op(call, OpKind::Add, {wide, op(call, OpKind::Mul, {elements, each.value})});
   }
-  return reshaped(call, std::move(part), Shape({part.shape.elements()}));
+  const Shape flat({part.shape.elements()});
+  return reshaped(call, std::move(part), flat);
 }
 
 }  // namespace
