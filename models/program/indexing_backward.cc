@@ -18,16 +18,16 @@ Attributes rows_of(const BackwardCall& call) {
 /// A row that was taken several times gets the sum of the cotangents. What filled a place had no
 /// row.
 Cotangents take(BackwardCall& call) {
-  return {call.wants(0) ? std::optional<std::string>([&] {
-            // Zeros that vary where the cotangent does.
-            ValueType rows = call.result_type();
-            rows.shape = call.operand_type(0).shape;
-            return call.ops().op(OpKind::ScatterAdd,
-                                 {call.ops().zeros(rows), call.cotangent(), call.operand(1)},
-                                 rows_of(call));
-          }())
-                        : std::nullopt,
-          std::nullopt};
+  Cotangents cotangents(call.operands());
+  if (call.wants(0)) {
+    // Zeros that vary where the cotangent does.
+    ValueType rows = call.result_type();
+    rows.shape = call.operand_type(0).shape;
+    cotangents[0] =
+        call.ops().op(OpKind::ScatterAdd,
+                      {call.ops().zeros(rows), call.cotangent(), call.operand(1)}, rows_of(call));
+  }
+  return cotangents;
 }
 
 /// An update that went nowhere gets zeros.

@@ -44,9 +44,9 @@ double units(Unary op, double result) {
 /// The error of XLA on the CPU, in units of the dtype's roundoff times the result. Rounded up from
 /// the largest that were measured, with jax 0.10.2 on 2^20 random numbers. Their parts were between
 /// -8 and 8 for c64, and between -2 and 2 for c128.
-///   exp 3.0, sqrt 2.7, rsqrt 4.9, sin 7.3, cos 5.5
-///   logistic 3.7 (1 + |r|)
-///   log 1.7 (1 + 1 / |r|) for c64, and 51 (1 + 1 / |r|) for c128
+///  - exp 3.0, sqrt 2.7, rsqrt 4.9, sin 7.3, cos 5.5;
+///  - logistic 3.7 (1 + |r|);
+///  - log 1.7 (1 + 1 / |r|) for c64, and 51 (1 + 1 / |r|) for c128.
 double units_of_xla(Unary op, double result, Dtype dtype) {
   switch (op) {
     case Unary::Neg:
