@@ -88,7 +88,8 @@ def mean_of(x: Value, over_no_axes: bool) -> bool:
 
 
 def sum_of(x: Value) -> bool:
-    """XLA fails a check as it simplifies the sum of a complex constant over a group, and the process aborts."""
+    """XLA fails a check as it simplifies the sum of a complex constant over a group, and the process aborts, as for
+    psum(full((3,), 1, c64), "x"). The constant may be one that XLA finds, as the sum of an empty array is."""
     return not (x.dtype.is_complex and x.constant)
 
 

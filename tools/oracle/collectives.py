@@ -113,7 +113,7 @@ class Maker:
         if facts.exact(self.name, wide, x.shape, [x]) is None:
             return None
         # An integer that f32 does not hold is rounded once more.
-        return Value(self.name, wide, x.shape, "fold", 2.0**58, product=True, rounded=True)
+        return Value(self.name, wide, x.shape, "fold", 2.0**58, product=True, rounded=True, constant=x.constant)
 
     def pmax(self) -> Value | None:
         return facts.extremum(self.name, [self.x], self.x.shape, collective=True)
@@ -124,9 +124,10 @@ class Maker:
         if self.x.dtype.is_complex:
             return None
         ranks = facts.exact(self.name, DTYPES["s32"], self.x.shape, [self.x])
-        if ranks is None or avoided.extremum_of(self.x):
-            return ranks
-        return replace(ranks, comparison="fold", cpu=True)
+        if ranks is None:
+            return None
+        ranks = replace(ranks, constant=ranks.constant or self.size == 1)
+        return ranks if avoided.extremum_of(self.x) else replace(ranks, comparison="fold", cpu=True)
 
     pargmin = pargmax
 

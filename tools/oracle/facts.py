@@ -32,7 +32,8 @@ def exact(name: str, dtype: Dtype, shape: tuple[int, ...], operands: list[Value]
     """A result that is made in one way only; nothing where operands may differ between two runs."""
     if loosest([x.comparison for x in operands]) in ("fold", "bound"):
         return None
-    return Value(name, dtype, shape, "exact", **known)
+    constant = any(x.constant for x in operands)  # a product with zero is one too
+    return Value(name, dtype, shape, "exact", constant=constant, **known)
 
 
 def extremum(name: str, operands: list[Value], shape: tuple[int, ...], collective: bool = False) -> Value | None:
@@ -86,7 +87,7 @@ def rounded(
         minus_zero=minus_zero,
         product=product,
         rounded=True,
-        constant=constants and dtype.is_complex,
+        constant=constants and (dtype.is_complex or all(x.constant for x in operands)),
     )
     if magnitude > dtype.largest or any(x.tiny for x in operands):
         return None

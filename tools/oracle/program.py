@@ -35,7 +35,7 @@ class Value:
     # How it was made, which decides what XLA may fuse with it:
     product: bool = False  # by a multiplication, and then moved
     rounded: bool = False  # by a local op that rounds, and then moved
-    constant: bool = False  # of constants alone
+    constant: bool = False  # XLA may make a constant of it
     cpu: bool = False  # made by a rule that is the CPU's own, of "numerics": "xla-cpu"
 
     @property

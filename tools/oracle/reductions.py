@@ -1,5 +1,6 @@
 """Random reductions along dimensions, and products."""
 
+from dataclasses import replace
 
 import facts
 from dtypes import DTYPES
@@ -16,6 +17,11 @@ def _axes(m: LocalMaker) -> tuple[list[int], tuple[int, ...], int]:
     return axes, kept, terms
 
 
+def _of_terms(result: Value | None, terms: int) -> Value | None:
+    """Of a sum without terms XLA makes a constant."""
+    return replace(result, constant=True) if result and terms == 0 else result
+
+
 def reduce_sum(m: LocalMaker) -> Op | None:
     x = m.x
     if x.dtype.kind == "pred":
@@ -29,7 +35,7 @@ def reduce_sum(m: LocalMaker) -> Op | None:
         result = facts.rounded(
             m.name(), [x], shape, x.magnitude * max(terms, 1), integral=True, collective=True, certain=False
         )
-    return m.op("reduce_sum", [x], result, {"axes": axes})
+    return m.op("reduce_sum", [x], _of_terms(result, terms), {"axes": axes})
 
 
 def extreme(m: LocalMaker, op: str) -> Op | None:
@@ -74,4 +80,4 @@ def dot_general(m: LocalMaker) -> Op | None:
         result = facts.rounded(
             m.name(), [x, y], shape, magnitude, dtype=dtype, product=True, minus_zero=True, certain=False,
         )  # fmt: skip
-    return m.op("dot_general", [x, y], result, parameters)
+    return m.op("dot_general", [x, y], _of_terms(result, terms), parameters)

@@ -6,18 +6,22 @@ from maker import LocalMaker
 from program import Op, Value
 
 
-def _axes(m: LocalMaker) -> object:
-    names = m.rng.sample(list(m.program.mesh), m.rng.randint(0, len(m.program.mesh)))
-    return names[0] if len(names) == 1 else names
+def _axes(m: LocalMaker) -> list[str]:
+    return m.rng.sample(list(m.program.mesh), m.rng.randint(0, len(m.program.mesh)))
+
+
+def _of_axes(m: LocalMaker, op: str, axes: list[str], constant: bool) -> Op | None:
+    result = Value(m.name(), DTYPES["s32"], (), "exact", constant=constant)
+    return m.op(op, [], result, {"axis_name": axes[0] if len(axes) == 1 else axes})
 
 
 def axis_index(m: LocalMaker, _: Dtype) -> Op | None:
-    return m.op("axis_index", [], Value(m.name(), DTYPES["s32"], (), "exact"), {"axis_name": _axes(m)})
+    axes = _axes(m)
+    return _of_axes(m, "axis_index", axes, constant=all(m.program.mesh[axis] == 1 for axis in axes))
 
 
 def axis_size(m: LocalMaker, _: Dtype) -> Op | None:
-    result = Value(m.name(), DTYPES["s32"], (), "exact", constant=True)
-    return m.op("axis_size", [], result, {"axis_name": _axes(m)})
+    return _of_axes(m, "axis_size", _axes(m), constant=True)
 
 
 def _shape(m: LocalMaker, least: int) -> list[int]:
