@@ -1,19 +1,45 @@
 """python3 tools/oracle --programs N --seed S: random programs with what JAX computes of them, one a line."""
 
 import argparse
+import os
 import random
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 from batches import random_batch, run_batches
-from corpus import batch_line, corpus_line, gradient_line
+from corpus import batch_line, gradient_line
 from dtypes import DTYPES
 from generator import Generator
 from gradients import random_gradient, run_gradients
-from oracle import run_programs
+from survive import Numbered, run_in_processes
 
 # Programs that are compiled together.
 BATCH = 200
+
+
+def _numbered(generator: Generator, programs: int) -> Iterator[list[Numbered]]:
+    for first in range(0, programs, BATCH):
+        batch = []
+        for number in range(first, min(first + BATCH, programs)):
+            program = generator.next()
+            batch.append(Numbered(number, program, program.outputs(all_results=number % 8 == 7)))
+        yield batch
+
+
+def without_transform(generator: Generator, programs: int, processes: int, folder: Path) -> None:
+    begun = time.monotonic()
+    done = aborted = 0
+    for lines in run_in_processes(_numbered(generator, programs), processes, folder):
+        for line in lines:
+            if line is not None:
+                print(line)
+        done += len(lines)
+        aborted += lines.count(None)
+        print(f"oracle: {done} programs in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+    if aborted:
+        print(f"oracle: XLA aborts on {aborted} of {done} programs, which are left out: {folder}", file=sys.stderr)
 
 
 def gradients(generator: Generator, programs: int, seed: int) -> None:
@@ -46,22 +72,17 @@ def main() -> None:
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), help="that run JAX at once")
+    parser.add_argument(
+        "--aborted", type=Path, default=Path("build/oracle/aborted"), help="folder of the programs on which XLA aborts"
+    )
     given = parser.parse_args()
     generator = Generator(given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
     if given.batches:
         return batches(generator, given.programs, given.seed)
-    begun = time.monotonic()
-    for first in range(0, given.programs, BATCH):
-        batch = []
-        for i in range(first, min(first + BATCH, given.programs)):
-            program = generator.next()
-            batch.append((program, program.outputs(all_results=i % 8 == 7)))
-        for (program, outputs), found in zip(batch, run_programs(batch)):
-            print(corpus_line(program, outputs, found))
-        done = first + len(batch)
-        print(f"oracle: {done} programs in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+    without_transform(generator, given.programs, given.processes, given.aborted)
 
 
 if __name__ == "__main__":

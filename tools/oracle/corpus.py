@@ -7,6 +7,7 @@ BITS are the elements of all devices, in order, in hexadecimal; of one device al
 one of program.COMPARISONS. "numerics" is "ieee" where those hold too, but for roundings."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -69,21 +70,28 @@ def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
     return json.dumps(line, separators=(",", ":"))
 
 
-def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
+def _scenario(program: Program) -> dict[str, Any]:
     types = {value.name: value for value in program.values}
-    results = {}
-    for value in outputs:
-        array = found[value.name]
-        assert array.dtype == value.dtype.numpy, (value, array.dtype)
-        assert array.shape == (program.devices, *value.shape), (value, array.shape)
-        results[value.name] = [value.comparison, value.dtype.name, value.shape, _bits(array)]
-    line = {
+    return {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": program.mesh,
         "arrays": {
             name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
         },
         "program": program.json_ops(),
-        "results": results,
     }
-    return json.dumps(line, separators=(",", ":"))
+
+
+def aborted_line(program: Program, outputs: list[Value]) -> str:
+    """Of a program without results: what rerun.py reads."""
+    return json.dumps({**_scenario(program), "outputs": [value.name for value in outputs]})
+
+
+def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
+    results = {}
+    for value in outputs:
+        array = found[value.name]
+        assert array.dtype == value.dtype.numpy, (value, array.dtype)
+        assert array.shape == (program.devices, *value.shape), (value, array.shape)
+        results[value.name] = [value.comparison, value.dtype.name, value.shape, _bits(array)]
+    return json.dumps({**_scenario(program), "results": results}, separators=(",", ":"))

@@ -75,3 +75,9 @@ def to_hex(array: np.ndarray) -> str:
     size = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
     big_endian = np.ascontiguousarray(array).reshape(-1).view(np.dtype(f"u{size}")).astype(f">u{size}")
     return big_endian.tobytes().hex()
+
+
+def from_hex(bits: str, dtype: Dtype) -> np.ndarray:
+    """The elements of which to_hex() gives these bits."""
+    size = dtype.part.numpy.itemsize
+    return np.frombuffer(bytes.fromhex(bits), f">u{size}").astype(f"u{size}").view(dtype.numpy)

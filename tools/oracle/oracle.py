@@ -1,5 +1,6 @@
 """Runs many programs in JAX at once: those on one number of devices in one jit, each under its own shard_map."""
 
+import math
 import os
 from typing import Any
 
@@ -18,17 +19,21 @@ jax.config.update("jax_platforms", "cpu")
 Results = dict[str, np.ndarray]  # [device, ...]
 
 
-def _mapped(program: Program, outputs: list[Value]) -> Any:
-    """A function of the arguments of all devices, the devices along dimension 0."""
-    mesh = Mesh(np.array(jax.devices()[: program.devices]).reshape(*program.mesh.values()), tuple(program.mesh))
-    ops = program.json_ops()
+def mapped(mesh: dict[str, int], ops: list[dict[str, Any]], outputs: list[str]) -> Any:
+    """A function of the arguments of all devices, the devices along dimension 0, and of an array that it gives back."""
+    devices = jax.devices()[: math.prod(mesh.values())]
 
     def of_one_device(arguments: dict[str, Any], used: Any) -> tuple[dict[str, Any], Any]:
         values = run_ops(ops, {name: x[0] for name, x in arguments.items()})
-        return {value.name: values[value.name][None] for value in outputs}, used
+        return {name: values[name][None] for name in outputs}, used
 
-    devices = PartitionSpec(tuple(program.mesh))
-    return jax.shard_map(of_one_device, mesh=mesh, in_specs=devices, out_specs=devices, check_vma=False)
+    spec = PartitionSpec(tuple(mesh))
+    on = Mesh(np.array(devices).reshape(*mesh.values()), tuple(mesh))
+    return jax.shard_map(of_one_device, mesh=on, in_specs=spec, out_specs=spec, check_vma=False)
+
+
+def _mapped(program: Program, outputs: list[Value]) -> Any:
+    return mapped(program.mesh, program.json_ops(), [value.name for value in outputs])
 
 
 def run_programs(programs: list[tuple[Program, list[Value]]]) -> list[Results]:
