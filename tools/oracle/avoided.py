@@ -130,6 +130,19 @@ def is_constant(x: Value, y: Value) -> bool:
     return x.name == y.name
 
 
+def slices(x: Value, places: int) -> bool:
+    """XLA merges a dynamic_slice of a dynamic_slice and does not clamp each of both starts (openxla/xla#49121, open): of
+    x = [0, 1, 2, 3, 4, 5] dynamic_slice(dynamic_slice(x, 2, 2), 3, 1) is [3] and XLA gives [5]. A take or scatter_add at
+    one place is a dynamic_slice to XLA."""
+    return places != 1 or not x.sliced
+
+
+def is_sliced(op: str, operands: list[Value]) -> bool:
+    """Ops between the slices may be left away, as a sum of one element is."""
+    one = op == "dynamic_slice" or (op == "take" and operands[1].elements == 1)
+    return one or any(x.sliced for x in operands)
+
+
 def has_subnormals(dtype: Dtype) -> bool:
     """XLA on the CPU may move elements of bf16 as f32, whose subnormals it flushes."""
     return dtype.name != "bf16"

@@ -231,4 +231,4 @@ def random_collective(rng: random.Random, program: Program, op: str, x: Value, f
     parameters.update(maker.parameters)
     if form.tiled is not None:
         parameters["tiled"] = form.tiled
-    return Op((result,), op, (x,), parameters, form.started)
+    return Op((facts.of_op(result, op, [x]),), op, (x,), parameters, form.started)

@@ -8,6 +8,11 @@ from dtypes import Dtype
 from program import Value, loosest
 
 
+def of_op(result: Value, op: str, operands: list[Value]) -> Value:
+    """With what follows from the op alone."""
+    return replace(result, sliced=avoided.is_sliced(op, operands))
+
+
 def moved(name: str, operands: list[Value], shape: tuple[int, ...], zeros: bool = False) -> Value:
     """Elements of the operands, of one dtype, in other places; with `zeros` beside them."""
     kept = [] if avoided.keeps_payload(operands[0].dtype) else ["exact"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import facts
 from arguments import new_argument
 from dtypes import DTYPES, Dtype
 from program import Op, Program, Value
@@ -54,4 +55,4 @@ class LocalMaker:
         """Nothing without results, or with large ones."""
         if not results or sum(result.elements for result in results) > MOST_ELEMENTS:
             return None
-        return Op(tuple(results), op, tuple(operands), parameters or {})
+        return Op(tuple(facts.of_op(result, op, operands) for result in results), op, tuple(operands), parameters or {})

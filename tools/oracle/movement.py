@@ -1,7 +1,9 @@
 """Random local ops that move elements."""
 
+import math
 from dataclasses import replace
 
+import avoided
 import facts
 from arguments import new_argument
 from maker import LocalMaker
@@ -99,6 +101,8 @@ def broadcast_in_dim(m: LocalMaker) -> Op | None:
 
 
 def dynamic_slice(m: LocalMaker) -> Op | None:
+    if not avoided.slices(m.x, places=1):
+        return None
     sizes = [m.rng.randint(0, extent) for extent in m.x.shape]
     starts = [m.constant_argument("s32", (), lambda: m.rng.randint(-1, 4)) for _ in m.x.shape]
     return m.op(
@@ -119,6 +123,8 @@ def take(m: LocalMaker) -> Op | None:
     if m.x.shape[axis] == 0:
         return None
     count = m.rng.choice([(), (1,), (3,), (2, 2)])
+    if not avoided.slices(m.x, math.prod(count)):
+        return None
     indices = m.constant_argument(
         m.rng.choice(["s32", "s64", "u8"]), count, lambda: m.rng.randint(0, m.x.shape[axis] + 1)
     )
@@ -139,6 +145,8 @@ def scatter_add(m: LocalMaker) -> Op | None:
     if m.x.shape[axis] == 0:
         return None
     count = m.rng.choice([(), (1,), (3,), (2, 2)])
+    if not avoided.slices(m.x, math.prod(count)):
+        return None
     indices = m.constant_argument(
         m.rng.choice(["s32", "s64", "u8"]), count, lambda: m.rng.randint(0, m.x.shape[axis] + 1)
     )

@@ -36,6 +36,7 @@ class Value:
     product: bool = False  # by a multiplication, and then moved
     rounded: bool = False  # by a local op that rounds, and then moved
     constant: bool = False  # XLA may make a constant of it
+    sliced: bool = False  # from a slice at a start that is computed
     cpu: bool = False  # made by a rule that is the CPU's own, of "numerics": "xla-cpu"
 
     @property
