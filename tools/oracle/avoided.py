@@ -143,6 +143,18 @@ def is_sliced(op: str, operands: list[Value]) -> bool:
     return one or any(x.sliced for x in operands)
 
 
+def divides(x: Value, y: Value) -> bool:
+    """To divide by what is broadcast, as a scalar is, XLA multiplies by its reciprocal, which is rounded; to divide by
+    sqrt(y), by rsqrt(y)."""
+    return not y.inverted and (y.elements > 1 or x.elements <= 1)
+
+
+def is_inverted(op: str, operands: list[Value]) -> bool:
+    """What is computed of broadcast arrays is computed first and then broadcast. A take from one element is a broadcast."""
+    broadcast = all(x.inverted or x.elements <= 1 for x in operands)
+    return broadcast or op in ("broadcast_in_dim", "take", "sqrt")
+
+
 def has_subnormals(dtype: Dtype) -> bool:
     """XLA on the CPU may move elements of bf16 as f32, whose subnormals it flushes."""
     return dtype.name != "bf16"

@@ -46,7 +46,8 @@ def _arithmetic(m: LocalMaker, op: str, x: Value, y: Value) -> Value | None:
     exact_divisor = y.nonzero and y.comparison in ("moved", "exact")
     return facts.rounded(
         m.name(), [x, y], shape, x.magnitude / least if exact_divisor else x.magnitude, nan=nan or not exact_divisor,
-        minus_zero=True, product=True, certain=not (x.product or y.product or x.dtype.is_complex),
+        minus_zero=True, product=True,
+        certain=avoided.divides(x, y) and not (x.product or y.product or x.dtype.is_complex),
     )  # fmt: skip
 
 

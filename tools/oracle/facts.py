@@ -10,7 +10,9 @@ from program import Value, loosest
 
 def of_op(result: Value, op: str, operands: list[Value]) -> Value:
     """With what follows from the op alone."""
-    return replace(result, sliced=avoided.is_sliced(op, operands))
+    return replace(
+        result, sliced=avoided.is_sliced(op, operands), inverted=avoided.is_inverted(op, operands)
+    )
 
 
 def moved(name: str, operands: list[Value], shape: tuple[int, ...], zeros: bool = False) -> Value:

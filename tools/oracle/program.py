@@ -37,6 +37,7 @@ class Value:
     rounded: bool = False  # by a local op that rounds, and then moved
     constant: bool = False  # XLA may make a constant of it
     sliced: bool = False  # from a slice at a start that is computed
+    inverted: bool = False  # to divide by it XLA may multiply by its reciprocal
     cpu: bool = False  # made by a rule that is the CPU's own, of "numerics": "xla-cpu"
 
     @property
