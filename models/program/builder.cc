@@ -327,7 +327,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
-        {},           *donated,     std::nullopt,  request.origin};
+        {},           *donated,     std::nullopt,  request.origin,     request.backward};
   if (op.origin)
     op.origin = diagnostics_.noted(*op.origin);
   if (collective)

@@ -409,6 +409,27 @@ TEST_CASE("vjp: what is refused") {
         "f32[2]{V:x}");
 }
 
+TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back through") {
+  // exp moves 2 * 4e18 bytes, fewer than 2^63, and the mul of its gradient 3 * 4e18.
+  const std::string huge = R"("q": {"shape": [4000000000000000000], "dtype": "f8e5m2"}, )"
+                           R"("ct_r": {"shape": [4000000000000000000], "dtype": "f8e5m2"})";
+  const std::string of_q = R"("of": ["r"], "with_respect_to": ["q"])";
+  const std::string refused =
+      "the backward pass has an op that is refused: mul \"r.bwd\": expected fewer than 2^63 bytes "
+      "and operations, got more for operands (f8e5m2[4000000000000000000], "
+      "f8e5m2[4000000000000000000])";
+  CHECK(refusal(with(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
+        "f:5:13: /program/0: " + refused);
+  // Of a loop with the iteration.
+  CHECK(refusal(with(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
+                     R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
+                     R"("yield": {"h": "y"}}])",
+                     of_q, huge)) ==
+        "f:5:98: /program/0/body/0: the backward pass has an op that is refused: mul \"r.y.bwd\": "
+        "expected fewer than 2^63 bytes and operations, got more for operands "
+        "(f8e5m2[4000000000000000000], f8e5m2[4000000000000000000]) (in r[1])");
+}
+
 TEST_CASE("vjp: a second one of the same value, or to the same array, is refused") {
   Small small;
   small.arrays = R"({"a": {"shape": [], "dtype": "f32"}, "b": {"shape": [], "dtype": "f32"}, )"
