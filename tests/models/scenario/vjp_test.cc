@@ -98,6 +98,13 @@ TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends to
         "r.bwd.2 = div(r.bwd.1, r): f32[2]{R:x}\n"
         "r.bwd.3 = mul(ct_r, r.bwd.2): f32[2]{U:x}\n"
         "ct_q = r.bwd.3\n");
+  // Only a product takes addends, so they are multiplied by the inverse.
+  CHECK(of(R"("op": "log", "of": "q")", R"("shape": [2], "dtype": "f32")") ==
+        "r.bwd = full(): f32[]\n"
+        "r.bwd.1 = preduced(r.bwd): f32[]{R:x}\n"
+        "r.bwd.2 = div(r.bwd.1, q): f32[2]{R:x}\n"
+        "r.bwd.3 = mul(ct_r, r.bwd.2): f32[2]{U:x}\n"
+        "ct_q = r.bwd.3\n");
 }
 
 TEST_CASE("vjp: a rank's part of a gathered dimension beyond s32 is found in s64") {
