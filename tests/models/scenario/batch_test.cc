@@ -421,6 +421,16 @@ TEST_CASE("batch: requests that are refused") {
       refused(R"("axis_name": "i", "size": 1000000)") ==
       "/transform/batch/axis_name: expected at most 1048576 devices, got 2 times 1000000 (--limit "
       "devices=N allows more)");
+  CHECK(
+      error_of(with(R"([{"id": "r", "op": "neg", "of": "p"}])",
+                    R"([{"batch": {"in_axes": {"p": 0, "ct_r": 0}}}, )"
+                    R"({"vjp": {"of": ["r"], "with_respect_to": ["p"]}}])",
+                    "[]",
+                    R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                    R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
+      "/transform/0/batch/in_axes/ct_r: expected the name of an array, got \"ct_r\", a cotangent, "
+      "which a later transform brings with the batch in it; leave it out, or batch after that "
+      "transform");
   CHECK(error_of(with(neg, "[{}]")) ==
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got none");
   CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) ==
