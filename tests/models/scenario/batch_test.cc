@@ -437,6 +437,34 @@ TEST_CASE("batch: requests that are refused") {
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got several");
 }
 
+TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
+  // "v" has it where "a" has it; "u" has none.
+  const auto text_of = [](const std::string& out_axes) {
+    return with(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
+                R"("yield": {"h": "u"}, "body": [{"id": "u", "op": "neg", "of": "h"}, )"
+                R"({"id": "v", "op": "neg", "of": "a"}]}])",
+                R"("in_axes": {"a": 1}, "out_axes": {)" + out_axes + "}");
+  };
+  CHECK(refusal(text_of(R"("l[1].v": 1, "l[1].u": null)")) == "");
+  CHECK(error_of(text_of(R"("l[1].v": 0)")) ==
+        "/transform/batch/out_axes/l[1].v: expected 1, as \"l[1].v\", which is made in a loop, has "
+        "it, got 0");
+  CHECK(error_of(text_of(R"("l[1].u": 0)")) ==
+        "/transform/batch/out_axes/l[1].u: expected null, as \"l[1].u\", which is made in a loop, "
+        "has it, got 0");
+}
+
+TEST_CASE("transforms: they take one program on all devices") {
+  const auto said = [](const std::string& programs) {
+    std::string text = with("[]", R"("size": 3)");
+    return error_of(text.replace(text.find("\"program\": []"), 13, "\"programs\": " + programs));
+  };
+  CHECK(said(R"([{"on": [0], "do": []}])") ==
+        "/transform/batch: expected one program on all devices, got one on 1");
+  CHECK(said(R"([{"on": [0], "do": []}, {"on": [1], "do": []}])") ==
+        "/transform/batch: expected one program on all devices, got 2 programs");
+}
+
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {
   CHECK(error_of(with(R"([{"id": "r", "op": "psum", "of": "p", "axis_name": "i"}])",
                       R"([{"vjp": {"of": ["r"], "with_respect_to": ["p"]}}, )"
