@@ -384,6 +384,10 @@ void ProgramBuilder::loop(Loop loop) {
   program_.loops.push_back(std::move(loop));
 }
 
+void ProgramBuilder::empty_loop(std::string name) {
+  program_.empty_loops.push_back(std::move(name));
+}
+
 std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {
   const auto value = value_of(name, at);
   return value ? std::optional(program_.value(*value).type) : std::nullopt;

@@ -43,6 +43,8 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
   // Ops, values and buffers have the same ids as in the program.
   for (const Loop& loop : program.loops)
     builder.loop(loop);
+  for (const std::string& loop : program.empty_loops)
+    builder.empty_loop(loop);
   for (const auto& [name, value] : program.other_names)
     builder.name_also(program.value(value).name, name, std::nullopt);
 }
@@ -95,6 +97,8 @@ void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>&
     if (ops > 0)
       builder.loop(std::move(loop));
   }
+  for (const std::string& loop : program.empty_loops)
+    builder.empty_loop(loop);
 }
 
 }  // namespace orrery
