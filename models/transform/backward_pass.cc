@@ -323,9 +323,13 @@ void add_cotangents(const Program& program, Checks checks, const std::vector<Nam
 
 void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
                      BackwardPass& pass) {
-  for (size_t i = 0; i < values.size(); ++i)
-    if (pass.wants(values[i]))
-      pass.add_cotangent(values[i], cotangent_name(names[i]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!pass.wants(values[i]))
+      continue;
+    // Two of a value, which may go by two names, are added.
+    pass.name_after(pass.program().value(values[i]).name, names[i].origin);
+    pass.add_cotangent(values[i], cotangent_name(names[i]));
+  }
 }
 
 std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,

@@ -63,6 +63,15 @@ TEST_CASE("vjp: iterations of a loop go back from the last to the first, with wh
             "l[0].y.bwd.1 = mul(w, l[1].y.bwd.2)", "l[0].y.bwd.2 = add(l[0].y.bwd, l[0].y.bwd.1)"});
 }
 
+TEST_CASE("vjp: cotangents of two names of one value are added") {
+  CHECK(all_ops(looped(squares("1"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
+                       R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+        std::vector<std::string>{"l[0].y = mul(w, w)", "l[0].y.bwd = add(ct_l, ct_l.h)",
+                                 "l[0].y.bwd.1 = mul(l[0].y.bwd, w)",
+                                 "l[0].y.bwd.2 = mul(w, l[0].y.bwd)",
+                                 "l[0].y.bwd.3 = add(l[0].y.bwd.1, l[0].y.bwd.2)"});
+}
+
 TEST_CASE("vjp: a long loop is written out, and all its iterations go back") {
   const Scenario scenario = read_scenario("f", looped(squares("1000"), kOfL));
   CHECK(scenario.program.ops.size() == 4 * 1000);
