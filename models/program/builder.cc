@@ -326,8 +326,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
       !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;
 
-  Op op{request.name, request.kind, request.issue, request.attributes, operands,
-        {},           *donated,     std::nullopt,  request.origin,     request.backward};
+  Op op{request.name, request.kind, request.issue, request.backward, request.attributes,
+        operands,     {},           *donated,      std::nullopt,     request.origin};
   if (op.origin)
     op.origin = diagnostics_.noted(*op.origin);
   if (collective)

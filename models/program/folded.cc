@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -28,13 +29,16 @@ namespace {
 /// Per op the op in whose place it counts: itself, or the one that an op of a backward pass goes
 /// back through. The names of those say which that is.
 std::vector<size_t> places(const Program& program) {
+  std::vector<size_t> places(program.ops.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  if (std::none_of(program.ops.begin(), program.ops.end(),
+                   [](const Op& op) { return op.backward; }))
+    return places;
   std::map<std::string_view, size_t> forward;
   for (size_t op = 0; op < program.ops.size(); ++op)
     if (!program.ops[op].backward)
       forward.emplace(program.ops[op].name, op);
-  std::vector<size_t> places(program.ops.size());
   for (size_t op = 0; op < program.ops.size(); ++op) {
-    places[op] = op;
     if (!program.ops[op].backward)
       continue;
     std::string_view name = program.ops[op].name;
@@ -57,6 +61,8 @@ std::vector<NameInLoops> names_in_loops(const Program& program) {
     for (const LoopIteration& iteration : loop.written)
       iterations.emplace(iteration.name, iteration.ops);
   std::vector<NameInLoops> names(program.ops.size());
+  if (iterations.empty())
+    return names;
   const std::vector<size_t> place = places(program);
   for (size_t op = 0; op < program.ops.size(); ++op) {
     const std::string_view name = program.ops[op].name;
