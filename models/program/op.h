@@ -103,6 +103,7 @@ struct Op {
   std::string name;  // unique in the program: the scenario's id, of several the first
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
+  bool backward = false;  // of a backward pass: `origin` is that of the forward op
   Attributes attributes;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // any number of a local op, one of the others
