@@ -29,19 +29,46 @@ inline std::string scalar(BackwardCall& call, Dtype dtype, double value) {
       with({{"shape", std::vector<int64_t>()}, {"fill_value", value}, {"dtype", dtype}}));
 }
 
-/// A scalar that goes with copies of the op's result and with cotangents of it: of its dtype, and
+/// A value that has no such state, to go with copies of the op's result and with cotangents of it:
 /// reduced along the axes along which one of these is.
-inline std::string factor(BackwardCall& call, double value) {
+inline std::string reduced_beside(BackwardCall& call, const std::string& value) {
   const ValueType& result = call.result_type();
-  std::string made = scalar(call, result.dtype, value);
   std::vector<std::string> reduced;
   if (call.has_states())
     for (size_t axis = 0; axis < result.axes.size(); ++axis)
       if (result.axes[axis] == AxisState::Reduced || result.axes[axis] == AxisState::Unreduced)
         reduced.push_back(call.mesh().axes()[axis].name);
   return reduced.empty()
-             ? made
-             : call.ops().op(OpKind::Preduced, {made}, with({{"axis_name", std::move(reduced)}}));
+             ? value
+             : call.ops().op(OpKind::Preduced, {value}, with({{"axis_name", std::move(reduced)}}));
+}
+
+/// A scalar that goes with copies of the op's result and with cotangents of it.
+inline std::string factor(BackwardCall& call, Dtype dtype, double value) {
+  return reduced_beside(call, scalar(call, dtype, value));
+}
+/// Of the result's dtype.
+inline std::string factor(BackwardCall& call, double value) {
+  return factor(call, call.result_type().dtype, value);
+}
+
+/// Whether a cotangent stands for the sum of its copies along an axis. Then only linear ops take
+/// it, and mul, whose other operand is a factor; div and select_n do not (as in JAX).
+inline bool is_unreduced(BackwardCall& call, const std::string& cotangent) {
+  for (const AxisState state : call.ops().type(cotangent).axes)
+    if (state == AxisState::Unreduced)
+      return true;
+  return false;
+}
+
+/// A cotangent divided by a value that the op had, or by a factor.
+inline std::string quotient(BackwardCall& call, const std::string& cotangent,
+                            const std::string& divisor) {
+  if (!is_unreduced(call, cotangent))
+    return call.ops().op(OpKind::Div, {cotangent, divisor});
+  const std::string one = factor(call, call.ops().type(divisor).dtype, 1);
+  const std::string inverse = call.ops().op(OpKind::Div, {one, divisor});
+  return call.ops().op(OpKind::Mul, {cotangent, inverse});
 }
 
 /// A scalar 0 that goes with a cotangent in an op that is linear in both together: an addend along

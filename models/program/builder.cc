@@ -327,7 +327,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     return std::nullopt;
 
   Op op{request.name, request.kind, request.issue, request.attributes, operands,
-        {},           *donated,     std::nullopt,  request.origin};
+        {},           *donated,     std::nullopt,  request.origin,     request.backward};
   if (op.origin)
     op.origin = diagnostics_.noted(*op.origin);
   if (collective)
@@ -382,6 +382,10 @@ ProgramBuilder::Size ProgramBuilder::size() const {
 void ProgramBuilder::loop(Loop loop) {
   loop.thread = ThreadId(program_.threads.size() - 1);
   program_.loops.push_back(std::move(loop));
+}
+
+void ProgramBuilder::empty_loop(std::string name) {
+  program_.empty_loops.push_back(std::move(name));
 }
 
 std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {

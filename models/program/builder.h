@@ -67,6 +67,9 @@ class ProgramBuilder {
   /// Declares which of the ops are the iterations of a loop, after all of them were added.
   void loop(Loop loop);
 
+  /// Declares a loop that has no ops.
+  void empty_loop(std::string name);
+
   /// Makes `name` another name of the value `of`. Requires that `of` is a value.
   void name_also(const std::string& of, std::string name, std::optional<Origin> origin);
 

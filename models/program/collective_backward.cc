@@ -103,9 +103,8 @@ Cotangents pmean(BackwardCall& call) {
     const Dtype dtype = call.result_type().dtype;
     const Dtype dividing = dividing_dtype(dtype, call.group_size());
     const auto ranks = static_cast<double>(call.group_size());
-    const std::string divided =
-        op(call, Div,
-           {converted(call, call.cotangent(), dtype, dividing), scalar(call, dividing, ranks)});
+    const std::string cotangent = converted(call, call.cotangent(), dtype, dividing);
+    const std::string divided = quotient(call, cotangent, factor(call, dividing, ranks));
     return summed(call, converted(call, divided, dividing, dtype));
   });
 }
@@ -222,7 +221,10 @@ Cotangents pbroadcast(BackwardCall& call) {
           op(call, Eq, {rank, scalar(call, Dtype::S32, static_cast<double>(each))});
       is_source = is_source.empty() ? is_this : op(call, Max, {is_source, is_this});  // or
     }
-    return op(call, SelectN, {is_source, zero_beside(call, sum), sum});
+    if (!is_unreduced(call, sum))
+      return op(call, SelectN, {is_source, zero_beside(call, sum), sum});
+    const std::string one = converted(call, is_source, Dtype::Pred, call.result_type().dtype);
+    return op(call, Mul, {sum, reduced_beside(call, one)});
   });
 }
 

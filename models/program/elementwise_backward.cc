@@ -58,13 +58,15 @@ Cotangents mul(BackwardCall& call) {
 
 Cotangents div(BackwardCall& call) {
   Cotangents cotangents(2);
-  if (call.wants(0))
-    cotangents[0] = op(call, Div, {call.cotangent(), call.operand(1)});
+  if (call.wants(0)) {
+    const std::string cotangent = call.cotangent();
+    cotangents[0] = quotient(call, cotangent, call.operand(1));
+  }
   if (call.wants(1)) {
     const std::string y = call.operand(1);
     const std::string numerator =
         op(call, Mul, {op(call, Neg, {call.cotangent()}), call.operand(0)});
-    cotangents[1] = op(call, Div, {numerator, op(call, Mul, {y, y})});
+    cotangents[1] = quotient(call, numerator, op(call, Mul, {y, y}));
   }
   return cotangents;
 }
@@ -87,7 +89,10 @@ Cotangents exp(BackwardCall& call) {
 }
 
 Cotangents log(BackwardCall& call) {
-  return one(call, [&] { return op(call, Div, {call.cotangent(), call.operand(0)}); });
+  return one(call, [&] {
+    const std::string cotangent = call.cotangent();
+    return quotient(call, cotangent, call.operand(0));
+  });
 }
 
 Cotangents sqrt(BackwardCall& call) {
@@ -155,11 +160,16 @@ Cotangents select_n(BackwardCall& call) {
   for (size_t k = 1; k < call.operands(); ++k) {
     if (!call.wants(k))
       continue;
-    const std::string zeros = call.ops().zeros(call.result_type());
+    const std::string cotangent = call.cotangent();
+    const bool unreduced = is_unreduced(call, cotangent);
+    const std::string zeros = unreduced ? factor(call, 0) : call.ops().zeros(call.result_type());
+    const std::string chosen = unreduced ? factor(call, 1) : cotangent;
     std::vector<std::string> operands = {call.operand(0)};
     for (size_t i = 1; i < call.operands(); ++i)
-      operands.push_back(i == k ? call.cotangent() : zeros);
+      operands.push_back(i == k ? chosen : zeros);
     cotangents[k] = op(call, SelectN, operands);
+    if (unreduced)
+      cotangents[k] = op(call, Mul, {cotangent, *cotangents[k]});
   }
   return cotangents;
 }

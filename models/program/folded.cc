@@ -1,7 +1,7 @@
 #include "models/program/folded.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -23,19 +23,49 @@ std::vector<bool> shown_when_folded(const Program& program) {
   return shown;
 }
 
+namespace {
+
+/// Per op the op in whose place it counts: itself, or the one that an op of a backward pass goes
+/// back through. The names of those say which that is.
+std::vector<size_t> places(const Program& program) {
+  std::map<std::string_view, size_t> forward;
+  for (size_t op = 0; op < program.ops.size(); ++op)
+    if (!program.ops[op].backward)
+      forward.emplace(program.ops[op].name, op);
+  std::vector<size_t> places(program.ops.size());
+  for (size_t op = 0; op < program.ops.size(); ++op) {
+    places[op] = op;
+    if (!program.ops[op].backward)
+      continue;
+    std::string_view name = program.ops[op].name;
+    for (size_t end = name.rfind('.'); end != name.npos; end = name.rfind('.')) {
+      name = name.substr(0, end);
+      if (const auto found = forward.find(name); found != forward.end()) {
+        places[op] = found->second;
+        break;
+      }
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
 std::vector<NameInLoops> names_in_loops(const Program& program) {
-  std::set<std::string_view> iterations;
+  std::map<std::string_view, IdRange> iterations;
   for (const Loop& loop : program.loops)
     for (const LoopIteration& iteration : loop.written)
-      iterations.insert(iteration.name);
+      iterations.emplace(iteration.name, iteration.ops);
   std::vector<NameInLoops> names(program.ops.size());
+  const std::vector<size_t> place = places(program);
   for (size_t op = 0; op < program.ops.size(); ++op) {
     const std::string_view name = program.ops[op].name;
     std::string shown;  // of what stands before `rest`
     size_t rest = 0;
     for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
       const size_t end = with_index(loop, index).size();
-      if (!iterations.contains(name.substr(0, end)) || name.substr(end, 1) != ".")
+      const auto iteration = iterations.find(name.substr(0, end));
+      if (iteration == iterations.end() || !iteration->second.has(place[op]))
         return;
       shown += loop.substr(rest);
       shown += kAnyIndex;

@@ -17,8 +17,9 @@ bool has_long_loops(const Program& program);
 /// Per op: whether the folded program has it. True for all ops of a folded program.
 std::vector<bool> shown_when_folded(const Program& program);
 
-/// Names without the indices of loops. Empty for ops outside loops. An op that a transform made for
-/// one of an iteration is named after it, and counts as one of the iteration: "l[3].y.bwd".
+/// Names without the indices of loops. Empty for ops outside loops, whatever they are called. An op
+/// of a backward pass is named after the one that it goes back through, "l[3].y.bwd", and counts as
+/// one of that one's iteration.
 struct NameInLoops {
   std::string loop;  // the innermost one: "l[].m[]"
   std::string op;    // "l[].m[].y"

@@ -153,6 +153,7 @@ class WritingOut {
       to_.outputs.push_back(values_[output.index()]);
     for (const auto& [name, value] : from_.other_names)
       to_.other_names.emplace(name, values_[value.index()]);
+    to_.empty_loops = from_.empty_loops;
     return {std::move(to_), std::move(copy_of_), std::move(ops_)};
   }
 

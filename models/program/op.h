@@ -109,6 +109,7 @@ struct Op {
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end
   std::optional<SiteId> site;    // collectives only
   std::optional<Origin> origin;  // absent in programs that were not read from a file
+  bool backward = false;         // of a backward pass: `origin` is that of the forward op
 };
 
 }  // namespace orrery

@@ -9,7 +9,7 @@ Origin OpRequest::key_origin(std::string_view key) const {
   if (known != key_origins.end())
     return known->second;
   Origin whole = origin_of(name, origin);
-  if (!key.empty())
+  if (!key.empty() && !backward)
     whole.pointer += fmt::format("/{}", key);
   return whole;
 }

@@ -23,6 +23,8 @@ struct OpRequest {
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
+  /// An op of a backward pass. Its `origin` is that of the op that it goes back through.
+  bool backward = false;
   /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
   std::map<std::string, Origin, std::less<>> key_origins = {};
 
@@ -31,7 +33,7 @@ struct OpRequest {
   }
 
   /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
-  /// appended to the pointer. The op itself where `key` is empty.
+  /// appended to the pointer. The op itself where `key` is empty, or the op is not written.
   Origin key_origin(std::string_view key) const;
   /// Where to report an error in the name of a result.
   Origin result_origin(size_t result) const;

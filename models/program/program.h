@@ -75,6 +75,8 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
   std::vector<Loop> loops;  // inner ones before those they are in
+  /// The names of loops without ops: of no iterations, or with nothing in the body.
+  std::vector<std::string> empty_loops;
   std::map<std::string, ValueId, std::less<>>
       other_names;  // of values: what loops have carried out
 

@@ -99,7 +99,8 @@ Cotangents reduce_extremum(BackwardCall& call) {
     const std::string ones = converted(call, is_extremum, Dtype::Pred, dtype);
     const std::string count =
         call.ops().op(ReduceSum, {ones}, with({{"axes", call.attributes().integers("axes")}}));
-    return op(call, Mul, {spread(call, op(call, Div, {call.cotangent(), count})), ones});
+    const std::string shared = quotient(call, call.cotangent(), count);
+    return op(call, Mul, {spread(call, shared), ones});
   });
 }
 

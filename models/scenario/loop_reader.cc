@@ -224,6 +224,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     return;
   }
   left_out_.saw(loop->id, loop->name, loop->lower, loop->upper);
+  const uint32_t ops = builder_.size().ops;
   int64_t lower = loop->lower;
   for (const int64_t end : kept_.ends(scope.around, loop->lower, loop->upper)) {
     if (!read_iterations(*loop, lower, end, scope)) {
@@ -232,6 +233,8 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     }
     lower = end;
   }
+  if (builder_.size().ops == ops)
+    builder_.empty_loop(loop->name);
   const auto name = [&](const std::string& given, const std::string& value) {
     builder_.name_also(value, scope.prefix + given, node.origin());
     define(scope, given, scope.prefix + given, node.origin());

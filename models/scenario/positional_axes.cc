@@ -23,8 +23,8 @@ std::optional<OpKind> reduction_over_dimensions(OpKind collective) {
   }
 }
 
-bool has_dimensions(DocumentNode axis_name) {
-  if (axis_name.kind() == DocumentNode::Kind::Number)
+bool may_have_dimensions(DocumentNode axis_name, OpKind collective) {
+  if (reduction_over_dimensions(collective) || axis_name.kind() == DocumentNode::Kind::Number)
     return true;
   if (axis_name.kind() == DocumentNode::Kind::List)
     for (const DocumentNode item : axis_name)
@@ -34,6 +34,7 @@ bool has_dimensions(DocumentNode axis_name) {
 }
 
 std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics) {
+  constexpr const char* kOne = "an axis name or a dimension (a whole number)";
   Axes axes;
   const size_t before = diagnostics.size();
   const auto add = [&](DocumentNode item) {
@@ -42,19 +43,23 @@ std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnos
                       fmt::format("expected an axis name, got {}; only psum, pmax and pmin also "
                                   "reduce over dimensions of the operand",
                                   got(item)));
-    } else if (item.kind() == DocumentNode::Kind::Number) {
+    } else if (item.kind() == DocumentNode::Kind::Number &&
+               item.number().find('.') == item.number().npos) {
       if (const auto dimension = read_integer(
               item, "a dimension", {0, std::numeric_limits<int64_t>::max()}, diagnostics))
         axes.dimensions.push_back(*dimension);
-    } else if (auto name = read_text(item, "an axis name or a dimension", diagnostics)) {
+    } else if (auto name = read_text(item, kOne, diagnostics)) {
       axes.names.push_back(std::move(*name));
     }
   };
   if (axis_name.kind() == DocumentNode::Kind::List) {
     for (const DocumentNode item : axis_name)
       add(item);
-  } else {
+  } else if (axis_name.kind() == DocumentNode::Kind::Number ||
+             axis_name.kind() == DocumentNode::Kind::Text) {
     add(axis_name);
+  } else {
+    expected(axis_name, fmt::format("{}, or a list of them", kOne), diagnostics);
   }
   return diagnostics.size() == before ? std::optional(std::move(axes)) : std::nullopt;
 }

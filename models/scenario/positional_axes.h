@@ -19,8 +19,8 @@ namespace orrery {
 /// pmin. Empty for others, which have no such axes.
 std::optional<OpKind> reduction_over_dimensions(OpKind collective);
 
-/// Whether "axis_name" names dimensions.
-bool has_dimensions(DocumentNode axis_name);
+/// Whether "axis_name" names dimensions, or may do so.
+bool may_have_dimensions(DocumentNode axis_name, OpKind collective);
 
 struct Axes {
   std::vector<std::string> names;

@@ -291,7 +291,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
     if (value)
       request.key_origins.emplace(parameter.name, value->origin());
     if (value && rules.family == Family::Collective && parameter.name == kAxesKey &&
-        has_dimensions(*value)) {
+        may_have_dimensions(*value, op->kind)) {
       (void)fields.optional(kAxesKey);
       if (std::optional<Axes> axes = read_axes(*value, op->kind, diagnostics_)) {
         request.attributes.set(std::string(kAxesKey), std::move(axes->names));

@@ -1,5 +1,6 @@
 #include "models/scenario/written_program.h"
 
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -33,8 +34,10 @@ class WrittenReader {
   bool undo(Transform& transform) {
     return std::visit(Overloaded{[&](BatchRequest& request) { return undo_batch(request); },
                                  [&](const auto& request) {
-                                   for (const NamedAt& of : request.of)
+                                   for (const NamedAt& of : request.of) {
                                      types_.erase("ct_" + of.name);
+                                     brought_.insert("ct_" + of.name);
+                                   }
                                    return true;
                                  }},
                       transform);
@@ -50,9 +53,13 @@ class WrittenReader {
       arrays.push_back(array);
     for (const auto& [name, dimension] : request.in_axes)
       if (diagnostics_.empty() && !types_.contains(name.name))
-        diagnostics_.add(name.origin,
-                         fmt::format("expected the name of an array, got {}{}",
-                                     in_quotes(name.name), did_you_mean(name.name, arrays)));
+        diagnostics_.add(
+            name.origin,
+            fmt::format("expected the name of an array, got {}{}", in_quotes(name.name),
+                        brought_.contains(name.name)
+                            ? ", a cotangent, which a later transform brings with the batch in "
+                              "it; leave it out, or batch after that transform"
+                            : did_you_mean(name.name, arrays)));
     for (const auto& [name, dimension] : request.in_axes)
       if (const auto found = types_.find(name.name); found != types_.end() && dimension)
         undo_array(name, *dimension, found->second, request);
@@ -126,6 +133,7 @@ class WrittenReader {
   Diagnostics& diagnostics_;
   Mesh mesh_;
   std::map<std::string, ValueType> types_;
+  std::set<std::string> brought_;  // by the transforms that come later
 };
 
 bool takes_an_axis(const std::vector<Transform>& transforms) {

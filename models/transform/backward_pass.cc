@@ -80,8 +80,9 @@ void BackwardPass::recompute(OpId op) {
       recompute(maker->second);
 }
 
-void BackwardPass::name_after(std::string name) {
-  after_ = std::move(name);
+void BackwardPass::name_after(const std::string& name, const std::optional<Origin>& origin) {
+  after_ = name + ".bwd";
+  origin_ = origin;
 }
 
 std::string BackwardPass::unused(const std::string& name) {
@@ -98,6 +99,8 @@ std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
   request.kind = kind;
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
+  request.origin = origin_;
+  request.backward = true;
   added_.push_back(request);
   std::string name = request.name;
   draft_.op(std::move(request));
@@ -202,7 +205,7 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
                                   [&](ValueId operand) { return wants(operand); });
   if (!reached || !wanted)
     return std::nullopt;
-  name_after(op.name + ".bwd");
+  name_after(op.name, op.origin);
   if (op.kind == OpKind::Done) {
     // The future has the cotangent of what it will give.
     cotangents_.emplace(op.operands.front(), *cotangents.front());
@@ -291,6 +294,8 @@ void BackwardPass::make_again(OpId id) {
   request.attributes = made.attributes;
   for (const ValueId operand : made.operands)
     request.operands.push_back(name_again(operand));
+  request.origin = made.origin;
+  request.backward = true;
   again_.insert(id);
   made_again_.insert(request.name);
   added_.push_back(request);
@@ -318,9 +323,13 @@ void add_cotangents(const Program& program, Checks checks, const std::vector<Nam
 
 void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
                      BackwardPass& pass) {
-  for (size_t i = 0; i < values.size(); ++i)
-    if (pass.wants(values[i]))
-      pass.add_cotangent(values[i], cotangent_name(names[i]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!pass.wants(values[i]))
+      continue;
+    // Two of a value, which may go by two names, are added.
+    pass.name_after(pass.program().value(values[i]).name, names[i].origin);
+    pass.add_cotangent(values[i], cotangent_name(names[i]));
+  }
 }
 
 std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
@@ -328,7 +337,7 @@ std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& nam
                                                  BackwardPass& pass) {
   std::map<std::string, std::string> results;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    pass.name_after(names[i].name + ".bwd");
+    pass.name_after(names[i].name, names[i].origin);
     const std::optional<std::string> cotangent = pass.cotangent(arguments[i]);
     results[cotangent_name(names[i])] =
         cotangent ? *cotangent : pass.zeros(pass.program().value(arguments[i]).type);
@@ -336,10 +345,10 @@ std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& nam
   return results;
 }
 
-void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics) {
+void report_refused(const InputError& error, Diagnostics& diagnostics) {
   for (const Diagnostic& each : error.diagnostics())
-    diagnostics.add(origin, fmt::format("the backward pass has an op that is refused: \"{}\": {}",
-                                        each.origin.pointer, each.message));
+    diagnostics.add(each.origin,
+                    fmt::format("the backward pass has an op that is refused: {}", each.message));
 }
 
 }  // namespace orrery

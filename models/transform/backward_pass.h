@@ -20,7 +20,8 @@ namespace orrery {
 class BackwardPass final : public BackwardOps {
  public:
   /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
-  /// An op that it refuses is reported to `refused`, and ends the pass: throws InputError.
+  /// An op that it refuses is reported to `refused`, at the op that the pass goes back through, and
+  /// ends the pass: throws InputError.
   BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
 
   /// The values whose cotangents are computed. Others get none.
@@ -45,8 +46,8 @@ class BackwardPass final : public BackwardOps {
   /// The ops among them that compute again what the program had.
   const std::set<std::string>& made_again() const { return made_again_; }
 
-  /// The op that the next ops are named after.
-  void name_after(std::string name);
+  /// The next ops go by the name `name`.bwd, and stand at `origin`.
+  void name_after(const std::string& name, const std::optional<Origin>& origin);
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
   ValueType type(const std::string& value) override;
@@ -81,6 +82,7 @@ class BackwardPass final : public BackwardOps {
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
   std::string after_;
+  std::optional<Origin> origin_;
 };
 
 /// The type of a value's cotangent: unreduced and reduced change places.
@@ -100,6 +102,6 @@ std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& nam
                                                  BackwardPass& pass);
 
 /// Reports the op that ended a pass.
-void report_refused(const InputError& error, const Origin& origin, Diagnostics& diagnostics);
+void report_refused(const InputError& error, Diagnostics& diagnostics);
 
 }  // namespace orrery

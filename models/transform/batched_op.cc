@@ -34,6 +34,7 @@ std::vector<std::string> BatchedOp::op(OpKind kind, std::vector<std::string> ope
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
   request.origin = op_.origin;
+  request.backward = op_.backward;
   request.name = names_.take(op_.name + ".batch");
   std::vector<std::string> names;
   for (size_t r = 0; r < results; ++r)

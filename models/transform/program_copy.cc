@@ -22,6 +22,7 @@ OpRequest request_of(const Program& program, const Op& op) {
   for (size_t r = 1; r < op.results.size(); ++r)
     request.other_results.push_back(program.value(op.results[r]).name);
   request.origin = op.origin;
+  request.backward = op.backward;
   return request;
 }
 
@@ -42,6 +43,8 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
   // Ops, values and buffers have the same ids as in the program.
   for (const Loop& loop : program.loops)
     builder.loop(loop);
+  for (const std::string& loop : program.empty_loops)
+    builder.empty_loop(loop);
   for (const auto& [name, value] : program.other_names)
     builder.name_also(program.value(value).name, name, std::nullopt);
 }
@@ -94,6 +97,8 @@ void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>&
     if (ops > 0)
       builder.loop(std::move(loop));
   }
+  for (const std::string& loop : program.empty_loops)
+    builder.empty_loop(loop);
 }
 
 }  // namespace orrery

@@ -22,32 +22,68 @@ bool can_be_recomputed(const Op& op) {
   return !op.results.empty() && op.issue == Issue::Sync;
 }
 
+/// What a name means of an op that is in loops. An index that the name leaves out, or has as "[]",
+/// is any.
+struct Meaning {
+  bool op = false;             // the op
+  std::string_view iteration;  // "l[3]", if the name is that of loop "l" that the op is in; else ""
+};
+
+/// `op` is the op's name, and `in_loops` the same without indices.
+Meaning meaning(std::string_view name, std::string_view op, std::string_view in_loops) {
+  size_t at = 0;  // in `op`
+  while (!in_loops.empty()) {
+    const bool index = in_loops.starts_with(kAnyIndex) && !op.substr(at).starts_with(kAnyIndex);
+    if (!index) {
+      if (name.empty() || name.front() != in_loops.front())
+        return {};
+      name.remove_prefix(1);
+      in_loops.remove_prefix(1);
+      ++at;
+      continue;
+    }
+    const std::string_view own = op.substr(at, op.find(']', at) + 1 - at);
+    at += own.size();
+    if (name.empty())
+      return {false, op.substr(0, at)};
+    in_loops.remove_prefix(kAnyIndex.size());
+    if (name.starts_with(own) || name.starts_with(kAnyIndex))
+      name.remove_prefix(name.starts_with(own) ? own.size() : kAnyIndex.size());
+  }
+  return {name.empty(), {}};
+}
+
 class Recomputed {
  public:
   explicit Recomputed(const Program& program)
       : program_(program), in_loops_(names_in_loops(program)) {
-    for (size_t i = 0; i < program.ops.size(); ++i) {
-      ops_[program.ops[i].name].push_back(OpId(i));
-      if (!in_loops_[i].op.empty())
-        ops_[in_loops_[i].op].push_back(OpId(i));
-    }
-    for (const Loop& loop : program.loops)
-      loops_.insert(without_indices(loop.name));
+    for (size_t i = 0; i < program.ops.size(); ++i)
+      ops_.emplace(program.ops[i].name, OpId(i));
+    for (const std::string& loop : program.empty_loops)
+      empty_loops_.insert(without_indices(loop));
   }
 
   /// The error in the name.
   std::optional<std::string> add(const std::string& name) {
-    if (const auto found = ops_.find(name); found != ops_.end()) {
-      for (const OpId op : found->second) {
-        if (!can_be_recomputed(program_.op(op)))
-          return error(name, program_.op(op).name);
-        chosen_.insert(op);
-      }
-      return std::nullopt;
+    if (const auto found = ops_.find(name); found != ops_.end())
+      return add_ops(name, {found->second});
+    std::vector<OpId> ops;
+    std::vector<std::string_view> iterations(program_.ops.size());  // that each op is in
+    bool loop = empty_loops_.contains(without_indices(name));
+    for (size_t i = 0; i < program_.ops.size(); ++i) {
+      if (in_loops_[i].op.empty())
+        continue;
+      const Meaning meant = meaning(name, program_.ops[i].name, in_loops_[i].op);
+      iterations[i] = meant.iteration;
+      loop = loop || !meant.iteration.empty();
+      if (meant.op)
+        ops.emplace_back(i);
     }
-    if (!loops_.contains(name))
+    if (!ops.empty())
+      return add_ops(name, ops);
+    if (!loop)
       return error(name, name);
-    add_loop(name);
+    add_loop(iterations);
     return std::nullopt;
   }
 
@@ -77,41 +113,41 @@ class Recomputed {
     return did_you_mean(name, ids);
   }
 
-  /// The iteration of the loop that an op is in: "l[3]". Empty if it is in none.
-  static std::string_view iteration(std::string_view op, std::string_view loop) {
-    std::string_view found;
-    for_each_iteration_in(op, [&](std::string_view name, int64_t index) {
-      if (without_indices(name) == loop)
-        found = op.substr(0, with_index(name, index).size());
-    });
-    return found;
+  std::optional<std::string> add_ops(const std::string& name, const std::vector<OpId>& ops) {
+    for (const OpId op : ops) {
+      if (!can_be_recomputed(program_.op(op)))
+        return error(name, program_.op(op).name);
+      chosen_.insert(op);
+    }
+    return std::nullopt;
   }
 
-  void add_loop(const std::string& loop) {
+  /// `iterations` has for each op the one of the loop that it is in, or "".
+  void add_loop(const std::vector<std::string_view>& iterations) {
     std::map<ValueId, std::string_view> made_in;
-    for (const Op& op : program_.ops)
-      for (const ValueId result : op.results)
-        made_in[result] = iteration(op.name, loop);
+    for (size_t i = 0; i < program_.ops.size(); ++i)
+      for (const ValueId result : program_.ops[i].results)
+        made_in[result] = iterations[i];
     std::set<ValueId> leaving;
-    for (const Op& op : program_.ops)
-      for (const ValueId operand : op.operands)
+    for (size_t i = 0; i < program_.ops.size(); ++i)
+      for (const ValueId operand : program_.ops[i].operands)
         if (const auto made = made_in.find(operand);
-            made != made_in.end() && made->second != iteration(op.name, loop))
+            made != made_in.end() && made->second != iterations[i])
           leaving.insert(operand);
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       const Op& op = program_.ops[i];
       bool leaves = false;
       for (const ValueId result : op.results)
         leaves = leaves || leaving.contains(result);
-      if (!leaves && can_be_recomputed(op) && !iteration(op.name, loop).empty())
+      if (!leaves && can_be_recomputed(op) && !iterations[i].empty())
         chosen_.emplace(i);
     }
   }
 
   const Program& program_;
   const std::vector<NameInLoops> in_loops_;
-  std::map<std::string, std::vector<OpId>> ops_;  // by their names, and "l[].y"
-  std::set<std::string> loops_;
+  std::map<std::string_view, OpId> ops_;  // by their names
+  std::set<std::string> empty_loops_;     // by their names without indices
   std::set<OpId> chosen_;
 };
 

@@ -12,9 +12,10 @@ namespace orrery {
 
 /// The ops that the names mean. Each names
 ///  - an op;
-///  - an op in all iterations of a loop: "l[].y";
 ///  - a loop, "l": all ops of its body, but for those whose results leave their iteration. So what
 ///    iterations carry is kept, and each is computed again from that.
+/// An index that is left out, or is "[]", means all iterations: "l[].y" an op, "l.k" and "l[].k" a
+/// loop in loop "l".
 /// Adds an error for other names, and for an op without results or one that is started.
 std::vector<OpId> recomputed_ops(const Program& program, const std::vector<NamedAt>& names,
                                  Diagnostics& diagnostics);

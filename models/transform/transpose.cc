@@ -52,7 +52,7 @@ class Transposed {
       results = go_back(pass);
       backward = pass.added();
     } catch (const InputError& error) {
-      report_refused(error, request_.origin, diagnostics_);
+      report_refused(error, diagnostics_);
     }
     if (!diagnostics_.empty())
       return program_;

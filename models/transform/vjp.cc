@@ -70,6 +70,8 @@ class Overlapped {
     done.kind = OpKind::Done;
     op.name += ".start";
     done.operands = {op.name};
+    done.origin = op.origin;
+    done.backward = op.backward;
     op.issue = Issue::Start;
     op.attributes.set("stream", int64_t{1});
     order_.push_back(done.name);
@@ -121,7 +123,7 @@ class Vjp {
       backward = pass.added();
       made_again = pass.made_again();
     } catch (const InputError& error) {
-      report_refused(error, request_.origin, diagnostics_);
+      report_refused(error, diagnostics_);
     }
     if (!diagnostics_.empty())
       return unchanged();

@@ -161,8 +161,10 @@ TEST_CASE("use after donation: an op of the backward pass is said to be one") {
                       {"id": "q", "op": "exp", "of": "p"},
                       {"id": "z", "op": "mul", "of": ["q", "q"], "donate": "q"}],
       "transform": {"vjp": {"of": "q", "with_respect_to": "a"}})";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.check("DONATION.USE").of == "/program/1 \"q.bwd\"");
   CHECK(
-      run_parts(parts).check("DONATION.USE").message ==
+      ran.check("DONATION.USE").message ==
       "\"q.bwd\" uses \"q\" after its donation to \"z\". \"q.bwd\" is of the backward pass, which "
       "\"transform\" added.");
 }

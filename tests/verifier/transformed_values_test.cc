@@ -82,5 +82,63 @@ TEST_CASE("vjp: a mean over groups of other sizes divides by each group's size")
       "expect": [{"values": {"ct_a": [[8], [3], [3]]}}])")) == "");
 }
 
+TEST_CASE("vjp: the cotangents of reduced arrays, which no quotient and no case takes") {
+  // On {x: 2}. Each device has its addend of a cotangent: 3 and 4 on the one, 5 and 8 on the other.
+  const auto of = [](const std::string& op, const std::string& ct_q, const std::string& ct_p) {
+    return broken(on_devices(2, R"("check_types": true,
+        "arrays": {
+          "q": {"local_shape": [2], "dtype": "f32", "reduced": ["x"], "per_device": [[1, 2], [1, 2]]},
+          "p": {"local_shape": [2], "dtype": "f32", "reduced": ["x"], "per_device": [[2, 4], [2, 4]]},
+          "k": {"local_shape": [2], "dtype": "pred", "reduced": ["x"],
+                "per_device": [[false, true], [false, true]]},
+          "ct_r": {"local_shape": [2], "dtype": "f32", "unreduced": ["x"],
+                   "per_device": [[3, 4], [5, 8]]}},
+        "program": [{"id": "r", )" + op +
+                                    R"(}],
+        "transform": {"vjp": {"of": "r", "with_respect_to": ["q", "p"]}},
+        "expect": [{"values": {"ct_q": )" +
+                                    ct_q + R"(, "ct_p": )" + ct_p + "}}]"));
+  };
+  // ct / q.
+  CHECK(of(R"("op": "log", "of": "q")", "[[3, 2], [5, 4]]", "[[0, 0], [0, 0]]") == "");
+  // ct / p, and -ct q / p^2.
+  CHECK(of(R"("op": "div", "of": ["q", "p"])", "[[1.5, 1], [2.5, 2]]",
+           "[[-0.75, -0.5], [-1.25, -1]]") == "");
+  CHECK(of(R"("op": "select_n", "of": ["k", "q", "p"])", "[[3, 0], [5, 0]]", "[[0, 4], [0, 8]]") ==
+        "");
+}
+
+TEST_CASE("vjp: the cotangents of the extremum, the mean and the broadcast of reduced arrays") {
+  // On {x: 2, y: 2}, device by device in the order (0,0), (0,1), (1,0), (1,1).
+  const auto of = [](const std::string& op, const std::string& cotangent,
+                     const std::string& expected) {
+    return broken(R"({"orrery": 1, "mesh": {"x": 2, "y": 2}, "check_types": true,
+        "cluster": {"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+        "arrays": {
+          "q": {"local_shape": [2], "dtype": "f32", "varying": ["y"], "reduced": ["x"],
+                "per_device": [[1, 2], [4, 4], [1, 2], [4, 4]]},
+          "ct_r": {"dtype": "f32", "unreduced": ["x"], )" +
+                  cotangent + R"(}},
+        "program": [{"id": "r", "of": "q", )" +
+                  op + R"(}],
+        "transform": {"vjp": {"of": "r", "with_respect_to": "q"}},
+        "expect": [{"values": {"ct_q": )" +
+                  expected + "}}]}");
+  };
+  // Elements that are equal to the extremum share its cotangent.
+  CHECK(of(R"("op": "reduce_max", "axes": [0])",
+           R"("local_shape": [], "varying": ["y"], "per_device": [[3], [6], [5], [2]])",
+           "[[0, 3], [3, 3], [0, 5], [1, 1]]") == "");
+  // Both members of a group have half of the cotangent.
+  CHECK(of(R"("op": "pmean", "axis_name": "y")",
+           R"("local_shape": [2], "varying": [], "per_device": [[4, 2], [4, 2], [6, 8], [6, 8]])",
+           "[[2, 1], [2, 1], [3, 4], [3, 4]]") == "");
+  // The source has the sum over its group.
+  CHECK(
+      of(R"("op": "pbroadcast", "axis_name": "y", "source": 1)",
+         R"("local_shape": [2], "varying": ["y"], "per_device": [[1, 0], [2, 1], [3, 0], [4, 5]])",
+         "[[0, 0], [3, 1], [0, 0], [7, 5]]") == "");
+}
+
 }  // namespace
 }  // namespace orrery

@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -196,7 +198,8 @@ class Comparer {
                                                         : "neither A nor B has any"));
       return;
     }
-    std::map<std::string, const RecordedValue*> of_b;
+    std::set<std::string_view> of_a;
+    std::multimap<std::string_view, const RecordedValue*> of_b;
     for (const RecordedValue& value : b_.values)
       of_b.emplace(value.name, &value);
     size_t argument = 0;
@@ -204,21 +207,20 @@ class Comparer {
     for (const RecordedValue& value : a_.values) {
       const auto op = positions_.find(value.name);
       const bool is_op = op != positions_.end();
-      const auto other = of_b.find(value.name);
-      if (other != of_b.end()) {
+      const auto [other, end] = of_b.equal_range(value.name);
+      if (other == end && (!is_op || ops_of_b_.contains(value.name)))
+        only_a.push_back(value.shown_name());
+      for (auto each = other; each != end; ++each)
         compare_value(is_op ? std::optional(op->second) : std::nullopt, argument, value,
-                      *other->second);
-        of_b.erase(other);
-      } else if (!is_op || ops_of_b_.contains(value.name)) {
-        only_a.push_back(value.name);
-      }
+                      *each->second);
+      of_a.insert(value.name);
       argument += is_op ? 0 : 1;
     }
     std::vector<std::string> only_b;
     for (const RecordedValue& value : b_.values)
-      if (of_b.contains(value.name) &&
+      if (!of_a.contains(value.name) &&
           (!ops_of_b_.contains(value.name) || positions_.contains(value.name)))
-        only_b.push_back(value.name);
+        only_b.push_back(value.shown_name());
     tell_missing("B", only_a);
     tell_missing("A", only_b);
   }
@@ -233,8 +235,9 @@ class Comparer {
                      const RecordedValue& b) {
     const Key whole = op ? op_key(*op) : Key{Key::Part::Arguments, {}, argument, 0, {}};
     if (a.dtype != b.dtype || a.shape != b.shape)
-      add(Aspect::Type, whole, a.name,
-          [&] { return Difference{a.name, std::nullopt, "type", type_text(a), type_text(b), ""}; });
+      add(Aspect::Type, whole, a.shown_name(), [&] {
+        return Difference{a.shown_name(), std::nullopt, "type", type_text(a), type_text(b), ""};
+      });
     Key after_parts = whole;
     after_parts.device = std::numeric_limits<uint32_t>::max();
     if (op && a_.ops[*op].span)
@@ -254,8 +257,8 @@ class Comparer {
       key.device = d;
       if (op)
         key.end = end_on(a_.ops[*op], LogicalId(d));
-      add(Aspect::Value, key, a.name, [&] {
-        return Difference{a.name,
+      add(Aspect::Value, key, a.shown_name(), [&] {
+        return Difference{a.shown_name(),
                           LogicalId(d),
                           fmt::format("element {}", difference->element),
                           element_text(*in_a, difference->element),
@@ -269,8 +272,8 @@ class Comparer {
   /// another spec.
   void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
     if (a.whole.has_value() != b.whole.has_value()) {
-      result_.not_compared.push_back(
-          fmt::format("The whole array of \"{}\": {} has none.", a.name, a.whole ? "B" : "A"));
+      result_.not_compared.push_back(fmt::format("The whole array of \"{}\": {} has none.",
+                                                 a.shown_name(), a.whole ? "B" : "A"));
       return;
     }
     if (!a.whole)
@@ -279,15 +282,15 @@ class Comparer {
       const auto text = [](const Tensor& whole) {
         return fmt::format("{}{}", name(whole.dtype()), whole.shape().text());
       };
-      add(Aspect::Type, key, a.name, [&] {
-        return Difference{a.name,         std::nullopt,   "type of the whole array",
+      add(Aspect::Type, key, a.shown_name(), [&] {
+        return Difference{a.shown_name(), std::nullopt,   "type of the whole array",
                           text(*a.whole), text(*b.whole), ""};
       });
       return;
     }
     if (const std::optional<TensorDifference> difference = first_difference(*a.whole, *b.whole))
-      add(Aspect::Value, key, a.name, [&] {
-        return Difference{a.name,
+      add(Aspect::Value, key, a.shown_name(), [&] {
+        return Difference{a.shown_name(),
                           std::nullopt,
                           fmt::format("element {} of the whole array", difference->element),
                           element_text(*a.whole, difference->element),

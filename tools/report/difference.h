@@ -30,7 +30,7 @@ std::string_view name(Aspect aspect);
 
 /// One difference between the runs.
 struct Difference {
-  std::string at;                   // an op's or array's id; a check's name; empty for memory
+  std::string at;  // an op's or value's id, of a gradient "ct_w"; a check's name; empty: memory
   std::optional<LogicalId> device;  // where the records have single devices
   std::string what;                 // "element 3", "end", "peak", "dtype"
   std::string a, b;

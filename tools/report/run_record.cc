@@ -1,6 +1,7 @@
 #include "tools/report/run_record.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "models/program/rules.h"
@@ -80,9 +81,14 @@ RunRecord record_of(Report report) {
     record.checks.push_back(
         {std::move(check.name), std::move(check.of), check.verdict, std::move(said)});
   }
+  std::map<ValueId, std::string> other_names;  // of several the first
+  for (const auto& [name, value] : program.other_names)
+    other_names.emplace(value, name);
   for (size_t v = 0; report.values && v < program.values.size(); ++v) {
     const Value& value = program.values[v];
     RecordedValue recorded{value.name, value.type.dtype, value.type.shape, {}};
+    if (const auto other = other_names.find(ValueId(v)); other != other_names.end())
+      recorded.other_name = other->second;
     for (const Boundary& boundary : report.scenario->boundaries)
       if (boundary.value == ValueId(v))
         recorded.whole = assembled(*report.scenario, boundary, *report.values);

@@ -49,11 +49,15 @@ struct RecordedCheck {
 };
 
 struct RecordedValue {
-  std::string name;  // its own, not another by which it was asked for
+  std::string name;  // its own, which is that of the op that makes it
   Dtype dtype = Dtype::F32;
   Shape shape;
   std::vector<std::optional<Tensor>> per_device;  // by logical id
   std::optional<Tensor> whole = {};               // of an output with a spec
+  std::string other_name = {};                    // a gradient's "ct_w"; often empty
+
+  /// How a user knows it.
+  const std::string& shown_name() const { return other_name.empty() ? name : other_name; }
 };
 
 struct RunRecord {

@@ -142,18 +142,25 @@ class SavedReportReader {
     return check;
   }
 
-  /// A value may be there under other names too.
+  /// A value may be there under other names too. Where someone has edited one of its entries, they
+  /// are all kept.
   static void add_value(RunRecord& record, RecordedValue value) {
-    const bool known = std::any_of(record.values.begin(), record.values.end(),
-                                   [&](const auto& each) { return each.name == value.name; });
-    if (!known)
-      record.values.push_back(std::move(value));
+    for (RecordedValue& known : record.values) {
+      if (known.name != value.name || known.dtype != value.dtype || known.shape != value.shape ||
+          known.per_device != value.per_device || known.whole != value.whole)
+        continue;
+      if (known.other_name.empty())
+        known.other_name = std::move(value.other_name);
+      return;
+    }
+    record.values.push_back(std::move(value));
   }
 
   std::optional<RecordedValue> read_value(DocumentNode member) {
     Fields fields(member, diagnostics_);
     std::optional<std::string> name = member.key();
-    if (const auto own = fields.optional("id"))
+    const auto own = fields.optional("id");
+    if (own)
       name = read_text(*own, "an id", diagnostics_);
     const auto dtype_node = fields.required("dtype");
     const auto shape_node = fields.required("shape");
@@ -166,6 +173,7 @@ class SavedReportReader {
     if (!dtype || !dims || !is_list(*lists, "one list of elements per device", diagnostics_))
       return std::nullopt;
     RecordedValue value{std::move(*name), *dtype, Shape(*dims), {}};
+    value.other_name = own ? member.key() : "";
     for (const DocumentNode list : *lists) {
       value.per_device.emplace_back();
       if (!is_null(list))

@@ -86,12 +86,12 @@ bool queued(const Op& a, const Op& b) {
   return a.site && b.site && stream_of(a) == stream_of(b);
 }
 
-/// Ops that a transform adds have no place in the file.
+/// An op of the backward pass is not in the file.
 std::string added_text(const Op& user, const Op& donor) {
-  return user.origin || !donor.origin
-             ? std::string()
-             : fmt::format(" {} is of the backward pass, which \"transform\" added.",
-                           quoted(user.name));
+  return user.backward && !donor.backward
+             ? fmt::format(" {} is of the backward pass, which \"transform\" added.",
+                           quoted(user.name))
+             : std::string();
 }
 
 std::string value_text(const Program& program, ValueId used, ValueId donated) {

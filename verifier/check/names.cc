@@ -94,7 +94,9 @@ void add_row_of_rest(Witness& witness, size_t count) {
 }
 
 std::string pointer_of(const Op& op) {
-  return op.origin ? op.origin->pointer : quoted(op.name);
+  if (!op.origin)
+    return quoted(op.name);
+  return op.origin->pointer + (op.backward ? ' ' + quoted(op.name) : "");
 }
 
 std::string quoted(std::string_view name) {

@@ -64,7 +64,7 @@ Check failed(CheckKind kind, std::string of, std::string message, Witness witnes
 Check undecided(CheckKind kind, std::string of, std::string message, Witness witness = {});
 
 /// The position of an op in its document: its JSON pointer, or its quoted name if it was not read
-/// from one.
+/// from one. Of an op of a backward pass, whose position another op has, both.
 std::string pointer_of(const Op& op);
 
 /// The name in double quotes.

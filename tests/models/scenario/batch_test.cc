@@ -421,10 +421,48 @@ TEST_CASE("batch: requests that are refused") {
       refused(R"("axis_name": "i", "size": 1000000)") ==
       "/transform/batch/axis_name: expected at most 1048576 devices, got 2 times 1000000 (--limit "
       "devices=N allows more)");
+  CHECK(
+      error_of(with(R"([{"id": "r", "op": "neg", "of": "p"}])",
+                    R"([{"batch": {"in_axes": {"p": 0, "ct_r": 0}}}, )"
+                    R"({"vjp": {"of": ["r"], "with_respect_to": ["p"]}}])",
+                    "[]",
+                    R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                    R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
+      "/transform/0/batch/in_axes/ct_r: expected the name of an array, got \"ct_r\", a cotangent, "
+      "which a later transform brings with the batch in it; leave it out, or batch after that "
+      "transform");
   CHECK(error_of(with(neg, "[{}]")) ==
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got none");
   CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) ==
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got several");
+}
+
+TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
+  // "v" has it where "a" has it; "u" has none.
+  const auto text_of = [](const std::string& out_axes) {
+    return with(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
+                R"("yield": {"h": "u"}, "body": [{"id": "u", "op": "neg", "of": "h"}, )"
+                R"({"id": "v", "op": "neg", "of": "a"}]}])",
+                R"("in_axes": {"a": 1}, "out_axes": {)" + out_axes + "}");
+  };
+  CHECK(refusal(text_of(R"("l[1].v": 1, "l[1].u": null)")) == "");
+  CHECK(error_of(text_of(R"("l[1].v": 0)")) ==
+        "/transform/batch/out_axes/l[1].v: expected 1, as \"l[1].v\", which is made in a loop, has "
+        "it, got 0");
+  CHECK(error_of(text_of(R"("l[1].u": 0)")) ==
+        "/transform/batch/out_axes/l[1].u: expected null, as \"l[1].u\", which is made in a loop, "
+        "has it, got 0");
+}
+
+TEST_CASE("transforms: they take one program on all devices") {
+  const auto said = [](const std::string& programs) {
+    std::string text = with("[]", R"("size": 3)");
+    return error_of(text.replace(text.find("\"program\": []"), 13, "\"programs\": " + programs));
+  };
+  CHECK(said(R"([{"on": [0], "do": []}])") ==
+        "/transform/batch: expected one program on all devices, got one on 1");
+  CHECK(said(R"([{"on": [0], "do": []}, {"on": [1], "do": []}])") ==
+        "/transform/batch: expected one program on all devices, got 2 programs");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {

@@ -72,8 +72,21 @@ TEST_CASE("axis_name: what is refused of dimensions") {
       refusal(over("psum", R"(["x", 0])", R"(, "axis_index_groups": [[0, 1], [2, 3]])")) ==
       "f:5:94: /program/0/axis_index_groups: psum: expected no axis_index_groups where dimensions "
       "are among the axes");
-  CHECK(refusal(over("psum", R"([0, true])")) ==
-        "f:5:67: /program/0/axis_name/1: expected an axis name or a dimension, got true");
+  CHECK(
+      refusal(over("psum", R"([0, true])")) ==
+      "f:5:67: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
+      "true");
+  CHECK(
+      refusal(over("psum", R"(["x", 1.5])")) ==
+      "f:5:69: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
+      "1.5");
+  CHECK(
+      refusal(over("psum", R"(["x", null])")) ==
+      "f:5:69: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
+      "null");
+  CHECK(refusal(over("psum", "null")) ==
+        "f:5:63: /program/0/axis_name: expected an axis name or a dimension (a whole number), or a "
+        "list of them, got null");
 }
 
 }  // namespace

@@ -95,6 +95,19 @@ TEST_CASE("transpose: a transfer is linear") {
         "ct_w = t.bwd\n");
 }
 
+TEST_CASE("transpose: a token that two take is refused") {
+  const auto received = [](const std::string& id) {
+    return R"({"id": ")" + id +
+           R"(", "op": "precv", "of": "t", "axis_name": "x", )"
+           R"("perm": [[0, 1]], "shape": [2], "dtype": "s32"})";
+  };
+  CHECK(error_of(R"([{"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]}, )" +
+                 received("y") + ", " + received("z") +
+                 R"(, {"id": "r", "op": "add", "of": ["y", "z"]}])") ==
+        "/program/1: expected an op that can be transposed, got \"y\": another op takes its token "
+        "\"t\" too");
+}
+
 TEST_CASE("transpose: what is not linear is refused") {
   const std::string expected =
       "/program/0: expected an op that is linear in what depends on \"with_respect_to\", got "

@@ -63,6 +63,15 @@ TEST_CASE("vjp: iterations of a loop go back from the last to the first, with wh
             "l[0].y.bwd.1 = mul(w, l[1].y.bwd.2)", "l[0].y.bwd.2 = add(l[0].y.bwd, l[0].y.bwd.1)"});
 }
 
+TEST_CASE("vjp: cotangents of two names of one value are added") {
+  CHECK(all_ops(looped(squares("1"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
+                       R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+        std::vector<std::string>{"l[0].y = mul(w, w)", "l[0].y.bwd = add(ct_l, ct_l.h)",
+                                 "l[0].y.bwd.1 = mul(l[0].y.bwd, w)",
+                                 "l[0].y.bwd.2 = mul(w, l[0].y.bwd)",
+                                 "l[0].y.bwd.3 = add(l[0].y.bwd.1, l[0].y.bwd.2)"});
+}
+
 TEST_CASE("vjp: a long loop is written out, and all its iterations go back") {
   const Scenario scenario = read_scenario("f", looped(squares("1000"), kOfL));
   CHECK(scenario.program.ops.size() == 4 * 1000);
@@ -119,6 +128,44 @@ TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one")
   CHECK(again(R"("l[].m")") ==
         std::vector<std::string>{"l[1].m.re = sin(l[0].y)", "l[0].m.re = sin(w)"});
   CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
+}
+
+/// Of loop k in loop l, 2 * 2 times n = sin(g), m = n * n.
+std::vector<std::string> again_of_nested(const std::string& recompute) {
+  std::vector<std::string> found;
+  for (
+      const std::string& line : all_ops(looped(
+          R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, )"
+          R"("yield": {"h": "k"}, "body": [{"id": "k", "op": "fori_loop", "lower": 0, )"
+          R"("upper": 2, "carry": {"g": "h"}, "yield": {"g": "m"}, "body": [)"
+          R"({"id": "n", "op": "sin", "of": "g"}, {"id": "m", "op": "mul", "of": ["n", "n"]}]}]}])",
+          R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": [")" + recompute +
+              R"("]}})")))
+    if (const size_t end = line.find(".re = "); end != std::string::npos)
+      found.push_back(line.substr(0, end));
+  return found;
+}
+
+TEST_CASE("vjp: an index that recompute leaves out, or has as [], means all iterations") {
+  using Names = std::vector<std::string>;
+  const Names all = {"l[1].k[1].n", "l[1].k[0].n", "l[0].k[1].n", "l[0].k[0].n"};
+  // The inner loop: of its two ops m is carried on.
+  for (const char* loop : {"l.k", "l[].k"})
+    CHECK(again_of_nested(loop) == all);
+  // The op.
+  for (const char* op : {"l[].k[].n", "l.k[].n", "l[].k.n", "l.k.n"})
+    CHECK(again_of_nested(op) == all);
+  // In single iterations.
+  CHECK(again_of_nested("l[1].k") == Names{"l[1].k[1].n", "l[1].k[0].n"});
+  CHECK(again_of_nested("l[].k[0].n") == Names{"l[1].k[0].n", "l[0].k[0].n"});
+}
+
+TEST_CASE("vjp: of a loop without iterations recompute has nothing to compute again") {
+  const std::string program =
+      R"([{"id": "e", "op": "fori_loop", "lower": 0, "upper": 0, "body": [)"
+      R"({"id": "y", "op": "sin", "of": "w"}]}, {"id": "l", "op": "sin", "of": "w"}])";
+  CHECK(refusal(looped(program, R"({"vjp": {"of": "l", "with_respect_to": "w", )"
+                                R"("recompute": ["e"]}})")) == "");
 }
 
 TEST_CASE("transpose: of a loop") {

@@ -178,6 +178,30 @@ TEST_CASE("diff: a saved report has times over all devices") {
   CHECK(finding.first.a == "12 ps");
 }
 
+TEST_CASE("diff: a gradient goes by its name, not by that of the op that makes it") {
+  RunRecord a = record();
+  a.values[2].other_name = "ct_w";
+  RunRecord b = a;
+  b.values[2].per_device[0] = floats(1, 3);
+  const Finding finding = only(a, b);
+  CHECK(finding.first.at == "ct_w");
+  CHECK(finding.places == Names{"ct_w"});
+  b.values.pop_back();
+  CHECK(compare(a, b).not_compared == Names{"Values that B does not have: \"ct_w\"."});
+  CHECK(compare(b, a).not_compared == Names{"Values that A does not have: \"ct_w\"."});
+}
+
+TEST_CASE("diff: each entry of a value is compared, where those of one record differ") {
+  RunRecord a = record();
+  RunRecord b = record();
+  b.values.push_back(b.values[2]);
+  b.values[3].per_device[1] = floats(3, 5);
+  for (const Finding& finding : {only(a, b), only(b, a)}) {
+    CHECK(finding.first.at == "q");
+    CHECK(finding.first.device == LogicalId(1));
+  }
+}
+
 TEST_CASE("diff: the whole array of an output may differ where its parts do not") {
   RunRecord a = record();
   RunRecord b = record();

@@ -61,5 +61,21 @@ TEST_CASE("entries: an op whose id looks like an index is in the loop that it is
   CHECK(report_text(report, Style()).find("l[]: 100 iterations") != std::string::npos);
 }
 
+TEST_CASE("entries: an op outside of loops is in none, whatever it is called") {
+  const std::string scenario = R"({"orrery": 1, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [4], "dtype": "f32"}, "ct_r": {"shape": [4], "dtype": "f32"}},
+    "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a"},
+                 "yield": {"h": "y"}, "body": [{"id": "y", "op": "neg", "of": "h"}]},
+                {"id": "l[0].zz", "op": "neg", "of": "l"}, {"id": "r", "op": "neg", "of": "l[0].zz"}],
+    "transform": {"vjp": {"of": "r", "with_respect_to": "a"}}})";
+  std::vector<std::string> ids;
+  const Report report = run(read_scenario("f", scenario), {});
+  for (const OpEntry& entry : op_entries(report))
+    ids.push_back(entry.id + (entry.loop.empty() ? "" : " in " + entry.loop));
+  CHECK(ids == std::vector<std::string>{"l[].y in l[]", "l[0].zz", "r", "r.bwd", "l[0].zz.bwd",
+                                        "l[].y.bwd in l[]"});
+}
+
 }  // namespace
 }  // namespace orrery

@@ -86,6 +86,29 @@ TEST_CASE("saved report: unknown keys of later versions are ignored") {
         "");
 }
 
+TEST_CASE("saved report: entries of one value are one, unless someone has edited one of them") {
+  const auto entry = [](const std::string& id, const std::string& element,
+                        const std::string& global) {
+    return "{" + id + R"("dtype": "f32", "shape": [1], "per_device": [[)" + element +
+           R"(]], "global": {"dtype": "f32", "shape": [1], "elements": [)" + global + "]}}";
+  };
+  const auto values = [&](const std::string& element, const std::string& global) {
+    return read(with("values", R"({"w.bwd": )" + entry("", "1", "2") + R"(, "ct_w": )" +
+                                   entry(R"("id": "w.bwd", )", element, global) + "}"))
+        .values;
+  };
+  const std::vector<RecordedValue> one = values("1", "2");
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].name == "w.bwd");
+  CHECK(one[0].shown_name() == "ct_w");
+  for (const std::vector<RecordedValue>& edited : {values("3", "2"), values("1", "3")}) {
+    REQUIRE(edited.size() == 2);
+    CHECK(edited[0].shown_name() == "w.bwd");
+    CHECK(edited[1].name == "w.bwd");
+    CHECK(edited[1].shown_name() == "ct_w");
+  }
+}
+
 TEST_CASE("saved report: a verdict, or of an older report whether it holds") {
   const auto verdict = [](const std::string& keys) {
     return read(with("checks", R"([{"name": "N", "of": "", "message": "m", )" + keys + "}]"))
