@@ -64,12 +64,12 @@ std::string show_ops(const Style& style) {
 
 std::string show_algorithms(const Style& style) {
   Table table({Align::Left, Align::Left, Align::Left});
-  table.row({"algorithm", "for", "what it does"});
+  table.row({"algorithm", "what it does", "for"});
   for (const Algorithm& algorithm : algorithms()) {
     std::string kinds;
     for (const OpKind kind : ops_of(algorithm))
       kinds += fmt::format("{}{}", kinds.empty() ? "" : " ", op_name(kind, Issue::Sync));
-    table.row({std::string(algorithm.name), kinds, std::string(algorithm.summary)});
+    table.row({std::string(algorithm.name), std::string(algorithm.summary), kinds});
   }
   return table.text(style, 0);
 }

@@ -51,7 +51,7 @@ TEST_CASE("errors: expectations") {
       {R"([{"buffered_messages": 1}])",
        "f:6:34: /expect/0/buffered_messages: expected an object with \"at_most\", got 1"},
       {R"([{"buffered_messages": {}}])",
-       "f:6:34: /expect/0/buffered_messages: expected a key \"at_most\", got none"},
+       "f:6:34: /expect/0/buffered_messages: missing key \"at_most\""},
       {R"([{"buffered_messages": {"at_most": -1}}])",
        "f:6:46: /expect/0/buffered_messages/at_most: expected a number of messages of at least 0, "
        "got -1"},
