@@ -12,6 +12,7 @@
 #include "models/base/amount_text.h"
 #include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
+#include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
 #include "verifier/exact_sums.h"
 #include "verifier/opaque_values.h"
@@ -109,8 +110,8 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
 std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
-      return {CheckKind::TablesAgreed, CheckKind::DeadlockFree, CheckKind::SendsUnbuffered,
-              CheckKind::OrderAgreed, CheckKind::RouteLeft};
+      return {CheckKind::TablesAgreed, CheckKind::DeadlockFree, CheckKind::OrderAgreed,
+              CheckKind::RouteLeft};
     case Property::RaceFree:
       return {CheckKind::RaceFree, CheckKind::DonationUse};
     case Property::NoLeak:
@@ -188,6 +189,8 @@ Check Expectations::check(const Expectation& expectation) {
     return this->makespan(of, *makespan);
   if (const auto* peak = std::get_if<ExpectPeakMemory>(&expectation.what))
     return peak_memory(of, *peak);
+  if (const auto* buffered = std::get_if<ExpectBufferedMessages>(&expectation.what))
+    return buffered_messages(of, *buffered);
   return holds_all(of, std::get<ExpectHolds>(expectation.what));
 }
 
@@ -368,6 +371,14 @@ Check Expectations::makespan(const std::string& of, const ExpectMakespan& expect
 Check Expectations::peak_memory(const std::string& of, const ExpectPeakMemory& expected) const {
   return within(CheckKind::MemoryPeak, of, "peak memory", evidence_.memory.largest_peak(),
                 expected.at_least, expected.at_most);
+}
+
+Check Expectations::buffered_messages(const std::string& of,
+                                      const ExpectBufferedMessages& expected) const {
+  const auto tables = verdicts_.find(info(CheckKind::TablesAgreed).name);
+  if (tables != verdicts_.end() && !tables->second->holds())
+    return undecided(CheckKind::SendsBuffered, of, evidence_.undecided);
+  return sends_buffered(evidence_.scenario.program, evidence_.lowered, expected.at_most, of);
 }
 
 Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {

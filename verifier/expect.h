@@ -44,6 +44,7 @@ class Expectations {
   Check literal(const std::string& of, const ExpectValues& expected) const;
   Check makespan(const std::string& of, const ExpectMakespan& expected) const;
   Check peak_memory(const std::string& of, const ExpectPeakMemory& expected) const;
+  Check buffered_messages(const std::string& of, const ExpectBufferedMessages& expected) const;
   Check holds_all(const std::string& of, const ExpectHolds& expected) const;
 
   template <class Compare>

@@ -84,6 +84,15 @@ inline std::string zero_beside(BackwardCall& call, const std::string& cotangent)
   return call.ops().zeros(type);
 }
 
+/// Zeros of this shape that go with the result's cotangent, in its dtype and states. An operand's
+/// own type is no measure of these: it has the states before the casts that an op makes without
+/// being asked.
+inline std::string zeros_beside(BackwardCall& call, Shape shape) {
+  ValueType type = call.result_type();
+  type.shape = std::move(shape);
+  return call.ops().zeros(type);
+}
+
 inline std::string op(BackwardCall& call, OpKind kind, std::vector<std::string> operands) {
   return call.ops().op(kind, std::move(operands));
 }

@@ -89,8 +89,9 @@ TypeOutcome select_n(const TypeContext& context) {
     return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        shape.text(), which.shape.text())};
+  // For each choice that all copies make alike it is linear in the cases.
   return typed(cases[0].dtype, shape,
-               joined_states(context.mesh, context.operands, Linearity::Nonlinear));
+               indexed_states(context.mesh, cases, context.operands.first(1), Linearity::Linear));
 }
 
 /// One operation per element, at the rate of the dtype that it computes in.

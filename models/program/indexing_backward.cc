@@ -20,12 +20,9 @@ Attributes rows_of(const BackwardCall& call) {
 Cotangents take(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0)) {
-    // Zeros that vary where the cotangent does.
-    ValueType rows = call.result_type();
-    rows.shape = call.operand_type(0).shape;
-    cotangents[0] =
-        call.ops().op(OpKind::ScatterAdd,
-                      {call.ops().zeros(rows), call.cotangent(), call.operand(1)}, rows_of(call));
+    const std::string zeros = zeros_beside(call, call.operand_type(0).shape);
+    cotangents[0] = call.ops().op(OpKind::ScatterAdd, {zeros, call.cotangent(), call.operand(1)},
+                                  rows_of(call));
   }
   return cotangents;
 }

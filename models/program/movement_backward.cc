@@ -142,7 +142,7 @@ Cotangents pad(BackwardCall& call) {
                                  {"limit_indices", limit},
                                  {"strides", strides}}));
   } else {
-    inside = call.ops().zeros(call.operand_type(0));
+    inside = zeros_beside(call, call.operand_type(0).shape);
   }
   if (call.wants(0))
     cotangents[0] = inside;
@@ -172,14 +172,16 @@ Cotangents broadcast_in_dim(BackwardCall& call) {
 Cotangents dynamic_slice(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0))
-    cotangents[0] = updated(call, call.ops().zeros(call.operand_type(0)), call.cotangent(), 1);
+    cotangents[0] =
+        updated(call, zeros_beside(call, call.operand_type(0).shape), call.cotangent(), 1);
   return cotangents;
 }
 
 Cotangents dynamic_update_slice(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0))
-    cotangents[0] = updated(call, call.cotangent(), call.ops().zeros(call.operand_type(1)), 2);
+    cotangents[0] =
+        updated(call, call.cotangent(), zeros_beside(call, call.operand_type(1).shape), 2);
   if (call.wants(1)) {
     std::vector<std::string> operands = {call.cotangent()};
     for (std::string& start : starts(call, 2))

@@ -1,6 +1,7 @@
 // Local ops that move elements without changing them, under jax.lax's names.
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 
@@ -259,7 +260,13 @@ TypeOutcome pad(const TypeContext& context) {
   std::vector<int64_t> dims;
   for (const DimensionPadding& padding : paddings(context.attributes))
     dims.push_back(padded_extent(operand.shape[dims.size()], padding));
-  return moved(context, Shape(std::move(dims)));
+  // As in JAX, a reduced operand goes with an invarying scalar around it, which counts as reduced.
+  std::array types = {operand, value};
+  for (size_t axis = 0; axis < operand.axes.size(); ++axis)
+    if (operand.axes[axis] == AxisState::Reduced && value.axes[axis] == AxisState::Invarying)
+      types[1].axes[axis] = AxisState::Reduced;
+  return typed(operand.dtype, Shape(std::move(dims)),
+               joined_states(context.mesh, types, Linearity::Linear));
 }
 
 Tensor padded(const LocalCall& call) {

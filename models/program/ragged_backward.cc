@@ -52,12 +52,10 @@ Attributes of_way_back(BackwardCall& call) {
 
 /// Zeros that go with the cotangent of the result, whose first dimensions are these.
 std::string zeros(BackwardCall& call, const std::vector<int64_t>& first) {
-  ValueType type = call.result_type();
-  std::vector<int64_t> dims = dims_of(type.shape);
+  std::vector<int64_t> dims = dims_of(call.result_type().shape);
   dims.erase(dims.begin());
   dims.insert(dims.begin(), first.begin(), first.end());
-  type.shape = Shape(std::move(dims));
-  return call.ops().zeros(type);
+  return zeros_beside(call, Shape(std::move(dims)));
 }
 
 std::string exchanged_back(BackwardCall& call, const std::string& over,

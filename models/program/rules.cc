@@ -85,6 +85,11 @@ OpKind exchanged_as(OpKind kind) {
   return rules(kind).exchanges_as.value_or(kind);
 }
 
+bool takes_algorithm(const OpRules& rules) {
+  return std::any_of(rules.parameters.begin(), rules.parameters.end(),
+                     [](const Parameter& each) { return each.name == "algorithm"; });
+}
+
 OpKind timed_as(OpKind kind) {
   switch (exchanged_as(kind)) {
     case OpKind::Pmean:

@@ -203,6 +203,10 @@ std::span<const OpRules> all_rules();
 /// The collective that exchanges what `kind` does, whatever the states are. Requires a collective.
 OpKind exchanged_as(OpKind kind);
 
+/// Whether the op says how it is scheduled: a collective, but the receiving side of a transfer, for
+/// which the sending one says it.
+bool takes_algorithm(const OpRules& rules);
+
 /// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
 /// all_to_all for pswapaxes and ragged_all_to_all, ppermute for pshuffle. Requires a collective.
 OpKind timed_as(OpKind kind);

@@ -99,6 +99,11 @@ void SiteBuilder::follow_tokens(const Op& op) {
   }
 }
 
+void SiteBuilder::add_error(const Op& op, const OpRequest& request, std::string_view key,
+                            std::string_view message) {
+  diagnostics_.add(request.key_origin(key), fmt::format("{}: {}", op_title(op), message));
+}
+
 /// Reports the first way in which `op` differs from the ops that the site has already. The pairs of
 /// a psend and a precv may differ: then the program cannot end, which is for the verifier to say.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
@@ -116,18 +121,17 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
            std::binary_search(issued.begin(), issued.end(), other);
   });
   if (twice) {
-    diagnostics_.add(request.key_origin("site"),
-                     fmt::format("expected each thread to issue {} once, got it twice in thread "
-                                 "\"{}\"",
-                                 where, program_.thread(thread).name));
+    add_error(op, request, "site",
+              fmt::format("expected each thread to issue {} once, got it twice in thread \"{}\"",
+                          where, program_.thread(thread).name));
   } else if (op.kind != first.kind && !(is_transfer(op) && is_transfer(first))) {
-    diagnostics_.add(request.key_origin("op"),
-                     fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name,
-                                 where, first.name, rules(op.kind).name));
+    add_error(op, request, "op",
+              fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name, where,
+                          first.name, rules(op.kind).name));
   } else if (const auto parameter =
                  met ? difference(first.attributes, op.attributes) : std::nullopt) {
-    diagnostics_.add(
-        request.key_origin(*parameter),
+    add_error(
+        op, request, *parameter,
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
   } else {
     match_types(op, request, meeting, first);
@@ -146,11 +150,10 @@ void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meet
     const Shape shape(op.attributes.integers("shape"));
     const Dtype dtype = op.attributes.dtype("dtype");
     if (theirs.dtype != dtype || theirs.shape != shape)
-      diagnostics_.add(
-          request.key_origin(theirs.shape != shape ? "shape" : "dtype"),
-          fmt::format("expected {}, as \"{}\" {}, got {}", text(theirs.dtype, theirs.shape),
-                      other.name, side_of(other) == Side::Sends ? "sends" : "receives",
-                      text(dtype, shape)));
+      add_error(op, request, theirs.shape != shape ? "shape" : "dtype",
+                fmt::format("expected {}, as \"{}\" {}, got {}", text(theirs.dtype, theirs.shape),
+                            other.name, side_of(other) == Side::Sends ? "sends" : "receives",
+                            text(dtype, shape)));
     return;
   }
   if (side_of(op) == Side::Both) {
@@ -170,9 +173,9 @@ void SiteBuilder::match_operand(const Op& op, const ValueType& theirs, size_t op
   };
   const ValueType& ours = program_.value(op.operands[operand]).type;
   if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
-    diagnostics_.add(request.key_origin("of"),
-                     fmt::format("expected an operand of {} at site \"{}\", as \"{}\" {}, got {}",
-                                 text(theirs), meeting.site.name, other.name, does, text(ours)));
+    add_error(op, request, "of",
+              fmt::format("expected an operand of {} at site \"{}\", as \"{}\" {}, got {}",
+                          text(theirs), meeting.site.name, other.name, does, text(ours)));
 }
 
 void SiteBuilder::refuse(std::string_view name) {

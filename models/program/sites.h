@@ -53,6 +53,8 @@ class SiteBuilder {
 
   SiteId meet(const Op& op, const OpRequest& request);
   std::optional<SiteId> sent_at(const Op& op) const;
+  void add_error(const Op& op, const OpRequest& request, std::string_view key,
+                 std::string_view message);
   void match(const Op& op, const OpRequest& request, Meeting& meeting);
   void match_types(const Op& op, const OpRequest& request, const Meeting& meeting, const Op& other);
   void match_operand(const Op& op, const ValueType& theirs, size_t operand,

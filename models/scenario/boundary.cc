@@ -16,6 +16,18 @@ namespace orrery {
 
 namespace {
 
+/// How a value that is not invarying over an axis can leave where the boundary names no state there
+/// and no cast makes it so.
+std::string instead(const Mesh& mesh, size_t axis, AxisState state) {
+  const std::string& name = mesh.axes()[axis].name;
+  if (state == AxisState::Varying)
+    return fmt::format("; with {} in its spec it may vary, psum over {} makes it invarying", name,
+                       name);
+  if (state == AxisState::Reduced)
+    return fmt::format("; \"reduced\": [\"{}\"] beside its spec lets it be", name);
+  return "";
+}
+
 std::optional<std::string> states_error(const Mesh& mesh, const ValueType& type,
                                         const Boundary& boundary) {
   const AxisStates outside = axis_states(mesh, boundary.spec, boundary.states);
@@ -26,7 +38,8 @@ std::optional<std::string> states_error(const Mesh& mesh, const ValueType& type,
     if (outside[axis] == AxisState::Unreduced)
       accepted.push_back(AxisState::Varying);
     if (std::find(accepted.begin(), accepted.end(), type.axes[axis]) == accepted.end())
-      return expected_state(accepted, mesh, axis, type, "output");
+      return expected_state(accepted, mesh, axis, type, "output") +
+             (outside[axis] == AxisState::Invarying ? instead(mesh, axis, type.axes[axis]) : "");
   }
   return std::nullopt;
 }
@@ -72,8 +85,8 @@ std::optional<std::string> boundary_error(const Program& program, Checks checks,
                        value.type.shape.text(), cut);
   const size_t holders = Holders(program).of(boundary.value).size();
   if (holders != mesh.devices())
-    return fmt::format("expected a value of all {} devices, got \"{}\" of {}", mesh.devices(),
-                       value.name, holders);
+    return fmt::format("expected a value of all {} devices, got one of {}", mesh.devices(),
+                       holders);
   try {
     (void)(itemsize(value.type.dtype) *
            global_shape(mesh, boundary.spec, value.type.shape).elements());

@@ -51,9 +51,10 @@ class ExpectReader {
     const std::optional<DocumentNode> values = fields.optional("values");
     const std::optional<DocumentNode> makespan = fields.optional("makespan");
     const std::optional<DocumentNode> peak = fields.optional("peak_memory");
+    const std::optional<DocumentNode> buffered = fields.optional("buffered_messages");
     const std::optional<DocumentNode> holds = fields.optional("holds");
     size_t kinds = 0;
-    for (const auto& kind : {equal, close, values, makespan, peak, holds})
+    for (const auto& kind : {equal, close, values, makespan, peak, buffered, holds})
       kinds += kind.has_value() ? 1 : 0;
     if (values) {
       if (const auto encoding = read_encoding(fields, diagnostics_))
@@ -67,7 +68,7 @@ class ExpectReader {
       diagnostics_.add(
           node.origin(),
           fmt::format("expected one of \"equal\", \"close\", \"values\", \"makespan\", "
-                      "\"peak_memory\", \"holds\", got {}",
+                      "\"peak_memory\", \"buffered_messages\", \"holds\", got {}",
                       kinds == 0 ? "none" : "several"));
       return;
     }
@@ -79,6 +80,8 @@ class ExpectReader {
       add(node, read_bounds<ExpectMakespan, Duration>(*makespan, Dimension::Time));
     if (peak)
       add(node, read_bounds<ExpectPeakMemory, Bytes>(*peak, Dimension::Size));
+    if (buffered)
+      add(node, read_buffered(*buffered));
     if (holds)
       add(node, ExpectHolds{read_properties(*holds)});
   }
@@ -282,6 +285,18 @@ class ExpectReader {
     if (most)
       bounds.at_most = Amount(*most);
     return bounds;
+  }
+
+  ExpectBufferedMessages read_buffered(DocumentNode node) {
+    if (!is_object(node, "an object with \"at_most\"", diagnostics_))
+      return {};
+    Fields fields(node, diagnostics_);
+    const std::optional<DocumentNode> most = fields.required("at_most");
+    fields.finish();
+    if (!most)
+      return {};
+    constexpr IntegerRange kRange = {0, std::numeric_limits<int64_t>::max()};
+    return {read_integer(*most, "a number of messages", kRange, diagnostics_).value_or(0)};
   }
 
   std::vector<Property> read_properties(DocumentNode list) {

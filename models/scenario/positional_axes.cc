@@ -33,10 +33,11 @@ bool may_have_dimensions(DocumentNode axis_name, OpKind collective) {
   return false;
 }
 
-std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics) {
+namespace {
+
+Axes axes_of(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics) {
   constexpr const char* kOne = "an axis name or a dimension (a whole number)";
   Axes axes;
-  const size_t before = diagnostics.size();
   const auto add = [&](DocumentNode item) {
     if (item.kind() == DocumentNode::Kind::Number && !reduction_over_dimensions(collective)) {
       diagnostics.add(item.origin(),
@@ -61,7 +62,23 @@ std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnos
   } else {
     expected(axis_name, fmt::format("{}, or a list of them", kOne), diagnostics);
   }
-  return diagnostics.size() == before ? std::optional(std::move(axes)) : std::nullopt;
+  return axes;
+}
+
+}  // namespace
+
+std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, std::string_view title,
+                              Diagnostics& diagnostics) {
+  Diagnostics untitled(diagnostics.file());
+  Axes axes = axes_of(axis_name, collective, untitled);
+  try {
+    untitled.throw_if_any();
+  } catch (const InputError& error) {
+    for (const Diagnostic& each : error.diagnostics())
+      diagnostics.add(each.origin, fmt::format("{}: {}", title, each.message));
+    return std::nullopt;
+  }
+  return axes;
 }
 
 std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,

@@ -26,8 +26,9 @@ struct Axes {
   std::vector<std::string> names;
   std::vector<int64_t> dimensions;
 };
-/// Empty where an error was added.
-std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, Diagnostics& diagnostics);
+/// Of a collective called `title`, psum "r". Empty where an error was added.
+std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, std::string_view title,
+                              Diagnostics& diagnostics);
 
 /// Takes the operand of a collective, of this dtype, through the reduction over the dimensions,
 /// "ID.local", whose result the collective reads. Returns what comes before the collective: of a

@@ -285,6 +285,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       request.site = name ? *name + scope.site_suffix : "";
     }
   }
+  const std::string title = op_title(request.kind, request.issue, request.name);
   std::vector<int64_t> dimensions;  // among the axes of a collective
   for (const Parameter& parameter : rules.parameters) {
     const std::optional<DocumentNode> value = find_parameter(fields, parameter);
@@ -293,7 +294,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
     if (value && rules.family == Family::Collective && parameter.name == kAxesKey &&
         may_have_dimensions(*value, op->kind)) {
       (void)fields.optional(kAxesKey);
-      if (std::optional<Axes> axes = read_axes(*value, op->kind, diagnostics_)) {
+      if (std::optional<Axes> axes = read_axes(*value, op->kind, title, diagnostics_)) {
         request.attributes.set(std::string(kAxesKey), std::move(axes->names));
         dimensions = std::move(axes->dimensions);
       }
@@ -306,7 +307,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
     diagnostics_.add(request.key_origin(kGroupsKey),
                      fmt::format("{}: expected no axis_index_groups where dimensions are among the "
                                  "axes",
-                                 rules.name));
+                                 title));
   const bool reads_invalid = std::any_of(request.operands.begin(), request.operands.end(),
                                          [&](const std::string& name) { return is_invalid(name); });
   if (diagnostics_.size() != before || reads_invalid ||

@@ -128,10 +128,12 @@ class ScenarioReader {
                       [&](const Boundary& other) { return other.value == boundary.value; });
       if (again)
         diagnostics_.add(*output.spec_origin,
-                         fmt::format("expected one spec for {}, got another",
+                         fmt::format("expected one spec for {}, of which a report has one whole "
+                                     "array, got another",
                                      in_quotes(program.value(boundary.value).name)));
       else if (const auto error = boundary_error(program, checks, boundary))
-        diagnostics_.add(*output.spec_origin, *error);
+        diagnostics_.add(*output.spec_origin,
+                         fmt::format("{}: {}", in_quotes(output.name), *error));
       boundaries.push_back(std::move(boundary));
     }
     return boundaries;

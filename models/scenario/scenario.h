@@ -94,6 +94,10 @@ struct ExpectMakespan {
 struct ExpectPeakMemory {
   std::optional<Bytes> at_least, at_most;
 };  // the largest over devices
+/// How many messages a device may have under way that nobody receives yet.
+struct ExpectBufferedMessages {
+  int64_t at_most = 0;
+};
 enum class Property : uint8_t { DeadlockFree, RaceFree, NoLeak, Proved };
 struct ExpectHolds {
   std::vector<Property> properties;
@@ -102,7 +106,7 @@ struct ExpectHolds {
 struct Expectation {
   Origin origin;
   std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
-               ExpectHolds>
+               ExpectBufferedMessages, ExpectHolds>
       what;
 };
 

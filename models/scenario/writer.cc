@@ -304,6 +304,11 @@ JsonText expectation_text(const Expectation& expectation) {
           [](const ExpectPeakMemory& what) {
             return JsonText::object({{"peak_memory", bounds_text(what)}});
           },
+          [](const ExpectBufferedMessages& what) {
+            return JsonText::object(
+                {{"buffered_messages",
+                  JsonText::object({{"at_most", JsonText::raw(std::to_string(what.at_most))}})}});
+          },
           [](const ExpectHolds& what) {
             return JsonText::object({{"holds", list_text(what.properties, [](Property property) {
                                         return JsonText::text(property_name(property));

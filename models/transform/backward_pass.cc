@@ -167,11 +167,14 @@ std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
   const AxisStates has = type(cotangent).axes;
   const AxisStates wanted = cotangent_type(operand).axes;
   std::vector<size_t> summed;
+  std::vector<size_t> reduced;
   std::vector<size_t> varied;
   std::vector<size_t> unreduced;
   for (size_t axis = 0; axis < has.size(); ++axis) {
     if (has[axis] == AxisState::Varying && wanted[axis] == AxisState::Invarying)
       summed.push_back(axis);
+    if (has[axis] == AxisState::Unreduced && wanted[axis] == AxisState::Invarying)
+      reduced.push_back(axis);
     if (has[axis] == AxisState::Invarying && wanted[axis] == AxisState::Varying)
       varied.push_back(axis);
     if (has[axis] == AxisState::Varying && wanted[axis] == AxisState::Unreduced)
@@ -179,6 +182,7 @@ std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
   }
   cotangent = casted(cotangent, OpKind::VaryUnreducedCast, unreduced);
   cotangent = casted(cotangent, OpKind::Pvary, varied);
+  cotangent = casted(cotangent, OpKind::UnreducedPsum, reduced);
   return casted(cotangent, OpKind::Psum, summed);
 }
 

@@ -313,8 +313,17 @@ std::vector<const Algorithm*> algorithms_for(OpKind kind) {
   std::vector<const Algorithm*> result;
   for (const Algorithm& algorithm : algorithms())
     for (const OpKind served : algorithm.kinds)
-      if (served == kind)
+      if (served == exchanged_as(kind))
         result.push_back(&algorithm);
+  return result;
+}
+
+std::vector<OpKind> ops_of(const Algorithm& algorithm) {
+  std::vector<OpKind> result;
+  for (const OpKind served : algorithm.kinds)
+    for (const OpRules& op : all_rules())
+      if (takes_algorithm(op) && exchanged_as(op.kind) == served)
+        result.push_back(op.kind);
   return result;
 }
 

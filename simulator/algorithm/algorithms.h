@@ -114,7 +114,11 @@ SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedul
 /// In order of preference where times are equal.
 std::span<const Algorithm> algorithms();
 
-/// Those that serve the kind, in table order.
+/// Those that serve what the kind exchanges, in table order. Requires a collective.
 std::vector<const Algorithm*> algorithms_for(OpKind kind);
+
+/// The ops that may ask for the algorithm by its name: those of its kinds, each before others that
+/// exchange as it does.
+std::vector<OpKind> ops_of(const Algorithm& algorithm);
 
 }  // namespace orrery

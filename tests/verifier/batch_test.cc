@@ -12,6 +12,7 @@
 #include "models/array/text.h"
 #include "tests/verifier/batches.h"
 #include "tests/verifier/random_program.h"
+#include "tests/verifier/typed_program.h"
 
 namespace orrery {
 namespace {
@@ -123,6 +124,51 @@ TEST_CASE("batch: in the place of a mesh axis, an entry is what a place on the a
           CAPTURE(it.names()[v]);
           CHECK(same_bits(entry(got[v][d], it.dimensions[v], place), wanted[v][device(d, place)]));
         }
+  }
+}
+
+TEST_CASE("batch: of random programs of checked types each entry is as alone, in the same states") {
+  for (int seed = 0; seed < count_of_programs(); ++seed) {
+    CAPTURE(seed);
+    test::TypedProgram generated(static_cast<uint64_t>(seed));
+    const Program program = generated.program();
+    const std::vector<std::string>& names = generated.values();
+    Random random(static_cast<uint64_t>(seed) + 1'000'000);
+    BatchRequest request;
+    const int64_t size = random.between(1, 3);
+    request.size = size;
+    std::vector<int64_t> dimensions;
+    for (const std::string& name : names)
+      dimensions.push_back(random_dimension(program, name, random));
+    request.in_axes = {{{"x", Origin{}}, dimensions[0]}};
+    for (size_t v = 1; v < names.size(); ++v)
+      request.out_axes.push_back({{names[v], Origin{}}, dimensions[v]});
+    Diagnostics diagnostics("f");
+    const Program batched = batch(program, Checks::States, request, diagnostics);
+    diagnostics.throw_if_any();
+    std::vector<std::vector<Tensor>> data;  // by entry and device
+    for (int64_t b = 0; b < size; ++b)
+      data.push_back(test::random_copies(program, "x", random));
+    std::vector<Tensor> together;
+    for (size_t d = 0; d < program.mesh.devices(); ++d) {
+      std::vector<Tensor> entries;
+      for (const std::vector<Tensor>& each : data)
+        entries.push_back(each[d]);
+      together.push_back(stacked(entries, dimensions[0]));
+    }
+    const auto got = run(batched, together, names);
+    for (int64_t b = 0; b < size; ++b) {
+      const auto alone = run(program, data[static_cast<size_t>(b)], names);
+      for (size_t v = 0; v < names.size(); ++v) {
+        CAPTURE(names[v]);
+        const auto states = [&](const Program& of) {
+          return of.value(values_by_name(of).at(names[v])).type.axes;
+        };
+        CHECK(states(batched) == states(program));
+        for (size_t d = 0; d < together.size(); ++d)
+          CHECK(same_bits(entry(got[v][d], dimensions[v], b), alone[v][d]));
+      }
+    }
   }
 }
 

@@ -19,7 +19,8 @@ std::string failures(const std::string& arrays, const std::string& program,
                      const std::string& values, const std::string& more = "") {
   const std::string text = fmt::format(
       R"({{"orrery": 1, "mesh": {{"x": 4}},
-          "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
+          "cluster": {{"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                       "flops": {{"f32": "1 TFLOP/s"}}}},
           "arrays": {{{}}}, "program": [{}], "expect": [{{"values": {{{}}}}}]{}}})",
       arrays, program, values, more);
   const Report report = run(read_scenario("test.json", text), {});
@@ -92,6 +93,127 @@ TEST_CASE("differences: pbroadcast goes back as the sum of the cotangents, at th
                  R"({"id": "r", "op": "pbroadcast", "of": "a", "axis_name": "x", "source": 1})",
                  R"("ct_a": [[0, 0], [16, 20], [0, 0], [0, 0]])",
                  R"(, "transform": {"vjp": {"of": "r", "with_respect_to": "a"}})") == "");
+}
+
+const std::string kChecked = R"(, "check_types": true)";
+
+/// Of a varying (ID "v"), an unreduced ("u") and a reduced array ("q") of f32[2], an invarying one
+/// ("i"), and numbers of rows ("k"): over the devices u has the sum [10, 100].
+const std::string kArrays =
+    R"("u": {"local_shape": [2], "dtype": "f32", "unreduced": ["x"], "per_device": [
+           [1, 10], [2, 20], [3, 30], [4, 40]]},
+       "q": {"local_shape": [2], "dtype": "f32", "reduced": ["x"], "per_device": [
+           [5, 6], [5, 6], [5, 6], [5, 6]]},
+       "i": {"local_shape": [2], "dtype": "f32", "varying": [], "per_device": [
+           [7, 8], [7, 8], [7, 8], [7, 8]]},
+       "zero": {"local_shape": [], "dtype": "f32", "varying": [], "per_device": [[0], [0], [0], [0]]},
+       "p": {"local_shape": [2], "dtype": "pred", "varying": [], "per_device": [
+           [false, true], [false, true], [false, true], [false, true]]},
+       "k": {"local_shape": [2], "dtype": "s32", "varying": [], "per_device": [
+           [1, 1], [1, 1], [1, 1], [1, 1]]})";
+
+/// The failing checks of the sum "s" of the unreduced value "r" that `op` makes.
+std::string sum_of(const std::string& op, const std::string& sum) {
+  return failures(kArrays,
+                  op + R"(, {"id": "s", "op": "unreduced_psum", "of": "r", "axis_name": "x"})",
+                  fmt::format(R"("s": [{0}, {0}, {0}, {0}])", sum), kChecked);
+}
+
+TEST_CASE("differences: what is linear in addends is done to each") {
+  CHECK(sum_of(R"({"id": "r", "op": "neg", "of": "u"})", "[-10, -100]") == "");
+  CHECK(sum_of(R"({"id": "d", "op": "neg", "of": "u"}, {"id": "r", "op": "sub", "of": ["u", "d"]})",
+               "[20, 200]") == "");
+  // Of the complex numbers u + 2u i.
+  const std::string complex =
+      R"({"id": "d", "op": "add", "of": ["u", "u"]}, {"id": "z", "op": "complex", "of": ["u", "d"]},
+         {"id": "c", "op": "conj", "of": "z"}, )";
+  CHECK(sum_of(complex + R"({"id": "r", "op": "real", "of": "c"})", "[10, 100]") == "");
+  CHECK(sum_of(complex + R"({"id": "r", "op": "imag", "of": "c"})", "[-20, -200]") == "");
+}
+
+TEST_CASE("differences: rows of addends are addends") {
+  CHECK(sum_of(R"({"id": "r", "op": "take", "of": ["u", "k"], "axis": 0, "mode": "clip"})",
+               "[100, 100]") == "");
+  CHECK(sum_of(R"({"id": "r", "op": "scatter_add", "of": ["u", "u", "k"], "axis": 0})",
+               "[10, 210]") == "");
+}
+
+/// What is said of the op "r" of the arrays.
+std::string refused(const std::string& op) {
+  try {
+    failures(kArrays, R"({"id": "r", )" + op + "}", "", kChecked);
+  } catch (const InputError& error) {
+    return error.diagnostics().front().message;
+  }
+  return "";
+}
+
+TEST_CASE("differences: a maximum of addends is refused") {
+  for (const char* const op : {"reduce_max", "reduce_min"})
+    CHECK(refused(fmt::format(R"("op": "{}", "of": "u", "axes": [0])", op)) ==
+          fmt::format("{} \"r\": expected no operand that is unreduced over x, got f32[2]{{U:x}}; "
+                      "psum over x makes it invarying",
+                      op));
+}
+
+TEST_CASE("differences: addends beside what is none are refused") {
+  const auto said = [](const std::string& op, const std::string& other) {
+    return fmt::format(
+        "{} \"r\": expected operands that are all unreduced over x, got f32[2]{{U:x}} and f32{}; "
+        "psum over x makes it invarying",
+        op, other);
+  };
+  CHECK(refused(R"("op": "concatenate", "of": ["u", "i"], "dimension": 0)") ==
+        said("concatenate", "[2]"));
+  CHECK(refused(R"("op": "pad", "of": ["u", "zero"], "padding_config": [[1, 0, 0]])") ==
+        said("pad", "[]"));
+  CHECK(refused(R"("op": "select_n", "of": ["p", "u", "i"])") == said("select_n", "[2]"));
+  CHECK(refused(R"("op": "scatter_add", "of": ["u", "i", "k"], "axis": 0)") ==
+        said("scatter_add", "[2]"));
+}
+
+TEST_CASE("differences: what is reduced beside what is not is refused, with the cast") {
+  const auto said = [](const std::string& op) {
+    return fmt::format(
+        "{} \"r\": expected operands that are all reduced over x, got f32[2]{{R:x}} and f32[2]; "
+        "preduced over x makes it reduced",
+        op);
+  };
+  CHECK(refused(R"("op": "concatenate", "of": ["q", "i"], "dimension": 0)") == said("concatenate"));
+  CHECK(refused(R"("op": "select_n", "of": ["p", "q", "i"])") == said("select_n"));
+  CHECK(refused(R"("op": "scatter_add", "of": ["q", "i", "k"], "axis": 0)") == said("scatter_add"));
+  CHECK(refused(R"("op": "dot_general", "of": ["q", "i"],
+                   "dimension_numbers": [[[0], [0]], [[], []]])") == said("dot_general"));
+}
+
+TEST_CASE("differences: rows, products and extrema of what is reduced are reduced") {
+  // So their cotangents are unreduced, as those of q.
+  const auto gradient = [](const std::string& op, const std::string& shape,
+                           const std::string& cotangents, const std::string& expected) {
+    return failures(kArrays + fmt::format(R"(, "ct_r": {{"local_shape": {}, "dtype": "f32",
+                                            "unreduced": ["x"], "per_device": {}}})",
+                                          shape, cotangents),
+                    R"({"id": "r", )" + op + "}", R"("ct_q": )" + expected,
+                    R"(, "transform": {"vjp": {"of": "r", "with_respect_to": "q"}})" + kChecked);
+  };
+  const std::string two = "[[1, 10], [2, 20], [3, 30], [4, 40]]";
+  CHECK(gradient(R"("op": "take", "of": ["q", "k"], "axis": 0, "mode": "clip")", "[2]", two,
+                 "[[0, 11], [0, 22], [0, 33], [0, 44]]") == "");
+  CHECK(gradient(R"("op": "scatter_add", "of": ["q", "q", "k"], "axis": 0)", "[2]", two,
+                 "[[11, 20], [22, 40], [33, 60], [44, 80]]") == "");
+  CHECK(gradient(R"("op": "reduce_max", "of": "q", "axes": [0])", "[]", "[[1], [2], [3], [4]]",
+                 "[[0, 1], [0, 2], [0, 3], [0, 4]]") == "");
+  // A product would be contracted with addends.
+  const std::string dot =
+      R"("op": "dot_general", "of": ["q", "q"], "dimension_numbers": [[[0], [0]], [[], []]])";
+  CHECK(failures(kArrays,
+                 R"({"id": "r", )" + dot +
+                     R"(}, {"id": "s", "op": "reduced_vary_cast", "of": "r",
+                                     "axis_name": "x"})",
+                 R"("s": [[61], [61], [61], [61]])", kChecked) == "");
+  CHECK_THROWS_WITH(gradient(dot, "[]", "[[1], [2], [3], [4]]", "[]"),
+                    doctest::Contains("dot_general \"r.bwd\": expected no operand that is "
+                                      "unreduced over x, got f32[]{U:x} and f32[2]{R:x}"));
 }
 
 }  // namespace

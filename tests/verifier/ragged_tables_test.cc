@@ -27,6 +27,11 @@ TEST_CASE("ragged: tables that do not agree are named by their first wrong entry
   CHECK(disagreement(more_sent) ==
         "\"r\": slice 0 of device 1 for device 0 has 2 rows by send_sizes of device 1, and 1 by "
         "recv_sizes of device 0.");
+  Tables fewer_sent;
+  fewer_sent.send_sizes = "[[1, 1], [1, 1]]";
+  CHECK(disagreement(fewer_sent) ==
+        "\"r\": slice 0 of device 0 for device 1 has 1 row by send_sizes of device 0, and 2 by "
+        "recv_sizes of device 1.");
   Tables negative;
   negative.send_sizes = "[[1, -1], [1, 1]]";
   CHECK(disagreement(negative) ==
@@ -169,7 +174,9 @@ TEST_CASE("ragged: two programs meet by a site, operand by operand") {
   parts.program = "[" + half(0, "operand") + ", " + half(1, "operand") + "]";
   CHECK(run_parts(parts).broken() == Names{});
   parts.program = "[" + half(0, "operand") + ", " + half(1, "output") + "]";
-  CHECK(refusal(parts) == "expected an operand of s32[3] at site \"s\", as \"r0\" has, got s32[4]");
+  CHECK(refusal(parts) ==
+        "ragged_all_to_all \"r1\": expected an operand of s32[3] at site \"s\", as \"r0\" has, got "
+        "s32[4]");
 }
 }  // namespace
 }  // namespace orrery::test

@@ -158,6 +158,51 @@ TEST_CASE("transfers: both send first hangs under rendezvous, and is safe with o
   CHECK(makespan(eager) == Duration(5 * kUs));
 }
 
+TEST_CASE("transfers: deadlock_free is of the program as it runs, eager or not") {
+  const auto judged = [](const std::string& entry, const std::string& expect) {
+    ScenarioParts parts =
+        parts_of({send("t", "a", {{0, 1}}, entry), send("u", "a", {{1, 0}}, entry),
+                  receive("y", "t", {{0, 1}}), receive("z", "u", {{1, 0}})});
+    parts.expect = "[" + expect + "]";
+    return run_parts(parts);
+  };
+  const std::string holds = R"({"holds": ["deadlock_free"]})";
+  CHECK(judged("", holds).broken() == std::vector<std::string>{"SENDS.UNBUFFERED"});
+  CHECK(judged(kRendezvous, holds).broken() ==
+        std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED", "PROPERTY.HOLDS"});
+  // With the number of messages that is relied on, that is judged in the place of none.
+  const std::string need =
+      "The program is safe only by buffering: a device must be able to have 1 message under way "
+      "that nobody receives yet. ";
+  const Ran relies = judged("", holds + R"(, {"buffered_messages": {"at_most": 1}})");
+  CHECK(relies.broken().empty());
+  CHECK(relies.check("SENDS.BUFFERED").message == need + "Expected are at most 1.");
+  const Ran none = judged("", R"({"buffered_messages": {"at_most": 0}})");
+  CHECK(none.broken() == std::vector<std::string>{"SENDS.BUFFERED"});
+  CHECK(none.check("SENDS.BUFFERED").message == need + "Expected are at most 0.");
+  CHECK(none.check("SENDS.BUFFERED").of == "/expect/0");
+  CHECK(none.check("SENDS.BUFFERED").witness ==
+        std::vector<std::pair<std::string, std::string>>{
+            {"device 0", "goes on from \"t\" before device 1 is at its precv"}});
+  // A run that hangs does so whatever is relied on.
+  CHECK(judged(kRendezvous, R"({"buffered_messages": {"at_most": 1}})").broken() ==
+        std::vector<std::string>{"DEADLOCK.FREE"});
+}
+
+TEST_CASE("transfers: what may be buffered is expected of programs that need nothing, or no end") {
+  const std::string expect = R"([{"buffered_messages": {"at_most": 3}}])";
+  const auto message = [&](ScenarioParts parts) {
+    parts.expect = expect;
+    return run_parts(parts).check("SENDS.BUFFERED").message;
+  };
+  CHECK(message(parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})})) ==
+        "The program ends though each psend waits until its precv is reached.");
+  CHECK(message(parts_of({R"({"id": "b", "op": "neg", "of": "a"})"})) ==
+        "The program has no psend.");
+  CHECK(message(parts_of({send("t", "a", {{0, 1}})})) ==
+        "The program cannot end, however many messages are buffered.");
+}
+
 TEST_CASE(
     "transfers: the least number of buffered messages is that of the device that needs most") {
   // Both send n messages before they receive one. Either must have all of its own under way before
@@ -315,9 +360,9 @@ TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
   };
   const std::string rest = R"("op": "precv", "axis_name": "x", "perm": [[0, 1]])";
   CHECK(received(R"({"id": "y", "of": "t", "shape": [10], "dtype": "f32", )" + rest + "}") ==
-        "/program/1/shape: expected f32[1000], as \"t\" sends, got f32[10]");
+        "/program/1/shape: precv \"y\": expected f32[1000], as \"t\" sends, got f32[10]");
   CHECK(received(R"({"id": "y", "of": "t", "shape": [1000], "dtype": "s32", )" + rest + "}") ==
-        "/program/1/dtype: expected f32[1000], as \"t\" sends, got s32[1000]");
+        "/program/1/dtype: precv \"y\": expected f32[1000], as \"t\" sends, got s32[1000]");
   CHECK(received(receive("y", "a", {{0, 1}})) ==
         "/program/1/of: precv \"y\": expected a token, as psend gives, got f32[1000]{V:x}");
   CHECK(

@@ -27,7 +27,7 @@ void require_one_of(const std::vector<std::string_view>& names, std::string_view
 OpKind collective_named(std::string_view name) {
   std::vector<std::string_view> names;
   for (const OpRules& op : all_rules())
-    if (op.family == Family::Collective)
+    if (takes_algorithm(op))
       names.push_back(op.name);
   require_one_of(names, name, "");
   const auto named = [&](const OpRules& op) { return op.name == name; };

@@ -64,12 +64,12 @@ std::string show_ops(const Style& style) {
 
 std::string show_algorithms(const Style& style) {
   Table table({Align::Left, Align::Left, Align::Left});
-  table.row({"algorithm", "for", "what it does"});
+  table.row({"algorithm", "what it does", "for"});
   for (const Algorithm& algorithm : algorithms()) {
     std::string kinds;
-    for (const OpKind kind : algorithm.kinds)
+    for (const OpKind kind : ops_of(algorithm))
       kinds += fmt::format("{}{}", kinds.empty() ? "" : " ", op_name(kind, Issue::Sync));
-    table.row({std::string(algorithm.name), kinds, std::string(algorithm.summary)});
+    table.row({std::string(algorithm.name), std::string(algorithm.summary), kinds});
   }
   return table.text(style, 0);
 }
@@ -117,7 +117,7 @@ std::string operands_text(const Program& program, OpId op) {
 std::string show_program(const ShowCommand& command, const Style& style) {
   const Scenario scenario = load_scenario(command.file, command.limits);
   const Program& program = scenario.program;
-  std::string out = style.bold(scenario.name) + "\n\n";
+  std::string out = scenario.name.empty() ? "" : style.bold(scenario.name) + "\n\n";
   Table arguments({Align::Left, Align::Left, Align::Right, Align::Left});
   const bool limited =
       std::any_of(program.arguments.begin(), program.arguments.end(),

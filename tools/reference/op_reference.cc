@@ -33,6 +33,54 @@ constexpr std::string_view kLocals =
     "Names and parameters are those of `jax.lax`. Operands are not broadcast or converted unless "
     "an op says so.\n";
 
+constexpr std::string_view kStates =
+    "\n## States\n\n"
+    "Along each axis of the mesh a value is varying, unreduced, reduced or invarying "
+    "([scenario.md](scenario.md#types)). With `\"check_types\": true` an\nop takes operands of "
+    "these states alone; an error names the axis and the cast that repairs it. A collective, along "
+    "its axes:\n\n"
+    "| op | takes | gives |\n"
+    "|---|---|---|\n"
+    "| `psum`, `pmean` | varying, invarying, unreduced | invarying; varying with "
+    "`axis_index_groups`, which an unreduced operand may not have |\n"
+    "| `pmax`, `pmin`, `pargmax`, `pargmin` | varying, invarying | invarying; varying with "
+    "`axis_index_groups` |\n"
+    "| `psum_scatter` | varying, invarying, unreduced | varying |\n"
+    "| `all_gather`, `all_to_all`, `pswapaxes`, `ppermute`, `pshuffle`, `psend` with `precv`, "
+    "`ragged_all_to_all` | varying, invarying | varying |\n"
+    "| `all_gather` with `to` invarying, `all_gather_invariant` | varying, invarying | invarying "
+    "|\n"
+    "| `all_gather` with `to` reduced, `all_gather_reduced` | varying | reduced |\n"
+    "| `pbroadcast` | varying | varying |\n"
+    "| `unreduced_psum` | unreduced | invarying |\n"
+    "| `unreduced_psum_scatter` | unreduced | varying |\n"
+    "| `pvary` | invarying | varying |\n"
+    "| `preduced` | invarying | reduced |\n"
+    "| `vary_unreduced_cast` | varying | unreduced |\n"
+    "| `reduced_vary_cast` | reduced | varying |\n"
+    "| `pcast` | one of these four, by the state that it has and `to` | |\n\n"
+    "What takes an invarying operand beside varying ones casts it by `pvary` first: so `psum` of "
+    "an invarying value multiplies it by the size of\nthe group. All the axes of a sum must have "
+    "one state. `all_gather_reduced` and `pbroadcast` cast nothing. Along other axes a state stays "
+    "as it is; `pmean`,\n`pmax`, `pmin`, `pargmax` and `pargmin` refuse a value that is unreduced "
+    "over one.\n\n"
+    "The operands of a local op must have one state along each axis, and the result has it. Along "
+    "an axis over which one of them varies, invarying ones\nare cast by `pvary`, and reduced ones "
+    "by `reduced_vary_cast`, if they are reduced over exactly the axes over which only others "
+    "vary. Nothing else is cast:\n\n"
+    "- Unreduced operands, all of them, are taken by the ops that are linear in them together, "
+    "whose result is unreduced: `add`, `sub`, `neg`, `real`, `imag`, `conj`,\n  `complex`, "
+    "`convert_element_type` among floats and complex numbers, `select_n`, `reshape`, `transpose`, "
+    "`slice`, `concatenate`, `split`, `pad`, `broadcast_in_dim`,\n  `dynamic_slice`, "
+    "`dynamic_update_slice`, `take` (with zeros for rows that there are not), `scatter_add`, "
+    "`reduce_sum`. `mul` takes one that is\n  unreduced if the other is "
+    "reduced. Other ops refuse them.\n"
+    "- Reduced operands, all of them, are taken by every op, whose result is reduced.\n"
+    "- Indices, and the first operand of `select_n`, go with any state where their copies are "
+    "equal, and so does the value that `pad` puts around a reduced operand. They must not be "
+    "unreduced.\n"
+    "- A result of `optimization_barrier` has the states of its operand.\n";
+
 /// Escapes bars, which would end a table cell.
 std::string cell(std::string text) {
   for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2))
@@ -94,6 +142,21 @@ constexpr std::string_view kDifferences =
     "place of rank 0 | zeros there |\n"
     "| a started collective in a batch or a gradient | refused | batched as one; goes back as its "
     "sync op |\n"
+    "| `neg`, `sub`, `real`, `imag`, `conj`, `complex` of unreduced operands | not implemented | "
+    "unreduced: they are linear |\n"
+    "| `take`, `scatter_add` of unreduced operands | the result is invarying, though its copies "
+    "differ | unreduced |\n"
+    "| `reduce_max`, `reduce_min` of an unreduced operand | the result is invarying, though its "
+    "copies differ | refused: they are not those of the sum |\n"
+    "| `concatenate`, `pad`, `select_n`, `scatter_add` of an unreduced operand beside an invarying "
+    "one | unreduced, and a sum counts the invarying elements once for each copy; of `scatter_add` "
+    "invarying | refused, as of `add` |\n"
+    "| `concatenate`, `select_n`, `scatter_add`, `dot_general` of a reduced operand beside an "
+    "invarying one | accepted; the gradient is refused, and that of `select_n` has one addend of "
+    "several | refused, as of `add` and `mul`; `preduced` makes both reduced |\n"
+    "| `reduce_max`, `reduce_min`, `take`, `scatter_add`, `dot_general` of reduced operands | the "
+    "result is invarying, and the gradient is refused | reduced; gradients are "
+    "addends, and that of `dot_general` is refused, which takes none |\n"
     "| a future that no `done` reads, or two | accepted by the tracer | a check of the report "
     "fails |\n";
 
@@ -141,8 +204,8 @@ std::string op_reference() {
   }
   const std::string loop = fmt::format("\n## Loops\n\n### {}\n\n{}. Its keys are in {}.\n", kLoopOp,
                                        kLoopSummary, "[scenario.md](scenario.md#loops)");
-  return fmt::format("{}\n{}{}{}{}\n{}{}{}{}", kHead, kCollectives, kTableHead, common, collectives,
-                     kLocals, locals, loop, kDifferences);
+  return fmt::format("{}\n{}{}{}{}\n{}{}{}{}{}", kHead, kCollectives, kTableHead, common,
+                     collectives, kLocals, locals, loop, kStates, kDifferences);
 }
 
 }  // namespace orrery

@@ -52,7 +52,10 @@ constexpr std::array kSummaries = {
     Described{"entry",
               "eager: a device that has not entered yet holds messages, as many as `slots`; "
               "rendezvous: it holds none"},
-    Described{"fill_value", "the value of every element; of take, of those that have no row"},
+    Described{
+        "fill_value",
+        "the value of every element, of complex dtypes the real part beside an imaginary one of "
+        "0 (`complex` makes others); of take, of those that have no row"},
     Described{"flops", "the floating point operations that it takes"},
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "

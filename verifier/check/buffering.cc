@@ -146,18 +146,19 @@ BufferNeed buffer_need(const Program& program, const Lowered& lowered) {
   return Need(program, lowered).run();
 }
 
-std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered) {
+namespace {
+
+/// The first psend or precv.
+const Op* first_half(const Program& program) {
   const auto first = std::find_if(program.ops.begin(), program.ops.end(), [](const Op& op) {
     return op.site && side_of(op) != Side::Both;
   });
-  if (first == program.ops.end())
-    return std::nullopt;
-  const BufferNeed need = buffer_need(program, lowered);
-  if (!need.messages)
-    return failed(CheckKind::SendsUnbuffered, pointer_of(*first),
-                  "The program cannot end, however many messages are buffered.");
-  if (*need.messages == 0)
-    return passed(CheckKind::SendsUnbuffered, pointer_of(*first));
+  return first == program.ops.end() ? nullptr : &*first;
+}
+
+constexpr const char* kNoEnd = "The program cannot end, however many messages are buffered.";
+
+Witness witness_of(const Program& program, const BufferNeed& need) {
   Witness witness;
   for (size_t i = 0; i < rows_shown(need.kept.size()); ++i)
     witness.emplace_back(
@@ -165,18 +166,59 @@ std::optional<Check> sends_unbuffered(const Program& program, const Lowered& low
         fmt::format("goes on from {} before device {} is at its precv",
                     quoted(program.op(need.kept[i].send).name), need.kept[i].to.index()));
   add_row_of_rest(witness, need.kept.size());
+  return witness;
+}
+
+/// Requires a need that is a number, and not 0.
+std::string text_of(const Program& program, const BufferNeed& need) {
   const std::string messages = fmt::format("{}{} message{} under way that nobody receives yet",
                                            leaves_out_iterations(program) ? "at least " : "",
                                            *need.messages, *need.messages == 1 ? "" : "s");
-  return failed(
-      CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
-      need.least ? fmt::format("The program is safe only by buffering: a device must be able to "
-                               "have {}.",
-                               messages)
-                 : fmt::format("The program is safe only by buffering: it is enough that a device "
-                               "can have {}. Fewer may do where other started sends are kept.",
-                               messages),
-      std::move(witness));
+  return need.least ? fmt::format(
+                          "The program is safe only by buffering: a device must be able to "
+                          "have {}.",
+                          messages)
+                    : fmt::format(
+                          "The program is safe only by buffering: it is enough that a "
+                          "device can have {}. Fewer may do where other started sends are "
+                          "kept.",
+                          messages);
+}
+
+}  // namespace
+
+std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered) {
+  const Op* const first = first_half(program);
+  if (first == nullptr)
+    return std::nullopt;
+  const BufferNeed need = buffer_need(program, lowered);
+  if (!need.messages)
+    return failed(CheckKind::SendsUnbuffered, pointer_of(*first), kNoEnd);
+  if (*need.messages == 0)
+    return passed(CheckKind::SendsUnbuffered, pointer_of(*first));
+  return failed(CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
+                text_of(program, need), witness_of(program, need));
+}
+
+Check sends_buffered(const Program& program, const Lowered& lowered, int64_t most,
+                     const std::string& of) {
+  constexpr CheckKind kKind = CheckKind::SendsBuffered;
+  if (first_half(program) == nullptr)
+    return passed(kKind, of, "The program has no psend.");
+  const BufferNeed need = buffer_need(program, lowered);
+  if (!need.messages)
+    return failed(kKind, of, kNoEnd);
+  if (*need.messages == 0)
+    return passed(kKind, of, std::string(info(CheckKind::SendsUnbuffered).promises));
+  const std::string text = text_of(program, need);
+  if (leaves_out_iterations(program) && *need.messages <= most)
+    return undecided(kKind, of, text, witness_of(program, need));
+  if (*need.messages <= most)
+    return passed(kKind, of, fmt::format("{} Expected are at most {}.", text, most));
+  Check over = need.least ? failed(kKind, of, text) : undecided(kKind, of, text);
+  over.message += fmt::format(" Expected are at most {}.", most);
+  over.witness = witness_of(program, need);
+  return over;
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/program/program.h"
@@ -38,5 +39,10 @@ BufferNeed buffer_need(const Program& program, const Lowered& lowered);
 /// Whether the need is 0 (SENDS.UNBUFFERED); nothing without psend and precv. If not: the number,
 /// and the messages.
 std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered);
+
+/// Whether the need is no more than that many (SENDS.BUFFERED), for an expectation `of`. The number
+/// is told in any case.
+Check sends_buffered(const Program& program, const Lowered& lowered, int64_t most,
+                     const std::string& of);
 
 }  // namespace orrery

@@ -15,6 +15,9 @@ constexpr std::array kChecks = {
               "Every device reaches the end of its list."},
     CheckInfo{CheckKind::SendsUnbuffered, "SENDS.UNBUFFERED",
               "The program ends though each psend waits until its precv is reached."},
+    CheckInfo{CheckKind::SendsBuffered, "SENDS.BUFFERED",
+              "The program ends if each device can have as many messages under way that nobody "
+              "receives yet as are expected."},
     CheckInfo{CheckKind::OrderAgreed, "ORDER.AGREED",
               "Devices that share collectives on one stream issue them in one order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",

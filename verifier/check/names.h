@@ -18,6 +18,7 @@ namespace orrery {
 enum class CheckKind : uint8_t {
   DeadlockFree,
   SendsUnbuffered,
+  SendsBuffered,
   OrderAgreed,
   RouteLeft,
   TablesAgreed,

@@ -104,9 +104,9 @@ class GroupTables {
         tables_.ranks[peer(entry)].recv_sizes[tables_.entry(rank, slice(entry))];
     if (rows != expected)
       return at(rank, entry,
-                fmt::format("{} has {} rows by send_sizes of {}, and {} by recv_sizes of {}",
-                            text(rank, entry), number_text(rows), device(rank),
-                            number_text(expected), device(peer(entry))));
+                fmt::format("{} has {} row{} by send_sizes of {}, and {} by recv_sizes of {}",
+                            text(rank, entry), number_text(rows), rows == 1 ? "" : "s",
+                            device(rank), number_text(expected), device(peer(entry))));
     const auto outside = [&](int64_t first, int64_t all) {
       return rows > 0 && (first < 0 || rows > all || first > all - rows);
     };

@@ -81,8 +81,8 @@ TEST_CASE("shared site: a thread issues it once") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({meeting("r")});
   CHECK(stages.errors() ==
-        Errors{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
-               "\"front\""});
+        Errors{"/q/site: psum \"q\": expected each thread to issue site \"all\" once, got it twice "
+               "in thread \"front\""});
 }
 
 TEST_CASE("shared site: a device of two threads takes part through one of them") {
@@ -97,7 +97,8 @@ TEST_CASE("shared site: a device of two threads takes part through one of them")
 TEST_CASE("shared site: the ops are of one kind") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q", "pmax_start")});
-  CHECK(stages.errors() == Errors{"/q/op: expected psum at site \"all\", as \"p\" is, got pmax"});
+  CHECK(stages.errors() ==
+        Errors{"/q/op: pmax_start \"q\": expected psum at site \"all\", as \"p\" is, got pmax"});
 }
 
 TEST_CASE("shared site: one thread may start what another one waits for at once") {
@@ -111,8 +112,9 @@ TEST_CASE("shared site: one thread may start what another one waits for at once"
 TEST_CASE("shared site: the ops have the same parameters") {
   Stages stages;
   stages.front({meeting("p")}).back({meeting("q", "psum", {"x", "stage"})});
-  CHECK(stages.errors() ==
-        Errors{"/q/axis_name: expected the same axis_name at site \"all\" as \"p\" has"});
+  CHECK(
+      stages.errors() ==
+      Errors{"/q/axis_name: psum \"q\": expected the same axis_name at site \"all\" as \"p\" has"});
 }
 
 TEST_CASE("shared site: a parameter that only one op has is a difference") {
@@ -121,7 +123,8 @@ TEST_CASE("shared site: a parameter that only one op has is a difference") {
   ring.attributes.set("algorithm", std::string("ring"));
   stages.front({meeting("p")}).back({ring});
   CHECK(stages.errors() ==
-        Errors{"/q/algorithm: expected the same algorithm at site \"all\" as \"p\" has"});
+        Errors{"/q/algorithm: psum \"q\": expected the same algorithm at site \"all\" as \"p\" "
+               "has"});
 }
 
 TEST_CASE("shared site: the ops have operands of one dtype and shape") {
@@ -131,15 +134,16 @@ TEST_CASE("shared site: the ops have operands of one dtype and shape") {
   other.operands = {"b"};
   stages.front({meeting("p")}).back({other});
   CHECK(stages.errors() ==
-        Errors{"/q/of: expected an operand of f32[4] at site \"all\", as \"p\" has, got f32[5]"});
+        Errors{"/q/of: psum \"q\": expected an operand of f32[4] at site \"all\", as \"p\" has, "
+               "got f32[5]"});
 }
 
 TEST_CASE("shared site: groups are not checked where the ops do not match") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({});
   CHECK(stages.errors() ==
-        Errors{"/q/site: expected each thread to issue site \"all\" once, got it twice in thread "
-               "\"front\""});
+        Errors{"/q/site: psum \"q\": expected each thread to issue site \"all\" once, got it twice "
+               "in thread \"front\""});
 }
 
 TEST_CASE("shared site: no further errors after one of its ops was refused") {

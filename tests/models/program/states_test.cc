@@ -313,7 +313,7 @@ TEST_CASE("ops of one operand: linear ones keep unreduced and reduced") {
   CHECK(local(OpKind::ConvertElementType, {"UI"}, {{"new_dtype", Dtype::BF16}}) == "bf16[2]{U:x}");
 }
 
-TEST_CASE("neg: linear; exp, max, lt and select_n: not") {
+TEST_CASE("neg: linear; exp, max and lt: not") {
   CHECK(local(OpKind::Neg, {"UR"}) == "f32[2]{U:x, R:y}");
   CHECK(local(OpKind::Exp, {"VR"}) == "f32[2]{V:x, R:y}");
   CHECK(local(OpKind::Exp, {"UI"}) ==
@@ -331,7 +331,7 @@ TEST_CASE("neg: linear; exp, max, lt and select_n: not") {
         "over x makes it invarying");
 }
 
-TEST_CASE("select_n: varying where the choice or a case is") {
+TEST_CASE("select_n: varying where the choice or a case is, and linear in the cases") {
   const auto select = [](const std::string& which, const std::string& left,
                          const std::string& right) {
     return outcome(
@@ -341,10 +341,37 @@ TEST_CASE("select_n: varying where the choice or a case is") {
   };
   CHECK(select("VI", "II", "IV") == "f32[2]{V:(x,y)}");
   CHECK(select("II", "II", "II") == "f32[2]");
-  CHECK(
-      select("II", "UI", "UI") ==
-      "of: expected no operand that is unreduced over x, got pred[2], f32[2]{U:x} and f32[2]{U:x}; "
-      "psum over x makes it invarying");
+  // A choice that all copies make alike goes with any cases.
+  CHECK(select("II", "UR", "UR") == "f32[2]{U:x, R:y}");
+  CHECK(select("RI", "UI", "UI") == "f32[2]{U:x}");
+  CHECK(select("VI", "RI", "RI") == "f32[2]{V:x}");
+  CHECK(select("VI", "UI", "UI") ==
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
+        "pred[2]{V:x}; psum over x makes it invarying");
+  CHECK(select("UI", "II", "II") ==
+        "of: expected indices that are nowhere unreduced, got pred[2]{U:x}; psum over x makes it "
+        "invarying");
+  CHECK(select("II", "UI", "II") ==
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]; psum "
+        "over x makes it invarying");
+}
+
+TEST_CASE("pad: a reduced operand goes with an invarying scalar around it") {
+  const auto pad = [](const std::string& operand, const std::string& value) {
+    return outcome(mesh(), OpKind::Pad,
+                   {type(Dtype::F32, {2}, operand), type(Dtype::F32, {}, value)},
+                   {{"padding_config", Lists{{1, 0, 0}}}});
+  };
+  CHECK(pad("RI", "II") == "f32[3]{R:x}");
+  CHECK(pad("RV", "IV") == "f32[3]{V:y, R:x}");
+  CHECK(pad("RI", "RI") == "f32[3]{R:x}");
+  CHECK(pad("RI", "VI") == "f32[3]{V:x}");
+  CHECK(pad("UI", "II") ==
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[]; psum over "
+        "x makes it invarying");
+  CHECK(pad("II", "RI") ==
+        "of: expected operands that are all reduced over x, got f32[2] and f32[]{R:x}; preduced "
+        "over x makes it reduced");
 }
 
 TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {

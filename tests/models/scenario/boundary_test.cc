@@ -49,31 +49,39 @@ TEST_CASE("boundary: an invarying value becomes varying, and a varying one unred
 
 TEST_CASE("boundary: other states are refused, with the op that repairs if there is one") {
   CHECK(error_of(R"("varying": ["x", "y"], )", R"({"id": "a", "spec": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is invarying over y, got s32[2]{V:(x,y)}");
+        "/outputs/0/spec: \"a\": expected an output that is invarying over y, got s32[2]{V:(x,y)}; "
+        "with y in its spec it may vary, psum over y makes it invarying");
   CHECK(error_of(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": []})") ==
-        "/outputs/0/spec: expected an output that is invarying over x, got s32[2]{U:x}; psum over "
+        "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{U:x}; "
+        "psum over "
         "x makes it invarying");
   CHECK(error_of(R"("varying": [], "reduced": ["y"], )", R"({"id": "a", "spec": ["y"]})") ==
-        "/outputs/0/spec: expected an output that is varying or invarying over y, got "
+        "/outputs/0/spec: \"a\": expected an output that is varying or invarying over y, got "
         "s32[2]{R:y}; reduced_vary_cast over y makes it varying");
-  CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is unreduced or varying over x, got s32[2]; "
-        "pvary over x makes it varying");
+  CHECK(
+      error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
+      "/outputs/0/spec: \"a\": expected an output that is unreduced or varying over x, got s32[2]; "
+      "pvary over x makes it varying");
   CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": []})") ==
-        "/outputs/0/spec: expected an output that is invarying over x, got s32[2]{V:x}");
+        "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{V:x}; "
+        "with x in its spec it may vary, psum over x makes it invarying");
   CHECK(error_of(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is varying or invarying over x, got s32[2]{U:x}; "
+        "/outputs/0/spec: \"a\": expected an output that is varying or invarying over x, got "
+        "s32[2]{U:x}; "
         "psum over x makes it invarying");
   CHECK(error_of(R"("varying": [], "reduced": ["x"], )", R"({"id": "a", "spec": []})") ==
-        "/outputs/0/spec: expected an output that is invarying over x, got s32[2]{R:x}");
+        "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{R:x}; "
+        "\"reduced\": [\"x\"] beside its spec lets it be");
   CHECK(error_of(R"("varying": [], "reduced": ["x"], )",
                  R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is unreduced or varying over x, got s32[2]{R:x}; "
+        "/outputs/0/spec: \"a\": expected an output that is unreduced or varying over x, got "
+        "s32[2]{R:x}; "
         "reduced_vary_cast over x makes it varying");
   CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is reduced over x, got s32[2]{V:x}");
+        "/outputs/0/spec: \"a\": expected an output that is reduced over x, got s32[2]{V:x}");
   CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
-        "/outputs/0/spec: expected an output that is reduced over x, got s32[2]; preduced over x "
+        "/outputs/0/spec: \"a\": expected an output that is reduced over x, got s32[2]; preduced "
+        "over x "
         "makes it reduced");
 }
 
@@ -86,7 +94,7 @@ TEST_CASE("boundary: what is wrong in the entry itself") {
   const std::string states = R"("varying": ["x"], )";
   CHECK(error_of(states, R"({"id": "a", "spec": ["x", null, null]})") == "");
   CHECK(error_of(states, R"({"id": "a", "spec": ["x", "y"]})") ==
-        "/outputs/0/spec: expected at most one entry per dimension of [2], got 2");
+        "/outputs/0/spec: \"a\": expected at most one entry per dimension of [2], got 2");
   CHECK(error_of(states, R"({"id": "a"})") == "/outputs/0: missing key \"spec\"");
   CHECK(error_of(states, R"({"id": "b", "spec": []})") ==
         "/outputs/0/id: expected the id of an array or of an earlier op, got \"b\"");
@@ -104,7 +112,9 @@ TEST_CASE("boundary: what is wrong in the entry itself") {
 TEST_CASE("boundary: an output has one spec") {
   CHECK(refusal(with_output(R"("varying": ["x"], )",
                             R"({"id": "a", "spec": ["x"]}, {"id": "a", "spec": [["x"]]})"))
-            .ends_with("/outputs/1/spec: expected one spec for \"a\", got another"));
+            .ends_with(
+                "/outputs/1/spec: expected one spec for \"a\", of which a report has one whole "
+                "array, got another"));
 }
 
 TEST_CASE("boundary: a whole array is of less than 2^63 bytes") {
@@ -114,9 +124,9 @@ TEST_CASE("boundary: a whole array is of less than 2^63 bytes") {
   small.program = "[]";
   small.more = R"("outputs": [{"id": "a", "spec": ["x"]}])";
   CHECK(refusal(small.text())
-            .ends_with(
-                "/outputs/0/spec: expected a whole array of less than 2^63 bytes, got parts of "
-                "s8[4611686018427387904]"));
+            .ends_with("/outputs/0/spec: \"a\": expected a whole array of less than 2^63 bytes, "
+                       "got parts of "
+                       "s8[4611686018427387904]"));
 }
 
 TEST_CASE("boundary: the value of one program is not on all devices") {
@@ -127,7 +137,7 @@ TEST_CASE("boundary: the value of one program is not on all devices") {
   small.program = "[]";
   small.more = R"("outputs": [{"id": "a", "spec": ["x"]}])";
   CHECK(refusal(small.text())
-            .ends_with("/outputs/0/spec: expected a value of all 4 devices, got \"a\" of 2"));
+            .ends_with("/outputs/0/spec: \"a\": expected a value of all 4 devices, got one of 2"));
 }
 
 TEST_CASE("boundary: a value as a report prints it, with the whole array, is an expectation") {

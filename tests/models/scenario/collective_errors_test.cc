@@ -97,10 +97,11 @@ TEST_CASE("collective errors: an axis is one of the mesh, in every op that names
     if (op.kind == OpKind::Psum || op.kind == OpKind::Pmax || op.kind == OpKind::Pmin)
       continue;  // may be over dimensions too
     CHECK(over(R"(["x", 0])") ==
-          fmt::format("/program/0/axis_name/1: expected an axis name, got 0{}",
-                      op.family == Family::Collective
-                          ? "; only psum, pmax and pmin also reduce over dimensions of the operand"
-                          : ""));
+          (op.family == Family::Collective
+               ? fmt::format("/program/0/axis_name/1: {} \"t\": expected an axis name, got 0; only "
+                             "psum, pmax and pmin also reduce over dimensions of the operand",
+                             op.name)
+               : "/program/0/axis_name/1: expected an axis name, got 0"));
   }
   CHECK(ops == 27);  // 20 collectives, 5 casts, axis_index and axis_size
 }

@@ -19,17 +19,17 @@ TEST_CASE("errors: expectations") {
        "got 1"},
       {"[{}]",
        "f:6:12: /expect/0: expected one of \"equal\", \"close\", \"values\", "
-       "\"makespan\", \"peak_memory\", \"holds\", got none"},
+       "\"makespan\", \"peak_memory\", \"buffered_messages\", \"holds\", got none"},
       {R"([{"equals": ["a", "r"]}])",
        "f:6:13: /expect/0/equals: unknown key \"equals\"; did you mean \"equal\"?"},
       {R"([{"equal": ["r", "r"], "close": ["r", "r"]}])",
        "f:6:12: /expect/0: expected one of \"equal\", \"close\", \"values\", \"makespan\", "
-       "\"peak_memory\", \"holds\", got several"},
+       "\"peak_memory\", \"buffered_messages\", \"holds\", got several"},
       {R"([{"equal": ["a", "r"], "devices": "all"}])",
        "f:6:45: /expect/0/devices: expected \"same\" or \"common\", got \"all\""},
       {R"([{"holds": ["no_leak"], "devices": "common"}])",
        "f:6:35: /expect/0/devices: unknown key \"devices\"; expected one of \"equal\", \"close\", "
-       "\"values\", \"makespan\", \"peak_memory\", \"holds\""},
+       "\"values\", \"makespan\", \"peak_memory\", \"buffered_messages\", \"holds\""},
       {R"([{"equal": "r"}])", "f:6:22: /expect/0/equal: expected a list of ids, got \"r\""},
       {R"([{"equal": ["r"]}])", "f:6:22: /expect/0/equal: expected at least 2 ids, got 1"},
       {R"([{"close": ["r", "q"]}])",
@@ -48,6 +48,13 @@ TEST_CASE("errors: expectations") {
        "f:6:37: /expect/0/makespan/at_most: expected a time such as \"1 us\", got \"2 MB\""},
       {R"([{"peak_memory": {"at_least": "2 ms"}}])",
        "f:6:41: /expect/0/peak_memory/at_least: expected a size such as \"80 GiB\", got \"2 ms\""},
+      {R"([{"buffered_messages": 1}])",
+       "f:6:34: /expect/0/buffered_messages: expected an object with \"at_most\", got 1"},
+      {R"([{"buffered_messages": {}}])",
+       "f:6:34: /expect/0/buffered_messages: missing key \"at_most\""},
+      {R"([{"buffered_messages": {"at_most": -1}}])",
+       "f:6:46: /expect/0/buffered_messages/at_most: expected a number of messages of at least 0, "
+       "got -1"},
       {R"([{"holds": ["deadlock_fre", 1]}])",
        "f:6:23: /expect/0/holds/0: expected a property (one of \"deadlock_free\", \"race_free\", "
        "\"no_leak\", \"proved\"), got \"deadlock_fre\"; did you mean \"deadlock_free\"?\n"

@@ -61,31 +61,33 @@ TEST_CASE("axis_name: dimensions alone are over no axes of the mesh") {
 
 TEST_CASE("axis_name: what is refused of dimensions") {
   CHECK(refusal(over("pmean", R"(["x", 0])")) ==
-        "f:5:70: /program/0/axis_name/1: expected an axis name, got 0; only psum, pmax and pmin "
+        "f:5:70: /program/0/axis_name/1: pmean \"r\": expected an axis name, got 0; only psum, "
+        "pmax and pmin "
         "also reduce over dimensions of the operand");
   CHECK(refusal(over("psum", R"(["x", 2])")) ==
         "f:5:63: /program/0/axis_name: reduce_sum \"r.local\": expected a dimension from 0 to 1, "
         "got 2");
   CHECK(refusal(over("psum", R"(["x", -1])")) ==
-        "f:5:69: /program/0/axis_name/1: expected a dimension of at least 0, got -1");
-  CHECK(
-      refusal(over("psum", R"(["x", 0])", R"(, "axis_index_groups": [[0, 1], [2, 3]])")) ==
-      "f:5:94: /program/0/axis_index_groups: psum: expected no axis_index_groups where dimensions "
-      "are among the axes");
-  CHECK(
-      refusal(over("psum", R"([0, true])")) ==
-      "f:5:67: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
-      "true");
-  CHECK(
-      refusal(over("psum", R"(["x", 1.5])")) ==
-      "f:5:69: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
-      "1.5");
-  CHECK(
-      refusal(over("psum", R"(["x", null])")) ==
-      "f:5:69: /program/0/axis_name/1: expected an axis name or a dimension (a whole number), got "
-      "null");
+        "f:5:69: /program/0/axis_name/1: psum \"r\": expected a dimension of at least 0, got -1");
+  CHECK(refusal(over("psum", R"(["x", 0])", R"(, "axis_index_groups": [[0, 1], [2, 3]])")) ==
+        "f:5:94: /program/0/axis_index_groups: psum \"r\": expected no axis_index_groups where "
+        "dimensions "
+        "are among the axes");
+  CHECK(refusal(over("psum", R"([0, true])")) ==
+        "f:5:67: /program/0/axis_name/1: psum \"r\": expected an axis name or a dimension (a whole "
+        "number), got "
+        "true");
+  CHECK(refusal(over("psum", R"(["x", 1.5])")) ==
+        "f:5:69: /program/0/axis_name/1: psum \"r\": expected an axis name or a dimension (a whole "
+        "number), got "
+        "1.5");
+  CHECK(refusal(over("psum", R"(["x", null])")) ==
+        "f:5:69: /program/0/axis_name/1: psum \"r\": expected an axis name or a dimension (a whole "
+        "number), got "
+        "null");
   CHECK(refusal(over("psum", "null")) ==
-        "f:5:63: /program/0/axis_name: expected an axis name or a dimension (a whole number), or a "
+        "f:5:63: /program/0/axis_name: psum \"r\": expected an axis name or a dimension (a whole "
+        "number), or a "
         "list of them, got null");
 }
 

@@ -53,6 +53,8 @@ inline bool same_expectation(const Expectation& a, const Expectation& b) {
     const auto& other = std::get<ExpectPeakMemory>(b.what);
     return what->at_least == other.at_least && what->at_most == other.at_most;
   }
+  if (const auto* what = std::get_if<ExpectBufferedMessages>(&a.what))
+    return what->at_most == std::get<ExpectBufferedMessages>(b.what).at_most;
   return std::get<ExpectHolds>(a.what).properties == std::get<ExpectHolds>(b.what).properties;
 }
 

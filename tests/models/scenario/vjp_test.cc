@@ -107,6 +107,58 @@ TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends to
         "ct_q = r.bwd.3\n");
 }
 
+TEST_CASE("vjp: the zeros beside the cotangent of a reduced array that is cast to varying vary") {
+  // "q" is reduced; what it is put beside, or where it is read, varies.
+  const auto of = [](const std::string& op, const std::string& with_respect_to,
+                     const std::string& more = "") {
+    return added(
+        with(R"([{"id": "j", "op": "axis_index", "axis_name": "x"}, {"id": "r", )" + op + "}]",
+             R"("of": ["r"], "with_respect_to": [")" + with_respect_to + "\"]",
+             R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]},
+                         "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})" +
+                 more));
+  };
+  CHECK(of(R"("op": "dynamic_update_slice", "of": ["w", "q", "j"])", "w") ==
+        "r.bwd = full(): f32[2]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[2]{V:x}\n"
+        "r.bwd.2 = dynamic_update_slice(ct_r, r.bwd.1, j): f32[2]{V:x}\n"
+        "ct_w = r.bwd.2\n");
+  CHECK(of(R"("op": "dynamic_update_slice", "of": ["w", "q", "j"])", "q") ==
+        "r.bwd = dynamic_slice(ct_r, j): f32[2]{V:x}\n"
+        "r.bwd.1 = vary_unreduced_cast(r.bwd): f32[2]{U:x}\n"
+        "ct_q = r.bwd.1\n");
+  CHECK(of(R"("op": "dynamic_slice", "of": ["q", "j"], "slice_sizes": [2])", "q") ==
+        "r.bwd = full(): f32[2]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[2]{V:x}\n"
+        "r.bwd.2 = dynamic_update_slice(r.bwd.1, ct_r, j): f32[2]{V:x}\n"
+        "r.bwd.3 = vary_unreduced_cast(r.bwd.2): f32[2]{U:x}\n"
+        "ct_q = r.bwd.3\n");
+  // Of nothing, with a scalar that varies around it.
+  CHECK(of(R"("op": "pad", "of": ["e", "s"], "padding_config": [[2, 0, 0]])", "e",
+           R"(, "e": {"shape": [0], "dtype": "f32", "reduced": ["x"]},
+              "s": {"local_shape": [], "dtype": "f32", "varying": ["x"], "per_device": [[0], [0]]})") ==
+        "r.bwd = full(): f32[0]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[0]{V:x}\n"
+        "r.bwd.2 = vary_unreduced_cast(r.bwd.1): f32[0]{U:x}\n"
+        "ct_e = r.bwd.2\n");
+}
+
+TEST_CASE("vjp: the cotangent of an invarying scalar around a reduced array is summed") {
+  CHECK(added(with(R"([{"id": "r", "op": "pad", "of": ["q", "s"], "padding_config": [[1, 0, 0]]}])",
+                   R"("of": ["r"], "with_respect_to": ["s"])",
+                   R"("q": {"shape": [0], "dtype": "f32", "reduced": ["x"]},
+                      "s": {"shape": [], "dtype": "f32"},
+                      "ct_r": {"shape": [1], "dtype": "f32", "unreduced": ["x"]})")) ==
+        "r.bwd = full(): f32[0]\n"
+        "r.bwd.1 = pvary(r.bwd): f32[0]{V:x}\n"
+        "r.bwd.2 = vary_unreduced_cast(r.bwd.1): f32[0]{U:x}\n"
+        "r.bwd.3 = reduce_sum(ct_r): f32[]{U:x}\n"
+        "r.bwd.4 = reduce_sum(r.bwd.2): f32[]{U:x}\n"
+        "r.bwd.5 = sub(r.bwd.3, r.bwd.4): f32[]{U:x}\n"
+        "r.bwd.6 = unreduced_psum(r.bwd.5): f32[]\n"
+        "ct_s = r.bwd.6\n");
+}
+
 TEST_CASE("vjp: a rank's part of a gathered dimension beyond s32 is found in s64") {
   const auto of = [](int64_t extent) {
     Small small;

@@ -73,6 +73,37 @@ TEST_CASE("--algorithm: refuses what is no op, no algorithm of it, or given twic
   CHECK(refused({"psum=ring", "psum=one_shot"}) == "--algorithm: psum is given twice\n");
 }
 
+TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithms") {
+  const auto run_of = [](const std::string& op, const std::string& array,
+                         const std::string& algorithm) {
+    const TemporaryFolder folder;
+    return ran({"run",
+                folder.file("small.json",
+                            R"({"orrery": 1, "name": "small",
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+  "mesh": {"x": 2}, "arrays": {"a": {"local_shape": [2], "dtype": "s32", )" +
+                                array + R"(}},
+  "program": [{"id": "r", "op": ")" +
+                                op + R"(", "of": "a", "axis_name": "x"}]})"),
+                "--data", "off", "--format", "json", "--algorithm", op + "=" + algorithm});
+  };
+  const std::string varying = R"("varying": ["x"])";
+  const std::string unreduced = R"("unreduced": ["x"])";
+  for (const auto& [op, array] : {std::pair{"all_gather_invariant", varying},
+                                  {"all_gather_reduced", varying},
+                                  {"unreduced_psum", unreduced},
+                                  {"unreduced_psum_scatter", unreduced}}) {
+    CAPTURE(op);
+    CHECK(algorithm_of(run_of(op, array, "ring"), "r") == "ring");
+  }
+  CHECK(run_of("unreduced_psum", unreduced, "rong").err ==
+        "--algorithm: expected one of ring, recursive_doubling, in_switch, one_shot for "
+        "unreduced_psum, got \"rong\"; did you mean \"ring\"?\n");
+  // Of a transfer the sender says it.
+  CHECK(refused({"precv=direct"}).find("pbroadcast, ragged_all_to_all, psend, ") !=
+        std::string::npos);
+}
+
 TEST_CASE("--algorithm: refuses an op that the program has not, or that always names its own") {
   CHECK(refused({"pmin=ring"}) == "--algorithm: expected a pmin in the program, got none\n");
   const TemporaryFolder folder;

@@ -215,7 +215,7 @@ TEST_CASE("bad input: errors and expectations") {
        "device 2; from device 0, links lead to device 1, device 3"},
       {"an expectation of nothing", Small{.more = R"("expect": [{}])"}.text(),
        "bad.json:6:12: /expect/0: expected one of \"equal\", \"close\", \"values\", "
-       "\"makespan\", \"peak_memory\", \"holds\", got none"},
+       "\"makespan\", \"peak_memory\", \"buffered_messages\", \"holds\", got none"},
       {"a property with a slip", Small{.more = R"("expect": [{"holds": ["deadlock_fre"]}])"}.text(),
        "bad.json:6:23: /expect/0/holds/0: expected a property (one of \"deadlock_free\", "
        "\"race_free\", \"no_leak\", \"proved\"), got \"deadlock_fre\"; did you mean "

@@ -215,8 +215,8 @@ TEST_CASE("bad input: loops and several programs") {
        with_programs(
            R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": "x", "site": "s"}]},
 {"on": [2, 3], "do": [{"id": "q", "op": "pmax", "of": "a", "axis_name": "x", "site": "s"}]}])"),
-       "bad.json:6:23: /programs/1/do/0/op: expected psum at site \"s\", as \"p\" is, got "
-       "pmax"},
+       "bad.json:6:23: /programs/1/do/0/op: pmax \"q\": expected psum at site \"s\", as \"p\" is, "
+       "got pmax"},
   };
   refuse_all(wrong, "run", "bad.json");
 }
