@@ -1,0 +1,30 @@
+#pragma once
+
+// The argument of a kernel as the driver takes it: one buffer with its size, which a driver can
+// compare with the kernel's parameter.
+
+#include <array>
+
+#include "simulator/values/cuda/driver/kernel_launch.h"
+
+namespace orrery::cuda {
+
+class LaunchArgument {
+ public:
+  explicit LaunchArgument(const KernelLaunch& launch)
+      : size_(launch.argument.size()),
+        extra_{reinterpret_cast<void*>(kLaunchParamBuffer),
+               const_cast<std::byte*>(launch.argument.data()),
+               reinterpret_cast<void*>(kLaunchParamBufferSize), &size_,
+               reinterpret_cast<void*>(kLaunchParamEnd)} {}
+  LaunchArgument(const LaunchArgument&) = delete;
+  LaunchArgument& operator=(const LaunchArgument&) = delete;
+
+  void** extra() { return extra_.data(); }
+
+ private:
+  size_t size_;
+  std::array<void*, 5> extra_;
+};
+
+}  // namespace orrery::cuda
