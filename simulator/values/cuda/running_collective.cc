@@ -48,7 +48,7 @@ void RunningCollective::enter(Node node, const Entry& entry, Dependencies& after
   if (member.places.enters && entry.joined.empty()) {
     for (KernelCall& call :
          entering_calls(collective_, folding_, *entry.storage.operand_dtype, Rank(node.index()),
-                        entry.storage.operand, area(Area::Input)))
+                        {area(Area::Input), entry.storage.operand}))
       making_.chain({std::move(call), device(node), {entry.op}}, after);
   }
   for (Copy copy : entry.joined) {
@@ -137,7 +137,7 @@ void RunningCollective::put(AtWork& at, DevicePointer target) {
     return;
   if (at.right != 0)
     making_.chain(
-        {combine_call(folding_, at.step.combine, target, from, at.right, elements), device, part},
+        {combine_call(folding_, at.step.combine, {target, from, at.right}, elements), device, part},
         at.after);
   else if (target != from)
     making_.chain({Copy{target, from, bytes(elements)}, device, part}, at.after);
@@ -159,7 +159,7 @@ void RunningCollective::exit(Node node, const std::optional<ValueType>& type, De
     return;
   for (KernelCall& call :
        leaving_calls(collective_, folding_, *type,
-                     member.places.areas[static_cast<size_t>(Area::Output)], member.result))
+                     {member.result, member.places.areas[static_cast<size_t>(Area::Output)]}))
     making_.chain({std::move(call), device(node), {member.op}}, after);
 }
 
