@@ -1,0 +1,42 @@
+#pragma once
+
+// Every kernel: its name, its argument and its body. The device's entry points and the host's table
+// are made of this list. Freestanding.
+
+#include "simulator/values/cuda/kernels/combine.h"
+#include "simulator/values/cuda/kernels/convert.h"
+#include "simulator/values/cuda/kernels/fill.h"
+#include "simulator/values/cuda/kernels/move.h"
+
+/// ENTRY(name, argument, body) with the body of each element type: its dtype ends the name.
+#define ORRERY_KERNELS_OF_PRED(ENTRY, family, Args) ENTRY(family##_pred, Args, family<arith::Pred>)
+#define ORRERY_KERNELS_OF_NUMBERS(ENTRY, family, Args)    \
+  ENTRY(family##_s8, Args, family<arith::S8>)             \
+  ENTRY(family##_s16, Args, family<arith::S16>)           \
+  ENTRY(family##_s32, Args, family<arith::S32>)           \
+  ENTRY(family##_s64, Args, family<arith::S64>)           \
+  ENTRY(family##_u8, Args, family<arith::U8>)             \
+  ENTRY(family##_u16, Args, family<arith::U16>)           \
+  ENTRY(family##_u32, Args, family<arith::U32>)           \
+  ENTRY(family##_u64, Args, family<arith::U64>)           \
+  ENTRY(family##_f16, Args, family<arith::F16>)           \
+  ENTRY(family##_bf16, Args, family<arith::BF16>)         \
+  ENTRY(family##_f32, Args, family<arith::F32>)           \
+  ENTRY(family##_f64, Args, family<arith::F64>)           \
+  ENTRY(family##_f8e4m3fn, Args, family<arith::F8E4M3FN>) \
+  ENTRY(family##_f8e5m2, Args, family<arith::F8E5M2>)     \
+  ENTRY(family##_c64, Args, family<arith::C64>)           \
+  ENTRY(family##_c128, Args, family<arith::C128>)
+#define ORRERY_KERNELS_OF_ALL(ENTRY, family, Args) \
+  ORRERY_KERNELS_OF_PRED(ENTRY, family, Args)      \
+  ORRERY_KERNELS_OF_NUMBERS(ENTRY, family, Args)
+
+#define ORRERY_KERNELS(ENTRY)                              \
+  ORRERY_KERNELS_OF_ALL(ENTRY, combine, CombineArgs)       \
+  ENTRY(combine_ranked, CombineRankedArgs, combine_ranked) \
+  ENTRY(copy, CopyArgs, copy)                              \
+  ENTRY(fill, FillArgs, fill)                              \
+  ENTRY(move, MoveArgs, move)                              \
+  ENTRY(convert, ConvertArgs, convert)                     \
+  ENTRY(rank, RankArgs, rank)                              \
+  ENTRY(its_rank, ItsRankArgs, its_rank)
