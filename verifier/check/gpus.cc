@@ -20,8 +20,7 @@ int64_t first_difference(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Check gpu_values_agree(const Program& program, const DeviceValues& host,
-                       const DeviceValues& gpus) {
+Check gpu_values_agree(const Program& program, const DeviceValues& host, const DeviceValues& gpus) {
   uint64_t compared = 0;
   for (size_t v = 0; v < program.values.size(); ++v) {
     for (int64_t d = 0; d < program.mesh.devices(); ++d) {
@@ -47,9 +46,9 @@ Check gpu_values_agree(const Program& program, const DeviceValues& host,
                      {"host", on_host}});
     }
   }
-  return passed(CheckKind::ValuesGpus, "",
-                fmt::format("{} values of the GPUs are those of the host executor, bit for bit.",
-                            compared));
+  return passed(
+      CheckKind::ValuesGpus, "",
+      fmt::format("{} values of the GPUs are those of the host executor, bit for bit.", compared));
 }
 
 Check arenas_agree(const MemoryProfile& memory, const cuda::GpuFacts& facts) {

@@ -77,9 +77,11 @@ class Executor {
     const Built built = build(bases());
     const Stream stream(gpus_[0]);
     {
-      const GpuGraph graph(built.graph, devices_, gpus_, modules_, Measured::Whole);
+      const GpuGraph graph(built.graph, program_, gpus_, modules_, Measured::Whole,
+                           options_.most_nodes);
       run_.facts.nodes = built.graph.size();
       run_.facts.graphs = graph.graphs();
+      run_.facts.launches = graph.launches();
       graph.launch(stream);
       stream.synchronize("the program");
       download();
@@ -200,7 +202,7 @@ class Executor {
   }
 
   void measure_parts(const WorkGraph& work, const Stream& stream) {
-    const GpuGraph graph(work, devices_, gpus_, modules_, options_.measured);
+    const GpuGraph graph(work, program_, gpus_, modules_, options_.measured, options_.most_nodes);
     const Event begin(gpus_[0]);
     begin.record(stream);
     graph.launch(stream);
@@ -218,6 +220,7 @@ class Executor {
   const Gpus gpus_;
   std::vector<std::unique_ptr<DeviceArena>> arenas_;    // per device
   std::vector<std::unique_ptr<DeviceArena>> beside_;    // per device
+  std::vector<Bytes> uploaded_;                         // per device: the end of its last argument
   std::unique_ptr<PinnedMemory> host_;                  // for what is observed, if anything is
   std::vector<std::unique_ptr<KernelModule>> modules_;  // per GPU
   GpuRun run_;

@@ -5,8 +5,8 @@
 // and copies, whose edges are their causes.
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +37,7 @@ struct ExecutorOptions {
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
   Measured measured = Measured::Ops;
+  uint32_t most_nodes = kMostNodes;            // of a graph of the driver
   std::optional<uint64_t> omitted_cause = {};  // BuildOptions
 };
 
@@ -58,7 +59,8 @@ struct GpuFacts {
   std::vector<GpuInfo> gpus;
   std::vector<DeviceUse> memory;  // per virtual device
   uint32_t nodes = 0;
-  size_t graphs = 0;
+  size_t graphs = 0;                  // of the driver
+  size_t launches = 0;                // of them
   std::optional<std::string> damage;  // what was written outside of its place
   std::optional<Measurement> measurement;
 };

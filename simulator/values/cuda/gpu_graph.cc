@@ -18,10 +18,15 @@ class Parts {
  public:
   Parts(const WorkGraph& work, size_t devices, const Gpus& gpus,
         std::vector<std::unique_ptr<KernelModule>>& modules)
-      : work_(work), devices_(devices), gpus_(gpus), modules_(modules), nodes_(work.size()) {}
+      : work_(work),
+        devices_(devices),
+        gpus_(gpus),
+        modules_(modules),
+        nodes_(work.size()),
+        made_in_(work.size(), 0) {}
 
-  void begin_part(uint32_t first) {
-    first_ = first;
+  void begin_part() {
+    ++part_;
     graph_.emplace(gpus_[0].driver());
   }
   GraphExec end_part() { return GraphExec(*graph_); }
@@ -31,6 +36,7 @@ class Parts {
     const size_t number = gpu_of(work.device, devices_, gpus_.size());
     const Gpu& gpu = gpus_[number];
     after(id);
+    made_in_[id.index()] = part_;
     nodes_[id.index()] = std::visit(
         [&]<class What>(const What& what) {
           if constexpr (std::is_same_v<What, KernelCall>) {
@@ -66,7 +72,7 @@ class Parts {
   void after(WorkId id) {
     after_.clear();
     for (const WorkId before : work_.after(id))
-      if (before.index() >= first_)
+      if (made_in_[before.index()] == part_)
         after_.push_back(nodes_[before.index()]);
   }
 
@@ -83,7 +89,8 @@ class Parts {
   std::vector<GraphNode> nodes_;  // per work
   std::vector<GraphNode> after_;
   std::optional<Graph> graph_;
-  uint32_t first_ = 0;  // the first work of the part
+  std::vector<uint32_t> made_in_;  // per work: the number of its part
+  uint32_t part_ = 0;              // from 1
 };
 
 /// The first work of each measured part, and those after which nothing of the part comes.
@@ -101,19 +108,18 @@ std::optional<Timed> timed(const Work& work, Measured measured) {
   return timed;
 }
 
-/// Of the works [first, end).
-std::map<Timed, Extremes> extremes(const WorkGraph& work, uint32_t first, uint32_t end,
+std::map<Timed, Extremes> extremes(const WorkGraph& work, const std::vector<WorkId>& part,
                                    Measured measured) {
   std::map<Timed, Extremes> all;
-  for (uint32_t w = first; w < end; ++w) {
-    const std::optional<Timed> of = timed(work[WorkId(w)], measured);
+  for (const WorkId id : part) {
+    const std::optional<Timed> of = timed(work[id], measured);
     if (!of)
       continue;
-    const auto [at, added] = all.try_emplace(*of, Extremes{WorkId(w), {}});
+    const auto [at, added] = all.try_emplace(*of, Extremes{id, {}});
     std::vector<WorkId>& ends = at->second.ends;
-    for (const WorkId before : work.after(WorkId(w)))
+    for (const WorkId before : work.after(id))
       ends.erase(std::remove(ends.begin(), ends.end(), before), ends.end());
-    ends.emplace_back(w);
+    ends.push_back(id);
   }
   return all;
 }
@@ -124,17 +130,20 @@ size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
   return device.index() * gpus / devices;
 }
 
-GpuGraph::GpuGraph(const WorkGraph& work, size_t devices, const Gpus& gpus,
-                   std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured) {
+GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
+                   std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
+                   uint32_t most_nodes) {
+  GraphParts divided = graph_parts(work, program, most_nodes);
+  launches_ = std::move(divided.launches);
+  const size_t devices = program.mesh.devices();
   Parts parts(work, devices, gpus, modules);
-  for (uint32_t first = 0; first < work.size() || first == 0; first += kMostNodes) {
-    const uint32_t end = std::min(work.size(), first + kMostNodes);
-    parts.begin_part(first);
-    for (uint32_t w = first; w < end; ++w)
-      parts.add(WorkId(w));
-    for (const auto& [of, at] : extremes(work, first, end, measured)) {
+  for (const std::vector<WorkId>& part : divided.parts) {
+    parts.begin_part();
+    for (const WorkId id : part)
+      parts.add(id);
+    for (const auto& [of, at] : extremes(work, part, measured)) {
       const Gpu& gpu = gpus[gpu_of(of.device, devices, gpus.size())];
-      // Of a part in two graphs, the first tells its begin and the last its end.
+      // Of work in two parts, the first tells its begin and the last its end.
       const auto [known, added] = events_.try_emplace(of, Events{Event(gpu), Event(gpu)});
       if (added)
         parts.record_begin(at.first, known->second.begin);
@@ -145,8 +154,8 @@ GpuGraph::GpuGraph(const WorkGraph& work, size_t devices, const Gpus& gpus,
 }
 
 void GpuGraph::launch(const Stream& stream) const {
-  for (const GraphExec& part : parts_)
-    part.launch(stream);
+  for (const uint32_t part : launches_)
+    parts_[part].launch(stream);
 }
 
 std::map<Timed, GpuGraph::Span> GpuGraph::spans(const Event& start) const {

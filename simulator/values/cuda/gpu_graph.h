@@ -13,13 +13,10 @@
 #include "simulator/values/cuda/driver/gpus.h"
 #include "simulator/values/cuda/driver/graph.h"
 #include "simulator/values/cuda/driver/kernel_module.h"
+#include "simulator/values/cuda/graph_parts.h"
 #include "simulator/values/cuda/work_graph.h"
 
 namespace orrery::cuda {
-
-/// Nodes of one graph of the driver at most: of more, a program becomes several graphs, each
-/// launched when the one before has ended.
-inline constexpr uint32_t kMostNodes = 100'000;
 
 /// Which GPU each virtual device is on: N devices in order over G GPUs.
 size_t gpu_of(LogicalId device, size_t devices, size_t gpus);
@@ -38,13 +35,15 @@ enum class Measured : uint8_t { Whole, Ops, Steps };
 class GpuGraph {
  public:
   /// `modules`: one for each GPU. Throws CudaError.
-  GpuGraph(const WorkGraph& work, size_t devices, const Gpus& gpus,
-           std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured);
+  GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
+           std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
+           uint32_t most_nodes = kMostNodes);
 
   void launch(const Stream& stream) const;
 
-  /// How many graphs of the driver it is.
+  /// How many graphs of the driver it is, and how many launches.
   size_t graphs() const { return parts_.size(); }
+  size_t launches() const { return launches_.size(); }
 
   /// When each measured work began and ended, from `start` on. Requires a launch that has ended.
   struct Span {
@@ -60,6 +59,7 @@ class GpuGraph {
   };
 
   std::vector<GraphExec> parts_;
+  std::vector<uint32_t> launches_;  // the parts, in order
   std::map<Timed, Events> events_;
 };
 

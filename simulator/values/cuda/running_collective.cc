@@ -69,6 +69,9 @@ void RunningCollective::run(StepRef ref, Half half, const Step& step) {
     making_.causes.add(happened(cause), at.after);
     return true;
   });
+  // A switch node never enters; its first steps wait for its memory.
+  if (!extent.is_rank(ref.node) && ref.index == 0 && half == Half::Receive)
+    at.after.add(members_[ref.node.index()].entered);
   Bytes moved;
   for_each_action(step.form(), half, [&](Action action) {
     act(at, action);
