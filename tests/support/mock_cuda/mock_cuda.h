@@ -35,8 +35,7 @@ struct MockCudaSettings {
 // Names of entry points are those of NVIDIA's documentation: "cuMemCreate", "cuGraphInstantiate".
 // Texts live until the next call that gives one.
 #define MOCK_CUDA_CONTROLS(X)                                                                      \
-  /* Everything anew: nothing is there, nothing was called or is to fail, cuInit was not called.   \
-   */                                                                                              \
+  /* Everything anew: nothing is there, was called or is to fail; cuInit was not called. */        \
   X(void, mock_cuda_reset, (const MockCudaSettings* settings))                                     \
   /* The random orders from now on. */                                                             \
   X(void, mock_cuda_seed, (uint64_t seed))                                                         \
