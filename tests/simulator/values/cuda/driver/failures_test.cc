@@ -103,9 +103,10 @@ TEST_CASE("driver: each call fails once, which is told, and leaves nothing") {
   std::vector<std::pair<std::string, int64_t>> calls;
   for (const std::string& name : entry_points())
     calls.emplace_back(name, mock().calls(name.c_str()));
-  for (const auto& [name, count] : calls) {
+  for (const auto& call : calls) {
+    const std::string& name = call.first;
     int64_t told = 0;
-    for (int64_t nth = 1; nth <= count; ++nth) {
+    for (int64_t nth = 1; nth <= call.second; ++nth) {
       CAPTURE(name);
       CAPTURE(nth);
       const cuda::Driver driver = mock_driver(kTwoGpus);

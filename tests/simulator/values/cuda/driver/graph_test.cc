@@ -225,7 +225,7 @@ TEST_CASE("graph: a failure names the node") {
 
 TEST_CASE("kernel launch: a kernel by itself, after what the stream had before") {
   GraphRig rig;
-  for (const uint64_t digit : {1, 2, 3}) {
+  for (const uint64_t digit : {1u, 2u, 3u}) {
     const mock_cuda::AppendDigit argument = {rig.numbers.address(), kNumbers, digit};
     launch({rig.module.function("mock_append"), 2, 64, bytes_of(argument)}, rig.stream, "a digit");
   }
