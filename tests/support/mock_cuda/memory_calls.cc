@@ -81,9 +81,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
   return call("cuMemUnmap", CallKind::Destroys, [&](State& s) {
-    if (const size_t left = s.runner.launches_left(); left > 0)
-      throw Misuse(CUDA_ERROR_INVALID_VALUE,
-                   fmt::format("{} launches that may use it have not ended", left));
+    if (s.runner.may_be_in_use(address, size))
+      throw Misuse(CUDA_ERROR_INVALID_VALUE, "work that may use the memory has not ended");
     s.memory.unmap(address, size);
   });
 }
@@ -117,22 +116,32 @@ CUresult cuMemFreeHost(void* memory) {
   });
 }
 
+// As the documentation has it: a write from pageable memory, or a fill, goes on in the default
+// stream after the call has returned; a read waits for the default stream.
+
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t size) {
   return call("cuMemcpyHtoD", [&](State& s) {
-    std::memcpy(s.memory.bytes(to, size, s.context().device, CUDA_ERROR_INVALID_VALUE), from, size);
+    const int device = s.context().device;
+    s.memory.bytes(to, size, device, CUDA_ERROR_INVALID_VALUE);
+    const auto* const bytes = static_cast<const std::byte*>(from);
+    s.runner.launch_by_default(device, mock_cuda::WriteWork{to, {bytes, bytes + size}, device});
   });
 }
 
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t size) {
   return call("cuMemcpyDtoH", [&](State& s) {
-    std::memcpy(to, s.memory.bytes(from, size, s.context().device, CUDA_ERROR_INVALID_VALUE), size);
+    const int device = s.context().device;
+    const std::byte* const bytes = s.memory.bytes(from, size, device, CUDA_ERROR_INVALID_VALUE);
+    s.runner.finish_default(device);
+    std::memcpy(to, bytes, size);
   });
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t size) {
   return call("cuMemsetD8", [&](State& s) {
-    std::memset(s.memory.bytes(to, size, s.context().device, CUDA_ERROR_INVALID_VALUE), value,
-                size);
+    const int device = s.context().device;
+    s.memory.bytes(to, size, device, CUDA_ERROR_INVALID_VALUE);
+    s.runner.launch_by_default(device, mock_cuda::FillWork{to, size, value, 1, device});
   });
 }
 

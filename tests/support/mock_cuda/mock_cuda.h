@@ -6,7 +6,8 @@
 // - Device memory is memory of the host, random bytes where nothing was written. Outside of what is
 //   mapped an access ends the process.
 // - Work runs late: not before something waits for it, and then the nodes that are ready, of all
-//   streams, in random order. The items of a kernel are split at random, and the parts shuffled.
+//   streams, in random order. That goes for writes and fills by the host too, in the default
+//   stream. The items of a kernel are split at random, and the parts shuffled.
 // - The clock is made up: a launch begins when its stream's work before has ended, a node when the
 //   nodes that it waits for have ended, and each takes the time below. So times do not depend on
 //   the random order.

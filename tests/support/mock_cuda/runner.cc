@@ -52,26 +52,48 @@ void Runner::finish(const Event& event) {
     run_one();
 }
 
-size_t Runner::launches_left() const {
-  size_t left = 0;
-  for (const auto& [number, stream] : things_.streams.all())
-    left += stream.launches.size();
-  return left;
+void Runner::launch_by_default(int device, Work work) {
+  launch(things_.default_streams.try_emplace(device, Stream{device, {}, 0}).first->second,
+         std::make_shared<Plan>(std::vector<Node>{{std::move(work), {}}}, std::nullopt));
+}
+
+void Runner::finish_default(int device) {
+  const auto found = things_.default_streams.find(device);
+  if (found != things_.default_streams.end())
+    finish(found->second);
+}
+
+/// All of them, in a fixed order.
+std::vector<Stream*> Runner::streams() {
+  std::vector<Stream*> all;
+  for (auto& [device, stream] : things_.default_streams)
+    all.push_back(&stream);
+  for (auto& [number, stream] : things_.streams.all())
+    all.push_back(&stream);
+  return all;
+}
+
+bool Runner::may_be_in_use(cuda::CUdeviceptr address, size_t size) {
+  for (const Stream* const stream : streams())
+    for (const Launch& launch : stream->launches)
+      for (const Node& node : launch.plan->nodes)
+        if (may_touch(node.work, address, size))
+          return true;
+  return false;
 }
 
 void Runner::run_one() {
+  std::vector<Stream*> able = streams();
+  std::erase_if(able, [](const Stream* stream) { return !may_run(*stream); });
   size_t ready = 0;
-  for (const auto& [number, stream] : things_.streams.all())
-    if (may_run(stream))
-      ready += stream.launches.front().ready.size();
+  for (const Stream* const stream : able)
+    ready += stream->launches.front().ready.size();
   ORRERY_CHECK(ready > 0, "something of a graph without cycles can run");
   size_t which = random_.below(ready);
-  for (auto& [number, stream] : things_.streams.all()) {
-    if (!may_run(stream))
-      continue;
-    const size_t here = stream.launches.front().ready.size();
+  for (Stream* const stream : able) {
+    const size_t here = stream->launches.front().ready.size();
     if (which < here)
-      return run_node(stream, which);
+      return run_node(*stream, which);
     which -= here;
   }
 }
@@ -80,7 +102,7 @@ void Runner::run_node(Stream& stream, size_t which) {
   Launch& launch = stream.launches.front();
   Plan& plan = *launch.plan;
   if (!std::exchange(launch.begun, true))
-    launch.begin = std::max(stream.now, plan.free_at) + plan.launch_ps;
+    launch.begin = std::max(stream.now, plan.free_at) + plan.launch_ps.value_or(0);
   const size_t n = launch.ready[which];
   launch.ready[which] = launch.ready.back();
   launch.ready.pop_back();
@@ -95,7 +117,7 @@ void Runner::run_node(Stream& stream, size_t which) {
     log_.write_down("a node that runs", misuse.what());
     failure_ = misuse.code();
   }
-  ++nodes_run_;
+  nodes_run_ += plan.launch_ps ? 1 : 0;
   launch.ends[n] = start + takes;
   for (const size_t next : plan.successors[n])
     if (--launch.waits[next] == 0)
@@ -112,6 +134,7 @@ int64_t Runner::perform(const Work& work, int64_t start) {
   return std::visit(Overloaded{[&](const KernelWork& kernel) { return run_kernel(kernel); },
                                [&](const CopyWork& copy) { return run_copy(copy); },
                                [&](const FillWork& fill) { return run_fill(fill); },
+                               [&](const WriteWork& write) { return run_write(write); },
                                [&](const RecordWork& record) { return run_record(record, start); },
                                [](JoinWork) { return int64_t{0}; }},
                     work);
@@ -150,6 +173,13 @@ int64_t Runner::run_fill(const FillWork& work) {
   for (size_t at = 0; at < work.size; at += work.element_size)
     std::memcpy(to + at, &work.value, work.element_size);
   return copy_time(work.size);
+}
+
+int64_t Runner::run_write(const WriteWork& work) {
+  std::byte* const to =
+      memory_.bytes(work.to, work.bytes.size(), work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
+  std::memcpy(to, work.bytes.data(), work.bytes.size());
+  return copy_time(work.bytes.size());
 }
 
 int64_t Runner::run_record(const RecordWork& work, int64_t start) {

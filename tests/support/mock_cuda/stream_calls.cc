@@ -22,8 +22,9 @@ void tell_failure(const State& s) {
 }
 
 void launch_alone(State& s, CUstream stream, mock_cuda::Work work) {
-  s.runner.launch(s.things.streams.at(stream),
-                  std::make_shared<Plan>(std::vector<mock_cuda::Node>{{std::move(work), {}}}, 0));
+  s.runner.launch(
+      s.things.streams.at(stream),
+      std::make_shared<Plan>(std::vector<mock_cuda::Node>{{std::move(work), {}}}, std::nullopt));
 }
 
 }  // namespace
@@ -43,7 +44,10 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamSynchronize(CUstream stream) {
   return call("cuStreamSynchronize", [&](State& s) {
-    s.runner.finish(s.things.streams.at(stream));
+    if (stream == nullptr)
+      s.runner.finish_default(s.context().device);
+    else
+      s.runner.finish(s.things.streams.at(stream));
     tell_failure(s);
   });
 }

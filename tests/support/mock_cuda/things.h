@@ -65,6 +65,7 @@ struct Things {
   Handles<cuda::CUmodule, Module> modules{"module"};
   Handles<cuda::CUfunction, Function> functions{"kernel"};
   Handles<cuda::CUstream, Stream> streams{"stream"};
+  std::map<int, Stream> default_streams;  // of devices, where they were used
   Handles<cuda::CUevent, Event> events{"event"};
   Handles<cuda::CUgraph, Graph> graphs{"graph"};
   Handles<cuda::CUgraphExec, std::shared_ptr<Plan>> execs{"executable graph"};

@@ -1,6 +1,7 @@
 // What the mock finds: each of these is an error on a GPU, or wrong values, or worse.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,27 @@ TEST_CASE("mock driver: memory that nothing was written to is random") {
   const auto two = rig.arena();
   CHECK(read_numbers(one) != read_numbers(two));
   CHECK(read_numbers(one)[0] != 0);
+}
+
+TEST_CASE(
+    "mock driver: a fill by the host goes on after its call, and a stream does not wait for it") {
+  std::set<std::byte> found;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    DriverRig rig({.seed = seed});
+    const auto arena = rig.arena();
+    const cuda::Stream stream(rig.gpus[0]);
+    cuda::Graph graph(rig.driver);
+    graph.add_fill(rig.gpus[0], arena.address(), Bytes(1), std::byte{1}, {});
+    const cuda::GraphExec exec(graph);
+    rig.gpus[0].make_current();
+    rig.driver.cuMemsetD8(arena.address(), 2, 1);  // nothing waits for it, unlike in fill()
+    exec.launch(stream);
+    stream.synchronize("the test");
+    std::vector<std::byte> byte(1);
+    arena.read(Bytes(), byte);
+    found.insert(byte[0]);
+  }
+  CHECK(found == std::set<std::byte>{std::byte{1}, std::byte{2}});
 }
 
 TEST_CASE("mock driver: a handle that was destroyed") {
@@ -141,7 +163,7 @@ TEST_CASE("mock driver: memory is unmapped while work may use it") {
   const cuda::GraphExec exec(graph);
   exec.launch(stream);
   CHECK(rig.driver.cuMemUnmap(arena.address(), 1 << 16) == cuda::CUDA_ERROR_INVALID_VALUE);
-  CHECK(misused("cuMemUnmap: 1 launches that may use it have not ended\n"));
+  CHECK(misused("cuMemUnmap: work that may use the memory has not ended\n"));
   stream.synchronize("the fill");
 }
 
