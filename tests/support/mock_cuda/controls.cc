@@ -1,39 +1,10 @@
 // The exports for tests.
 
 #include <string>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "tests/support/mock_cuda/state.h"
 
 using orrery::mock_cuda::state;
-
-namespace {
-
-/// "1 context, 2 streams" of what there is any of.
-std::string alive_text() {
-  auto& s = state();
-  std::string text;
-  const auto add = [&](size_t count, const std::string& one, const std::string& several) {
-    if (count > 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : several);
-  };
-  auto& things = s.things;
-  add(things.contexts.size(), "context", "contexts");
-  add(things.modules.size(), "module", "modules");
-  add(things.streams.size(), "stream", "streams");
-  add(things.events.size(), "event", "events");
-  add(things.graphs.size(), "graph", "graphs");
-  add(things.execs.size(), "executable graph", "executable graphs");
-  add(s.memory.reservations(), "reservation", "reservations");
-  add(s.memory.mappings(), "mapping", "mappings");
-  add(s.memory.handles(), "memory handle", "memory handles");
-  add(s.memory.pinned(), "pinned block", "pinned blocks");
-  return text;
-}
-
-}  // namespace
 
 void mock_cuda_reset(const MockCudaSettings* settings) {
   orrery::mock_cuda::reset(*settings);
@@ -53,7 +24,7 @@ int64_t mock_cuda_calls(const char* entry_point) {
 
 const char* mock_cuda_alive() {
   static std::string text;
-  text = alive_text();
+  text = orrery::mock_cuda::alive_text(state());
   return text.c_str();
 }
 

@@ -12,6 +12,9 @@
 //   nodes that it waits for have ended, and each takes the time below. So times do not depend on
 //   the random order.
 // - Misuse is an error, and is written down.
+//
+// In another process, such as that of the command line, it is controlled by the environment
+// (environment.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,8 @@
 
 // All that the mock knows, and the frame of a call.
 
-#include <string_view>
+#include <optional>
+#include <string>
 
 #include "tests/support/mock_cuda/call_log.h"
 #include "tests/support/mock_cuda/memory.h"
@@ -28,6 +29,9 @@ struct State {
   /// Throws Misuse where there is no such device.
   void check_device(int device) const;
 };
+
+/// "1 context, 2 streams" of what there is any of.
+std::string alive_text(State& s);
 
 /// As it is since the last reset.
 State& state();
