@@ -73,6 +73,7 @@ DeviceArena::~DeviceArena() {
 
 void DeviceArena::release() noexcept {
   gpu_.try_make_current();
+  gpu_.driver().cuStreamSynchronize(nullptr);  // a write that failed may still be under way
   if (mapped_)
     gpu_.driver().cuMemUnmap(base_, size_of(backed_));
   gpu_.driver().cuMemAddressFree(base_, size_of(reserved_));
@@ -89,11 +90,11 @@ void DeviceArena::write(Bytes offset, std::span<const std::byte> from) const {
   if (from.empty())
     return;
   gpu_.make_current();
-  gpu_.driver().cuMemcpyHtoD.must(
-      [&] {
-        return fmt::format("{} bytes to offset {} of {}", from.size(), offset.count(), name_);
-      },
-      address(offset), from.data(), from.size());
+  const auto purpose = [&] {
+    return fmt::format("{} bytes to offset {} of {}", from.size(), offset.count(), name_);
+  };
+  gpu_.driver().cuMemcpyHtoD.must(purpose, address(offset), from.data(), from.size());
+  settle(purpose);
 }
 
 void DeviceArena::read(Bytes offset, std::span<std::byte> to) const {
@@ -101,11 +102,10 @@ void DeviceArena::read(Bytes offset, std::span<std::byte> to) const {
   if (to.empty())
     return;
   gpu_.make_current();
-  gpu_.driver().cuMemcpyDtoH.must(
-      [&] {
-        return fmt::format("{} bytes from offset {} of {}", to.size(), offset.count(), name_);
-      },
-      to.data(), address(offset), to.size());
+  const auto purpose = [&] {
+    return fmt::format("{} bytes from offset {} of {}", to.size(), offset.count(), name_);
+  };
+  gpu_.driver().cuMemcpyDtoH.must(purpose, to.data(), address(offset), to.size());
 }
 
 void DeviceArena::fill(ByteRange range, std::byte value) const {
@@ -113,12 +113,13 @@ void DeviceArena::fill(ByteRange range, std::byte value) const {
   if (range.size == Bytes())
     return;
   gpu_.make_current();
-  gpu_.driver().cuMemsetD8.must(
-      [&] {
-        return fmt::format("{} bytes at offset {} of {}", range.size.count(), range.first.count(),
-                           name_);
-      },
-      address(range.first), std::to_integer<unsigned char>(value), size_of(range.size));
+  const auto purpose = [&] {
+    return fmt::format("{} bytes at offset {} of {}", range.size.count(), range.first.count(),
+                       name_);
+  };
+  gpu_.driver().cuMemsetD8.must(purpose, address(range.first),
+                                std::to_integer<unsigned char>(value), size_of(range.size));
+  settle(purpose);
 }
 
 }  // namespace orrery::cuda

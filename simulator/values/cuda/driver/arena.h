@@ -48,8 +48,8 @@ class DeviceArena {
     return base_ + static_cast<CUdeviceptr>(offset.count());
   }
 
-  // At once, beside all streams: what runs must have been waited for. Each stays inside what is
-  // backed. They throw CudaError.
+  // Beside all streams: what runs must have been waited for, and each has ended when it returns.
+  // Each stays inside what is backed. They throw CudaError.
   void write(Bytes offset, std::span<const std::byte> from) const;
   void read(Bytes offset, std::span<std::byte> to) const;
   void fill(ByteRange range, std::byte value) const;
@@ -57,6 +57,12 @@ class DeviceArena {
  private:
   void back(const Gpus& gpus, size_t owner, const CUmemAllocationProp& properties);
   void release() noexcept;
+  /// Waits for the default stream: a write or a fill goes on after its call returns, and no other
+  /// stream waits for it.
+  template <class Purpose>
+  void settle(const Purpose& purpose) const {
+    gpu_.driver().cuStreamSynchronize.must(purpose, nullptr);
+  }
   void check_inside(ByteRange range) const;
 
   const Gpu& gpu_;

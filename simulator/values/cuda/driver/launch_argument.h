@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "models/base/check.h"
 #include "simulator/values/cuda/driver/kernel_launch.h"
 
 namespace orrery::cuda {
@@ -16,7 +17,10 @@ class LaunchArgument {
         extra_{reinterpret_cast<void*>(kLaunchParamBuffer),
                const_cast<std::byte*>(launch.argument.data()),
                reinterpret_cast<void*>(kLaunchParamBufferSize), &size_,
-               reinterpret_cast<void*>(kLaunchParamEnd)} {}
+               reinterpret_cast<void*>(kLaunchParamEnd)} {
+    // Drivers before CUDA 12.1 take no more, and some after it crash at more in a graph.
+    ORRERY_CHECK(size_ <= 4096, "the argument of a kernel has at most 4 KiB");
+  }
   LaunchArgument(const LaunchArgument&) = delete;
   LaunchArgument& operator=(const LaunchArgument&) = delete;
 

@@ -17,7 +17,8 @@ class Owned {
   Owned(const EntryPoint<CUresult(Handle)>& destroy, Handle handle)
       : destroy_(&destroy), handle_(handle) {}
   Owned(Owned&& other) noexcept
-      : destroy_(std::exchange(other.destroy_, nullptr)), handle_(other.handle_) {}
+      : destroy_(std::exchange(other.destroy_, nullptr)),
+        handle_(std::exchange(other.handle_, {})) {}
   Owned& operator=(Owned&& other) noexcept {
     std::swap(destroy_, other.destroy_);
     std::swap(handle_, other.handle_);

@@ -13,6 +13,11 @@ Stream::Stream(const Gpu& gpu) : gpu_(&gpu) {
   stream_ = Owned(gpu.driver().cuStreamDestroy, stream);
 }
 
+Stream::~Stream() {
+  if (stream_.get() != nullptr)
+    gpu_->driver().cuStreamSynchronize(stream_.get());
+}
+
 void Stream::synchronize(std::string_view purpose) const {
   gpu_->driver().cuStreamSynchronize.must(purpose, stream_.get());
 }

@@ -12,6 +12,10 @@ class Stream {
  public:
   /// One that does not wait for the default stream. Throws CudaError.
   explicit Stream(const Gpu& gpu);
+  /// Waits for what runs, so that what it uses may end after it.
+  ~Stream();
+  Stream(Stream&&) noexcept = default;
+  Stream& operator=(Stream&&) noexcept = default;
 
   const Gpu& gpu() const { return *gpu_; }
   CUstream get() const { return stream_.get(); }

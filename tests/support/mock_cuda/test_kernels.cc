@@ -1,0 +1,35 @@
+#include "tests/support/mock_cuda/test_kernels.h"
+
+namespace orrery::mock_cuda {
+namespace {
+
+uint64_t* numbers(uint64_t address) {
+  return reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(address));
+}
+
+void append(const void* argument, int64_t first, int64_t stride) {
+  const auto& a = *static_cast<const AppendDigit*>(argument);
+  for (int64_t i = first; i < a.items; i += stride)
+    numbers(a.target)[i] = numbers(a.target)[i] * 10 + a.digit;
+}
+
+void add(const void* argument, int64_t first, int64_t stride) {
+  const auto& a = *static_cast<const AddNumbers*>(argument);
+  for (int64_t i = first; i < a.items; i += stride)
+    numbers(a.target)[i] = numbers(a.left)[i] + numbers(a.right)[i];
+}
+
+constexpr cuda::HostKernel kAppend = {append, sizeof(AppendDigit)};
+constexpr cuda::HostKernel kAdd = {add, sizeof(AddNumbers)};
+
+}  // namespace
+
+const cuda::HostKernel* test_kernel(std::string_view entry_point) {
+  if (entry_point == "mock_append")
+    return &kAppend;
+  if (entry_point == "mock_add")
+    return &kAdd;
+  return nullptr;
+}
+
+}  // namespace orrery::mock_cuda
