@@ -8,8 +8,8 @@
 
 namespace orrery::cuda {
 
-/// Dimensions of one index are left out, and no memory has 2^48 elements.
-inline constexpr int kMostBoxDims = 48;
+/// Dimensions of one index are left out, and no GPU has memory of 2^40 elements.
+inline constexpr int kMostBoxDims = 40;
 
 /// Element i has a row-major index over `dims`. Its place is the sum of coordinate x stride.
 struct Box {
@@ -25,30 +25,34 @@ struct Places {
   int64_t to;
 };
 
-template <class Int>
-ORRERY_HOST_DEVICE Places places_by(const Box& box, int64_t item) {
-  Places places = {0, 0};
-  auto rest = static_cast<Int>(item);
-  ORRERY_ROLLED
-  for (int d = box.rank - 1; d > 0; --d) {
-    const auto dim = static_cast<Int>(box.dims[d]);
-    const Int quotient = rest / dim;
-    const auto coordinate = static_cast<int64_t>(rest - quotient * dim);
-    places.from += coordinate * box.from[d];
-    places.to += coordinate * box.to[d];
-    rest = quotient;
-  }
-  if (box.rank > 0) {
-    places.from += static_cast<int64_t>(rest) * box.from[0];
-    places.to += static_cast<int64_t>(rest) * box.to[0];
-  }
-  return places;
+/// item / divisor and what is left; the divisor is not 0. By numbers of 32 bits where all items are
+/// `small`: GPUs have no instruction for more.
+struct Division {
+  int64_t quotient;
+  int64_t rest;
+};
+ORRERY_HOST_DEVICE inline Division divide(int64_t item, int64_t divisor, bool small) {
+  const int64_t quotient =
+      small ? int64_t{static_cast<uint32_t>(item) / static_cast<uint32_t>(divisor)}
+            : item / divisor;
+  return {quotient, item - quotient * divisor};
+}
+ORRERY_HOST_DEVICE inline bool is_small(int64_t items) {
+  return items < int64_t{1} << 32;
 }
 
-/// Divides by numbers of 32 bits where it can: GPUs have no instruction for more.
 ORRERY_HOST_DEVICE inline Places places_of(const Box& box, int64_t item) {
-  return box.items <= int64_t{1} << 32 ? places_by<uint32_t>(box, item)
-                                       : places_by<uint64_t>(box, item);
+  const bool small = is_small(box.items);
+  Places places = {0, 0};
+  ORRERY_ROLLED
+  for (int d = box.rank - 1; d >= 0; --d) {
+    // The first dimension has all that is left.
+    const Division division = d == 0 ? Division{0, item} : divide(item, box.dims[d], small);
+    places.from += division.rest * box.from[d];
+    places.to += division.rest * box.to[d];
+    item = division.quotient;
+  }
+  return places;
 }
 
 }  // namespace orrery::cuda

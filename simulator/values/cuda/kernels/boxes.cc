@@ -34,13 +34,17 @@ Box box_of(const BoxDims& given) {
       box.to[before] = given.to[d];
       continue;
     }
-    ORRERY_CHECK(box.rank < kMostBoxDims, "no memory has 2^48 elements");
+    ORRERY_CHECK(box.rank < kMostBoxDims, "no memory has 2^40 elements");
     box.dims[box.rank] = dim;
     box.from[box.rank] = given.from[d];
     box.to[box.rank] = given.to[d];
     ++box.rank;
   }
   return box;
+}
+
+Box box_of(const Placement& placement) {
+  return box_of({placement.box.dims(), placement.from.strides, placement.to.strides});
 }
 
 Box row_of_items(int64_t items, int64_t from_step, int64_t to_step) {

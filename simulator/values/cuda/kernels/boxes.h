@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/array/shape.h"
+#include "models/array/placement.h"
 #include "simulator/schedule/view.h"
 #include "simulator/values/cuda/kernels/box.h"
 
@@ -25,6 +25,9 @@ struct BoxDims {
 /// The box with as few dimensions as do: those of one index are left out, and neighbours whose
 /// elements lie evenly in both places become one.
 Box box_of(const BoxDims& given);
+
+/// Of a placement, without its offsets.
+Box box_of(const Placement& placement);
 
 /// A row of elements, so far apart.
 Box row_of_items(int64_t items, int64_t from_step, int64_t to_step);

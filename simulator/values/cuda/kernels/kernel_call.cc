@@ -7,8 +7,11 @@ namespace orrery::cuda {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kFamilyNames = {
-    "combine", "combine_ranked", "copy", "fill", "move", "convert", "rank", "its_rank"};
+constexpr auto kFamilyNames = std::to_array<std::string_view>(
+    {"combine",  "combine_ranked", "copy",   "fill",    "move",   "convert",     "rank",
+     "its_rank", "unary",          "binary", "compare", "select", "select_many", "part",
+     "take",     "scatter_add",    "iota",   "reduce",  "dot",    "any_dot"});
+static_assert(kFamilyNames.size() == static_cast<size_t>(KernelFamily::AnyDot) + 1);
 
 }  // namespace
 

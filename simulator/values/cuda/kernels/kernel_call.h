@@ -24,6 +24,18 @@ enum class KernelFamily : uint8_t {
   Convert,
   Rank,
   ItsRank,
+  Unary,
+  Binary,  // per dtype
+  Compare,
+  Select,
+  SelectMany,
+  Part,
+  Take,
+  ScatterAdd,  // per dtype
+  Iota,
+  Reduce,  // per dtype
+  Dot,     // per dtype of the operands
+  AnyDot,  // per dtype of the sums
 };
 
 struct KernelId {

@@ -67,26 +67,35 @@ KernelCall fill_call(DevicePointer to, Bytes size, std::span<const std::byte> el
 
 namespace {
 
-/// Makes one of so many neighbours, if that keeps all words whole.
-bool widen(Box& box, int64_t factor) {
+/// Makes one of each two neighbours, if that keeps all words whole.
+bool pair_up(MoveArgs& args, std::span<int64_t* const> strides) {
+  Box& box = args.box;
   const int last = box.rank - 1;
-  if (last < 0 || box.from[last] != 1 || box.to[last] != 1 || box.dims[last] % factor != 0)
+  if (last < 0 || box.from[last] != 1 || box.to[last] != 1 || box.dims[last] % 2 != 0)
     return false;
-  for (int d = 0; d < last; ++d)
-    if (box.from[d] % factor != 0 || box.to[d] % factor != 0)
-      return false;
+  std::vector<int64_t*> all(strides.begin(), strides.end());
   for (int d = 0; d < last; ++d) {
-    box.from[d] /= factor;
-    box.to[d] /= factor;
+    all.push_back(&box.from[d]);
+    all.push_back(&box.to[d]);
   }
-  box.dims[last] /= factor;
-  box.items /= factor;
+  if (std::any_of(all.begin(), all.end(), [](const int64_t* stride) { return *stride % 2 != 0; }))
+    return false;
+  for (int64_t* stride : all)
+    *stride /= 2;
+  box.dims[last] /= 2;
+  box.items /= 2;
   return true;
 }
 
 }  // namespace
 
-std::vector<KernelCall> move_calls(const Movement& where, int64_t itemsize, Box box) {
+void widen(MoveArgs& args, std::span<int64_t* const> strides) {
+  while (args.word < kWidest && (args.to | args.from) % static_cast<uint64_t>(2 * args.word) == 0 &&
+         pair_up(args, strides))
+    args.word *= 2;
+}
+
+std::vector<KernelCall> move_calls(const Movement& where, int64_t itemsize, const Box& box) {
   if (box.items == 0)
     return {};
   if (in_order(box)) {
@@ -98,11 +107,9 @@ std::vector<KernelCall> move_calls(const Movement& where, int64_t itemsize, Box 
   args.to = where.to;
   args.from = where.from;
   args.word = itemsize;
-  while (args.word < kWidest && (args.to | args.from) % static_cast<uint64_t>(2 * args.word) == 0 &&
-         widen(box, 2))
-    args.word *= 2;
   args.box = box;
-  return {call_of({KernelFamily::Move}, args, box.items)};
+  widen(args, {});
+  return {call_of({KernelFamily::Move}, args, args.box.items)};
 }
 
 }  // namespace orrery::cuda
