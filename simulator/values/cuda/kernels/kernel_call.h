@@ -56,6 +56,7 @@ struct KernelCall {
   KernelId kernel;
   std::vector<std::byte> argument;  // one struct, which holds the number of items too
   int64_t items = 0;
+  friend bool operator==(const KernelCall&, const KernelCall&) = default;
 };
 
 /// Requires the argument's type to be that of the kernel.
