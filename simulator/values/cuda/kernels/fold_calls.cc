@@ -58,7 +58,7 @@ struct DotGroup {
   }
 };
 
-Box box_of(const DotGroup& group) {
+Box group_box(const DotGroup& group) {
   return box_of({group.dims, group.left, group.right});
 }
 
@@ -107,10 +107,10 @@ KernelCalls dot_calls(const LocalSite& site) {
   args.to = site.result_at();
   args.lhs = site.operand_at(0);
   args.rhs = site.operand_at(1);
-  args.batch = box_of(batch);
-  args.rows = box_of(rows);
-  args.columns = box_of(columns);
-  args.depth = box_of(depth);
+  args.batch = group_box(batch);
+  args.rows = group_box(rows);
+  args.columns = group_box(columns);
+  args.depth = group_box(depth);
   args.dtype = without_sign(site.operand(0).dtype);
   args.result = without_sign(site.result().dtype);
   args.sum = dot_sum_dtype(site.operand(0).dtype, site.operand(1).dtype, site.result().dtype);
