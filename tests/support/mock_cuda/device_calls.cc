@@ -132,8 +132,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
                    fmt::format("the context of device {} is not there", device));
     if (--found->second.retained > 0)
       return;
-    s.runner.finish_default(device);
-    s.things.default_streams.erase(device);
+    s.runner.finish_context(device);
     if (s.things.contexts.has(s.current) && &s.things.contexts.at(s.current) == &found->second)
       s.current = nullptr;
     contexts.erase(found);

@@ -57,6 +57,15 @@ void Runner::launch_by_default(int device, Work work) {
          std::make_shared<Plan>(std::vector<Node>{{std::move(work), {}}}, std::nullopt));
 }
 
+void Runner::finish_context(int device) {
+  for (const Stream* const stream : streams())
+    if (stream->device == device)
+      finish(*stream);
+  things_.default_streams.erase(device);
+  things_.destroyed_streams.remove_if(
+      [&](const Stream& stream) { return stream.device == device; });
+}
+
 void Runner::finish_default(int device) {
   const auto found = things_.default_streams.find(device);
   if (found != things_.default_streams.end())
@@ -69,6 +78,8 @@ std::vector<Stream*> Runner::streams() {
   for (auto& [device, stream] : things_.default_streams)
     all.push_back(&stream);
   for (auto& [number, stream] : things_.streams.all())
+    all.push_back(&stream);
+  for (Stream& stream : things_.destroyed_streams)
     all.push_back(&stream);
   return all;
 }

@@ -35,9 +35,10 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int) {
   });
 }
 
+// What the stream still has to do goes on.
 CUresult cuStreamDestroy_v2(CUstream stream) {
   return call("cuStreamDestroy", CallKind::Destroys, [&](State& s) {
-    s.runner.finish(s.things.streams.at(stream));
+    s.things.destroyed_streams.push_back(std::move(s.things.streams.at(stream)));
     s.things.streams.remove(stream);
   });
 }

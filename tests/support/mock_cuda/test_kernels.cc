@@ -19,8 +19,16 @@ void add(const void* argument, int64_t first, int64_t stride) {
     numbers(a.target)[i] = numbers(a.left)[i] + numbers(a.right)[i];
 }
 
+void first_item(const void* argument, int64_t first, int64_t stride) {
+  const auto& a = *static_cast<const FirstItem*>(argument);
+  for (int64_t i = first; i < a.items; i += stride)
+    if (numbers(a.target)[0] == ~uint64_t{0})
+      numbers(a.target)[0] = static_cast<uint64_t>(i);
+}
+
 constexpr cuda::HostKernel kAppend = {append, sizeof(AppendDigit)};
 constexpr cuda::HostKernel kAdd = {add, sizeof(AddNumbers)};
+constexpr cuda::HostKernel kFirst = {first_item, sizeof(FirstItem)};
 
 }  // namespace
 
@@ -29,6 +37,8 @@ const cuda::HostKernel* test_kernel(std::string_view entry_point) {
     return &kAppend;
   if (entry_point == "mock_add")
     return &kAdd;
+  if (entry_point == "mock_first")
+    return &kFirst;
   return nullptr;
 }
 

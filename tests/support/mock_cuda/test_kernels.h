@@ -25,12 +25,19 @@ struct AddNumbers {
   int64_t items;
 };
 
+/// "mock_first": the number of the item that comes first, where the target is all ones.
+struct FirstItem {
+  uint64_t target;  // one uint64_t
+  int64_t items;
+};
+
 /// Null: there is none of that name.
 const cuda::HostKernel* test_kernel(std::string_view entry_point);
 
 /// A text in the place of PTX that has these kernels.
 inline constexpr std::string_view kTestPtx =
     ".version 7.0\n.visible .entry mock_append(\n.visible .entry mock_add(\n"
+    ".visible .entry mock_first(\n"
     ".visible .entry mock_unknown(\n";
 
 }  // namespace orrery::mock_cuda

@@ -3,6 +3,7 @@
 // What the driver's handles stand for.
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,7 @@ struct Things {
   Handles<cuda::CUfunction, Function> functions{"kernel"};
   Handles<cuda::CUstream, Stream> streams{"stream"};
   std::map<int, Stream> default_streams;  // of devices, where they were used
+  std::list<Stream> destroyed_streams;    // whose work goes on
   Handles<cuda::CUevent, Event> events{"event"};
   Handles<cuda::CUgraph, Graph> graphs{"graph"};
   Handles<cuda::CUgraphExec, std::shared_ptr<Plan>> execs{"executable graph"};

@@ -15,9 +15,11 @@ namespace orrery::cuda {
 /// The entry points, as `driver.cuStreamCreate.must("...", &stream, flags)`. The library stays
 /// loaded until the process ends.
 struct Driver {
+  // NOLINTBEGIN(bugprone-macro-parentheses): a declaration
 #define ORRERY_CUDA_MEMBER(name, exported, parameters) EntryPoint<CUresult parameters> name{#name};
   ORRERY_CUDA_ENTRY_POINTS(ORRERY_CUDA_MEMBER)
 #undef ORRERY_CUDA_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
 
   int version = 0;  // 1000 times the major number of CUDA, and 10 times the minor one
 };

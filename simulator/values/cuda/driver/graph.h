@@ -51,6 +51,8 @@ class GraphExec {
   /// Throws CudaError.
   explicit GraphExec(const Graph& graph);
 
+  CUgraphExec get() const { return exec_.get(); }
+
   /// Runs the whole after what was given to `stream` before. The runs of one GraphExec do not
   /// overlap. Throws CudaError; what fails later, the stream's synchronisation throws.
   void launch(const Stream& stream) const;

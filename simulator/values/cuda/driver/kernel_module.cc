@@ -18,16 +18,16 @@ Loaded load(const Driver& driver, CUmodule& module, const void* image) {
   std::array<char, 8192> log{};
   std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER,
                                          CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  // The size travels as a pointer.
-  const uintptr_t log_size = log.size() - 1;
-  std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log_size)};
+  // The size travels as a pointer. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void* const log_size = reinterpret_cast<void*>(log.size() - 1);
+  std::array<void*, 2> values = {log.data(), log_size};
   const CUresult code = driver.cuModuleLoadDataEx(
       &module, image, static_cast<unsigned int>(options.size()), options.data(), values.data());
   return {code, log.data()};
 }
 
 /// The log as one line after the purpose.
-std::string with_log(std::string purpose, std::string log) {
+std::string with_log(const std::string& purpose, std::string log) {
   std::replace(log.begin(), log.end(), '\n', ' ');
   while (!log.empty() && log.back() == ' ')
     log.pop_back();

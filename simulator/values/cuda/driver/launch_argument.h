@@ -14,10 +14,8 @@ class LaunchArgument {
  public:
   explicit LaunchArgument(const KernelLaunch& launch)
       : size_(launch.argument.size()),
-        extra_{reinterpret_cast<void*>(kLaunchParamBuffer),
-               const_cast<std::byte*>(launch.argument.data()),
-               reinterpret_cast<void*>(kLaunchParamBufferSize), &size_,
-               reinterpret_cast<void*>(kLaunchParamEnd)} {
+        extra_{tag(kLaunchParamBuffer), const_cast<std::byte*>(launch.argument.data()),
+               tag(kLaunchParamBufferSize), &size_, tag(kLaunchParamEnd)} {
     // Drivers before CUDA 12.1 take no more, and some after it crash at more in a graph.
     ORRERY_CHECK(size_ <= 4096, "the argument of a kernel has at most 4 KiB");
   }
@@ -27,6 +25,9 @@ class LaunchArgument {
   void** extra() { return extra_.data(); }
 
  private:
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants it so
+  static void* tag(uintptr_t number) { return reinterpret_cast<void*>(number); }
+
   size_t size_;
   std::array<void*, 5> extra_;
 };

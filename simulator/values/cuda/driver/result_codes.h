@@ -109,10 +109,12 @@
 
 namespace orrery::cuda {
 
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are given
 enum CUresult : unsigned int {
 #define ORRERY_CUDA_RESULT(name, code) name = code,
   ORRERY_CUDA_RESULTS(ORRERY_CUDA_RESULT)
 #undef ORRERY_CUDA_RESULT
 };
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
 }  // namespace orrery::cuda

@@ -8,6 +8,8 @@
 
 #include "simulator/values/cuda/driver/result_codes.h"
 
+// NOLINTBEGIN(readability-identifier-naming): the names are given
+
 namespace orrery::cuda {
 
 using CUdevice = int;                    // a GPU's number among those visible
@@ -125,3 +127,5 @@ inline constexpr uintptr_t kLaunchParamBuffer = 1;      // then the bytes of all
 inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with their number
 
 }  // namespace orrery::cuda
+
+// NOLINTEND(readability-identifier-naming)

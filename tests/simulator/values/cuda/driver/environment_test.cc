@@ -1,10 +1,10 @@
 // The settings of a mock in another process.
 
+#include "tests/support/mock_cuda/environment.h"
+
 #include <stdexcept>
 
 #include <doctest/doctest.h>
-
-#include "tests/support/mock_cuda/environment.h"
 
 namespace orrery::test {
 namespace {

@@ -107,6 +107,33 @@ TEST_CASE("graph: a seed gives one order") {
   CHECK(order(7) != order(8));
 }
 
+TEST_CASE("graph: the items of a kernel come in any order") {
+  std::set<uint64_t> first;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    GraphRig rig({.seed = seed});
+    rig.numbers.fill({Bytes(), Bytes(8)}, std::byte{0xff});
+    const mock_cuda::FirstItem argument = {rig.numbers.address(), kNumbers};
+    rig.graph.add_kernel({rig.module.function("mock_first"), 1, 32, bytes_of(argument)}, {});
+    const GraphExec exec(rig.graph);
+    exec.launch(rig.stream);
+    rig.stream.synchronize("the test");
+    first.insert(read_numbers(rig.numbers)[0]);
+  }
+  CHECK(first.size() > 5);
+  CHECK(*first.rbegin() < kNumbers);
+}
+
+TEST_CASE("graph: a stream that ends waits for its work, so that its memory may end after it") {
+  GraphRig rig;
+  rig.append(4, {});
+  const GraphExec exec(rig.graph);
+  {
+    const cuda::Stream stream(rig.gpus[0]);
+    exec.launch(stream);
+  }
+  CHECK(read_numbers(rig.numbers)[0] == 4);
+}
+
 TEST_CASE("graph: two launches in a stream come one after the other, in two streams in any order") {
   const auto run = [](uint64_t seed, bool two_streams) {
     GraphRig rig({.seed = seed});

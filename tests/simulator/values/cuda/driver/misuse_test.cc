@@ -167,6 +167,24 @@ TEST_CASE("mock driver: memory is unmapped while work may use it") {
   stream.synchronize("the fill");
 }
 
+TEST_CASE("mock driver: the work of a stream that was destroyed goes on") {
+  Misused rig;
+  const auto arena = rig.arena();
+  const cuda::Event event(rig.gpus[0]);
+  cuda::Graph graph(rig.driver);
+  graph.add_fill(rig.gpus[0], arena.address(), Bytes(8), std::byte{}, {});
+  graph.add_record(event, {});
+  const cuda::GraphExec exec(graph);
+  cuda::CUstream stream = nullptr;
+  CHECK(rig.driver.cuStreamCreate(&stream, 0) == cuda::CUDA_SUCCESS);
+  CHECK(rig.driver.cuGraphLaunch(exec.get(), stream) == cuda::CUDA_SUCCESS);
+  CHECK(rig.driver.cuStreamDestroy(stream) == cuda::CUDA_SUCCESS);
+  CHECK(mock().nodes_run() == 0);
+  CHECK(rig.driver.cuMemUnmap(arena.address(), 1 << 16) == cuda::CUDA_ERROR_INVALID_VALUE);
+  event.synchronize("the test");
+  CHECK(mock().nodes_run() > 0);
+}
+
 TEST_CASE("mock driver: a kernel of a module that is gone fails where something waits for it") {
   Misused rig;
   const auto arena = rig.arena();
