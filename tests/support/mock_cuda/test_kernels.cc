@@ -26,19 +26,16 @@ void first_item(const void* argument, int64_t first, int64_t stride) {
       numbers(a.target)[0] = static_cast<uint64_t>(i);
 }
 
-constexpr cuda::HostKernel kAppend = {append, sizeof(AppendDigit)};
-constexpr cuda::HostKernel kAdd = {add, sizeof(AddNumbers)};
-constexpr cuda::HostKernel kFirst = {first_item, sizeof(FirstItem)};
+constexpr cuda::HostKernel kAppend = {"mock_append", append, sizeof(AppendDigit)};
+constexpr cuda::HostKernel kAdd = {"mock_add", add, sizeof(AddNumbers)};
+constexpr cuda::HostKernel kFirst = {"mock_first", first_item, sizeof(FirstItem)};
 
 }  // namespace
 
 const cuda::HostKernel* test_kernel(std::string_view entry_point) {
-  if (entry_point == "mock_append")
-    return &kAppend;
-  if (entry_point == "mock_add")
-    return &kAdd;
-  if (entry_point == "mock_first")
-    return &kFirst;
+  for (const cuda::HostKernel* const kernel : {&kAppend, &kAdd, &kFirst})
+    if (entry_point == kernel->entry_point)
+      return kernel;
   return nullptr;
 }
 
