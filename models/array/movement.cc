@@ -8,7 +8,7 @@
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 #include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
@@ -17,7 +17,7 @@ namespace orrery {
 namespace {
 
 template <class Word>
-void copy_words(Word* target, const Place& to, const Word* source, const Place& from,
+void copy_words(Word* target, const Strided& to, const Word* source, const Strided& from,
                 const Shape& box) {
   target += to.first;
   source += from.first;
@@ -50,7 +50,7 @@ void copy_words(Word* target, const Place& to, const Word* source, const Place& 
 }
 
 /// Sets the elements of `result` at `to` to those of `operand` at `from`, for every index of `box`.
-void copy(Tensor& result, const Place& to, const Tensor& operand, const Place& from,
+void copy(Tensor& result, const Strided& to, const Tensor& operand, const Strided& from,
           const Shape& box) {
   if (box.elements() == 0)
     return;
@@ -74,12 +74,12 @@ void copy(Tensor& result, const Place& to, const Tensor& operand, const Place& f
 }
 
 /// The elements of `operand` at `from`, in the shape `box`.
-Tensor gather(const Tensor& operand, const Place& from, Shape box) {
+Tensor gather(const Tensor& operand, const Strided& from, Shape box) {
   Tensor result(operand.dtype(), std::move(box));
   copy(result, all_of(result.shape()), operand, from, result.shape());
   return result;
 }
-Tensor gather(const Tensor& operand, Placement placement) {
+Tensor gather(const Tensor& operand, StridedMove placement) {
   return gather(operand, placement.from, std::move(placement.box));
 }
 
@@ -103,11 +103,11 @@ Tensor reshape(const Tensor& operand, Shape shape) {
 }
 
 Tensor transpose(const Tensor& operand, std::span<const int64_t> permutation) {
-  return gather(operand, transpose_placement(operand.shape(), permutation));
+  return gather(operand, transpose_move(operand.shape(), permutation));
 }
 
 Tensor slice(const Tensor& operand, const SliceBounds& bounds) {
-  return gather(operand, slice_placement(operand.shape(), bounds));
+  return gather(operand, slice_move(operand.shape(), bounds));
 }
 
 int64_t padded_extent(int64_t extent, const DimensionPadding& padding) {
@@ -119,13 +119,13 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
   ORRERY_CHECK(value.dtype() == operand.dtype() && value.shape().rank() == 0,
                "the padding is a scalar of the operand's dtype");
   Tensor result = broadcast_in_dim(value, padded_shape(operand.shape(), padding), {});
-  const Placement placement = pad_placement(operand.shape(), padding);
+  const StridedMove placement = pad_move(operand.shape(), padding);
   copy(result, placement.to, operand, placement.from, placement.box);
   return result;
 }
 
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions) {
-  return gather(operand, broadcast_placement(operand.shape(), std::move(shape), dimensions));
+  return gather(operand, broadcast_move(operand.shape(), std::move(shape), dimensions));
 }
 
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes) {

@@ -43,7 +43,7 @@ Box box_of(const BoxDims& given) {
   return box;
 }
 
-Box box_of(const Placement& placement) {
+Box box_of(const StridedMove& placement) {
   return box_of({placement.box.dims(), placement.from.strides, placement.to.strides});
 }
 

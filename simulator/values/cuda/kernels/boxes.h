@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 #include "simulator/schedule/view.h"
 #include "simulator/values/cuda/kernels/box.h"
 
@@ -27,7 +27,7 @@ struct BoxDims {
 Box box_of(const BoxDims& given);
 
 /// Of a placement, without its offsets.
-Box box_of(const Placement& placement);
+Box box_of(const StridedMove& placement);
 
 /// A row of elements, so far apart.
 Box row_of_items(int64_t items, int64_t from_step, int64_t to_step);

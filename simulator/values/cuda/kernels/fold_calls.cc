@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "models/array/kernels.h"
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 #include "models/program/local_parameters.h"
 #include "simulator/values/cuda/kernels/boxes.h"
 #include "simulator/values/cuda/kernels/dot.h"

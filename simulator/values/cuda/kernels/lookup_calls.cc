@@ -1,5 +1,5 @@
 #include "models/array/dispatch.h"
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 #include "models/base/check.h"
 #include "models/program/local_parameters.h"
 #include "simulator/values/cuda/kernels/boxes.h"
@@ -29,7 +29,7 @@ PartArgs part_args(const LocalSite& site, const Shape& whole, const Shape& part,
 }
 
 /// With words as large as the place of the part allows, wherever it begins.
-KernelCalls part_calls(PartArgs args, const Movement& where, const Placement& placement) {
+KernelCalls part_calls(PartArgs args, const Movement& where, const StridedMove& placement) {
   args.move.to = where.to;
   args.move.from = where.from;
   args.move.box = box_of(placement);

@@ -1,4 +1,4 @@
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 #include "models/program/local_parameters.h"
 #include "simulator/values/cuda/kernels/boxes.h"
 #include "simulator/values/cuda/kernels/local_site.h"
@@ -8,7 +8,7 @@ namespace orrery::cuda {
 namespace {
 
 /// Moves the elements of a placement, from an operand to a result.
-KernelCalls moved(const LocalSite& site, const Placement& placement, size_t operand = 0,
+KernelCalls moved(const LocalSite& site, const StridedMove& placement, size_t operand = 0,
                   size_t result = 0) {
   const Bytes item = itemsize(site.operand(operand).dtype);
   const auto beyond = [&](DevicePointer first, int64_t elements) {
@@ -37,12 +37,12 @@ KernelCalls copies_of_operands(const LocalSite& site) {
 }
 
 KernelCalls transpose_calls(const LocalSite& site) {
-  return moved(
-      site, transpose_placement(site.operand(0).shape, site.op.attributes.integers("permutation")));
+  return moved(site,
+               transpose_move(site.operand(0).shape, site.op.attributes.integers("permutation")));
 }
 
 KernelCalls slice_calls(const LocalSite& site) {
-  return moved(site, slice_placement(site.operand(0).shape, slice_bounds(site.op.attributes)));
+  return moved(site, slice_move(site.operand(0).shape, slice_bounds(site.op.attributes)));
 }
 
 KernelCalls concatenate_calls(const LocalSite& site) {
@@ -52,7 +52,7 @@ KernelCalls concatenate_calls(const LocalSite& site) {
   int64_t begin = 0;  // of the part, along the dimension
   for (size_t i = 0; i < site.op.operands.size(); ++i) {
     const Shape& part = site.operand(i).shape;
-    Place place = all_of(whole);
+    Strided place = all_of(whole);
     place.first = begin * place.strides[along];
     append(calls, moved(site, {part, all_of(part), std::move(place)}, i));
     begin += part[along];
@@ -67,7 +67,7 @@ KernelCalls split_calls(const LocalSite& site) {
   int64_t begin = 0;
   for (size_t r = 0; r < site.op.results.size(); ++r) {
     const Shape& part = site.result(r).shape;
-    Place place = all_of(whole);
+    Strided place = all_of(whole);
     place.first = begin * place.strides[along];
     append(calls, moved(site, {part, std::move(place), all_of(part)}, 0, r));
     begin += part[along];
@@ -82,13 +82,13 @@ KernelCalls pad_calls(const LocalSite& site) {
   KernelCalls calls =
       move_calls({site.result_at(), site.operand_at(1)}, itemsize(site.result().dtype).count(),
                  row_of_items(elements, 0, 1));
-  append(calls, moved(site, pad_placement(site.operand(0).shape, paddings(site.op.attributes))));
+  append(calls, moved(site, pad_move(site.operand(0).shape, paddings(site.op.attributes))));
   return calls;
 }
 
 KernelCalls broadcast_calls(const LocalSite& site) {
-  return moved(site, broadcast_placement(site.operand(0).shape, site.result().shape,
-                                         site.op.attributes.integers("broadcast_dimensions")));
+  return moved(site, broadcast_move(site.operand(0).shape, site.result().shape,
+                                    site.op.attributes.integers("broadcast_dimensions")));
 }
 
 }  // namespace orrery::cuda

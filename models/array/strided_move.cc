@@ -1,4 +1,4 @@
-#include "models/array/placement.h"
+#include "models/array/strided_move.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,26 +14,26 @@ std::vector<int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
-Place all_of(const Shape& shape) {
+Strided all_of(const Shape& shape) {
   return {0, strides_of(shape)};
 }
 
 namespace {
 
 /// The whole of a result of the box's shape.
-Placement gathered(Shape box, Place from) {
-  Place to = all_of(box);
+StridedMove gathered(Shape box, Strided from) {
+  Strided to = all_of(box);
   return {std::move(box), std::move(from), std::move(to)};
 }
 
 }  // namespace
 
-Placement transpose_placement(const Shape& operand, std::span<const int64_t> permutation) {
+StridedMove transpose_move(const Shape& operand, std::span<const int64_t> permutation) {
   ORRERY_CHECK(permutation.size() == operand.rank(), "a permutation names every dimension");
   const std::vector<int64_t> strides = strides_of(operand);
   std::vector<bool> named(operand.rank());
   std::vector<int64_t> dims;
-  Place place;
+  Strided place;
   for (const int64_t dimension : permutation) {
     ORRERY_CHECK(dimension >= 0 && static_cast<size_t>(dimension) < operand.rank(),
                  "a permutation names dimensions of the operand");
@@ -46,11 +46,11 @@ Placement transpose_placement(const Shape& operand, std::span<const int64_t> per
   return gathered(Shape(std::move(dims)), std::move(place));
 }
 
-Placement slice_placement(const Shape& operand, const SliceBounds& bounds) {
+StridedMove slice_move(const Shape& operand, const SliceBounds& bounds) {
   ORRERY_CHECK(bounds.start.size() == operand.rank() && bounds.limit.size() == operand.rank() &&
                    (bounds.strides.empty() || bounds.strides.size() == operand.rank()),
                "a slice bounds every dimension");
-  Place place = all_of(operand);
+  Strided place = all_of(operand);
   std::vector<int64_t> dims;
   for (size_t d = 0; d < operand.rank(); ++d) {
     const int64_t start = bounds.start[d];
@@ -66,11 +66,11 @@ Placement slice_placement(const Shape& operand, const SliceBounds& bounds) {
   return gathered(Shape(std::move(dims)), std::move(place));
 }
 
-Placement broadcast_placement(const Shape& operand, Shape result,
-                              std::span<const int64_t> dimensions) {
+StridedMove broadcast_move(const Shape& operand, Shape result,
+                           std::span<const int64_t> dimensions) {
   ORRERY_CHECK(dimensions.size() == operand.rank(), "every dimension has its place in the result");
   const std::vector<int64_t> strides = strides_of(operand);
-  Place place{0, std::vector<int64_t>(result.rank(), 0)};
+  Strided place{0, std::vector<int64_t>(result.rank(), 0)};
   for (size_t d = 0; d < operand.rank(); ++d) {
     const auto to = static_cast<size_t>(dimensions[d]);
     ORRERY_CHECK(dimensions[d] >= 0 && to < result.rank(), "a place is a dimension of the result");
@@ -90,10 +90,10 @@ Shape padded_shape(const Shape& operand, std::span<const DimensionPadding> paddi
 }
 
 /// Element i goes to low + i * step; those that fall outside are dropped.
-Placement pad_placement(const Shape& operand, std::span<const DimensionPadding> padding) {
+StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> padding) {
   const Shape result = padded_shape(operand, padding);
-  Place source = all_of(operand);
-  Place target = all_of(result);
+  Strided source = all_of(operand);
+  Strided target = all_of(result);
   std::vector<int64_t> kept;
   for (size_t d = 0; d < operand.rank(); ++d) {
     const auto [low, high, interior] = padding[d];

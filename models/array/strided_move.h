@@ -16,29 +16,28 @@ namespace orrery {
 std::vector<int64_t> strides_of(const Shape& shape);
 
 /// Elements of a tensor: one for each index of a box, `strides` apart along each dimension.
-struct Place {
+struct Strided {
   int64_t first = 0;
   std::vector<int64_t> strides;
 };
 
 /// Every element of a tensor of this shape.
-Place all_of(const Shape& shape);
+Strided all_of(const Shape& shape);
 
 /// The element at an index of the box goes from its place in the operand to that in the result.
-struct Placement {
+struct StridedMove {
   Shape box;
-  Place from;
-  Place to;
+  Strided from;
+  Strided to;
 };
 
 // Each checks its parameters, as the op of the same name in kernels.h describes them.
 
-Placement transpose_placement(const Shape& operand, std::span<const int64_t> permutation);
-Placement slice_placement(const Shape& operand, const SliceBounds& bounds);
-Placement broadcast_placement(const Shape& operand, Shape result,
-                              std::span<const int64_t> dimensions);
+StridedMove transpose_move(const Shape& operand, std::span<const int64_t> permutation);
+StridedMove slice_move(const Shape& operand, const SliceBounds& bounds);
+StridedMove broadcast_move(const Shape& operand, Shape result, std::span<const int64_t> dimensions);
 /// Of the elements that are not padding, in a result of padded_shape().
-Placement pad_placement(const Shape& operand, std::span<const DimensionPadding> padding);
+StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> padding);
 Shape padded_shape(const Shape& operand, std::span<const DimensionPadding> padding);
 
 }  // namespace orrery
