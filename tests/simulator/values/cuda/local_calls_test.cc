@@ -13,6 +13,7 @@
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/cuda/host_memory.h"
 #include "tests/simulator/values/cuda/local_cases.h"
+#include "tests/support/property.h"
 
 namespace orrery::test {
 namespace {
@@ -95,6 +96,18 @@ TEST_CASE("local kernels: every op, dtype and numerics, as the host computes it"
     CAPTURE(rules(kind).name);
     CHECK(cases > 0);
   }
+}
+
+TEST_CASE("local kernels: random ops, as the host computes them") {
+  holds_for_all("host", [](uint64_t seed) {
+    Random random(seed);
+    const std::vector<OpKind> kinds = local_kinds();
+    const OpKind kind = kinds[random.below(kinds.size())];
+    const Dtype dtype = all_dtypes()[random.below(all_dtypes().size())];
+    const Numerics numerics = random.below(2) == 0 ? Numerics::Ieee : Numerics::XlaCpu;
+    const std::optional<LocalCase> made = random_local(kind, dtype, random);
+    RC_ASSERT(!made || difference(kind, *made, numerics, random) == "");
+  });
 }
 
 }  // namespace
