@@ -245,7 +245,7 @@ std::vector<OpRules> indexing_rules() {
   added.type = scatter_add;
   added.cost = scatter_add_cost;
   added.evaluate = one_result<scatter_added>;
-  added.memory = results_over_dying;
+  added.memory = results_over_dying_first;
   return {part, update, rows, added};
 }
 

@@ -22,6 +22,9 @@ std::vector<DimensionPadding> paddings(const Attributes& attributes);
 OutOfRange out_of_range(const Attributes& attributes);
 std::optional<double> fill_value(const Attributes& attributes);
 
+/// Of select_n. More are selected in several passes, each of which reads what says the case.
+inline constexpr int64_t kMostCasesInOnePass = 440;
+
 DotDimensions dot_dimensions(const Attributes& attributes);
 
 }  // namespace orrery

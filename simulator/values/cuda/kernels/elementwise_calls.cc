@@ -1,7 +1,7 @@
 #include <variant>
 
 #include "models/array/kernels.h"
-#include "models/base/check.h"
+#include "models/program/local_parameters.h"
 #include "models/program/rules.h"
 #include "simulator/values/cuda/kernels/boxes.h"
 #include "simulator/values/cuda/kernels/convert.h"
@@ -94,31 +94,38 @@ KernelCalls select_calls(const LocalSite& site) {
   const auto cases = static_cast<int64_t>(site.op.operands.size()) - 1;
   if (cases <= kFewCases)
     return {select_call<kFewCases>(site, KernelFamily::Select, 0)};
-  ORRERY_CHECK(cases <= kManyCases || site.result_at() != site.operand_at(0),
-               "what says the case is read again for each call");
+  static_assert(kManyCases >= kMostCasesInOnePass);
   KernelCalls calls;
   for (int64_t first = 0; first < cases; first += kManyCases)
     calls.push_back(select_call<kManyCases>(site, KernelFamily::SelectMany, first));
   return calls;
 }
 
-KernelCalls convert_calls(const LocalSite& site) {
-  const Dtype from = site.operand(0).dtype;
-  const Dtype to = site.result().dtype;
-  const bool flushes = site.program.numerics == Numerics::XlaCpu && conversion_flushes(from, to);
+namespace {
+
+KernelCalls conversion(const LocalSite& site, Then then) {
   const int64_t elements = site.result().shape.elements();
-  if (from == to)
-    return copies_of_operands(site);
   if (elements == 0)
     return {};
   ConvertArgs args{};
   args.to = site.result_at();
   args.from = site.operand_at(0);
   args.box = row_of_items(elements, 1, 1);
-  args.to_dtype = to;
-  args.from_dtype = from;
-  args.then = flushes ? Then::Flush : Then::Nothing;
+  args.to_dtype = site.result().dtype;
+  args.from_dtype = site.operand(0).dtype;
+  args.then = then;
   return {call_of({KernelFamily::Convert}, args, elements)};
+}
+
+}  // namespace
+
+KernelCalls convert_calls(const LocalSite& site) {
+  const Dtype from = site.operand(0).dtype;
+  const Dtype to = site.result().dtype;
+  if (from == to)
+    return copies_of_operands(site);
+  const bool flushes = site.program.numerics == Numerics::XlaCpu && conversion_flushes(from, to);
+  return conversion(site, flushes ? Then::Flush : Then::Nothing);
 }
 
 KernelCalls part_of_complex_calls(const LocalSite& site, size_t part) {
@@ -130,7 +137,7 @@ KernelCalls part_of_complex_calls(const LocalSite& site, size_t part) {
 KernelCalls conj_calls(const LocalSite& site) {
   const Dtype dtype = site.result().dtype;
   if (site.operand(0).dtype != dtype)  // a float, whose imaginary part is +0
-    return convert_calls(site);
+    return conversion(site, Then::Nothing);
   const int64_t elements = site.result().shape.elements();
   const Bytes size = itemsize(part_dtype(dtype));
   KernelCalls calls;

@@ -58,23 +58,21 @@ struct DotGroup {
   }
 };
 
-Box group_box(const DotGroup& group) {
+Box boxed(const DotGroup& group) {
   return box_of({group.dims, group.left, group.right});
 }
 
-/// Integers that wrap have the same sums with a sign and without.
 Dtype without_sign(Dtype dtype) {
   return dtype == Dtype::S32 ? Dtype::U32 : (dtype == Dtype::S64 ? Dtype::U64 : dtype);
 }
 
 /// The kernel of the operands' dtype, where it sums in that of its own and gives such results.
-std::optional<KernelId> kernel_of(const DotArgs& args) {
-  if (args.sum != dot_sum_dtype(args.dtype, args.dtype, args.dtype) ||
-      (args.result != args.sum && args.result != args.dtype))
+std::optional<KernelId> kernel_of(Dtype operands, Dtype sum, Dtype result) {
+  if (sum != dot_sum_dtype(operands, operands, operands) || (result != sum && result != operands))
     return std::nullopt;
-  if (args.dtype == Dtype::Pred || args.dtype == Dtype::S16 || args.dtype == Dtype::U16)
+  if (operands == Dtype::Pred || operands == Dtype::S16 || operands == Dtype::U16)
     return std::nullopt;
-  return KernelId{KernelFamily::Dot, args.dtype};
+  return KernelId{KernelFamily::Dot, operands};
 }
 
 }  // namespace
@@ -107,14 +105,19 @@ KernelCalls dot_calls(const LocalSite& site) {
   args.to = site.result_at();
   args.lhs = site.operand_at(0);
   args.rhs = site.operand_at(1);
-  args.batch = group_box(batch);
-  args.rows = group_box(rows);
-  args.columns = group_box(columns);
-  args.depth = group_box(depth);
-  args.dtype = without_sign(site.operand(0).dtype);
-  args.result = without_sign(site.result().dtype);
-  args.sum = dot_sum_dtype(site.operand(0).dtype, site.operand(1).dtype, site.result().dtype);
-  const std::optional<KernelId> own = kernel_of(args);
+  args.batch = boxed(batch);
+  args.rows = boxed(rows);
+  args.columns = boxed(columns);
+  args.depth = boxed(depth);
+  args.dtype = site.operand(0).dtype;
+  args.result = site.result().dtype;
+  args.sum = dot_sum_dtype(args.dtype, site.operand(1).dtype, args.result);
+  // Sums that wrap have the same bits with a sign and without.
+  args.result = without_sign(args.result) == args.sum ? args.sum : args.result;
+  const Dtype operands = without_sign(args.dtype) == args.sum ? args.sum : args.dtype;
+  const std::optional<KernelId> own = kernel_of(operands, args.sum, args.result);
+  if (own)
+    args.dtype = operands;
   const int64_t tile = own ? kDotTile : 1;
   args.items =
       args.batch.items * ceil_divide(args.rows.items, tile) * ceil_divide(args.columns.items, tile);
