@@ -91,6 +91,7 @@ class Executor {
     if (run_.facts.measurement)
       measure_parts(built.graph, stream);
     run_.digest = built.digest;
+    run_.causes = built.causes;
     for (size_t d = 0; d < devices_; ++d)
       run_.facts.memory.push_back(
           {gpu(LogicalId(d)), std::max(built.arenas[d], uploaded_[d]), built.beside[d]});

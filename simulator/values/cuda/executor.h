@@ -16,6 +16,7 @@
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/values/cuda/cause_edges.h"
 #include "simulator/values/cuda/driver/driver.h"
 #include "simulator/values/cuda/driver/gpus.h"
 #include "simulator/values/cuda/gpu_graph.h"
@@ -37,8 +38,8 @@ struct ExecutorOptions {
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
   Measured measured = Measured::Ops;
-  uint32_t most_nodes = kMostNodes;            // of a graph of the driver
-  std::optional<uint64_t> omitted_cause = {};  // BuildOptions
+  uint32_t most_nodes = kMostNodes;                // of a graph of the driver
+  std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 
 /// The memory of a virtual device.
@@ -69,6 +70,7 @@ struct GpuRun {
   /// As of the host executor, of what was observed, with the arguments.
   DeviceValues values;
   WalkDigest digest;
+  CauseCounts causes = {};  // of the schedules and lists
   GpuFacts facts;
 };
 

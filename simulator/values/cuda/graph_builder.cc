@@ -25,7 +25,7 @@ class GraphBuilder {
         lowered_(lowered),
         lists_(program, lowered),
         futures_(program),
-        making_{{}, Causes(options.omitted_cause), {program, layout, options.bases}, {}, {}},
+        making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
         events_(lists_, making_.graph, making_.causes),
         running_(lowered.collectives.size()) {
     for (const Observed& each : options.observed)
@@ -36,7 +36,7 @@ class GraphBuilder {
     const Stop stop = walk(program_, lowered_, *this, with_concrete);
     ORRERY_CHECK(stop.finished(), "a program that is run has an end");
     return {std::move(making_.graph), making_.memory.arenas(), making_.memory.beside(),
-            WalkDigest{making_.halves, making_.moves}, making_.causes.count()};
+            WalkDigest{making_.halves, making_.moves}, making_.causes.counts()};
   }
 
   void local(OpId id, LogicalId device) {

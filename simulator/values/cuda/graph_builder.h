@@ -15,6 +15,7 @@
 #include "simulator/memory/layout.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/values/cuda/cause_edges.h"
 #include "simulator/values/cuda/device_memory.h"
 #include "simulator/values/cuda/work_graph.h"
 
@@ -30,9 +31,7 @@ struct Observed {
 struct BuildOptions {
   std::vector<DeviceBases> bases;  // per device
   std::vector<Observed> observed;
-  /// The number of a cause that gets no edge, counted in the order of building: an error that tests
-  /// plant, to see that it is found.
-  std::optional<uint64_t> omitted_cause = {};
+  std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 
 struct Built {
@@ -40,7 +39,7 @@ struct Built {
   std::vector<Bytes> arenas;  // per device: the end of what is used of its arena
   std::vector<Bytes> beside;  // per device: what it needs beside its arena
   WalkDigest digest;
-  uint64_t causes = 0;  // how many there are
+  CauseCounts causes = {};
 };
 
 /// Requires a program with all iterations of its loops, that ends.

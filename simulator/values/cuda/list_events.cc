@@ -4,7 +4,7 @@
 
 namespace orrery::cuda {
 
-ListEvents::ListEvents(const ProgramLists& lists, WorkGraph& graph, Causes& causes)
+ListEvents::ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes)
     : lists_(lists), graph_(graph), causes_(causes), of_(lists.size()) {
   for (uint32_t l = 0; l < lists.size(); ++l) {
     of_[l].reached.resize(lists.tape(ListId(l)).size());
@@ -17,7 +17,7 @@ Dependencies ListEvents::before(ListId list, Moment moment) {
   go_to(list, moment.instruction + (moment.kind == MomentKind::Passed ? 0 : 1));
   Dependencies after;
   for_each_cause(lists_.tape(list), moment, [&](Moment cause) {
-    causes_.add(at(list, cause), after);
+    causes_.add(EdgeKind::List, at(list, cause), after);
     return true;
   });
   return after;

@@ -3,34 +3,18 @@
 // The events of the devices' lists (tape_order.h) as nodes of the work graph.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "simulator/schedule/list_progress.h"
+#include "simulator/values/cuda/cause_edges.h"
 #include "simulator/values/cuda/frontier.h"
 
 namespace orrery::cuda {
 
-/// Which causes get edges: all, unless one is left away on purpose (BuildOptions::omitted_cause).
-class Causes {
- public:
-  explicit Causes(std::optional<uint64_t> omitted) : omitted_(omitted) {}
-
-  void add(const Frontier& cause, Dependencies& to) {
-    if (count_++ != omitted_)
-      to.add(cause);
-  }
-  uint64_t count() const { return count_; }
-
- private:
-  const std::optional<uint64_t> omitted_;
-  uint64_t count_ = 0;
-};
-
 /// Keeps references to its arguments.
 class ListEvents {
  public:
-  ListEvents(const ProgramLists& lists, WorkGraph& graph, Causes& causes);
+  ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes);
 
   /// What a moment, Passed or Entered, waits for. Requires that all of that has happened: a walk
   /// comes to a moment after its causes.
@@ -54,7 +38,7 @@ class ListEvents {
 
   const ProgramLists& lists_;
   WorkGraph& graph_;
-  Causes& causes_;
+  CauseEdges& causes_;
   std::vector<OfList> of_;
 };
 

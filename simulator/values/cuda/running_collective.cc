@@ -66,7 +66,7 @@ void RunningCollective::run(StepRef ref, Half half, const Step& step) {
   AtWork at{ref, step, {}, {}, 0};
   const Extent& extent = schedule_.extent();
   for_each_cause(schedule_, extent, ref, half, step, [&](const Cause& cause) {
-    making_.causes.add(happened(cause), at.after);
+    making_.causes.add(cause.kind, happened(cause), at.after);
     return true;
   });
   // A switch node never enters; its first steps wait for its memory.
@@ -155,9 +155,10 @@ DevicePointer RunningCollective::slot_of(AtWork& at, StepRef receiver) {
 
 void RunningCollective::exit(Node node, const std::optional<ValueType>& type, Dependencies& after) {
   const Member& member = members_[node.index()];
-  making_.causes.add(member.entered, after);
-  for_each_cause_of_end(schedule_, schedule_.extent(), node,
-                        [&](const Cause& cause) { making_.causes.add(happened(cause), after); });
+  making_.causes.add(EdgeKind::End, member.entered, after);
+  for_each_cause_of_end(schedule_, schedule_.extent(), node, [&](const Cause& cause) {
+    making_.causes.add(EdgeKind::End, happened(cause), after);
+  });
   if (!type || !member.places.leaves)
     return;
   for (KernelCall& call :

@@ -12,8 +12,8 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/step_table.h"
+#include "simulator/values/cuda/cause_edges.h"
 #include "simulator/values/cuda/device_memory.h"
-#include "simulator/values/cuda/list_events.h"
 #include "simulator/values/cuda/member_places.h"
 #include "simulator/values/cuda/work_graph.h"
 
@@ -22,7 +22,7 @@ namespace orrery::cuda {
 /// What all parts of a graph are made with.
 struct Making {
   WorkGraph graph;
-  Causes causes;
+  CauseEdges causes;
   DeviceMemory memory;
   Digest halves;
   Digest moves;
