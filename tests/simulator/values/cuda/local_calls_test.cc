@@ -106,7 +106,8 @@ TEST_CASE("local kernels: random ops, as the host computes them") {
     const Dtype dtype = all_dtypes()[random.below(all_dtypes().size())];
     const Numerics numerics = random.below(2) == 0 ? Numerics::Ieee : Numerics::XlaCpu;
     const std::optional<LocalCase> made = random_local(kind, dtype, random);
-    RC_ASSERT(!made || difference(kind, *made, numerics, random) == "");
+    if (made)
+      RC_ASSERT(difference(kind, *made, numerics, random) == "");
   });
 }
 
