@@ -10,6 +10,7 @@
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
+#include "simulator/values/cuda/list_events.h"
 #include "simulator/values/cuda/running_collective.h"
 
 namespace orrery::cuda {

@@ -8,6 +8,7 @@
 
 #include "models/base/random.h"
 #include "simulator/lower/lower.h"
+#include "simulator/values/host_executor.h"
 #include "tests/simulator/values/cuda/mock_rig.h"
 #include "tests/verifier/random_program.h"
 
