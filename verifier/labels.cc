@@ -113,4 +113,14 @@ std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iter
   return labels;
 }
 
+std::vector<std::string> labels_of_gpus(const Scenario& scenario) {
+  std::vector<std::string> labels;
+  const std::vector<Op>& ops = scenario.program.ops;
+  if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return rules(op.kind).opaque; }))
+    labels.emplace_back("GPUs: compute runs as nothing, and gives its stand-in value");
+  if (!scenario.faults.empty())
+    labels.emplace_back("GPUs: faults are not applied");
+  return labels;
+}
+
 }  // namespace orrery

@@ -25,4 +25,7 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
 std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
+/// What a run on GPUs does not do.
+std::vector<std::string> labels_of_gpus(const Scenario& scenario);
+
 }  // namespace orrery

@@ -17,6 +17,7 @@
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
+#include "simulator/values/cuda/executor.h"
 #include "simulator/values/values.h"
 #include "verifier/verdict.h"
 
@@ -90,6 +91,7 @@ struct Report {
   std::vector<LinkReport> links;  // by id; none without times
   std::vector<Check> checks;
   std::optional<DeviceValues> values;  // when data was run
+  std::optional<cuda::GpuFacts> gpus;  // when it ran on GPUs, whose values these then are
 
   bool holds() const { return verdict == Verdict::Holds; }
 

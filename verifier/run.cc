@@ -33,6 +33,7 @@
 #include "simulator/values/host_executor.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/futures.h"
+#include "verifier/check/gpus.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
 #include "verifier/check/order.h"
@@ -85,6 +86,13 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   if (!proof && !is_asked_for(scenario, Property::RaceFree))
     stages.race_search = budget;
   return stages;
+}
+
+cuda::Driver loaded_driver(const GpuOptions& options) {
+  std::variant<cuda::Driver, cuda::MissingDriver> loaded = cuda::load_driver(options.library);
+  if (const auto* missing = std::get_if<cuda::MissingDriver>(&loaded))
+    throw NoGpus(missing->reason);
+  return std::get<cuda::Driver>(std::move(loaded));
 }
 
 /// Runs the stages, and puts their results into a report.
@@ -226,18 +234,27 @@ class Run {
     return false;
   }
 
-  void compute_values() {
-    if (!moves_data())
-      return;
+  DeviceValues initial_values() const {
     DeviceValues arguments(program_);
     const Holders holders(program_);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
       for (const LogicalId device : holders.of(program_.arguments[a].value))
         arguments.at(program_.arguments[a].value, device) =
             initial_value(scenario_, scenario_.arrays[a], device, options_.seed);
-    HostRun run = stages_.values(std::move(arguments));
-    digests_.emplace_back("host executor", run.digest);
-    report_.values = std::move(run.values);
+    return arguments;
+  }
+
+  void compute_values() {
+    const bool moves = moves_data();
+    if (moves) {
+      HostRun run = stages_.values(initial_values());
+      digests_.emplace_back("host executor", run.digest);
+      report_.values = std::move(run.values);
+    }
+    if (options_.gpus)
+      run_on_gpus(moves);
+    if (!moves)
+      return;
     const ValuesAgainstDefinitions definitions(program_, lowered(), *report_.values);
     const auto proved_folds = [&](const Op& op, const Collective& collective) {
       return stages_.prover().folds(op, collective);
@@ -245,6 +262,40 @@ class Run {
     for (size_t s = 0; s < program_.sites.size(); ++s)
       if (auto compared = definitions.check(SiteId(s), proved_folds))
         check(std::move(*compared));
+  }
+
+  /// Values that are compared with the host's take their places.
+  void run_on_gpus(bool moves) {
+    if (const std::optional<std::string> why = why_not_on_gpus()) {
+      label("GPUs: not run (" + *why + ")");
+      return;
+    }
+    cuda::ExecutorOptions how;
+    how.limit = scenario_.cluster.device.memory;
+    how.observe_all = moves;
+    how.measured_runs = options_.gpus->measured_runs;
+    how.measured = options_.gpus->measured;
+    const cuda::Driver driver = loaded_driver(*options_.gpus);
+    cuda::GpuRun run = cuda::execute(driver, program_, lowered(), scenario_.memory, report_.memory,
+                                     moves ? initial_values() : DeviceValues(program_), how);
+    digests_.emplace_back("GPUs", run.digest);
+    if (moves) {
+      check(gpu_values_agree(program_, *report_.values, run.values));
+      report_.values = std::move(run.values);
+    }
+    check(arenas_agree(report_.memory, run.facts));
+    check(guards_whole(run.facts));
+    label(labels_of_gpus(scenario_));
+    report_.gpus = std::move(run.facts);
+  }
+
+  std::optional<std::string> why_not_on_gpus() const {
+    if (leaves_out_)
+      return "iterations are left out";
+    const std::optional<Bytes>& memory = scenario_.cluster.device.memory;
+    if (memory && report_.memory.largest_peak() > *memory)
+      return "a device holds more than its memory";
+    return std::nullopt;
   }
 
   void describe_times() {
@@ -431,6 +482,8 @@ std::string too_large(const Overflow& overflow) {
 }
 
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
+  if (options.gpus)
+    loaded_driver(*options.gpus);  // what is missing is said before anything else
   const Iterations iterations = {options.iterations_budget, options.data == Data::On};
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);
@@ -445,6 +498,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario->file, {{{}, too_large(overflow)}});
+  } catch (const cuda::TooLittleMemory& little) {
+    throw NoGpus(little.what());
   }
 }
 

@@ -4,13 +4,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "models/scenario/bounds.h"
 #include "models/scenario/scenario.h"
+#include "simulator/values/cuda/executor.h"
 #include "verifier/report.h"
 
 namespace orrery {
+
+/// A run on the GPUs that are there, beside the modelled one.
+struct GpuOptions {
+  std::string library = cuda::kDriverLibrary;
+  uint32_t measured_runs = 5;  // after the one whose values are taken
+  cuda::Measured measured = cuda::Measured::Ops;
+};
+
+/// Why nothing can run on GPUs. what() is one line.
+class NoGpus : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Whether to move data: Auto moves it when all values together fit `data_budget`.
 enum class Data : uint8_t { Auto, On, Off };
@@ -29,6 +45,8 @@ struct RunOptions {
   /// Beyond, iterations stay left out (models/program/loop.h), and values, slack and the critical
   /// path are not worked out.
   uint64_t iterations_budget = 200'000;
+  /// If given, values are those of GPUs, and are compared with the host's.
+  std::optional<GpuOptions> gpus = {};
   /// `steps` of these limits, and `data` for Data::On: a program beyond them is refused before
   /// anything is allocated.
   Limits limits;
@@ -38,7 +56,8 @@ struct RunOptions {
 std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits).
+/// (a limit, or a quantity that exceeds 64 bits); with `gpus`, NoGpus where there are none, or too
+/// little memory, and CudaError where the driver fails.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. Requires one.

@@ -1,8 +1,8 @@
 #pragma once
 
-// The reductions of collectives.
+// The reductions of collectives. Freestanding.
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace orrery {
 

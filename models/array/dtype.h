@@ -7,29 +7,10 @@
 #include <span>
 #include <string_view>
 
+#include "models/array/dtype_enum.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
-
-enum class Dtype : uint8_t {
-  Pred,
-  S8,
-  S16,
-  S32,
-  S64,
-  U8,
-  U16,
-  U32,
-  U64,
-  F16,
-  BF16,
-  F32,
-  F64,
-  F8E4M3FN,
-  F8E5M2,
-  C64,
-  C128,
-};
 
 /// Every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes();

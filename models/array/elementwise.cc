@@ -5,9 +5,7 @@
 #include <cstring>
 
 #include "models/array/dispatch.h"
-#include "models/array/functions.h"
 #include "models/array/kernels.h"
-#include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
 namespace orrery {
@@ -62,84 +60,6 @@ const Shape& common_shape(std::span<const Tensor* const> operands) {
   return shaped->shape();
 }
 
-template <class E>
-void map_inexact(Unary op, Tensor& result, const Tensor& operand) {
-  switch (op) {
-    case Unary::Neg:
-      return map_each<E, E>(result, operand, [](E x) { return arith::negate(x); });
-    case Unary::Exp:
-      return map_each<E, E>(result, operand, [](E x) { return arith::exp(x); });
-    case Unary::Log:
-      return map_each<E, E>(result, operand, [](E x) { return arith::log(x); });
-    case Unary::Sqrt:
-      return map_each<E, E>(result, operand, [](E x) { return arith::sqrt(x); });
-    case Unary::Rsqrt:
-      return map_each<E, E>(result, operand, [](E x) { return arith::rsqrt(x); });
-    case Unary::Logistic:
-      return map_each<E, E>(result, operand, [](E x) { return arith::logistic(x); });
-    case Unary::Sin:
-      return map_each<E, E>(result, operand, [](E x) { return arith::sin(x); });
-    case Unary::Cos:
-      return map_each<E, E>(result, operand, [](E x) { return arith::cos(x); });
-  }
-}
-
-template <class E>
-void map_extremum(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
-  if constexpr (arith::kIsOrdered<E>) {
-    if (op == Binary::Max)
-      map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::maximum(x, y); });
-    else
-      map_pairs<E, E>(result, left, right, [](E x, E y) { return arith::minimum(x, y); });
-  } else {
-    ORRERY_CHECK(false, "complex numbers have no maximum");
-  }
-}
-
-/// The ops that round, by XlaCpu.
-template <class E>
-void map_flushing(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
-  const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
-  switch (op) {
-    case Binary::Add:
-      return map([](E x, E y) { return arith::xla_cpu::add(x, y); });
-    case Binary::Sub:
-      return map([](E x, E y) { return arith::xla_cpu::subtract(x, y); });
-    case Binary::Mul:
-      return map([](E x, E y) { return arith::xla_cpu::multiply(x, y); });
-    case Binary::Div:
-      return map([](E x, E y) {
-        using arith::xla_cpu::flushed;
-        if constexpr (arith::kIsComplex<E>)  // of which XLA's own formula is not copied
-          return flushed(arith::divide(flushed(x), flushed(y)));
-        else
-          return arith::xla_cpu::divide(x, y);
-      });
-    case Binary::Max:
-    case Binary::Min:
-      break;
-  }
-  ORRERY_CHECK(false, "an extremum does not round");
-}
-
-template <class E>
-void map_number(Binary op, Tensor& result, const Tensor& left, const Tensor& right) {
-  const auto map = [&](auto function) { map_pairs<E, E>(result, left, right, function); };
-  switch (op) {
-    case Binary::Add:
-      return map([](E x, E y) { return arith::add(x, y); });
-    case Binary::Sub:
-      return map([](E x, E y) { return arith::subtract(x, y); });
-    case Binary::Mul:
-      return map([](E x, E y) { return arith::multiply(x, y); });
-    case Binary::Div:
-      return map([](E x, E y) { return arith::divide(x, y); });
-    case Binary::Max:
-    case Binary::Min:
-      return map_extremum<E>(op, result, left, right);
-  }
-}
-
 template <class Use>
 void with_complex(Dtype dtype, Use use) {
   dispatch(dtype, [&](auto tag) {
@@ -156,61 +76,42 @@ Tensor elementwise(Unary op, const Tensor& operand) {
   Tensor result(operand.dtype(), operand.shape());
   dispatch(operand.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
-      map_inexact<E>(op, result, operand);
-    } else if constexpr (arith::kIsInteger<E>) {
-      ORRERY_CHECK(op == Unary::Neg, "of integers there is neg only");
-      map_each<E, E>(result, operand, [](E x) { return arith::negate(x); });
-    } else {
-      ORRERY_CHECK(false, "pred has no op of one operand");
-    }
+    const bool exists = arith::with_function<E>(
+        op, [&](auto function) { map_each<E, E>(result, operand, function); });
+    ORRERY_CHECK(exists, "of integers there is neg only, and of pred nothing");
   });
   return result;
 }
 
-Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
+namespace {
+
+Tensor of_pairs(Binary op, const Tensor& left, const Tensor& right, Numerics numerics) {
   Tensor result(left.dtype(), common_shape(std::array{&left, &right}));
   dispatch(left.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsNumber<E>) {
-      map_number<E>(op, result, left, right);
-    } else {
-      ORRERY_CHECK(op == Binary::Max || op == Binary::Min, "pred is no number");
-      map_extremum<E>(op, result, left, right);
-    }
+    const bool exists = arith::with_function<E>(
+        op, numerics, [&](auto function) { map_pairs<E, E>(result, left, right, function); });
+    ORRERY_CHECK(exists, "pred is no number, and complex numbers have no order");
   });
   return result;
+}
+
+}  // namespace
+
+Tensor elementwise(Binary op, const Tensor& left, const Tensor& right) {
+  return of_pairs(op, left, right, Numerics::Ieee);
 }
 
 Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right) {
   Tensor result(Dtype::Pred, common_shape(std::array{&left, &right}));
   dispatch(left.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    const auto map = [&](auto holds) {
+    const bool exists = arith::with_function<E>(op, [&](auto holds) {
       map_pairs<arith::Pred, E>(result, left, right, [&](E x, E y) {
         return arith::Pred{static_cast<uint8_t>(holds(x, y) ? 1 : 0)};
       });
-    };
-    if (op == Comparison::Eq)
-      return map([](E x, E y) { return arith::equal(x, y); });
-    if (op == Comparison::Ne)
-      return map([](E x, E y) { return !arith::equal(x, y); });
-    if constexpr (arith::kIsOrdered<E>) {
-      switch (op) {
-        case Comparison::Eq:
-        case Comparison::Ne:
-          break;  // need no order
-        case Comparison::Lt:
-          return map([](E x, E y) { return arith::less(x, y); });
-        case Comparison::Le:
-          return map([](E x, E y) { return arith::less(x, y) || arith::equal(x, y); });
-        case Comparison::Gt:
-          return map([](E x, E y) { return arith::less(y, x); });
-        case Comparison::Ge:
-          return map([](E x, E y) { return arith::less(y, x) || arith::equal(x, y); });
-      }
-    }
-    ORRERY_CHECK(false, "complex numbers have no order");
+    });
+    ORRERY_CHECK(exists, "complex numbers have no order");
   });
   return result;
 }
@@ -260,18 +161,7 @@ Tensor elementwise_flushing(const Elementwise& op, std::span<const Tensor* const
     return taken(elementwise(*unary, operand(0)), kXla);
   if (const auto* comparison = std::get_if<Comparison>(&op))
     return elementwise(*comparison, operand(0), operand(1));
-  const Binary binary = std::get<Binary>(op);
-  if (binary == Binary::Max || binary == Binary::Min)
-    return elementwise(binary, operand(0), operand(1));
-  Tensor result(operands[0]->dtype(), common_shape(operands));
-  dispatch(result.dtype(), [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    if constexpr (arith::kIsNumber<E>)
-      map_flushing<E>(binary, result, *operands[0], *operands[1]);
-    else
-      ORRERY_CHECK(false, "pred is no number");
-  });
-  return result;
+  return of_pairs(std::get<Binary>(op), *operands[0], *operands[1], kXla);
 }
 
 }  // namespace

@@ -1,23 +1,16 @@
 #pragma once
 
-// Local ops that work element by element. Their element functions are in arith.h and functions.h.
+// Local ops that work element by element. Their element functions are in element_ops.h.
 // Callers have checked the operands; a failed check here is a bug.
 
-#include <cstdint>
 #include <span>
 #include <variant>
 
+#include "models/array/element_ops.h"
 #include "models/array/numerics.h"
 #include "models/array/tensor.h"
 
 namespace orrery {
-
-/// Neg of numbers, the others of floats and complex dtypes.
-enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
-/// Of numbers. Max and Min also of pred, as `or` and `and`, but not of complex dtypes.
-enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
-/// Of any dtype; the result is pred. false < true. Complex dtypes have Eq and Ne only.
-enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 Tensor elementwise(Unary op, const Tensor& operand);
 

@@ -1,9 +1,14 @@
 #pragma once
 
-// Marks functions that CUDA also compiles for the device. Freestanding.
+// Marks functions that CUDA also compiles for the device, and loops there that are written out, or
+// kept as they are. Freestanding.
 
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define ORRERY_HOST_DEVICE __attribute__((host)) __attribute__((device))
+#define ORRERY_UNROLLED _Pragma("unroll")
+#define ORRERY_ROLLED _Pragma("unroll 1")
 #else
 #define ORRERY_HOST_DEVICE
+#define ORRERY_UNROLLED
+#define ORRERY_ROLLED
 #endif

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/array/dispatch.h"
+#include "models/array/folds.h"
 #include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
@@ -30,37 +31,16 @@ void map_all(To* target, const From* source, int64_t count, Op op) {
 
 void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count) {
-  const auto map = [&](auto tag, auto op) {
+  dispatch(dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    map_pairs(reinterpret_cast<E*>(target), reinterpret_cast<const E*>(left),
-              reinterpret_cast<const E*>(right), count, op);
-  };
-  switch (combine) {
-    case Combine::None:
-      break;
-    case Combine::Add:
-      return dispatch(dtype, [&](auto tag) {
-        if constexpr (arith::kIsNumber<typename decltype(tag)::type>)
-          map(tag, [](auto x, auto y) { return arith::add(x, y); });
-        else
-          ORRERY_CHECK(false, "pred does not add");
-      });
-    case Combine::Max:
-      return dispatch(dtype, [&](auto tag) {
-        if constexpr (arith::kIsOrdered<typename decltype(tag)::type>)
-          map(tag, [](auto x, auto y) { return arith::maximum(x, y); });
-        else
-          ORRERY_CHECK(false, "complex numbers have no maximum");
-      });
-    case Combine::Min:
-      return dispatch(dtype, [&](auto tag) {
-        if constexpr (arith::kIsOrdered<typename decltype(tag)::type>)
-          map(tag, [](auto x, auto y) { return arith::minimum(x, y); });
-        else
-          ORRERY_CHECK(false, "complex numbers have no minimum");
-      });
-  }
-  ORRERY_CHECK(false, "only a reduction combines");
+    const bool folds = arith::with_step<E>(combine, Numerics::Ieee, [&](auto step) {
+      map_pairs(reinterpret_cast<E*>(target), reinterpret_cast<const E*>(left),
+                reinterpret_cast<const E*>(right), count, step);
+    });
+    ORRERY_CHECK(
+        folds,
+        "only a reduction combines, pred does not add, and complex numbers have no extremum");
+  });
 }
 
 Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {

@@ -12,6 +12,7 @@
 
 #include "models/array/combine.h"
 #include "models/array/numerics.h"
+#include "models/array/rows.h"
 #include "models/array/tensor.h"
 
 namespace orrery {
@@ -67,11 +68,6 @@ Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shap
 Tensor dynamic_update_slice(const Tensor& operand, const Tensor& update,
                             std::span<const int64_t> start);
 
-/// What an index of rows means outside 0 ... rows - 1.
-enum class OutOfRange : uint8_t {
-  Clip,  // the nearest row
-  Fill,  // of a negative index, the row so many from the end; of others, none
-};
 /// An integer element as an index, saturated to int64.
 int64_t element_as_index(const Tensor& indices, int64_t element);
 

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
-#include "models/array/text.h"
+#include "models/array/strided_move.h"
 #include "models/array/xla_cpu.h"
 #include "models/base/check.h"
 
@@ -17,26 +16,8 @@ namespace orrery {
 
 namespace {
 
-/// Elements between neighbours along each dimension.
-std::vector<int64_t> strides_of(const Shape& shape) {
-  std::vector<int64_t> strides(shape.rank());
-  for (size_t d = 0; d < shape.rank(); ++d)
-    strides[d] = shape.elements_from(d + 1);
-  return strides;
-}
-
-/// Elements of a tensor: one for each index of a box, `strides` apart along each dimension.
-struct Place {
-  int64_t first = 0;
-  std::vector<int64_t> strides;
-};
-
-Place all_of(const Tensor& tensor) {
-  return {0, strides_of(tensor.shape())};
-}
-
 template <class Word>
-void copy_words(Word* target, const Place& to, const Word* source, const Place& from,
+void copy_words(Word* target, const Strided& to, const Word* source, const Strided& from,
                 const Shape& box) {
   target += to.first;
   source += from.first;
@@ -69,7 +50,7 @@ void copy_words(Word* target, const Place& to, const Word* source, const Place& 
 }
 
 /// Sets the elements of `result` at `to` to those of `operand` at `from`, for every index of `box`.
-void copy(Tensor& result, const Place& to, const Tensor& operand, const Place& from,
+void copy(Tensor& result, const Strided& to, const Tensor& operand, const Strided& from,
           const Shape& box) {
   if (box.elements() == 0)
     return;
@@ -93,10 +74,13 @@ void copy(Tensor& result, const Place& to, const Tensor& operand, const Place& f
 }
 
 /// The elements of `operand` at `from`, in the shape `box`.
-Tensor gather(const Tensor& operand, const Place& from, Shape box) {
+Tensor gather(const Tensor& operand, const Strided& from, Shape box) {
   Tensor result(operand.dtype(), std::move(box));
-  copy(result, all_of(result), operand, from, result.shape());
+  copy(result, all_of(result.shape()), operand, from, result.shape());
   return result;
+}
+Tensor gather(const Tensor& operand, StridedMove placement) {
+  return gather(operand, placement.from, std::move(placement.box));
 }
 
 /// `start` clamped so that a slice of shape `part` lies in `whole`.
@@ -107,29 +91,9 @@ int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int
   int64_t first = 0;
   for (size_t d = 0; d < whole.rank(); ++d) {
     ORRERY_CHECK(part[d] <= whole[d], "a part is no larger than the whole");
-    first += std::clamp(start[d], int64_t{0}, whole[d] - part[d]) * strides[d];
+    first += arith::clamped(start[d], whole[d] - part[d]) * strides[d];
   }
   return first;
-}
-
-/// The value where an index has no row: see take.
-template <class E>
-E fill_element() {
-  if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>)
-    return arith::convert<E>(arith::F64{std::numeric_limits<double>::quiet_NaN()});
-  else if constexpr (arith::kIsInteger<E>)
-    return {arith::kIsSigned<decltype(E::value)> ? arith::kSmallest<decltype(E::value)>
-                                                 : arith::kLargest<decltype(E::value)>};
-  else
-    return {1};
-}
-
-/// The row of an index of take; empty where it is out of range.
-std::optional<int64_t> row_of(int64_t index, int64_t rows, OutOfRange mode) {
-  if (mode == OutOfRange::Clip)
-    return std::clamp(index, int64_t{0}, rows - 1);
-  const int64_t row = index < 0 ? index + rows : index;
-  return row >= 0 && row < rows ? std::optional(row) : std::nullopt;
 }
 
 }  // namespace
@@ -139,43 +103,11 @@ Tensor reshape(const Tensor& operand, Shape shape) {
 }
 
 Tensor transpose(const Tensor& operand, std::span<const int64_t> permutation) {
-  const Shape& from = operand.shape();
-  ORRERY_CHECK(permutation.size() == from.rank(), "a permutation names every dimension");
-  const std::vector<int64_t> operand_strides = strides_of(from);
-  std::vector<bool> named(from.rank());
-  std::vector<int64_t> dims;
-  Place place;
-  for (const int64_t dimension : permutation) {
-    ORRERY_CHECK(dimension >= 0 && static_cast<size_t>(dimension) < from.rank(),
-                 "a permutation names dimensions of the operand");
-    const auto d = static_cast<size_t>(dimension);
-    ORRERY_CHECK(!named[d], "a permutation names every dimension once");
-    named[d] = true;
-    dims.push_back(from[d]);
-    place.strides.push_back(operand_strides[d]);
-  }
-  return gather(operand, place, Shape(std::move(dims)));
+  return gather(operand, transpose_move(operand.shape(), permutation));
 }
 
 Tensor slice(const Tensor& operand, const SliceBounds& bounds) {
-  const Shape& from = operand.shape();
-  ORRERY_CHECK(bounds.start.size() == from.rank() && bounds.limit.size() == from.rank() &&
-                   (bounds.strides.empty() || bounds.strides.size() == from.rank()),
-               "a slice bounds every dimension");
-  Place place = all_of(operand);
-  std::vector<int64_t> dims;
-  for (size_t d = 0; d < from.rank(); ++d) {
-    const int64_t start = bounds.start[d];
-    const int64_t limit = bounds.limit[d];
-    const int64_t step = bounds.strides.empty() ? 1 : bounds.strides[d];
-    ORRERY_CHECK(0 <= start && start <= limit && limit <= from[d],
-                 "a slice stays inside its operand");
-    ORRERY_CHECK(step > 0, "a slice runs forward");
-    place.first += start * place.strides[d];
-    dims.push_back(ceil_divide(limit - start, step));
-    place.strides[d] *= step;
-  }
-  return gather(operand, place, Shape(std::move(dims)));
+  return gather(operand, slice_move(operand.shape(), bounds));
 }
 
 int64_t padded_extent(int64_t extent, const DimensionPadding& padding) {
@@ -184,49 +116,16 @@ int64_t padded_extent(int64_t extent, const DimensionPadding& padding) {
 }
 
 Tensor pad(const Tensor& operand, const Tensor& value, std::span<const DimensionPadding> padding) {
-  const Shape& from = operand.shape();
-  ORRERY_CHECK(padding.size() == from.rank(), "every dimension is padded");
   ORRERY_CHECK(value.dtype() == operand.dtype() && value.shape().rank() == 0,
                "the padding is a scalar of the operand's dtype");
-  std::vector<int64_t> dims;
-  for (size_t d = 0; d < from.rank(); ++d)
-    dims.push_back(padded_extent(from[d], padding[d]));
-  Tensor result = broadcast_in_dim(value, Shape(std::move(dims)), {});
-
-  // Element i goes to low + i * step; those that fall outside are dropped.
-  Place source = all_of(operand);
-  Place target = all_of(result);
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < from.rank(); ++d) {
-    const auto [low, high, interior] = padding[d];
-    const int64_t step = interior + 1;
-    const int64_t room = result.shape()[d] - low;
-    const int64_t first = low < 0 ? ceil_divide(-low, step) : 0;
-    const int64_t limit = room > 0 ? std::min(from[d], ceil_divide(room, step)) : 0;
-    if (limit <= first)
-      return result;
-    kept.push_back(limit - first);
-    source.first += first * source.strides[d];
-    target.first += (low + first * step) * target.strides[d];
-    target.strides[d] *= step;
-  }
-  copy(result, target, operand, source, Shape(std::move(kept)));
+  Tensor result = broadcast_in_dim(value, padded_shape(operand.shape(), padding), {});
+  const StridedMove placement = pad_move(operand.shape(), padding);
+  copy(result, placement.to, operand, placement.from, placement.box);
   return result;
 }
 
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions) {
-  const Shape& from = operand.shape();
-  ORRERY_CHECK(dimensions.size() == from.rank(), "every dimension has its place in the result");
-  const std::vector<int64_t> operand_strides = strides_of(from);
-  Place place{0, std::vector<int64_t>(shape.rank(), 0)};
-  for (size_t d = 0; d < from.rank(); ++d) {
-    const auto to = static_cast<size_t>(dimensions[d]);
-    ORRERY_CHECK(dimensions[d] >= 0 && to < shape.rank(), "a place is a dimension of the result");
-    ORRERY_CHECK(from[d] == 1 || from[d] == shape[to], "an extent is 1 or the result's");
-    if (from[d] != 1)
-      place.strides[to] = operand_strides[d];
-  }
-  return gather(operand, place, std::move(shape));
+  return gather(operand, broadcast_move(operand.shape(), std::move(shape), dimensions));
 }
 
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes) {
@@ -239,13 +138,18 @@ Tensor dynamic_update_slice(const Tensor& operand, const Tensor& update,
   ORRERY_CHECK(operand.dtype() == update.dtype(), "an update is of the operand's dtype");
   const int64_t first = clamped_place(operand.shape(), update.shape(), start);
   Tensor result = operand;
-  copy(result, {first, strides_of(operand.shape())}, update, all_of(update), update.shape());
+  copy(result, {first, strides_of(operand.shape())}, update, all_of(update.shape()),
+       update.shape());
   return result;
 }
 
 int64_t element_as_index(const Tensor& indices, int64_t element) {
-  const int64_t index = element_as_int64(indices, element);
-  return index < 0 && !is_signed(indices.dtype()) ? std::numeric_limits<int64_t>::max() : index;
+  ORRERY_CHECK(0 <= element && element < indices.elements(),
+               "the index is one of the tensor's elements");
+  return dispatch(indices.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    return arith::as_index(indices.as<E>()[static_cast<size_t>(element)]);
+  });
 }
 
 Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode,
@@ -269,17 +173,17 @@ Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRang
     if (fill)
       return full(operand.dtype(), one, *fill);
     Tensor row(operand.dtype(), one);
-    std::fill(row.as<E>().begin(), row.as<E>().end(), fill_element<E>());
+    std::fill(row.as<E>().begin(), row.as<E>().end(), arith::fill_element<E>());
     return row;
   });
   const size_t size = row_of_fill.bytes().size();
   std::byte* target = result.bytes().data();
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t i = 0; i < indices.elements(); ++i) {
-      const auto row = row_of(element_as_index(indices, i), rows, mode);
+      const arith::Row row = arith::row_of(element_as_index(indices, i), rows, mode);
       const std::byte* source =
-          row ? operand.bytes().data() + static_cast<size_t>(block * rows + *row) * size
-              : row_of_fill.bytes().data();
+          row.exists ? operand.bytes().data() + static_cast<size_t>(block * rows + row.row) * size
+                     : row_of_fill.bytes().data();
       std::memcpy(target, source, size);
       target += size;
     }
@@ -306,11 +210,11 @@ Tensor scatter_add(Tensor operand, const Tensor& updates, const Tensor& indices,
         for (int64_t i = 0; i < indices.elements(); ++i) {
           const std::span<const E> update = left.first(size);
           left = left.subspan(size);
-          const auto row = row_of(element_as_index(indices, i), rows, mode);
-          if (!row)
+          const arith::Row row = arith::row_of(element_as_index(indices, i), rows, mode);
+          if (!row.exists)
             continue;
           const std::span<E> sum =
-              sums.subspan(static_cast<size_t>(block * rows + *row) * size, size);
+              sums.subspan(static_cast<size_t>(block * rows + row.row) * size, size);
           for (size_t e = 0; e < size; ++e)
             sum[e] = numerics == Numerics::XlaCpu ? arith::xla_cpu::add(sum[e], update[e])
                                                   : arith::add(sum[e], update[e]);

@@ -1,8 +1,9 @@
 #pragma once
 
 // Whose arithmetic floats follow. arith.h has both; what a collective makes of them is in work.h.
+// Freestanding.
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace orrery {
 

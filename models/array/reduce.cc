@@ -2,39 +2,13 @@
 // into the result.
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "models/array/dispatch.h"
+#include "models/array/folds.h"
 #include "models/array/kernels.h"
-#include "models/base/check.h"
 
 namespace orrery {
-
-namespace {
-
-/// The identity of the reduction.
-template <class E>
-E identity(Combine combine) {
-  if (combine == Combine::Add)
-    return arith::convert<E>(arith::S64{0});
-  const bool low = combine == Combine::Max;
-  if constexpr (arith::kIsComplex<E>) {
-    fail_check("combine == Combine::Add", "complex numbers have no order", __FILE__, __LINE__);
-  } else if constexpr (arith::kSame<E, arith::F8E4M3FN>) {  // nothing is infinite
-    return arith::convert<E>(arith::F64{low ? -448.0 : 448.0});
-  } else if constexpr (arith::kIsFloat<E>) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    return arith::convert<E>(arith::F64{low ? -infinity : infinity});
-  } else if constexpr (arith::kIsInteger<E>) {
-    using Int = decltype(E::value);
-    return {low ? arith::kSmallest<Int> : arith::kLargest<Int>};
-  } else {
-    return {static_cast<uint8_t>(low ? 0 : 1)};
-  }
-}
-
-}  // namespace
 
 Dtype reduced_sum_dtype(Dtype dtype) {
   return is_float(dtype) && itemsize(dtype) < itemsize(Dtype::F32) ? Dtype::F32 : dtype;
@@ -59,7 +33,7 @@ Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> a
   Tensor result(wide, Shape(std::move(kept)));
   dispatch(wide, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    std::fill(result.as<E>().begin(), result.as<E>().end(), identity<E>(combine));
+    std::fill(result.as<E>().begin(), result.as<E>().end(), arith::identity<E>(combine));
   });
   const size_t size = result.bytes().size();
   for (size_t at = 0; at < rows.bytes().size(); at += size) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "models/array/combine.h"
+#include "models/array/folds.h"
 #include "models/array/numerics.h"
 #include "models/array/storage.h"
 #include "models/array/tensor.h"
@@ -38,8 +39,7 @@ enum class Leaving : uint8_t {
   ItsRank,
 };
 
-/// The rank reported with a NaN: JAX's answer where no operand equals the extremum.
-inline constexpr int32_t kNoRank = 2147483647;
+using arith::kNoRank;
 
 /// Of the sum over a group: pred is counted in s32.
 Dtype summed_dtype(Dtype operand);

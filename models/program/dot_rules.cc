@@ -7,6 +7,7 @@
 
 #include "models/array/kernels.h"
 #include "models/program/families.h"
+#include "models/program/local_parameters.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -14,22 +15,6 @@ namespace orrery {
 namespace {
 
 using Need = Parameter::Need;
-
-/// The lists of a DimensionNumbers attribute, in its order.
-struct Dimensions {
-  explicit Dimensions(const Attributes& attributes)
-      : lists(attributes.lists("dimension_numbers")),
-        lhs_contracting(lists[0]),
-        rhs_contracting(lists[1]),
-        lhs_batch(lists[2]),
-        rhs_batch(lists[3]) {}
-
-  const std::vector<std::vector<int64_t>>& lists;
-  const std::vector<int64_t>& lhs_contracting;
-  const std::vector<int64_t>& rhs_contracting;
-  const std::vector<int64_t>& lhs_batch;
-  const std::vector<int64_t>& rhs_batch;
-};
 
 TypeError error(std::string message) {
   return {"dimension_numbers", std::move(message)};
@@ -99,7 +84,7 @@ bool may_give(Dtype operand, Dtype preferred) {
 TypeOutcome dot_general(const TypeContext& context) {
   const ValueType& lhs = context.operands[0];
   const ValueType& rhs = context.operands[1];
-  const Dimensions of(context.attributes);
+  const DotDimensions of = dot_dimensions(context.attributes);
   if (lhs.dtype != rhs.dtype)
     return TypeError{"of", fmt::format("expected operands of one dtype, got {} and {}",
                                        name(lhs.dtype), name(rhs.dtype))};
@@ -133,16 +118,15 @@ TypeOutcome dot_general(const TypeContext& context) {
 Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
               std::span<const ValueType> results) {
   int64_t products = results[0].shape.elements();
-  for (const int64_t d : Dimensions(attributes).lhs_contracting)
+  const DotDimensions of = dot_dimensions(attributes);
+  for (const int64_t d : of.lhs_contracting)
     products = checked_multiply(products, operands[0].shape[static_cast<size_t>(d)]);
   const int64_t flops = is_complex(operands[0].dtype) ? 8 : 2;
   return {Flops(checked_multiply(flops, products)), touched(operands, results), operands[0].dtype};
 }
 
 Tensor dot_value(const LocalCall& call) {
-  const Dimensions of(call.attributes);
-  return dot_general(call.operand(0), call.operand(1),
-                     {of.lhs_contracting, of.rhs_contracting, of.lhs_batch, of.rhs_batch},
+  return dot_general(call.operand(0), call.operand(1), dot_dimensions(call.attributes),
                      call.result().dtype);
 }
 

@@ -9,6 +9,7 @@
 #include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/program/families.h"
+#include "models/program/local_parameters.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -217,12 +218,20 @@ OpRules of_complex(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
+OpMemory selection_memory(const Attributes& attributes, std::span<const ValueType> operands,
+                          std::span<const ValueType> results) {
+  const auto cases = static_cast<int64_t>(operands.size()) - 1;
+  return cases <= kMostCasesInOnePass ? results_over_dying(attributes, operands, results)
+                                      : fresh_results(attributes, operands, results);
+}
+
 OpRules selection() {
   OpRules rules = local(OpKind::SelectN, "select_n",
                         "elements of the case that the first operand, of pred or s32, says", 2);
   rules.most_operands = std::numeric_limits<size_t>::max();
   rules.type = select_n;
   rules.evaluate = one_result<selected>;
+  rules.memory = selection_memory;
   rules.moves = true;
   rules.index_operands = {0, 1};
   return rules;

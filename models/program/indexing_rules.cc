@@ -10,6 +10,7 @@
 
 #include "models/array/kernels.h"
 #include "models/program/families.h"
+#include "models/program/local_parameters.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -78,10 +79,6 @@ TypeOutcome dynamic_update_slice(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-OutOfRange out_of_range(const Attributes& attributes) {
-  return attributes.text("mode") == kClip ? OutOfRange::Clip : OutOfRange::Fill;
-}
-
 /// What is wrong with indices of the rows of `array` along the parameter "axis".
 std::optional<TypeError> rows_error(const TypeContext& context, const ValueType& array,
                                     const ValueType& indices) {
@@ -104,12 +101,6 @@ Shape shape_of_rows(const Shape& array, const Shape& indices, int64_t axis) {
   const auto at = dims.erase(dims.begin() + axis);
   dims.insert(at, indices.dims().begin(), indices.dims().end());
   return Shape(std::move(dims));
-}
-
-std::optional<double> fill_value(const Attributes& attributes) {
-  if (!attributes.has("fill_value"))
-    return std::nullopt;
-  return attributes.number("fill_value");
 }
 
 TypeOutcome take(const TypeContext& context) {
@@ -162,9 +153,8 @@ Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
 std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
   std::vector<int64_t> starts;
   for (const Tensor* operand : call.operands.subspan(arrays)) {
-    const int64_t start = element_as_index(*operand, 0);
     const int64_t extent = call.operand(0).shape()[starts.size()];
-    starts.push_back(start < 0 ? start + extent : start);
+    starts.push_back(arith::counted_from_end(element_as_index(*operand, 0), extent));
   }
   return starts;
 }
@@ -255,7 +245,7 @@ std::vector<OpRules> indexing_rules() {
   added.type = scatter_add;
   added.cost = scatter_add_cost;
   added.evaluate = one_result<scatter_added>;
-  added.memory = results_over_dying;
+  added.memory = results_over_dying_first;
   return {part, update, rows, added};
 }
 

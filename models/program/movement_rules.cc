@@ -10,6 +10,7 @@
 
 #include "models/array/kernels.h"
 #include "models/program/families.h"
+#include "models/program/local_parameters.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -103,11 +104,7 @@ TypeOutcome slice(const TypeContext& context) {
 }
 
 Tensor sliced(const LocalCall& call) {
-  SliceBounds bounds{
-      call.attributes.integers("start_indices"), call.attributes.integers("limit_indices"), {}};
-  if (call.attributes.has("strides"))
-    bounds.strides = call.attributes.integers("strides");
-  return slice(call.operand(0), bounds);
+  return slice(call.operand(0), slice_bounds(call.attributes));
 }
 
 TypeOutcome concatenate(const TypeContext& context) {
@@ -135,12 +132,6 @@ Tensor concatenated(const LocalCall& call) {
   for (const Tensor* operand : call.operands)
     parts.emplace_back(*operand);
   return concatenate(parts, static_cast<size_t>(call.attributes.integer("dimension")));
-}
-
-/// A negative axis counts from the end, as in jax.lax.split.
-size_t split_axis(const Attributes& attributes, const Shape& operand) {
-  const int64_t axis = attributes.integer("axis");
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(operand.rank()) : axis);
 }
 
 TypeOutcome split(const TypeContext& context) {
@@ -210,13 +201,6 @@ std::vector<Tensor> copies(const LocalCall& call) {
 
 /// The range of an entry of a padding_config: sums and products of a few of these fit 64 bits.
 constexpr int64_t kMostPadding = int64_t{1} << 60;
-
-std::vector<DimensionPadding> paddings(const Attributes& attributes) {
-  std::vector<DimensionPadding> paddings;
-  for (const std::vector<int64_t>& numbers : attributes.lists("padding_config"))
-    paddings.push_back({numbers[0], numbers[1], numbers[2]});
-  return paddings;
-}
 
 std::optional<TypeError> padding_error(const TypeContext& context) {
   const Shape& from = context.operands[0].shape;

@@ -15,6 +15,7 @@ enum class Alias : uint8_t {
   DyingOperand,  // so too, but it may take over that of an operand that ends here, where the memory
                  // policy asks for it: no element is read after the same one has been written. Of a
                  // collective, if its schedule works in place (Extent::works_in_place)
+  DyingFirst,    // so too, but of the first operand alone: others are read again later
   Operand,       // in the storage of an operand, which is not changed
   InPlace,       // so too, but the op writes it over the operand, which must be donated
 };

@@ -29,7 +29,7 @@ OpMemory memory_of(const Program& program, const Op& op) {
 
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
                        std::span<const ValueId> operands) {
-  if (memory.alias == Alias::Fresh || memory.alias == Alias::DyingOperand) {
+  if (memory.alias != Alias::Operand && memory.alias != Alias::InPlace) {
     program.buffers.push_back({size, MemorySpace::Device});
     return {BufferId(program.buffers.size() - 1), Bytes()};
   }

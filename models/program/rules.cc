@@ -56,6 +56,11 @@ OpMemory results_over_dying(const Attributes&, std::span<const ValueType>,
   return {std::vector<ResultMemory>(results.size(), {Alias::DyingOperand})};
 }
 
+OpMemory results_over_dying_first(const Attributes&, std::span<const ValueType>,
+                                  std::span<const ValueType> results) {
+  return {std::vector<ResultMemory>(results.size(), {Alias::DyingFirst})};
+}
+
 OpMemory results_in_operands(const Attributes&, std::span<const ValueType>,
                              std::span<const ValueType> results) {
   OpMemory memory;

@@ -100,6 +100,9 @@ OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
 /// Likewise, but a result may take over the buffer of an operand that ends with the op.
 OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
                             std::span<const ValueType> results);
+/// Likewise, but that of the first operand alone.
+OpMemory results_over_dying_first(const Attributes&, std::span<const ValueType> operands,
+                                  std::span<const ValueType> results);
 /// Each result is the operand of the same position, under another type.
 OpMemory results_in_operands(const Attributes&, std::span<const ValueType> operands,
                              std::span<const ValueType> results);

@@ -260,9 +260,12 @@ class Ledger {
     const Op& op = op_at(position);
     if (op.site && !works_in_place(id_at(position)))
       return;
-    for (size_t r = 0; r < memory.results.size(); ++r)
+    for (size_t r = 0; r < memory.results.size(); ++r) {
       if (memory.results[r].alias == Alias::DyingOperand)
-        take_over(op, op.results[r], position);
+        take_over(op.operands, op.results[r], position);
+      if (memory.results[r].alias == Alias::DyingFirst)
+        take_over(std::span(op.operands).first(1), op.results[r], position);
+    }
   }
 
   /// Whether the schedules of a collective's groups do, on every device of the thread.
@@ -282,15 +285,19 @@ class Ledger {
            });
   }
 
-  /// An operand that is taken over ends before the position, so no second result takes it.
-  void take_over(const Op& op, ValueId result, int64_t position) {
+  /// Elements of one size, so that each result element lies where one operand element does: a
+  /// scalar beside a shape is read for every element. An operand that is taken over ends before the
+  /// position, so no second result takes it.
+  void take_over(std::span<const ValueId> operands, ValueId result, int64_t position) {
     const Bytes size = program_.buffer(buffer_of(result)).size;
-    for (const ValueId operand : op.operands) {
+    const Bytes item = itemsize(program_.value(result).type.dtype);
+    for (const ValueId operand : operands) {
       const std::optional<size_t> from = lifetime_of(operand);
       const std::optional<size_t> to = lifetime_of(result);
       if (!from || !to || !dies_at(position, lifetimes_[*from], use_of(operand)) ||
           program_.buffer(buffer_of(operand)).size != size ||
-          program_.value(operand).type.size() != size)
+          program_.value(operand).type.size() != size ||
+          itemsize(program_.value(operand).type.dtype) != item)
         continue;
       lifetimes_[*from].held.to = position - 1;
       lifetimes_[*from].until = HeldUntil::TakenOver;

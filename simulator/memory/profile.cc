@@ -12,7 +12,7 @@
 #include "models/base/amount_text.h"
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
-#include "simulator/memory/placement.h"
+#include "simulator/memory/placed.h"
 #include "simulator/memory/transport_buffers.h"
 
 namespace orrery {
@@ -35,37 +35,13 @@ HeldAs held_as(const Lifetime& lifetime, int64_t position) {
   return in_flight ? HeldAs::InFlight : HeldAs::Temporary;
 }
 
-/// The lifetimes that begin and end at each position, and before the first.
-struct Changes {
-  std::vector<size_t> begin;
-  std::vector<size_t> end;
-};
-
-/// Entry p + 1 is position p. What lasts to the end of the program does not end in any of them.
-std::vector<Changes> changes(const std::vector<Lifetime>& lifetimes, size_t ops) {
-  std::vector<Changes> changes(ops + 1);
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    const auto entry = [](int64_t position) { return static_cast<size_t>(position + 1); };
-    changes[entry(lifetimes[i].held.from)].begin.push_back(i);
-    if (entry(lifetimes[i].held.to) < changes.size())
-      changes[entry(lifetimes[i].held.to)].end.push_back(i);
-  }
-  return changes;
-}
-
-/// Calls `work` for entry `entry` of changes(). An Overflow names the op of that entry, or the
-/// first op if it happens before any.
-template <class Work>
-decltype(auto) on_behalf_of_entry(const std::vector<OpId>& ops, size_t entry, Work&& work) {
-  return ops.empty() ? work() : on_behalf_of(ops[entry == 0 ? 0 : entry - 1], work);
-}
-
 /// Live bytes before the first op and at each position.
 std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
-                              const std::vector<Changes>& changes, const std::vector<OpId>& ops) {
+                              const std::vector<LifetimeChanges>& changes,
+                              const std::vector<OpId>& ops) {
   std::vector<Bytes> sizes;
   Bytes live;
-  for (const Changes& change : changes) {
+  for (const LifetimeChanges& change : changes) {
     on_behalf_of_entry(ops, sizes.size(), [&] {
       for (const size_t i : change.begin)
         live += lifetimes[i].size;
@@ -75,28 +51,6 @@ std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
       live -= lifetimes[i].size;
   }
   return sizes;
-}
-
-Bytes arena_size(const std::vector<Lifetime>& lifetimes, const std::vector<Changes>& changes,
-                 const std::vector<OpId>& ops) {
-  std::vector<bool> taken_over(lifetimes.size(), false);
-  for (const Lifetime& lifetime : lifetimes)
-    if (lifetime.takes_over)
-      taken_over[*lifetime.takes_over] = true;
-  Placement placement;
-  std::vector<Bytes> begins(lifetimes.size());
-  for (size_t entry = 0; entry < changes.size(); ++entry) {
-    const Changes& change = changes[entry];
-    on_behalf_of_entry(ops, entry, [&] {
-      for (const size_t i : change.begin)
-        begins[i] = lifetimes[i].takes_over ? begins[*lifetimes[i].takes_over]
-                                            : placement.allocate(lifetimes[i].size);
-    });
-    for (const size_t i : change.end)
-      if (!taken_over[i])
-        placement.release(begins[i], lifetimes[i].size);
-  }
-  return placement.high_water();
 }
 
 Bytes& part(ThreadMemory& memory, HeldAs kind) {
@@ -132,7 +86,7 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
 
 ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
                      Bytes reserved) {
-  const std::vector<Changes> at = changes(all, ops.size());
+  const std::vector<LifetimeChanges> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
   // What is held before the first op is held while that op runs.
@@ -146,7 +100,7 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
       on_behalf_of_entry(ops, static_cast<size_t>(position + 1), [&] { return *peak + reserved; });
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
-  memory.arena = arena_size(all, at, ops);
+  memory.arena = placed(all, at, ops).high_water;
   for (const Lifetime& lifetime : all)
     if (lifetime.role == Lifetime::Role::Argument && lifetime.size > Bytes() &&
         lifetime.held.to == static_cast<int64_t>(ops.size()))

@@ -9,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
+#include "simulator/values/cuda/driver/cuda_error.h"
 #include "tools/cli/commands.h"
 
 namespace orrery {
@@ -30,6 +31,12 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
     return Outcome::WrongInput;
   } catch (const Overflow& error) {
     tell(fmt::format("a quantity of the input is too large: {}", error.what()));
+    return Outcome::WrongInput;
+  } catch (const NoGpus& error) {
+    tell(fmt::format("--backend cuda: {}", error.what()));
+    return Outcome::WrongInput;
+  } catch (const cuda::CudaError& error) {
+    tell(fmt::format("--backend cuda: the driver failed in {}", error.what()));
     return Outcome::WrongInput;
   } catch (const std::bad_alloc&) {
     tell("the input needs more memory than there is");

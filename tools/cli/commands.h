@@ -29,6 +29,12 @@ enum class Format : uint8_t { Text, Json };
 /// Whether a report that is undecided counts as one that fails.
 enum class OnUndecided : uint8_t { Fail, Allow };
 
+/// Where a scenario is run, beside the model: by the host executor, or on GPUs too.
+enum class Backend : uint8_t { Host, Cuda };
+
+/// What of a run on GPUs is measured.
+enum class Measure : uint8_t { Ops, Steps };
+
 struct RunCommand {
   std::vector<std::string> paths;  // files and folders (all scenarios below them)
   Format format = Format::Text;
@@ -42,6 +48,9 @@ struct RunCommand {
   OnUndecided undecided = OnUndecided::Fail;
   std::vector<std::string> figures;     // of the cluster, each NAME=VALUE
   std::vector<std::string> algorithms;  // each OP=ALGORITHM
+  Backend backend = Backend::Host;
+  std::optional<uint32_t> measured_runs;  // on GPUs
+  std::optional<Measure> measure;         // on GPUs
   RunOptions options;
 };
 

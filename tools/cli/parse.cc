@@ -76,6 +76,18 @@ void add_run(CLI::App& app, RunCommand& run) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("OP=ALGORITHM");
+  add_choice<Backend>(
+      command, "--backend", run.backend, {{"host", Backend::Host}, {"cuda", Backend::Cuda}},
+      "Where data is moved; cuda: on the GPUs that are there too, whose values must "
+      "be the host's, and whose times are shown beside the modelled ones");
+  command
+      .add_option("--measured-runs", run.measured_runs,
+                  "With --backend cuda: runs that are timed as a whole (default: 5)")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N");
+  add_choice<std::optional<Measure>>(
+      command, "--measure", run.measure, {{"ops", Measure::Ops}, {"steps", Measure::Steps}},
+      "With --backend cuda: of what begin and end are taken in one more run (default: ops)");
   add_figures(command, run.figures);
   add_limits(command, run.options.limits);
   command.footer(
@@ -86,6 +98,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios/quickstart.json --trace trace.json\n"
       "  orrery run scenarios/quickstart.json --explain r\n"
+      "  orrery run scenarios/quickstart.json --backend cuda\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n"
       "  orrery run huge.json --limit devices=2000000 --limit \"data=16 GiB\"\n" +
       std::string(kExitCodes));

@@ -81,6 +81,10 @@ class Runner {
         terminal_(terminal),
         style_(command.output ? Style() : terminal.style),
         options_(command.options) {
+    if (command.backend == Backend::Cuda)
+      options_.gpus = gpu_options();
+    else if (command.measured_runs || command.measure)
+      refuse(command.measure ? "--measure" : "--measured-runs", "is of runs with --backend cuda");
     if (command.values.empty())
       return;
     if (command.format != Format::Json)
@@ -108,6 +112,17 @@ class Runner {
   }
 
  private:
+  GpuOptions gpu_options() const {
+    GpuOptions gpus;
+    if (!terminal_.cuda_library.empty())
+      gpus.library = terminal_.cuda_library;
+    if (command_.measured_runs)
+      gpus.measured_runs = *command_.measured_runs;
+    if (command_.measure == Measure::Steps)
+      gpus.measured = cuda::Measured::Steps;
+    return gpus;
+  }
+
   void check_outputs(const std::vector<std::string>& files) const {
     if (command_.output)
       keep_inputs("--output", *command_.output, files);

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "simulator/values/cuda/driver/driver.h"
+
 namespace orrery {
 namespace {
 
@@ -36,8 +38,12 @@ Style style_of(int file) {
 }  // namespace
 
 Terminal standard_terminal() {
-  return {std::cout, std::cerr, style_of(STDOUT_FILENO), style_of(STDERR_FILENO),
-          isatty(STDERR_FILENO) != 0};
+  return {std::cout,
+          std::cerr,
+          style_of(STDOUT_FILENO),
+          style_of(STDERR_FILENO),
+          isatty(STDERR_FILENO) != 0,
+          std::string(environment(cuda::kDriverLibraryVariable))};
 }
 
 }  // namespace orrery

@@ -1,9 +1,11 @@
 #pragma once
 
-// The output streams of the command line, which tests replace.
+// The output streams of the command line, and what it takes from its environment. Tests replace
+// them.
 
 #include <iosfwd>
 #include <ostream>
+#include <string>
 
 #include "tools/report/style.h"
 
@@ -12,13 +14,14 @@ namespace orrery {
 struct Terminal {
   std::ostream& out;
   std::ostream& err;
-  Style style;            // of out
-  Style err_style;        // of err
-  bool progress = false;  // whether err may show progress lines that are overwritten
+  Style style;                    // of out
+  Style err_style;                // of err
+  bool progress = false;          // whether err may show progress lines that are overwritten
+  std::string cuda_library = {};  // the driver of CUDA; empty: the system's
 };
 
 /// stdout and stderr: colours on a terminal unless NO_COLOR is set, ASCII where its locale is not
-/// UTF-8.
+/// UTF-8. The driver of CUDA is what ORRERY_LIBCUDA names, if it is set.
 Terminal standard_terminal();
 
 }  // namespace orrery

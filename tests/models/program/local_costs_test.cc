@@ -157,6 +157,7 @@ TEST_CASE("memory: where the results of each family lie") {
   CHECK(memory(OpKind::Transpose, 1).results == Results{{Alias::Fresh}});
   CHECK(memory(OpKind::Split, 2).results == Results{{Alias::Fresh}, {Alias::Fresh}});
   CHECK(memory(OpKind::Add, 1).results == Results{{Alias::DyingOperand}});
+  CHECK(memory(OpKind::ScatterAdd, 1).results == Results{{Alias::DyingFirst}});
   CHECK(memory(OpKind::Reshape, 1).results == Results{{Alias::Operand, 0}});
   CHECK(memory(OpKind::Done, 1).results == Results{{Alias::Operand, 0}});
   CHECK(memory(OpKind::OptimizationBarrier, 2).results ==

@@ -272,6 +272,18 @@ TEST_CASE("memory: reuse takes no operand that is still needed or has another si
   CHECK(p.live() == Live{200, 250, 250});
 }
 
+TEST_CASE("memory: reuse gives scatter_add the storage of its first operand alone") {
+  HandProgram p;
+  p.policy.reuse = MemoryPolicy::Reuse::Xla;
+  const ValueId a = p.argument("a", 100);
+  const ValueId u = p.op(OpKind::Full, "u", {}, 100);
+  const ValueId s = p.op(OpKind::ScatterAdd, "s", {a, u, u}, 100);
+  const ValueId v = p.op(OpKind::Full, "v", {}, 100);
+  p.op(OpKind::ScatterAdd, "t", {s, v, v}, 100);
+  // a + u | a + u + s, as updates are read again after rows are written | a + s + v | t in s
+  CHECK(p.live() == Live{200, 300, 300, 300});
+}
+
 TEST_CASE("memory: reuse takes a donated argument's storage at its last use") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;

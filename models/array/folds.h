@@ -1,0 +1,156 @@
+#pragma once
+
+// The element functions of reductions: what a fold starts from, a step of it, and what a mean makes
+// of its sum, by both numerics. work.h says which collective uses which. Freestanding.
+
+#include <stdint.h>
+
+#include "models/array/arith.h"
+#include "models/array/combine.h"
+#include "models/array/host_device.h"
+#include "models/array/numerics.h"
+#include "models/array/xla_cpu.h"
+
+namespace orrery::arith {
+
+/// The identity of a reduction, of complex dtypes of Add only: +0; for Max the least value of the
+/// dtype, -infinity where it has one; for Min the largest.
+template <class E>
+ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
+  if (combine == Combine::Add)
+    return convert<E>(S64{0});
+  const bool low = combine == Combine::Max;
+  if constexpr (kIsComplex<E>) {
+    return {};                                // complex numbers have no order
+  } else if constexpr (kSame<E, F8E4M3FN>) {  // nothing is infinite
+    return convert<E>(F64{low ? -448.0 : 448.0});
+  } else if constexpr (kIsFloat<E>) {
+    const double infinity = __builtin_inf();
+    return convert<E>(F64{low ? -infinity : infinity});
+  } else if constexpr (kIsInteger<E>) {
+    using Int = decltype(E::value);
+    return {low ? kSmallest<Int> : kLargest<Int>};
+  } else {
+    return {static_cast<uint8_t>(low ? 0 : 1)};
+  }
+}
+
+/// Calls `use` with a function of two elements, a step of the fold: acc = step(acc, x). False where
+/// there is none: pred has no Add, complex dtypes have no Max and Min, and None does not fold. Only
+/// inexact dtypes differ by numerics.
+template <class E, class Use>
+ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, Use&& use) {
+  constexpr bool kDiffers = kIsFloat<E> || kIsComplex<E>;
+  const bool xla = kDiffers && numerics == Numerics::XlaCpu;
+  if constexpr (kIsNumber<E>) {
+    if (combine == Combine::Add && !xla)
+      return use([](E acc, E x) { return add(acc, x); }), true;
+    if constexpr (kDiffers) {
+      if (combine == Combine::Add)
+        return use([](E acc, E x) { return xla_cpu::add(acc, x); }), true;
+    }
+  }
+  if constexpr (kIsOrdered<E>) {
+    if (combine == Combine::Max && !xla)
+      return use([](E acc, E x) { return maximum(acc, x); }), true;
+    if (combine == Combine::Min && !xla)
+      return use([](E acc, E x) { return minimum(acc, x); }), true;
+    if constexpr (kDiffers) {
+      if (combine == Combine::Max)
+        return use([](E acc, E x) { return xla_cpu::later_if_larger(acc, x); }), true;
+      if (combine == Combine::Min)
+        return use([](E acc, E x) { return xla_cpu::later_if_smaller(acc, x); }), true;
+    }
+  }
+  return false;
+}
+
+/// What a sum or an extremum of XLA on the CPU starts from, folded with the first element. An
+/// extremum starts from an infinity, where there is one.
+template <class E>
+ORRERY_HOST_DEVICE constexpr E started(Combine combine, E x) {
+  if constexpr (kIsComplex<E>) {
+    return {started(combine, x.re), started(combine, x.im)};
+  } else if constexpr (kIsFloat<E>) {
+    if (combine == Combine::Add)
+      return xla_cpu::add(convert<E>(S64{0}), x);
+    const double infinity = __builtin_inf();
+    const E start = convert<E>(F64{combine == Combine::Max ? -infinity : infinity});
+    return combine == Combine::Max ? xla_cpu::later_if_larger(start, x)
+                                   : xla_cpu::later_if_smaller(start, x);
+  } else {
+    return x;
+  }
+}
+
+/// An element and the rank that it came from.
+template <class E>
+struct Ranked {
+  E value;
+  int32_t rank;
+};
+
+/// The rank reported with a NaN: JAX's answer where no operand equals the extremum.
+inline constexpr int32_t kNoRank = 2147483647;
+
+/// As it enters an extremum. A NaN that a fold of XLA passes over counts as what the fold starts
+/// from, on any rank.
+template <class E>
+ORRERY_HOST_DEVICE constexpr Ranked<E> ranked(Combine combine, Numerics numerics, E operand,
+                                              int32_t rank) {
+  return {numerics == Numerics::XlaCpu ? started(combine, operand) : operand,
+          is_nan(operand) ? kNoRank : rank};
+}
+
+/// A total order (NaN first; by XlaCpu last), so that a reduction gives the same result in any
+/// order. Requires Max or Min.
+template <class E>
+ORRERY_HOST_DEVICE constexpr bool comes_first(Combine combine, Numerics numerics,
+                                              const Ranked<E>& a, const Ranked<E>& b) {
+  static_assert(kIsOrdered<E>);
+  if (is_nan(a.value) || is_nan(b.value))
+    return is_nan(numerics == Numerics::XlaCpu ? b.value : a.value);
+  const E& x = combine == Combine::Max ? b.value : a.value;
+  const E& y = combine == Combine::Max ? a.value : b.value;
+  return less(x, y) || (!less(y, x) && a.rank < b.rank);
+}
+
+/// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
+/// of two f32 close enough: rounded again, a double is what the exact quotient would be. Of a
+/// complex number, each part. A sum over one rank keeps the bits of its NaNs.
+template <class E>
+ORRERY_HOST_DEVICE constexpr E divided(E sum, int64_t ranks) {
+  if constexpr (kIsComplex<E>)
+    return {divided(sum.re, ranks), divided(sum.im, ranks)};
+  else
+    return ranks == 1 ? sum
+                      : round<E>(static_cast<double>(widen(sum)) / static_cast<double>(ranks));
+}
+
+/// Multiplies by 1 / ranks, or divides, as XLA on the CPU does. It divides complex numbers by
+/// Smith's formula (Communications of the ACM 5, 1962), also where the divisor's imaginary part is
+/// 0.
+template <class E>
+ORRERY_HOST_DEVICE constexpr E xla_mean(E sum, int64_t ranks) {
+  if constexpr (kIsComplex<E>) {
+    if (ranks == 1)
+      return sum;
+    constexpr typename E::Part kZero = {0};
+    return {xla_mean(xla_cpu::add(sum.re, xla_cpu::multiply(sum.im, kZero)), ranks),
+            xla_mean(xla_cpu::subtract(sum.im, xla_cpu::multiply(sum.re, kZero)), ranks)};
+  } else {
+    const E count = convert<E>(S64{ranks});
+    if constexpr (kSame<E, F16> || kSame<E, F32> || kSame<E, F64>)
+      return xla_cpu::multiply(sum, divide(convert<E>(S64{1}), count));
+    else
+      return xla_cpu::divide(sum, count);
+  }
+}
+
+/// Of a sum over so many ranks, a float or complex.
+template <class E>
+ORRERY_HOST_DEVICE constexpr E mean(E sum, int64_t ranks, Numerics numerics) {
+  return numerics == Numerics::XlaCpu ? xla_mean(sum, ranks) : divided(sum, ranks);
+}
+
+}  // namespace orrery::arith

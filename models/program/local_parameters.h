@@ -1,0 +1,30 @@
+#pragma once
+
+// What the parameters of local ops say, for all who carry the ops out.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "models/array/kernels.h"
+#include "models/program/attributes.h"
+
+namespace orrery {
+
+SliceBounds slice_bounds(const Attributes& attributes);
+
+/// A negative axis counts from the end, as in jax.lax.split.
+size_t split_axis(const Attributes& attributes, const Shape& operand);
+
+std::vector<DimensionPadding> paddings(const Attributes& attributes);
+
+/// Of take and scatter_add: "mode".
+OutOfRange out_of_range(const Attributes& attributes);
+std::optional<double> fill_value(const Attributes& attributes);
+
+/// Of select_n. More are selected in several passes, each of which reads what says the case.
+inline constexpr int64_t kMostCasesInOnePass = 440;
+
+DotDimensions dot_dimensions(const Attributes& attributes);
+
+}  // namespace orrery

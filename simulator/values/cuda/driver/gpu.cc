@@ -1,0 +1,70 @@
+#include "simulator/values/cuda/driver/gpu.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace orrery::cuda {
+namespace {
+
+std::string uuid_text(const CUuuid& uuid) {
+  std::string text = "GPU-";
+  for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10)
+      text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+GpuInfo info_of(const Driver& driver, int ordinal) {
+  const std::string purpose = fmt::format("GPU {}", ordinal);
+  GpuInfo info;
+  driver.cuDeviceGet.must(purpose, &info.device, ordinal);
+  std::array<char, 256> name{};
+  driver.cuDeviceGetName.must(purpose, name.data(), static_cast<int>(name.size()) - 1, info.device);
+  info.name = name.data();
+  CUuuid uuid{};
+  driver.cuDeviceGetUuid.must(purpose, &uuid, info.device);
+  info.uuid = uuid_text(uuid);
+  size_t memory = 0;
+  driver.cuDeviceTotalMem.must(purpose, &memory, info.device);
+  info.memory = Bytes(static_cast<int64_t>(memory));
+  const auto attribute = [&](CUdevice_attribute which) {
+    int value = 0;
+    driver.cuDeviceGetAttribute.must(purpose, &value, which, info.device);
+    return value;
+  };
+  info.major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  info.minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  info.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  info.virtual_memory = attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) != 0;
+  return info;
+}
+
+}  // namespace
+
+Gpu::Gpu(const Driver& driver, int ordinal) : driver_(driver), info_(info_of(driver, ordinal)) {
+  driver.cuDevicePrimaryCtxRetain.must(
+      [&] { return fmt::format("the context of GPU {}", ordinal); }, &context_, info_.device);
+  retained_ = Owned(driver.cuDevicePrimaryCtxRelease, info_.device);
+}
+
+void Gpu::make_current() const {
+  driver_.cuCtxSetCurrent.must([&] { return fmt::format("GPU {}", info_.device); }, context_);
+}
+
+void Gpu::try_make_current() const noexcept {
+  driver_.cuCtxSetCurrent(context_);
+}
+
+GpuMemory Gpu::memory() const {
+  make_current();
+  size_t free = 0;
+  size_t total = 0;
+  driver_.cuMemGetInfo.must([&] { return fmt::format("the free memory of GPU {}", info_.device); },
+                            &free, &total);
+  return {Bytes(static_cast<int64_t>(free)), Bytes(static_cast<int64_t>(total))};
+}
+
+}  // namespace orrery::cuda

@@ -1,0 +1,238 @@
+#include "simulator/values/cuda/executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "models/program/holders.h"
+#include "models/scenario/quantity_text.h"
+#include "simulator/memory/layout.h"
+#include "simulator/values/cuda/driver/canary.h"
+#include "simulator/values/cuda/driver/pinned_memory.h"
+#include "simulator/values/cuda/graph_builder.h"
+#include "simulator/values/cuda/kernels/image.h"
+
+namespace orrery::cuda {
+
+namespace {
+
+/// Of canaries: any, as long as it is the same when they are written and checked.
+constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
+
+/// What is copied to the host, with its place there.
+struct Observations {
+  std::vector<Observed> list;  // `to` from the start of the host's memory
+  Bytes size;
+};
+
+/// Values that ops make, on each device that has them.
+Observations observations(const Program& program, bool all) {
+  std::vector<bool> asked(program.values.size(), all);
+  for (const ValueId output : program.outputs)
+    asked[output.index()] = true;
+  for (const Argument& argument : program.arguments)
+    asked[argument.value.index()] = false;
+  const Holders holders(program);
+  Observations result;
+  for (size_t v = 0; v < program.values.size(); ++v) {
+    const ValueType& type = program.values[v].type;
+    if (!asked[v] || type.future)
+      continue;
+    for (const LogicalId device : holders.of(ValueId(v))) {
+      result.list.push_back({ValueId(v), device, static_cast<uint64_t>(result.size.count())});
+      result.size += align_up(type.size(), Bytes(ReusePool::kAlignment));
+    }
+  }
+  return result;
+}
+
+class Executor {
+ public:
+  Executor(const Driver& driver, const Program& program, const Lowered& lowered,
+           const MemoryPolicy& policy, const MemoryProfile& profile, DeviceValues arguments,
+           const ExecutorOptions& options)
+      : driver_(driver),
+        program_(program),
+        lowered_(lowered),
+        options_(options),
+        devices_(program.mesh.devices()),
+        layout_(program, lowered, policy, profile),
+        observed_(observations(program, options.observe_all)),
+        gpus_(driver, std::min(gpu_count(driver), static_cast<int>(devices_))) {
+    run_.values = std::move(arguments);
+  }
+
+  GpuRun run() {
+    run_.facts.driver = driver_.version;
+    for (size_t g = 0; g < gpus_.size(); ++g)
+      run_.facts.gpus.push_back(gpus_[g].info());
+    make_memory();
+    upload_arguments();
+    const Image image = kernel_image();
+    for (size_t g = 0; g < gpus_.size(); ++g)
+      modules_.push_back(std::make_unique<KernelModule>(gpus_[g], image.fatbin, image.ptx));
+    const Built built = build(bases());
+    const Stream stream(gpus_[0]);
+    {
+      const GpuGraph graph(built.graph, program_, gpus_, modules_, Measured::Whole,
+                           options_.most_nodes);
+      run_.facts.nodes = built.graph.size();
+      run_.facts.graphs = graph.graphs();
+      run_.facts.launches = graph.launches();
+      graph.launch(stream);
+      stream.synchronize("the program");
+      download();
+      check_canaries();
+      measure(graph, stream);
+    }
+    if (run_.facts.measurement)
+      measure_parts(built.graph, stream);
+    run_.digest = built.digest;
+    run_.causes = built.causes;
+    for (size_t d = 0; d < devices_; ++d)
+      run_.facts.memory.push_back(
+          {gpu(LogicalId(d)), std::max(built.arenas[d], uploaded_[d]), built.beside[d]});
+    return std::move(run_);
+  }
+
+ private:
+  size_t gpu(LogicalId device) const { return gpu_of(device, devices_, gpus_.size()); }
+
+  /// What is beside the arenas is known once the graph is made; its nodes have their addresses, so
+  /// it is made twice.
+  void make_memory() {
+    const std::vector<Bytes> beside = build(std::vector<DeviceBases>(devices_)).beside;
+    check_free(beside);
+    for (size_t d = 0; d < devices_; ++d) {
+      const Bytes used = layout_.arena(LogicalId(d));
+      arenas_.push_back(std::make_unique<DeviceArena>(
+          gpus_, gpu(LogicalId(d)), ArenaSize{std::max(options_.limit.value_or(used), used), used},
+          fmt::format("virtual device {}", d)));
+      beside_.push_back(
+          std::make_unique<DeviceArena>(gpus_, gpu(LogicalId(d)), ArenaSize{beside[d], beside[d]},
+                                        fmt::format("virtual device {}, beside its arena", d)));
+      for (const auto* const arena : {arenas_.back().get(), beside_.back().get()})
+        write_canaries(*arena, std::vector{arena->beyond()}, kCanarySeed);
+    }
+    if (observed_.size > Bytes())
+      host_ = std::make_unique<PinnedMemory>(gpus_[0], observed_.size);
+  }
+
+  /// Before anything is allocated: the sizes without what the driver rounds up.
+  void check_free(const std::vector<Bytes>& beside) const {
+    std::vector<Bytes> needed(gpus_.size());
+    for (size_t d = 0; d < devices_; ++d)
+      needed[gpu(LogicalId(d))] += layout_.arena(LogicalId(d)) + beside[d];
+    for (size_t g = 0; g < gpus_.size(); ++g) {
+      const Bytes free = gpus_[g].memory().free;
+      if (needed[g] > free)
+        throw TooLittleMemory(
+            fmt::format("GPU {} ({}) has {} free, and the virtual devices on it need {}", g,
+                        gpus_[g].info().name, quantity_text(free), quantity_text(needed[g])));
+    }
+  }
+
+  std::vector<DeviceBases> bases() const {
+    std::vector<DeviceBases> bases;
+    for (size_t d = 0; d < devices_; ++d)
+      bases.push_back({arenas_[d]->address(), beside_[d]->address()});
+    return bases;
+  }
+
+  Built build(std::vector<DeviceBases> bases) const {
+    BuildOptions options{std::move(bases), observed_.list, options_.omitted_cause};
+    if (host_)
+      for (Observed& each : options.observed)
+        each.to += reinterpret_cast<uintptr_t>(host_->bytes().data());
+    return build_graph(program_, lowered_, layout_, options);
+  }
+
+  void upload_arguments() {
+    uploaded_.resize(devices_);
+    const Holders holders(program_);
+    for (const Argument& argument : program_.arguments) {
+      const Value& value = program_.value(argument.value);
+      for (const LogicalId device : holders.of(argument.value)) {
+        const std::optional<Tensor>& tensor = run_.values.at(argument.value, device);
+        for (const Place& place : layout_.argument(device, value.buffer)) {
+          Bytes& uploaded = uploaded_[device.index()];
+          uploaded = std::max(uploaded, place.begin + place.size);
+          if (tensor && tensor->size() > Bytes())
+            arenas_[device.index()]->write(place.begin + value.offset, tensor->bytes());
+        }
+      }
+    }
+  }
+
+  void download() {
+    for (const Observed& each : observed_.list) {
+      const ValueType& type = program_.value(each.value).type;
+      Tensor tensor(type.dtype, type.shape);
+      if (tensor.size() > Bytes())
+        std::memcpy(tensor.bytes().data(), host_->bytes().data() + each.to, tensor.bytes().size());
+      run_.values.at(each.value, each.device) = std::move(tensor);
+    }
+  }
+
+  void check_canaries() {
+    for (const auto* const arenas : {&arenas_, &beside_})
+      for (const std::unique_ptr<DeviceArena>& arena : *arenas)
+        if (!run_.facts.damage)
+          if (const auto damage = damaged_canary(*arena, std::vector{arena->beyond()}, kCanarySeed))
+            run_.facts.damage = damage_text(*arena, *damage);
+  }
+
+  /// Runs of the graph that takes no moments inside. Their data is of no use: arguments may have
+  /// been overwritten.
+  void measure(const GpuGraph& graph, const Stream& stream) {
+    if (options_.measured_runs == 0)
+      return;
+    const Event begin(gpus_[0]);
+    const Event end(gpus_[0]);
+    run_.facts.measurement.emplace();
+    for (uint32_t r = 0; r < options_.measured_runs; ++r) {
+      begin.record(stream);
+      graph.launch(stream);
+      end.record(stream);
+      end.synchronize("a measured run");
+      run_.facts.measurement->runs.push_back(end.since(begin));
+    }
+  }
+
+  void measure_parts(const WorkGraph& work, const Stream& stream) {
+    const GpuGraph graph(work, program_, gpus_, modules_, options_.measured, options_.most_nodes);
+    const Event begin(gpus_[0]);
+    begin.record(stream);
+    graph.launch(stream);
+    stream.synchronize("a run with its ops measured");
+    run_.facts.measurement->spans = graph.spans(begin);
+  }
+
+  const Driver& driver_;
+  const Program& program_;
+  const Lowered& lowered_;
+  const ExecutorOptions& options_;
+  const size_t devices_;
+  const ArenaLayout layout_;
+  const Observations observed_;
+  const Gpus gpus_;
+  std::vector<std::unique_ptr<DeviceArena>> arenas_;    // per device
+  std::vector<std::unique_ptr<DeviceArena>> beside_;    // per device
+  std::vector<Bytes> uploaded_;                         // per device: the end of its last argument
+  std::unique_ptr<PinnedMemory> host_;                  // for what is observed, if anything is
+  std::vector<std::unique_ptr<KernelModule>> modules_;  // per GPU
+  GpuRun run_;
+};
+
+}  // namespace
+
+GpuRun execute(const Driver& driver, const Program& program, const Lowered& lowered,
+               const MemoryPolicy& policy, const MemoryProfile& profile, DeviceValues arguments,
+               const ExecutorOptions& options) {
+  return Executor(driver, program, lowered, policy, profile, std::move(arguments), options).run();
+}
+
+}  // namespace orrery::cuda

@@ -1,0 +1,168 @@
+#include "simulator/values/cuda/gpu_graph.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace orrery::cuda {
+
+namespace {
+
+/// So many threads hide the latency of memory; more work a thread loops over.
+constexpr unsigned int kThreadsOfBlock = 256;
+constexpr int kBlocksOfMultiprocessor = 8;
+
+/// Makes the graphs of the driver, one after another.
+class Parts {
+ public:
+  Parts(const WorkGraph& work, size_t devices, const Gpus& gpus,
+        std::vector<std::unique_ptr<KernelModule>>& modules)
+      : work_(work),
+        devices_(devices),
+        gpus_(gpus),
+        modules_(modules),
+        nodes_(work.size()),
+        made_in_(work.size(), 0) {}
+
+  void begin_part() {
+    ++part_;
+    graph_.emplace(gpus_[0].driver());
+  }
+  GraphExec end_part() { return GraphExec(*graph_); }
+
+  void add(WorkId id) {
+    const Work& work = work_[id];
+    const size_t number = gpu_of(work.device, devices_, gpus_.size());
+    const Gpu& gpu = gpus_[number];
+    after(id);
+    made_in_[id.index()] = part_;
+    nodes_[id.index()] = std::visit(
+        [&]<class What>(const What& what) {
+          if constexpr (std::is_same_v<What, KernelCall>) {
+            const std::string name = entry_point(what.kernel);
+            return graph_->add_kernel({modules_[number]->function(name), blocks(gpu, what.items),
+                                       kThreadsOfBlock, what.argument},
+                                      after_);
+          } else if constexpr (std::is_same_v<What, Copy>) {
+            return graph_->add_copy(gpu, what.to, what.from, what.size, after_);
+          } else if constexpr (std::is_same_v<What, Fill>) {
+            return graph_->add_fill(gpu, what.at, what.size, what.value, after_);
+          } else {
+            return graph_->add_join(after_);
+          }
+        },
+        work.what);
+  }
+
+  /// Takes the moment when the work may begin, and that when all of `ends` have ended.
+  void record_begin(WorkId first, const Event& event) {
+    after(first);
+    graph_->add_record(event, after_);
+  }
+  void record_end(std::span<const WorkId> ends, const Event& event) {
+    after_.clear();
+    for (const WorkId end : ends)
+      after_.push_back(nodes_[end.index()]);
+    graph_->add_record(event, after_);
+  }
+
+ private:
+  /// The nodes that the work waits for. Those of earlier parts have ended.
+  void after(WorkId id) {
+    after_.clear();
+    for (const WorkId before : work_.after(id))
+      if (made_in_[before.index()] == part_)
+        after_.push_back(nodes_[before.index()]);
+  }
+
+  static unsigned int blocks(const Gpu& gpu, int64_t items) {
+    const int64_t most = int64_t{gpu.info().multiprocessors} * kBlocksOfMultiprocessor;
+    const int64_t needed = (items + kThreadsOfBlock - 1) / kThreadsOfBlock;
+    return static_cast<unsigned int>(std::clamp(needed, int64_t{1}, std::max(most, int64_t{1})));
+  }
+
+  const WorkGraph& work_;
+  const size_t devices_;
+  const Gpus& gpus_;
+  std::vector<std::unique_ptr<KernelModule>>& modules_;
+  std::vector<GraphNode> nodes_;  // per work
+  std::vector<GraphNode> after_;
+  std::optional<Graph> graph_;
+  std::vector<uint32_t> made_in_;  // per work: the number of its part
+  uint32_t part_ = 0;              // from 1
+};
+
+/// The first work of each measured part, and those after which nothing of the part comes.
+struct Extremes {
+  WorkId first;
+  std::vector<WorkId> ends;
+};
+
+std::optional<Timed> timed(const Work& work, Measured measured) {
+  if (measured == Measured::Whole || std::holds_alternative<Join>(work.what))
+    return std::nullopt;
+  Timed timed{work.device, work.part};
+  if (measured == Measured::Ops)
+    timed.part.step.reset();
+  return timed;
+}
+
+std::map<Timed, Extremes> extremes(const WorkGraph& work, const std::vector<WorkId>& part,
+                                   Measured measured) {
+  std::map<Timed, Extremes> all;
+  for (const WorkId id : part) {
+    const std::optional<Timed> of = timed(work[id], measured);
+    if (!of)
+      continue;
+    const auto [at, added] = all.try_emplace(*of, Extremes{id, {}});
+    std::vector<WorkId>& ends = at->second.ends;
+    for (const WorkId before : work.after(id))
+      ends.erase(std::remove(ends.begin(), ends.end(), before), ends.end());
+    ends.push_back(id);
+  }
+  return all;
+}
+
+}  // namespace
+
+size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
+  return device.index() * gpus / devices;
+}
+
+GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
+                   std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
+                   uint32_t most_nodes) {
+  GraphParts divided = graph_parts(work, program, most_nodes);
+  launches_ = std::move(divided.launches);
+  const size_t devices = program.mesh.devices();
+  Parts parts(work, devices, gpus, modules);
+  for (const std::vector<WorkId>& part : divided.parts) {
+    parts.begin_part();
+    for (const WorkId id : part)
+      parts.add(id);
+    for (const auto& [of, at] : extremes(work, part, measured)) {
+      const Gpu& gpu = gpus[gpu_of(of.device, devices, gpus.size())];
+      // Of work in two parts, the first tells its begin and the last its end.
+      const auto [known, added] = events_.try_emplace(of, Events{Event(gpu), Event(gpu)});
+      if (added)
+        parts.record_begin(at.first, known->second.begin);
+      parts.record_end(at.ends, known->second.end);
+    }
+    parts_.push_back(parts.end_part());
+  }
+}
+
+void GpuGraph::launch(const Stream& stream) const {
+  for (const uint32_t part : launches_)
+    parts_[part].launch(stream);
+}
+
+std::map<Timed, GpuGraph::Span> GpuGraph::spans(const Event& start) const {
+  std::map<Timed, Span> result;
+  for (const auto& [of, events] : events_)
+    result.emplace(of, Span{events.begin.since(start), events.end.since(start)});
+  return result;
+}
+
+}  // namespace orrery::cuda

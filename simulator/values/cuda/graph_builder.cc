@@ -1,0 +1,159 @@
+#include "simulator/values/cuda/graph_builder.h"
+
+#include <map>
+#include <utility>
+
+#include "models/base/check.h"
+#include "models/program/futures.h"
+#include "models/program/op_folding.h"
+#include "models/program/sides.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/schedule/program_walk.h"
+#include "simulator/values/cuda/kernels/local_calls.h"
+#include "simulator/values/cuda/list_events.h"
+#include "simulator/values/cuda/running_collective.h"
+
+namespace orrery::cuda {
+
+namespace {
+
+/// A visitor of the walk.
+class GraphBuilder {
+ public:
+  GraphBuilder(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
+               const BuildOptions& options)
+      : program_(program),
+        lowered_(lowered),
+        lists_(program, lowered),
+        futures_(program),
+        making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
+        events_(lists_, making_.graph, making_.causes),
+        running_(lowered.collectives.size()) {
+    for (const Observed& each : options.observed)
+      observed_[{each.value, each.device}] = each.to;
+  }
+
+  Built build() && {
+    const Stop stop = walk(program_, lowered_, *this, with_concrete);
+    ORRERY_CHECK(stop.finished(), "a program that is run has an end");
+    return {std::move(making_.graph), making_.memory.arenas(), making_.memory.beside(),
+            WalkDigest{making_.halves, making_.moves}, making_.causes.counts()};
+  }
+
+  void local(OpId id, LogicalId device) {
+    const Op& op = program_.op(id);
+    const ListId list = lists_.list_of(id, device);
+    const ThreadId thread = lists_[list].thread;
+    const uint32_t instruction = lists_.instruction_of(id);
+    Dependencies after = events_.before(list, {MomentKind::Passed, instruction});
+    const std::vector<DevicePointer> operands =
+        making_.memory.addresses(device, thread, op.operands);
+    const std::vector<DevicePointer> results = making_.memory.addresses(device, thread, op.results);
+    for (KernelCall& call : local_calls(program_, op, device, {operands, results}))
+      making_.chain({std::move(call), device, {id}}, after);
+    for (const ValueId result : op.results)
+      observe(result, device, thread, id, after);
+    events_.passed(list, instruction, after.frontier(making_.graph, device, {id}));
+  }
+
+  void enter(CollectiveId id, Node node, OpId op_id) {
+    const Op& op = program_.op(op_id);
+    std::optional<RunningCollective>& running = running_[id.index()];
+    if (!running) {
+      const Collective& collective = lowered_.collective(id);
+      running.emplace(id, collective, op_folding(program_, op, collective.work), op_id, making_);
+    }
+    const EnterRef entry = lists_.enter_of(id, node);
+    Dependencies after = events_.before(entry.list, {MomentKind::Entered, entry.enter});
+    running->enter(node, entry_of(op_id, lists_[entry.list]), after);
+  }
+
+  void receive(CollectiveId id, StepRef ref, const Step& step) {
+    running_[id.index()]->run(ref, Half::Receive, step);
+  }
+
+  void send(CollectiveId id, StepRef ref, const Step& step) {
+    running_[id.index()]->run(ref, Half::Send, step);
+    drop_if_over(id);
+  }
+
+  void exit(CollectiveId id, Node node, OpId op_id) {
+    const Op& op = program_.op(op_id);
+    const EnterRef entry = lists_.enter_of(id, node);
+    const LogicalId device = lists_[entry.list].device;
+    RunningCollective& running = *running_[id.index()];
+    Dependencies after;
+    running.exit(
+        node,
+        takes_result(op) ? std::optional(program_.value(op.results.front()).type) : std::nullopt,
+        after);
+    if (takes_result(op))
+      for (const ValueId result : futures_.results(op))
+        observe(result, device, lists_[entry.list].thread, op_id, after);
+    const Frontier ended = after.frontier(making_.graph, device, {op_id});
+    events_.ended(entry, ended);
+    running.left(node, ended);
+    drop_if_over(id);
+  }
+
+ private:
+  RunningCollective::Entry entry_of(OpId id, const List& list) {
+    const Op& op = program_.op(id);
+    RunningCollective::Entry entry{id, {}, {}};
+    const std::span<const ValueId> given = given_by(op);
+    if (!given.empty()) {
+      entry.storage.operand_dtype = program_.value(given.front()).type.dtype;
+      entry.storage.operand = making_.memory.address(list.device, list.thread, given.front());
+      entry.storage.several_operands = given.size() > 1;
+    }
+    Bytes joined;
+    for (size_t i = 0; given.size() > 1 && i < given.size(); ++i) {
+      const Bytes size = program_.value(given[i]).type.size();
+      if (size > Bytes())
+        entry.joined.push_back({static_cast<uint64_t>(joined.count()),
+                                making_.memory.address(list.device, list.thread, given[i]), size});
+      joined += size;
+    }
+    if (takes_result(op)) {
+      entry.storage.result_dtype = program_.value(op.results.front()).type.dtype;
+      entry.storage.result = making_.memory.address(list.device, list.thread, op.results.front());
+    }
+    entry.storage.scratch = making_.memory.scratch(list.device, list.thread, id);
+    return entry;
+  }
+
+  void observe(ValueId value, LogicalId device, ThreadId thread, OpId op, Dependencies& after) {
+    const auto found = observed_.find({value, device});
+    const Bytes size = program_.value(value).type.size();
+    if (found != observed_.end() && size > Bytes())
+      making_.chain(
+          {Copy{found->second, making_.memory.address(device, thread, value), size}, device, {op}},
+          after);
+  }
+
+  void drop_if_over(CollectiveId id) {
+    std::optional<RunningCollective>& running = running_[id.index()];
+    if (!running->is_over())
+      return;
+    running->end();
+    running.reset();
+  }
+
+  const Program& program_;
+  const Lowered& lowered_;
+  const ProgramLists lists_;
+  const Futures futures_;
+  Making making_;
+  ListEvents events_;
+  std::vector<std::optional<RunningCollective>> running_;  // per collective
+  std::map<std::pair<ValueId, LogicalId>, DevicePointer> observed_;
+};
+
+}  // namespace
+
+Built build_graph(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
+                  const BuildOptions& options) {
+  return GraphBuilder(program, lowered, layout, options).build();
+}
+
+}  // namespace orrery::cuda

@@ -1,0 +1,49 @@
+#pragma once
+
+// Makes the work graph of a program: visits its ops and the halves of its steps in the order of the
+// program walk, gives each the kernels and copies that do it, and an edge from every cause. Causes
+// are those of causes.h and tape_order.h; what a half does is said by actions.h.
+//
+// A message is copied into a slot in its receiver's memory by the send half, and taken from there
+// by the receive half. The credit of a step says which slot is free.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/memory/layout.h"
+#include "simulator/schedule/digest.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/values/cuda/cause_edges.h"
+#include "simulator/values/cuda/device_memory.h"
+#include "simulator/values/cuda/work_graph.h"
+
+namespace orrery::cuda {
+
+/// A value that is copied to the host as soon as it is there.
+struct Observed {
+  ValueId value;
+  LogicalId device;
+  DevicePointer to = 0;  // in the host's memory, which the devices can write
+};
+
+struct BuildOptions {
+  std::vector<DeviceBases> bases;  // per device
+  std::vector<Observed> observed;
+  std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
+};
+
+struct Built {
+  WorkGraph graph;
+  std::vector<Bytes> arenas;  // per device: the end of what is used of its arena
+  std::vector<Bytes> beside;  // per device: what it needs beside its arena
+  WalkDigest digest;
+  CauseCounts causes = {};
+};
+
+/// Requires a program with all iterations of its loops, that ends.
+Built build_graph(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
+                  const BuildOptions& options);
+
+}  // namespace orrery::cuda

@@ -1,0 +1,124 @@
+#include "simulator/values/cuda/kernels/local_calls.h"
+
+#include "models/base/check.h"
+#include "models/program/groups.h"
+#include "simulator/values/cuda/kernels/local_site.h"
+
+namespace orrery::cuda {
+
+std::vector<KernelCall> local_calls(const Program& program, const Op& op, LogicalId device,
+                                    const LocalOperands& where) {
+  const LocalSite site{program, op, device, where};
+  const auto axes = [&] { return axis_positions(program.mesh, op.attributes.names("axis_name")); };
+  ORRERY_CHECK(
+      where.operands.size() == op.operands.size() && where.results.size() == op.results.size(),
+      "every operand and result has an address");
+  switch (op.kind) {
+    case OpKind::Pvary:
+    case OpKind::Preduced:
+    case OpKind::VaryUnreducedCast:
+    case OpKind::ReducedVaryCast:
+    case OpKind::Pcast:
+    case OpKind::Reshape:
+    case OpKind::OptimizationBarrier:
+      return copies_of_operands(site);
+    case OpKind::AxisIndex:
+      return scalar_calls(site, program.mesh.index(device, axes()));
+    case OpKind::AxisSize:
+      return scalar_calls(site, program.mesh.size(axes()));
+    case OpKind::Add:
+    case OpKind::Sub:
+    case OpKind::Mul:
+    case OpKind::Div:
+    case OpKind::Max:
+    case OpKind::Min:
+    case OpKind::Neg:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+    case OpKind::Logistic:
+    case OpKind::Sin:
+    case OpKind::Cos:
+    case OpKind::Eq:
+    case OpKind::Ne:
+    case OpKind::Lt:
+    case OpKind::Le:
+    case OpKind::Gt:
+    case OpKind::Ge:
+      return elementwise_calls(site);
+    case OpKind::SelectN:
+      return select_calls(site);
+    case OpKind::ConvertElementType:
+      return convert_calls(site);
+    case OpKind::Real:
+      return part_of_complex_calls(site, 0);
+    case OpKind::Imag:
+      return part_of_complex_calls(site, 1);
+    case OpKind::Conj:
+      return conj_calls(site);
+    case OpKind::Complex:
+      return complex_calls(site);
+    case OpKind::Transpose:
+      return transpose_calls(site);
+    case OpKind::Slice:
+      return slice_calls(site);
+    case OpKind::Concatenate:
+      return concatenate_calls(site);
+    case OpKind::Split:
+      return split_calls(site);
+    case OpKind::Pad:
+      return pad_calls(site);
+    case OpKind::BroadcastInDim:
+      return broadcast_calls(site);
+    case OpKind::DynamicSlice:
+      return dynamic_slice_calls(site);
+    case OpKind::DynamicUpdateSlice:
+      return dynamic_update_slice_calls(site);
+    case OpKind::Take:
+      return take_calls(site);
+    case OpKind::ScatterAdd:
+      return scatter_add_calls(site);
+    case OpKind::ReduceSum:
+      return reduce_calls(site, Combine::Add);
+    case OpKind::ReduceMax:
+      return reduce_calls(site, Combine::Max);
+    case OpKind::ReduceMin:
+      return reduce_calls(site, Combine::Min);
+    case OpKind::Full:
+      return full_calls(site);
+    case OpKind::Iota:
+      return iota_calls(site);
+    case OpKind::CreateToken:
+      return {};
+    case OpKind::DotGeneral:
+      return dot_calls(site);
+    case OpKind::Compute:
+      return stand_in_calls(site);
+    case OpKind::Psum:
+    case OpKind::Pmean:
+    case OpKind::Pmax:
+    case OpKind::Pmin:
+    case OpKind::Pargmax:
+    case OpKind::Pargmin:
+    case OpKind::AllGather:
+    case OpKind::PsumScatter:
+    case OpKind::AllToAll:
+    case OpKind::Pswapaxes:
+    case OpKind::Ppermute:
+    case OpKind::Pshuffle:
+    case OpKind::Pbroadcast:
+    case OpKind::RaggedAllToAll:
+    case OpKind::Psend:
+    case OpKind::Precv:
+    case OpKind::UnreducedPsum:
+    case OpKind::UnreducedPsumScatter:
+    case OpKind::AllGatherInvariant:
+    case OpKind::AllGatherReduced:
+    case OpKind::Done:
+      break;
+  }
+  fail_check("the op is local", "only local ops run on one device", __FILE__, __LINE__);
+}
+
+}  // namespace orrery::cuda

@@ -1,0 +1,61 @@
+#pragma once
+
+// A local op on one device, with its types and addresses, and the families of ops whose kernel
+// calls are made alike.
+
+#include <vector>
+
+#include "models/program/program.h"
+#include "simulator/values/cuda/kernels/local_calls.h"
+#include "simulator/values/cuda/kernels/move_calls.h"
+
+namespace orrery::cuda {
+
+struct LocalSite {
+  const Program& program;
+  const Op& op;
+  LogicalId device;
+  const LocalOperands& where;
+
+  const ValueType& operand(size_t i) const { return program.value(op.operands[i]).type; }
+  const ValueType& result(size_t i = 0) const { return program.value(op.results[i]).type; }
+  DevicePointer operand_at(size_t i) const { return where.operands[i]; }
+  DevicePointer result_at(size_t i = 0) const { return where.results[i]; }
+};
+
+using KernelCalls = std::vector<KernelCall>;
+
+// elementwise_calls.cc
+KernelCalls elementwise_calls(const LocalSite& site);
+KernelCalls select_calls(const LocalSite& site);
+KernelCalls convert_calls(const LocalSite& site);
+KernelCalls part_of_complex_calls(const LocalSite& site, size_t part);  // real 0, imag 1
+KernelCalls conj_calls(const LocalSite& site);
+KernelCalls complex_calls(const LocalSite& site);
+
+// movement_calls.cc
+KernelCalls copies_of_operands(const LocalSite& site);
+KernelCalls transpose_calls(const LocalSite& site);
+KernelCalls slice_calls(const LocalSite& site);
+KernelCalls concatenate_calls(const LocalSite& site);
+KernelCalls split_calls(const LocalSite& site);
+KernelCalls pad_calls(const LocalSite& site);
+KernelCalls broadcast_calls(const LocalSite& site);
+
+// lookup_calls.cc
+KernelCalls dynamic_slice_calls(const LocalSite& site);
+KernelCalls dynamic_update_slice_calls(const LocalSite& site);
+KernelCalls take_calls(const LocalSite& site);
+KernelCalls scatter_add_calls(const LocalSite& site);
+
+// fold_calls.cc
+KernelCalls reduce_calls(const LocalSite& site, Combine combine);
+KernelCalls dot_calls(const LocalSite& site);
+
+// source_calls.cc
+KernelCalls scalar_calls(const LocalSite& site, int64_t value);  // s32
+KernelCalls full_calls(const LocalSite& site);
+KernelCalls iota_calls(const LocalSite& site);
+KernelCalls stand_in_calls(const LocalSite& site);
+
+}  // namespace orrery::cuda

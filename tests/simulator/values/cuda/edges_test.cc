@@ -1,0 +1,104 @@
+// Every cause is an edge of the graph: with one left away, some order of what is ready gives other
+// values than the host's.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "simulator/values/host_executor.h"
+#include "tests/models/array/random_tensors.h"
+#include "tests/simulator/values/cuda/mock_rig.h"
+#include "tests/simulator/values/host_rig.h"
+
+namespace orrery::test {
+
+namespace {
+
+constexpr uint64_t kOrders = 100;  // within which an omission must be found
+
+void give_operand(HostRig& rig, int64_t elements, size_t devices) {
+  Random random(7);
+  std::vector<Tensor> tensors;
+  for (size_t d = 0; d < devices; ++d)
+    tensors.push_back(random_normalish(Dtype::S32, Shape{elements}, random));
+  rig.argument("a", std::move(tensors));
+}
+
+/// How many causes of the kind there are, and the numbers of those whose omission no order shows.
+struct Found {
+  uint64_t causes = 0;
+  std::vector<uint64_t> not_found;
+};
+
+Found omit_each(HostRig& rig, cuda::EdgeKind kind) {
+  rig.lower();
+  const OnMock run{rig.program, rig.lowered, rig.arguments};
+  REQUIRE(wrong_on_mock(run, 3) == "");
+  const HostRun host = execute(rig.program, rig.lowered, rig.arguments);
+  Found found;
+  found.causes = run_on_mock(run, 1).causes[static_cast<size_t>(kind)];
+  for (uint64_t number = 0; number < found.causes; ++number) {
+    bool differs = false;
+    for (uint64_t order = 1; order <= kOrders && !differs; ++order) {
+      cuda::ExecutorOptions options;
+      options.omitted_cause = cuda::OmittedCause{kind, number};
+      differs = !first_difference(rig.program, host.values, run_on_mock(run, order, options).values)
+                     .empty();
+    }
+    if (!differs)
+      found.not_found.push_back(number);
+  }
+  return found;
+}
+
+TEST_CASE("GPUs: a message that is not waited for is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  // A ring of n ranks passes a chunk 2(n - 1) times from each rank: 12 messages.
+  const Found found = omit_each(rig, cuda::EdgeKind::Message);
+  CHECK(found.causes == 12);
+  CHECK(found.not_found == std::vector<uint64_t>());
+}
+
+TEST_CASE("GPUs: an op that does not wait for the one before it on its list is found") {
+  HostRig rig({{"x", 1}});
+  give_operand(rig, 4, 1);
+  // Each reads what the one before has made.
+  rig.op("neg", "b", {"a"});
+  rig.op("add", "c", {"b", "a"});
+  rig.op("mul", "d", {"c", "b"});
+  const Found found = omit_each(rig, cuda::EdgeKind::List);
+  CHECK(found.causes == 2);
+  CHECK(found.not_found == std::vector<uint64_t>());
+}
+
+TEST_CASE("GPUs: an op that does not wait for the end of a started collective is found") {
+  HostRig rig({{"x", 2}});
+  give_operand(rig, 4, 2);
+  rig.op("psum_start", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  rig.op("done", "t", {"s"});
+  rig.op("neg", "u", {"t"});
+  // On each device: the start is entered after it is reached; the done comes after it and waits for
+  // the end; neg comes after the done.
+  const Found found = omit_each(rig, cuda::EdgeKind::List);
+  CHECK(found.causes == 2 * 4);
+  // Nothing comes before the start, so the causes that name it have no nodes: two a device. The
+  // others are the end and the done's passing.
+  CHECK(found.not_found.size() == 2 * 2);
+}
+
+TEST_CASE("GPUs: a message into a slot that is not free yet is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("psum", "s", {"a"},
+         {{"axis_name", Names{"x"}}, {"slots", int64_t{2}}, {"algorithm", std::string("ring")}});
+  // Of the 4 messages to each rank, all but the first two wait for a slot.
+  const Found found = omit_each(rig, cuda::EdgeKind::Credit);
+  CHECK(found.causes == 6);
+  CHECK(found.not_found == std::vector<uint64_t>());
+}
+
+}  // namespace
+
+}  // namespace orrery::test

@@ -1,0 +1,67 @@
+#pragma once
+
+// The things of one kind that were made, by handles that are never used again.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/support/mock_cuda/misuse.h"
+
+namespace orrery::mock_cuda {
+
+/// A number that no handle of any kind had before.
+uint64_t next_handle();
+
+/// Handles as the driver passes them: pointers, or numbers.
+template <class Handle>
+uint64_t number_of(Handle* handle) {
+  return reinterpret_cast<uintptr_t>(handle);
+}
+inline uint64_t number_of(unsigned long long handle) {
+  return handle;
+}
+
+template <class Handle, class Thing>
+class Handles {
+ public:
+  explicit Handles(const char* noun) : noun_(noun) {}
+
+  Handle add(Thing thing) {
+    const uint64_t number = next_handle();
+    things_.emplace(number, std::move(thing));
+    if constexpr (std::is_pointer_v<Handle>)
+      return reinterpret_cast<Handle>(static_cast<uintptr_t>(number));
+    else
+      return number;
+  }
+
+  /// Throws Misuse where the handle is of no such thing, or of one that was destroyed.
+  Thing& at(Handle handle) {
+    const auto found = things_.find(number_of(handle));
+    if (found == things_.end())
+      throw Misuse(cuda::CUDA_ERROR_INVALID_HANDLE,
+                   fmt::format("handle {} is of no {}, or of one that was destroyed",
+                               number_of(handle), noun_));
+    return found->second;
+  }
+  bool has(Handle handle) const { return things_.count(number_of(handle)) != 0; }
+
+  void remove(Handle handle) {
+    at(handle);
+    things_.erase(number_of(handle));
+  }
+
+  const char* noun() const { return noun_; }
+  size_t size() const { return things_.size(); }
+  std::map<uint64_t, Thing>& all() { return things_; }
+
+ private:
+  const char* noun_;
+  std::map<uint64_t, Thing> things_;
+};
+
+}  // namespace orrery::mock_cuda

@@ -1,0 +1,90 @@
+#pragma once
+
+// The memory of the mock's devices: reserved addresses that nothing may touch, made accessible
+// where memory is mapped, and pinned memory of the host.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/random.h"
+#include "simulator/values/cuda/driver/types.h"
+#include "tests/support/mock_cuda/handles.h"
+#include "tests/support/mock_cuda/mock_cuda.h"
+
+namespace orrery::mock_cuda {
+
+class Memory {
+ public:
+  explicit Memory(const MockCudaSettings& settings);
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory();
+
+  // Virtual memory, as the entry points of the like names. They throw Misuse; create and pin throw
+  // Refusal where there is not so much memory.
+  cuda::CUdeviceptr reserve(size_t size);
+  void free_address(cuda::CUdeviceptr address, size_t size);
+  cuda::CUmemGenericAllocationHandle create(int device, size_t size);
+  void release(cuda::CUmemGenericAllocationHandle handle);
+  void map(cuda::CUdeviceptr address, size_t size, cuda::CUmemGenericAllocationHandle handle);
+  void unmap(cuda::CUdeviceptr address, size_t size);
+  void set_access(cuda::CUdeviceptr address, size_t size, const std::set<int>& devices);
+
+  void* pin(size_t size);
+  void unpin(void* memory);
+
+  /// The bytes at `address`, which `device` may use; throws Misuse with `code` where it may not use
+  /// all of them.
+  std::byte* bytes(cuda::CUdeviceptr address, size_t size, int device, cuda::CUresult code);
+
+  uint64_t free_memory(int device) const;
+
+  // How many are alive.
+  size_t reservations() const { return reservations_.size(); }
+  size_t mappings() const;
+  size_t handles() const { return handles_.size(); }
+  size_t pinned() const { return pinned_.size(); }
+
+ private:
+  /// Memory of a device. It is used up as long as it has a handle or is mapped.
+  struct Physical {
+    Memory& memory;
+    int device;
+    size_t size;
+    bool mapped = false;
+
+    Physical(Memory& of, int on, size_t bytes) : memory(of), device(on), size(bytes) {
+      memory.used_[static_cast<size_t>(on)] += bytes;
+    }
+    Physical(const Physical&) = delete;
+    Physical& operator=(const Physical&) = delete;
+    ~Physical() { memory.used_[static_cast<size_t>(device)] -= size; }
+  };
+  struct Mapping {
+    std::shared_ptr<Physical> physical;
+    std::set<int> devices;  // that may use it
+  };
+  struct Reservation {
+    size_t size = 0;
+    std::map<cuda::CUdeviceptr, Mapping> mappings;
+  };
+
+  Reservation& reservation_at(cuda::CUdeviceptr address, size_t size);
+  Mapping& mapping_at(cuda::CUdeviceptr address, size_t size);
+  void check_size(size_t size) const;
+  void fill_at_random(void* memory, size_t size);
+
+  uint64_t capacity_;
+  size_t granularity_;
+  Random random_;
+  std::vector<uint64_t> used_;  // of each device
+  std::map<cuda::CUdeviceptr, Reservation> reservations_;
+  Handles<cuda::CUmemGenericAllocationHandle, std::shared_ptr<Physical>> handles_{"memory"};
+  std::map<uintptr_t, std::vector<std::byte>> pinned_;
+};
+
+}  // namespace orrery::mock_cuda
