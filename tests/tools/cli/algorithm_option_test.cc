@@ -87,9 +87,9 @@ TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithm
                                 op + R"(", "of": "a", "axis_name": "x"}]})"),
                 "--data", "off", "--format", "json", "--algorithm", op + "=" + algorithm});
   };
-  const std::string varying = R"("varying": ["x"])";
-  const std::string unreduced = R"("unreduced": ["x"])";
-  for (const auto& [op, array] : {std::pair{"all_gather_invariant", varying},
+  const std::string varying = R"("varying": ["x"], "per_device": [[1, 2], [3, 4]])";
+  const std::string unreduced = R"("unreduced": ["x"], "per_device": [[1, 2], [3, 4]])";
+  for (const auto& [op, array] : {std::pair{std::string("all_gather_invariant"), varying},
                                   {"all_gather_reduced", varying},
                                   {"unreduced_psum", unreduced},
                                   {"unreduced_psum_scatter", unreduced}}) {

@@ -139,6 +139,13 @@ TEST_CASE("show: a program with its types") {
   const std::string text = ran({"show", "program", in_tree("scenarios/quickstart.json")}).out;
   CHECK(text.find("f32[32,256]{V:x}") != std::string::npos);
   CHECK(text.find("outputs: g, r\n") != std::string::npos);
+  CHECK(text.starts_with("psum_scatter then all_gather is psum\n\n"));
+  // Without a name it begins with the arguments.
+  const TemporaryFolder folder;
+  const std::string nameless = folder.file("nameless.json", R"({"orrery": 1, "mesh": {"x": 1},
+      "cluster": {"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+      "arrays": {"a": {"shape": [1], "dtype": "f32"}}, "program": []})");
+  CHECK(ran({"show", "program", nameless}).out.starts_with("argument"));
 }
 
 TEST_CASE(

@@ -1,0 +1,85 @@
+#include "simulator/values/cuda/graph_parts.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/simulator/memory/hand_program.h"
+
+namespace orrery::cuda {
+
+namespace {
+
+using Parts = std::vector<std::vector<WorkId>>;
+
+/// A loop of one op, whose iterations are copies of each other, and an op behind it.
+Program looped(uint32_t iterations) {
+  test::HandProgram p;
+  Loop loop;
+  for (uint32_t i = 0; i <= iterations; ++i) {
+    p.op(OpKind::Full, "x", {}, 1);
+    if (i < iterations)
+      loop.written.push_back({i, "l", "", {i, i + 1}, {}, {}});
+  }
+  loop.upper = iterations;
+  p.program.loops.push_back(loop);
+  return p.program;
+}
+
+Work zero(uint32_t op, DevicePointer at) {
+  return {Fill{at, Bytes(1)}, LogicalId(0), {OpId(op)}};
+}
+
+TEST_CASE("graph parts: what fits one graph is one") {
+  WorkGraph graph;
+  const WorkId first = graph.add(zero(0, 1), {});
+  graph.add(zero(1, 2), std::vector{first});
+  const GraphParts parts = graph_parts(graph, looped(2), 2);
+  CHECK(parts.parts == Parts{{WorkId(0), WorkId(1)}});
+  CHECK(parts.launches == std::vector<uint32_t>{0});
+}
+
+TEST_CASE("graph parts: iterations that do the same are one graph, launched for each") {
+  constexpr uint32_t kIterations = 5;
+  WorkGraph graph;
+  std::vector<WorkId> after;
+  for (uint32_t i = 0; i < kIterations; ++i) {
+    const WorkId a = graph.add(zero(i, 1), after);
+    after = {graph.add(zero(i, 2), std::vector{a})};
+  }
+  graph.add(zero(kIterations, 3), after);
+  const GraphParts parts = graph_parts(graph, looped(kIterations), 2);
+  CHECK(parts.parts == Parts{{WorkId(0), WorkId(1)}, {WorkId(10)}});
+  CHECK(parts.launches == std::vector<uint32_t>{0, 0, 0, 0, 0, 1});
+}
+
+TEST_CASE(
+    "graph parts: iterations that differ in an address or in an edge are graphs of their own") {
+  WorkGraph graph;
+  const WorkId a = graph.add(zero(0, 1), {});
+  graph.add(zero(0, 2), std::vector{a});
+  graph.add(zero(1, 1), {});
+  graph.add(zero(1, 2), {});  // no edge
+  const WorkId e = graph.add(zero(2, 1), {});
+  graph.add(zero(2, 9), std::vector{e});  // another address
+  const GraphParts parts = graph_parts(graph, looped(3), 2);
+  CHECK(parts.launches == std::vector<uint32_t>{0, 1, 2});
+}
+
+TEST_CASE("graph parts: nothing is launched before what it waits for, and no part is too large") {
+  WorkGraph graph;
+  // Of iteration 0, but after one of iteration 1: it comes with that.
+  const WorkId late = graph.add(zero(1, 1), {});
+  graph.add(zero(0, 2), std::vector{late});
+  for (uint32_t i = 0; i < 4; ++i)
+    graph.add(zero(0, 10 + i), {});
+  const GraphParts parts = graph_parts(graph, looped(2), 3);
+  for (const std::vector<WorkId>& part : parts.parts)
+    CHECK(part.size() <= 3);
+  for (uint32_t w = 0; w < graph.size(); ++w)
+    for (const WorkId before : graph.after(WorkId(w)))
+      CHECK(parts.part_of[before.index()] <= parts.part_of[w]);
+  CHECK(parts.part_of[1] == parts.part_of[0]);
+}
+
+}  // namespace
+
+}  // namespace orrery::cuda
