@@ -204,11 +204,16 @@ class Executor {
 
   void measure_parts(const WorkGraph& work, const Stream& stream) {
     const GpuGraph graph(work, program_, gpus_, modules_, options_.measured, options_.most_nodes);
-    const Event begin(gpus_[0]);
-    begin.record(stream);
+    // One moment on all GPUs, before the run.
+    std::vector<Event> starts;
+    Graph together(driver_);
+    for (size_t g = 0; g < gpus_.size(); ++g)
+      together.add_record(starts.emplace_back(gpus_[g]), {});
+    const GraphExec start(together);
+    start.launch(stream);
     graph.launch(stream);
     stream.synchronize("a run with its ops measured");
-    run_.facts.measurement->spans = graph.spans(begin);
+    run_.facts.measurement->spans = graph.spans(starts);
   }
 
   const Driver& driver_;
