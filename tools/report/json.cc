@@ -13,6 +13,7 @@
 #include "models/array/text.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
+#include "tools/report/gpus_json.h"
 #include "tools/report/json_writer.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
@@ -392,6 +393,8 @@ std::string json_text(const Report& report, const JsonOptions& options) {
               [&](const DeviceReport& entry) { write_device(json, report, entry); });
     write_all(json, "links", report.links,
               [&](const LinkReport& entry) { write_link(json, report, entry); });
+    if (report.gpus)
+      write_gpus(json.key("gpus"), report);
     write_all(json, "checks", report.checks, [&](const Check& entry) { write_check(json, entry); });
     if (options.explanation != nullptr)
       write_explanation(json.key("explanation"), report, *options.explanation);

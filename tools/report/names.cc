@@ -44,6 +44,10 @@ std::string digest_text(uint64_t digest) {
   return fmt::format("{:016x}", digest);
 }
 
+std::string cuda_version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
 std::string ranges_text(std::span<const LogicalId> ids) {
   std::string text;
   for (size_t first = 0; first < ids.size();) {

@@ -29,6 +29,9 @@ std::string types_text(const Scenario& scenario, const Op& op);
 
 std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 
+/// "13.0" of 13000, as the driver counts.
+std::string cuda_version_text(int version);
+
 /// "0-3, 8": ascending ids as ranges.
 std::string ranges_text(std::span<const LogicalId> ids);
 

@@ -11,6 +11,7 @@
 #include "models/base/int128.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
+#include "tools/report/gpus_text.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
 #include "tools/report/op_table.h"
@@ -97,7 +98,7 @@ class TextReport {
   std::string text() const {
     std::string text = header() + faults() + ops();
     if (report_.completion)
-      text += timeline() + critical_path() + links();
+      text += timeline() + critical_path() + links() + gpus();
     return text + memory() + checks() + assumptions() + footer();
   }
 
@@ -283,6 +284,10 @@ class TextReport {
       text +=
           style_.dim(fmt::format("  and {} kinds that are used less\n", kinds - kLinkKindsShown));
     return text;
+  }
+
+  std::string gpus() const {
+    return report_.gpus ? heading(style_, "GPUS") + gpus_text(report_, folded_, style_) : "";
   }
 
   std::string memory() const {

@@ -16,6 +16,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "tools/report/json_writer.h"
+#include "tools/report/measured_rows.h"
 #include "tools/report/switch_rows.h"
 #include "tools/report/trace_file.h"
 
@@ -73,6 +74,8 @@ class Trace {
         write_half(event);
     });
     record(program_, lowered_, paths_, demands_, *report_.completion, log);
+    if (measured_)
+      measured_->write(file_, measured_sort_index());
     file_.end(fmt::format(
         R"("scenario":{},"fingerprint":"{}","times":"microseconds; six decimals are whole picoseconds","messages_left_out":{})",
         json_quoted(report_.scenario->name), report_.fingerprint, left_out_));
@@ -93,6 +96,10 @@ class Trace {
   // process's number first, and sorts the others by number; thread numbers are unique.
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
+  /// After the links and the switches.
+  uint32_t measured_sort_index() const {
+    return 2 + links_process() + static_cast<uint32_t>(fabric_.switches().size());
+  }
   Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
   Row compute_row(ListId list) const {
     return {process_of(runs_.device(list)), compute_threads_[list.index()]};
@@ -152,6 +159,10 @@ class Trace {
         shown.emplace_back(c);
     switches_.emplace(lowered_, runs_, shown, next_thread_);
     next_thread_ = switches_->end();
+    if (report_.gpus && report_.gpus->measurement) {
+      measured_.emplace(report_, next_thread_);
+      next_thread_ = measured_->end();
+    }
     for (const CollectiveId id : shown)
       prepare(*collectives_[id.index()], id);
   }
@@ -412,6 +423,7 @@ class Trace {
   std::vector<uint32_t> compute_threads_;          // per list
   std::vector<std::optional<Shown>> collectives_;  // those whose messages are written
   std::optional<SwitchRows> switches_;
+  std::optional<MeasuredRows> measured_;
   std::map<std::pair<LinkId, uint32_t>, uint32_t> link_threads_;  // by the sender's thread
   std::vector<bool> named_links_;                                 // per link: that it has a row
   uint32_t first_link_thread_ = 0;

@@ -3,7 +3,8 @@
 // A run as a Chrome trace, for Perfetto (ui.perfetto.dev) and chrome://tracing. Each device is a
 // process, with a counter of its memory and a thread for its compute stream, for each communication
 // stream and for each channel of one. The links are one process, with a thread for each link, and
-// the critical path is one. An arrow joins each send to its receive.
+// the critical path is one. An arrow joins each send to its receive. What was measured on GPUs is
+// in processes of its own, one for each virtual device.
 
 #include <cstdint>
 #include <limits>

@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// Every value of the GPUs' run is the host's, bit for bit, on every device (VALUES.GPUS).
-/// Otherwise names the first that differs, with the element.
+/// Every value that an op makes on the GPUs is the host's, bit for bit, on every device
+/// (VALUES.GPUS). Otherwise names the first that differs, with the element.
 Check gpu_values_agree(const Program& program, const DeviceValues& host, const DeviceValues& gpus);
 
 /// MEMORY.ARENA.

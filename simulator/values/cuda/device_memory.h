@@ -51,6 +51,16 @@ class DeviceMemory {
       result.push_back(address(device, thread, value));
     return result;
   }
+  /// The bytes behind a buffer, to the end of its place.
+  struct Padding {
+    DevicePointer at = 0;
+    Bytes size;
+  };
+  Padding padding(LogicalId device, ThreadId thread, BufferId buffer) {
+    const Bytes size = program_.buffer(buffer).size;
+    const Place place = layout_.buffer(device, thread, buffer);
+    return {use(device, place) + static_cast<uint64_t>(size.count()), place.size - size};
+  }
   /// Of the scratch of an op; 0 without one.
   DevicePointer scratch(LogicalId device, ThreadId thread, OpId op) {
     const std::optional<Place> place = layout_.scratch(device, thread, op);

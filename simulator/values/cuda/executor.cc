@@ -74,27 +74,10 @@ class Executor {
     const Image image = kernel_image();
     for (size_t g = 0; g < gpus_.size(); ++g)
       modules_.push_back(std::make_unique<KernelModule>(gpus_[g], image.fatbin, image.ptx));
-    const Built built = build(bases());
     const Stream stream(gpus_[0]);
-    {
-      const GpuGraph graph(built.graph, program_, gpus_, modules_, Measured::Whole,
-                           options_.most_nodes);
-      run_.facts.nodes = built.graph.size();
-      run_.facts.graphs = graph.graphs();
-      run_.facts.launches = graph.launches();
-      graph.launch(stream);
-      stream.synchronize("the program");
-      download();
-      check_canaries();
-      measure(graph, stream);
-    }
-    if (run_.facts.measurement)
-      measure_parts(built.graph, stream);
-    run_.digest = built.digest;
-    run_.causes = built.causes;
-    for (size_t d = 0; d < devices_; ++d)
-      run_.facts.memory.push_back(
-          {gpu(LogicalId(d)), std::max(built.arenas[d], uploaded_[d]), built.beside[d]});
+    run_for_values(stream);
+    if (options_.measured_runs > 0)
+      measure(stream);
     return std::move(run_);
   }
 
@@ -104,7 +87,8 @@ class Executor {
   /// What is beside the arenas is known once the graph is made; its nodes have their addresses, so
   /// it is made twice.
   void make_memory() {
-    const std::vector<Bytes> beside = build(std::vector<DeviceBases>(devices_)).beside;
+    const Built built = build(std::vector<DeviceBases>(devices_), DevicePointer{0});
+    const std::vector<Bytes>& beside = built.beside;
     check_free(beside);
     for (size_t d = 0; d < devices_; ++d) {
       const Bytes used = layout_.arena(LogicalId(d));
@@ -117,8 +101,10 @@ class Executor {
       for (const auto* const arena : {arenas_.back().get(), beside_.back().get()})
         write_canaries(*arena, std::vector{arena->beyond()}, kCanarySeed);
     }
-    if (observed_.size > Bytes())
-      host_ = std::make_unique<PinnedMemory>(gpus_[0], observed_.size);
+    const Bytes guards =
+        built.guards.empty() ? Bytes() : built.guards.back().to + built.guards.back().size;
+    if (observed_.size + guards > Bytes())
+      host_ = std::make_unique<PinnedMemory>(gpus_[0], observed_.size + guards);
   }
 
   /// Before anything is allocated: the sizes without what the driver rounds up.
@@ -142,12 +128,40 @@ class Executor {
     return bases;
   }
 
-  Built build(std::vector<DeviceBases> bases) const {
-    BuildOptions options{std::move(bases), observed_.list, options_.omitted_cause};
-    if (host_)
+  /// What is observed, and the guards, are copied to `host`; nothing is without it.
+  Built build(std::vector<DeviceBases> bases, std::optional<DevicePointer> host) const {
+    BuildOptions options;
+    options.bases = std::move(bases);
+    options.omitted_cause = options_.omitted_cause;
+    if (host) {
+      options.observed = observed_.list;
       for (Observed& each : options.observed)
-        each.to += reinterpret_cast<uintptr_t>(host_->bytes().data());
+        each.to += *host;
+      if (options_.observe_all)
+        options.guards = *host + static_cast<uint64_t>(observed_.size.count());
+    }
     return build_graph(program_, lowered_, layout_, options);
+  }
+  DevicePointer host() const {
+    return host_ ? reinterpret_cast<uintptr_t>(host_->bytes().data()) : DevicePointer{0};
+  }
+
+  void run_for_values(const Stream& stream) {
+    const Built built = build(bases(), host());
+    const GpuGraph graph(built.graph, program_, gpus_, modules_, Measured::Whole,
+                         options_.most_nodes);
+    graph.launch(stream);
+    stream.synchronize("the program");
+    download();
+    check_canaries(built.guards);
+    run_.digest = built.digest;
+    run_.causes = built.causes;
+    for (size_t d = 0; d < devices_; ++d)
+      run_.facts.memory.push_back(
+          {gpu(LogicalId(d)), std::max(built.arenas[d], uploaded_[d]), built.beside[d]});
+    run_.facts.nodes = built.graph.size();
+    run_.facts.graphs = graph.graphs();
+    run_.facts.launches = graph.launches();
   }
 
   void upload_arguments() {
@@ -177,38 +191,55 @@ class Executor {
     }
   }
 
-  void check_canaries() {
+  void check_canaries(const std::vector<Guard>& guards) {
     for (const auto* const arenas : {&arenas_, &beside_})
       for (const std::unique_ptr<DeviceArena>& arena : *arenas)
         if (!run_.facts.damage)
           if (const auto damage = damaged_canary(*arena, std::vector{arena->beyond()}, kCanarySeed))
             run_.facts.damage = damage_text(*arena, *damage);
-  }
-
-  /// Runs of the graph that takes no moments inside. Their data is of no use: arguments may have
-  /// been overwritten.
-  void measure(const GpuGraph& graph, const Stream& stream) {
-    if (options_.measured_runs == 0)
-      return;
-    const Event begin(gpus_[0]);
-    const Event end(gpus_[0]);
-    run_.facts.measurement.emplace();
-    for (uint32_t r = 0; r < options_.measured_runs; ++r) {
-      begin.record(stream);
-      graph.launch(stream);
-      end.record(stream);
-      end.synchronize("a measured run");
-      run_.facts.measurement->runs.push_back(end.since(begin));
+    for (const Guard& guard : guards) {
+      const std::byte* const copy = host_->bytes().data() + (observed_.size + guard.to).count();
+      const std::byte* const end = copy + guard.size.count();
+      const std::byte* const wrong =
+          std::find_if(copy, end, [](std::byte byte) { return byte != kGuardByte; });
+      if (wrong != end && !run_.facts.damage)
+        run_.facts.damage =
+            fmt::format("virtual device {}: byte {} behind \"{}\" was overwritten",
+                        guard.device.index(), wrong - copy, program_.value(guard.value).name);
     }
   }
 
-  void measure_parts(const WorkGraph& work, const Stream& stream) {
-    const GpuGraph graph(work, program_, gpus_, modules_, options_.measured, options_.most_nodes);
+  /// Runs of a graph that copies nothing to the host. Their data is of no use: arguments may have
+  /// been overwritten. The whole is measured without moments inside, since taking them takes time.
+  void measure(const Stream& stream) {
+    const Built built = build(bases(), std::nullopt);
+    run_.facts.nodes = built.graph.size();
+    Measurement& measurement = run_.facts.measurement.emplace();
+    const GpuGraph whole(built.graph, program_, gpus_, modules_, Measured::Whole,
+                         options_.most_nodes);
+    run_.facts.graphs = whole.graphs();
+    run_.facts.launches = whole.launches();
     const Event begin(gpus_[0]);
-    begin.record(stream);
-    graph.launch(stream);
+    const Event end(gpus_[0]);
+    for (uint32_t r = 0; r < options_.measured_runs; ++r) {
+      begin.record(stream);
+      whole.launch(stream);
+      end.record(stream);
+      end.synchronize("a measured run");
+      measurement.runs.push_back(end.since(begin));
+    }
+    const GpuGraph parts(built.graph, program_, gpus_, modules_, options_.measured,
+                         options_.most_nodes);
+    // One moment on all GPUs, before the run.
+    std::vector<Event> starts;
+    Graph together(driver_);
+    for (size_t g = 0; g < gpus_.size(); ++g)
+      together.add_record(starts.emplace_back(gpus_[g]), {});
+    const GraphExec start(together);
+    start.launch(stream);
+    parts.launch(stream);
     stream.synchronize("a run with its ops measured");
-    run_.facts.measurement->spans = graph.spans(begin);
+    measurement.spans = parts.spans(starts);
   }
 
   const Driver& driver_;

@@ -33,7 +33,8 @@ class TooLittleMemory : public std::runtime_error {
 struct ExecutorOptions {
   /// Of each virtual device: addresses are reserved for all of it. Empty: for its arena alone.
   std::optional<Bytes> limit;
-  /// Whether every value is copied to the host as soon as it is there. If not, only outputs are.
+  /// Whether every value is copied to the host as soon as it is there, and the bytes behind it are
+  /// guarded. If not, only outputs are copied.
   bool observe_all = true;
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
@@ -58,8 +59,8 @@ struct Measurement {
 struct GpuFacts {
   int driver = 0;  // 1000 times the major number of CUDA, and 10 times the minor one
   std::vector<GpuInfo> gpus;
-  std::vector<DeviceUse> memory;  // per virtual device
-  uint32_t nodes = 0;
+  std::vector<DeviceUse> memory;      // per virtual device
+  uint32_t nodes = 0;                 // of what is measured, if anything is
   size_t graphs = 0;                  // of the driver
   size_t launches = 0;                // of them
   std::optional<std::string> damage;  // what was written outside of its place

@@ -132,17 +132,17 @@ size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
 
 GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
                    std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
-                   uint32_t most_nodes) {
+                   uint32_t most_nodes)
+    : devices_(program.mesh.devices()) {
   GraphParts divided = graph_parts(work, program, most_nodes);
   launches_ = std::move(divided.launches);
-  const size_t devices = program.mesh.devices();
-  Parts parts(work, devices, gpus, modules);
+  Parts parts(work, devices_, gpus, modules);
   for (const std::vector<WorkId>& part : divided.parts) {
     parts.begin_part();
     for (const WorkId id : part)
       parts.add(id);
     for (const auto& [of, at] : extremes(work, part, measured)) {
-      const Gpu& gpu = gpus[gpu_of(of.device, devices, gpus.size())];
+      const Gpu& gpu = gpus[gpu_of(of.device, devices_, gpus.size())];
       // Of work in two parts, the first tells its begin and the last its end.
       const auto [known, added] = events_.try_emplace(of, Events{Event(gpu), Event(gpu)});
       if (added)
@@ -158,10 +158,12 @@ void GpuGraph::launch(const Stream& stream) const {
     parts_[part].launch(stream);
 }
 
-std::map<Timed, GpuGraph::Span> GpuGraph::spans(const Event& start) const {
+std::map<Timed, GpuGraph::Span> GpuGraph::spans(std::span<const Event> starts) const {
   std::map<Timed, Span> result;
-  for (const auto& [of, events] : events_)
+  for (const auto& [of, events] : events_) {
+    const Event& start = starts[gpu_of(of.device, devices_, starts.size())];
     result.emplace(of, Span{events.begin.since(start), events.end.since(start)});
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "simulator/values/cuda/driver/event.h"
@@ -45,12 +46,13 @@ class GpuGraph {
   size_t graphs() const { return parts_.size(); }
   size_t launches() const { return launches_.size(); }
 
-  /// When each measured work began and ended, from `start` on. Requires a launch that has ended.
+  /// When each measured work began and ended, from `starts` on: a moment of each GPU, since those
+  /// of two GPUs are not compared. Requires a launch that has ended.
   struct Span {
     Duration begin;
     Duration end;
   };
-  std::map<Timed, Span> spans(const Event& start) const;
+  std::map<Timed, Span> spans(std::span<const Event> starts) const;
 
  private:
   struct Events {
@@ -58,6 +60,7 @@ class GpuGraph {
     Event end;
   };
 
+  size_t devices_;
   std::vector<GraphExec> parts_;
   std::vector<uint32_t> launches_;  // the parts, in order
   std::map<Timed, Events> events_;

@@ -28,6 +28,7 @@ class GraphBuilder {
         futures_(program),
         making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
         events_(lists_, making_.graph, making_.causes),
+        guards_to_(options.guards),
         running_(lowered.collectives.size()) {
     for (const Observed& each : options.observed)
       observed_[{each.value, each.device}] = each.to;
@@ -36,8 +37,12 @@ class GraphBuilder {
   Built build() && {
     const Stop stop = walk(program_, lowered_, *this, with_concrete);
     ORRERY_CHECK(stop.finished(), "a program that is run has an end");
-    return {std::move(making_.graph), making_.memory.arenas(), making_.memory.beside(),
-            WalkDigest{making_.halves, making_.moves}, making_.causes.counts()};
+    return {std::move(making_.graph),
+            making_.memory.arenas(),
+            making_.memory.beside(),
+            std::move(guards_),
+            WalkDigest{making_.halves, making_.moves},
+            making_.causes.counts()};
   }
 
   void local(OpId id, LogicalId device) {
@@ -49,10 +54,14 @@ class GraphBuilder {
     const std::vector<DevicePointer> operands =
         making_.memory.addresses(device, thread, op.operands);
     const std::vector<DevicePointer> results = making_.memory.addresses(device, thread, op.results);
+    for (const ValueId result : op.results)
+      guard(result, device, thread, id, after);
     for (KernelCall& call : local_calls(program_, op, device, {operands, results}))
       making_.chain({std::move(call), device, {id}}, after);
-    for (const ValueId result : op.results)
+    for (const ValueId result : op.results) {
+      look_at_guard(result, device, thread, id, after);
       observe(result, device, thread, id, after);
+    }
     events_.passed(list, instruction, after.frontier(making_.graph, device, {id}));
   }
 
@@ -65,7 +74,10 @@ class GraphBuilder {
     }
     const EnterRef entry = lists_.enter_of(id, node);
     Dependencies after = events_.before(entry.list, {MomentKind::Entered, entry.enter});
-    running->enter(node, entry_of(op_id, lists_[entry.list]), after);
+    const List& list = lists_[entry.list];
+    if (takes_result(op))
+      guard(op.results.front(), list.device, list.thread, op_id, after);
+    running->enter(node, entry_of(op_id, list), after);
   }
 
   void receive(CollectiveId id, StepRef ref, const Step& step) {
@@ -87,9 +99,12 @@ class GraphBuilder {
         node,
         takes_result(op) ? std::optional(program_.value(op.results.front()).type) : std::nullopt,
         after);
-    if (takes_result(op))
+    if (takes_result(op)) {
+      const ThreadId thread = lists_[entry.list].thread;
+      look_at_guard(op.results.front(), device, thread, op_id, after);
       for (const ValueId result : futures_.results(op))
-        observe(result, device, lists_[entry.list].thread, op_id, after);
+        observe(result, device, thread, op_id, after);
+    }
     const Frontier ended = after.frontier(making_.graph, device, {op_id});
     events_.ended(entry, ended);
     running.left(node, ended);
@@ -122,6 +137,27 @@ class GraphBuilder {
     return entry;
   }
 
+  void guard(ValueId result, LogicalId device, ThreadId thread, OpId op, Dependencies& after) {
+    if (!guards_to_)
+      return;
+    const auto [at, size] = making_.memory.padding(device, thread, program_.value(result).buffer);
+    if (size > Bytes())
+      making_.chain({Fill{at, size, kGuardByte}, device, {op}}, after);
+  }
+
+  void look_at_guard(ValueId result, LogicalId device, ThreadId thread, OpId op,
+                     Dependencies& after) {
+    if (!guards_to_)
+      return;
+    const auto [at, size] = making_.memory.padding(device, thread, program_.value(result).buffer);
+    if (size == Bytes())
+      return;
+    const Bytes to = guards_.empty() ? Bytes() : guards_.back().to + guards_.back().size;
+    making_.chain({Copy{*guards_to_ + static_cast<uint64_t>(to.count()), at, size}, device, {op}},
+                  after);
+    guards_.push_back({result, device, size, to});
+  }
+
   void observe(ValueId value, LogicalId device, ThreadId thread, OpId op, Dependencies& after) {
     const auto found = observed_.find({value, device});
     const Bytes size = program_.value(value).type.size();
@@ -145,6 +181,8 @@ class GraphBuilder {
   const Futures futures_;
   Making making_;
   ListEvents events_;
+  const std::optional<DevicePointer> guards_to_;
+  std::vector<Guard> guards_;
   std::vector<std::optional<RunningCollective>> running_;  // per collective
   std::map<std::pair<ValueId, LogicalId>, DevicePointer> observed_;
 };

@@ -28,9 +28,22 @@ struct Observed {
   DevicePointer to = 0;  // in the host's memory, which the devices can write
 };
 
+/// The bytes between a result and the end of its place: a pattern before the op, and copied to the
+/// host after it.
+struct Guard {
+  ValueId value;
+  LogicalId device;
+  Bytes size;
+  Bytes to;  // from where the host's copies of all begin
+};
+/// The pattern.
+inline constexpr std::byte kGuardByte{0xa5};
+
 struct BuildOptions {
   std::vector<DeviceBases> bases;  // per device
   std::vector<Observed> observed;
+  /// In the host's memory, for the copies of guards; without it results are not guarded.
+  std::optional<DevicePointer> guards = {};
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 
@@ -38,6 +51,7 @@ struct Built {
   WorkGraph graph;
   std::vector<Bytes> arenas;  // per device: the end of what is used of its arena
   std::vector<Bytes> beside;  // per device: what it needs beside its arena
+  std::vector<Guard> guards;
   WalkDigest digest;
   CauseCounts causes = {};
 };

@@ -12,6 +12,7 @@
 #include "models/scenario/reader.h"
 #include "tests/tools/reference/examples.h"
 #include "tests/tools/reference/validator.h"
+#include "tests/tools/report/sample.h"
 #include "tools/report/json.h"
 #include "verifier/run.h"
 
@@ -260,8 +261,8 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
   CHECK(schema_error(schema, without) != "");
 }
 
-/// Reports of all kinds: one that holds, one that fails, one that hangs, one with errors and
-/// values, one of a wrong input.
+/// Reports of all kinds: one that holds, one that fails, one that hangs, one of a GPU, one with
+/// errors and values, one of a wrong input.
 std::vector<Json> reports() {
   std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
   for (const char* const name : {"cut-link", "fsdp-two-layers-too-small", "two-programs-hang"}) {
@@ -275,6 +276,7 @@ std::vector<Json> reports() {
                  Encoding::Bits};
     reports.push_back(Json::parse(json_text(report, options)));
   }
+  reports.push_back(Json::parse(json_text(report_on_gpu(), {})));
   try {
     (void)read_scenario("f", "{}");
   } catch (const InputError& error) {

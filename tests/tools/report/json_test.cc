@@ -188,6 +188,60 @@ TEST_CASE("JSON report: a complex element is a list of its parts") {
         ])") != std::string::npos);
 }
 
+TEST_CASE("JSON report: of a run on GPUs, these, the graph and what was measured") {
+  const std::string text = json_text(report_on_gpu(), {});
+  // Of 1.8, 1.9, 2 and 2.6 us the median is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
+  CHECK(text.find(R"json(
+  "gpus": {
+    "driver": "13.0",
+    "devices": [
+      {"name":"NVIDIA H100 80GB HBM3","compute_capability":"9.0","uuid":"GPU-00112233-4455-6677-8899-aabbccddeeff","memory_bytes":85899345920}
+    ],
+    "virtual": [
+      {"id":0,"gpu":0,"arena_bytes":512,"beside_bytes":256},
+      {"id":1,"gpu":0,"arena_bytes":512,"beside_bytes":0}
+    ],
+    "nodes": 10,
+    "graphs": 1,
+    "launches": 1,
+    "measured": {
+      "runs_ps": [2000000,1800000,2600000,1900000],
+      "makespan_ps": 1950000,
+      "ops": [
+        {"id":"s","start_ps":400000,"end_ps":1500000,"simulated_start_ps":0,"simulated_end_ps":1500000}
+      ],
+      "steps": [
+        {
+          "op": "s",
+          "device": 0,
+          "node": 0,
+          "channel": 0,
+          "step": 1,
+          "start_ps": 500000,
+          "end_ps": 1200000
+        },
+        {
+          "op": "s",
+          "device": 1,
+          "node": 1,
+          "channel": 0,
+          "step": 1,
+          "start_ps": 400000,
+          "end_ps": 1500000
+        }
+      ]
+    }
+  },
+  "checks": [)json") != std::string::npos);
+}
+
+TEST_CASE("JSON report: of a run on GPUs without measured runs, no measurement") {
+  Report report = report_on_gpu();
+  report.gpus->measurement.reset();
+  CHECK(json_text(report, {}).find("\"launches\": 1,\n    \"measured\": null\n  },\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("JSON report: with one executor, only its digest") {
   Report sample = sample_report();
   CHECK(json_text(sample, {}).find("\"digest\"") == std::string::npos);

@@ -114,6 +114,31 @@ Report sample_report() {
   return report;
 }
 
+Report report_on_gpu() {
+  Report report = sample_report();
+  cuda::GpuFacts& gpus = report.gpus.emplace();
+  gpus.driver = 13000;
+  cuda::GpuInfo& gpu = gpus.gpus.emplace_back();
+  gpu.name = "NVIDIA H100 80GB HBM3";
+  gpu.major = 9;
+  gpu.uuid = "GPU-00112233-4455-6677-8899-aabbccddeeff";
+  gpu.memory = Bytes(int64_t{80} << 30);
+  gpus.memory = {{0, Bytes(512), Bytes(256)}, {0, Bytes(512), Bytes(0)}};
+  gpus.nodes = 10;
+  gpus.graphs = 1;
+  gpus.launches = 1;
+  cuda::Measurement& measured = gpus.measurement.emplace();
+  measured.runs = {Duration(2'000'000), Duration(1'800'000), Duration(2'600'000),
+                   Duration(1'900'000)};
+  const auto step = [&](uint32_t device, int64_t begin, int64_t end) {
+    const StepRef ref = {Node(device), Channel(0), 1};
+    measured.spans[{LogicalId(device), {OpId(0), ref}}] = {Duration(begin), Duration(end)};
+  };
+  step(0, 500'000, 1'200'000);
+  step(1, 400'000, 1'500'000);
+  return report;
+}
+
 std::vector<NamedValue> outputs(const Report& report) {
   std::vector<NamedValue> named;
   for (const ValueId value : report.scenario->program.outputs)

@@ -16,6 +16,9 @@ Report sample_report();
 /// The same where a check fails.
 Report failing_report();
 
+/// The same as run on a GPU, with the scatter's steps measured.
+Report report_on_gpu();
+
 /// The outputs under their own names.
 std::vector<NamedValue> outputs(const Report& report);
 

@@ -49,6 +49,40 @@ ASSUMED
 )text");
 }
 
+/// From its heading to the next.
+std::string gpus_section(const Report& report, const Style& style = Style()) {
+  const std::string text = report_text(report, style);
+  const size_t begin = text.find("\nGPUS\n");
+  return text.substr(begin, text.find("\nMEMORY") - begin);
+}
+
+TEST_CASE("text report: of a run on GPUs, these, the graph, and measured beside simulated times") {
+  // Of 1.8, 1.9, 2 and 2.6 us the median is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
+  CHECK(gpus_section(report_on_gpu()) == R"text(
+GPUS
+  measured 1.95 µs, the median of 4 runs, which took 1.8 µs to 2.6 µs; simulated 1.5 µs
+  NVIDIA H100 80GB HBM3 (compute capability 9.0, 80 GiB), CUDA 13.0
+  2 virtual devices, arenas of 1 KiB in all, 256 B beside them
+  10 nodes in 1 graph
+  id  op                  simulated, µs  measured, µs
+  s   psum_scatter_start           1.50          1.10
+  not shown: 2 ops without kernels and copies
+)text");
+}
+
+TEST_CASE("text report: GPUs that are alike are counted; graphs that are launched again too") {
+  Report report = report_on_gpu();
+  report.gpus->gpus.push_back(report.gpus->gpus.front());
+  report.gpus->graphs = 2;
+  report.gpus->launches = 1001;
+  report.gpus->measurement->runs.resize(1);
+  const std::string text = gpus_section(report, Style(Colours::Plain, Letters::Ascii));
+  CHECK(text.find("  measured 2 us, in one run; simulated 1.5 us\n") != std::string::npos);
+  CHECK(text.find("  2 x NVIDIA H100 80GB HBM3 (compute") != std::string::npos);
+  CHECK(text.find("  10 nodes in 2 graphs, launched 1,001 times in a run\n") != std::string::npos);
+  CHECK(text.find("simulated, us  measured, us\n") != std::string::npos);
+}
+
 TEST_CASE("text report: exposed time of several programs is a share of all their time") {
   Report report = sample_report();
   // 500 ns in two programs of 1.5 us each.

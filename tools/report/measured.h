@@ -1,0 +1,35 @@
+#pragma once
+
+// What was measured on GPUs, as reports show it: of the whole, and of each op.
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "verifier/report.h"
+
+namespace orrery {
+
+/// Of the measured runs of the whole.
+struct RunTimes {
+  Duration median;  // of an even number of runs between the middle two, rounded down
+  Duration least;
+  Duration largest;
+};
+
+/// Empty without measured runs.
+std::optional<RunTimes> run_times(const cuda::Measurement& measurement);
+
+using MeasuredSpan = cuda::GpuGraph::Span;  // from the start of the measured run on
+
+/// Of each op on each device, from the first of its kernels and copies to the last. Ops that need
+/// none have no span.
+std::map<std::pair<OpId, LogicalId>, MeasuredSpan> spans_on_devices(
+    const cuda::Measurement& measurement);
+
+/// Of each op over all devices.
+std::map<OpId, MeasuredSpan> spans_of_ops(const cuda::Measurement& measurement);
+
+}  // namespace orrery
