@@ -89,12 +89,12 @@ TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithm
   };
   const std::string varying = R"("varying": ["x"], "per_device": [[1, 2], [3, 4]])";
   const std::string unreduced = R"("unreduced": ["x"], "per_device": [[1, 2], [3, 4]])";
-  for (const auto& [op, array] : {std::pair{std::string("all_gather_invariant"), varying},
-                                  {"all_gather_reduced", varying},
-                                  {"unreduced_psum", unreduced},
-                                  {"unreduced_psum_scatter", unreduced}}) {
-    CAPTURE(op);
-    CHECK(algorithm_of(run_of(op, array, "ring"), "r") == "ring");
+  for (const auto& row : {std::pair{std::string("all_gather_invariant"), varying},
+                          {"all_gather_reduced", varying},
+                          {"unreduced_psum", unreduced},
+                          {"unreduced_psum_scatter", unreduced}}) {
+    CAPTURE(row.first);
+    CHECK(algorithm_of(run_of(row.first, row.second, "ring"), "r") == "ring");
   }
   CHECK(run_of("unreduced_psum", unreduced, "rong").err ==
         "--algorithm: expected one of ring, recursive_doubling, in_switch, one_shot for "
