@@ -285,5 +285,14 @@ TEST_CASE("run on GPUs: a program that holds more than its memory fails, and doe
   CHECK(left_over() == "");
 }
 
+TEST_CASE("run on GPUs: a program that hangs does not run there") {
+  const Ran run = ran_on_mock({"run", in_tree("scenarios/two-programs-hang.json")});
+  CHECK(run.outcome == Outcome::Fails);
+  CHECK(run.out.find("\nGPUS\n") == std::string::npos);
+  CHECK(run.out.find("  · GPUs: not run (the program cannot end)\n") != std::string::npos);
+  CHECK(mock().calls("cuGraphLaunch") == 0);
+  CHECK(left_over() == "");
+}
+
 }  // namespace
 }  // namespace orrery::test
