@@ -130,6 +130,9 @@ class Run {
     } else {
       undecided_ = tabled_.agree ? "Undecided: the program cannot end."
                                  : "Undecided: the tables of a ragged exchange do not agree.";
+      if (options_.gpus)
+        label(tabled_.agree ? "GPUs: not run (the program cannot end)"
+                            : "GPUs: not run (the tables of a ragged exchange do not agree)");
     }
     if (tabled_.agree)
       prove_schedules();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,7 +94,7 @@ class GpusText {
   }
 
   /// From an op's beginning on the first device to its end on the last: simulated, and measured.
-  /// Of ops that are shown together, the last.
+  /// Of ops that are shown together, the last that was measured.
   std::string table() const {
     if (!gpus_.measurement)
       return "";
@@ -103,21 +104,23 @@ class GpusText {
     const char* const unit = style_.ascii() ? "us" : "µs";
     table.row({"id", "op", fmt::format("simulated, {}", unit), fmt::format("measured, {}", unit)});
     size_t without = 0;
-    const auto row = [&](const std::string& id, const OpReport& run) {
-      const auto span = spans.find(run.op);
-      if (span == spans.end()) {
+    const auto row = [&](const std::string& id, std::span<const OpReport* const> runs) {
+      const auto measured = std::find_if(
+          runs.rbegin(), runs.rend(), [&](const OpReport* run) { return spans.contains(run->op); });
+      if (measured == runs.rend()) {
         ++without;
         return;
       }
+      const OpReport& run = **measured;
+      const MeasuredSpan& span = spans.at(run.op);
       const Op& op = report_.scenario->program.op(run.op);
       table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
-                 microseconds_text(run.end - run.start),
-                 microseconds_text(span->second.end - span->second.begin)});
+                 microseconds_text(run.end - run.start), microseconds_text(span.end - span.begin)});
     };
     for (const OpEntry& entry : folded_.entries) {
-      row(entry.id, entry.last());
-      for (const OpReport* named : entry.named)
-        row(report_.scenario->program.op(named->op).name, *named);
+      row(entry.id, entry.runs);
+      for (const OpReport* const named : entry.named)
+        row(report_.scenario->program.op(named->op).name, {&named, 1});
     }
     const std::string rest = without == 0
                                  ? std::string()

@@ -16,10 +16,11 @@ struct Ran {
   std::string err;
 };
 
-inline Ran ran(std::vector<std::string> arguments) {
+/// `cuda_library`: the driver of CUDA; the system's if it is empty.
+inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_library = {}) {
   std::ostringstream out;
   std::ostringstream err;
-  const Terminal terminal{out, err, Style(), Style(), false};
+  const Terminal terminal{out, err, Style(), Style(), false, cuda_library};
   const Outcome outcome = run_command_line(std::move(arguments), terminal);
   return {outcome, out.str(), err.str()};
 }

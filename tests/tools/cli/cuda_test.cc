@@ -1,0 +1,298 @@
+// orrery run --backend cuda, on the mock driver: its clock is made up, and the same in every order.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/mock_cuda/mock_control.h"
+#include "tests/tools/cli/chrome_trace.h"
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string quickstart() {
+  return in_tree("scenarios/quickstart.json");
+}
+
+/// `arguments` with --backend cuda.
+Ran ran_on_mock(std::vector<std::string> arguments, const MockCudaSettings& settings = {}) {
+  mock().reset(settings);
+  arguments.insert(arguments.end(), {"--backend", "cuda"});
+  return ran(std::move(arguments), MockControl::library());
+}
+
+/// What is left on the driver, and what was misused there.
+std::string left_over() {
+  return mock().alive() + mock().misuses();
+}
+
+/// What `text` has after `from`, until `to`.
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t begin = text.find(from);
+  REQUIRE(begin != std::string::npos);
+  return text.substr(begin + from.size(), text.find(to, begin) - begin - from.size());
+}
+
+TEST_CASE("run on GPUs: the text report has a section of them") {
+  const Ran run = ran_on_mock({"run", quickstart()});
+  CHECK(run.outcome == Outcome::Holds);
+  CHECK(run.err == "");
+  // By the mock's clock a launch takes 5 us; a copy 1 us and its bytes at 1 TB/s; a combination of
+  // 8 KiB, of which each of 512 threads does 16 bytes, 2 us and 10 ps a thread. So
+  //   s: a copy of 8 KiB, three combinations, a copy of 8 KiB         8.03 us
+  //   g: seven copies of 8 KiB, one of 32 KiB                         8.09 us
+  //   r: three combinations, seven copies of 8 KiB, one of 32 KiB    14.11 us
+  CHECK(
+      between(run.out, "\nGPUS\n", "\nMEMORY") ==
+      R"(  measured 35.23 µs, the median of 5 runs, which took 35.23 µs to 35.23 µs; simulated 42.96 µs
+  Mock GPU 0 (compute capability 9.0, 1 GiB), CUDA 13.0
+  8 virtual devices, arenas of 832 KiB in all, 384 KiB beside them
+  192 nodes in 1 graph
+  id  op                  simulated, µs  measured, µs
+  s   psum_scatter_start          10.05          8.03
+  g   all_gather                  10.05          8.09
+  r   psum                        12.69         14.11
+  not shown: 2 ops without kernels and copies
+)");
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as without them") {
+  const Ran run = ran_on_mock({"run", quickstart(), "--format", "json", "--measured-runs", "2"});
+  CHECK(run.outcome == Outcome::Holds);
+  CHECK(between(run.out, "  \"gpus\": {\n", "\n  },\n") == R"(    "driver": "13.0",
+    "devices": [
+      {"name":"Mock GPU 0","compute_capability":"9.0","uuid":"GPU-a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0","memory_bytes":1073741824}
+    ],
+    "virtual": [
+      {"id":0,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":1,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":2,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":3,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":4,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":5,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":6,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
+      {"id":7,"gpu":0,"arena_bytes":106496,"beside_bytes":49152}
+    ],
+    "nodes": 192,
+    "graphs": 1,
+    "launches": 1,
+    "measured": {
+      "runs_ps": [35227329,35227329],
+      "makespan_ps": 35227329,
+      "ops": [
+        {"id":"s","start_ps":5000000,"end_ps":13031744,"simulated_start_ps":0,"simulated_end_ps":10053308},
+        {"id":"g","start_ps":13031744,"end_ps":21121856,"simulated_start_ps":20222447,"simulated_end_ps":30275755},
+        {"id":"r","start_ps":21121856,"end_ps":35227329,"simulated_start_ps":30275755,"simulated_end_ps":42961371}
+      ]
+    })");
+  Json with = Json::parse(run.out);
+  Json without = Json::parse(text_of(in_tree("tests/tools/cli/golden/quickstart.json")));
+  // That of values is the host's, and no measured time is in it.
+  CHECK(with["fingerprint"] == without["fingerprint"]);
+  for (const char* const key : {"time", "ops", "devices", "links", "values", "faults"})
+    CHECK(with[key] == without[key]);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: three checks more, and the digest of the GPUs is compared too") {
+  const Ran run = ran_on_mock({"run", quickstart(), "--format", "json"});
+  const Json report = Json::parse(run.out);
+  std::map<std::string, std::string> messages;
+  for (const Json& check : report["checks"])
+    messages[check["name"]] = check["message"];
+  // p, g and r on eight devices.
+  CHECK(messages["VALUES.GPUS"] ==
+        "24 values of the GPUs are those of the host executor, bit for bit.");
+  CHECK(messages["MEMORY.ARENA"] ==
+        "On GPUs, each virtual device used as many bytes of its arena as the profile counts.");
+  CHECK(messages["MEMORY.GUARDS"] == "On GPUs, nothing was written outside of its place.");
+  CHECK(messages["SCHEDULE.DIGEST"] ==
+        "Each step of each schedule ran once in: host executor, GPUs, timing sweep.");
+}
+
+TEST_CASE("run on GPUs: with --measure steps each step has its time, within that of its op") {
+  const Ran run = ran_on_mock({"run", quickstart(), "--format", "json", "--measure", "steps"});
+  CHECK(run.outcome == Outcome::Holds);
+  const Json measured = Json::parse(run.out)["gpus"]["measured"];
+  std::map<std::string, Json> ops;
+  for (const Json& op : measured["ops"])
+    ops[op["id"]] = op;
+  CHECK(!measured["steps"].empty());
+  for (const Json& step : measured["steps"]) {
+    CAPTURE(step);
+    const Json& op = ops.at(step["op"]);
+    CHECK(step["start_ps"] < step["end_ps"]);
+    CHECK(step["start_ps"] >= op["start_ps"]);
+    CHECK(step["end_ps"] <= op["end_ps"]);
+  }
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: two GPUs have half of the virtual devices each, and clocks of their own") {
+  MockCudaSettings settings;
+  settings.devices = 2;
+  const Ran run = ran_on_mock({"run", quickstart(), "--format", "json"}, settings);
+  CHECK(run.outcome == Outcome::Holds);
+  CHECK(run.err == "");
+  const Json gpus = Json::parse(run.out)["gpus"];
+  CHECK(gpus["devices"].size() == 2);
+  std::vector<int> places;
+  for (const Json& device : gpus["virtual"])
+    places.push_back(device["gpu"]);
+  CHECK(places == std::vector{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(gpus["measured"]["ops"].size() == 3);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: the trace has what was measured, in processes of their own") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  const Ran run =
+      ran_on_mock({"run", quickstart(), "--format", "json", "--measure", "steps", "--trace", path});
+  CHECK(run.outcome == Outcome::Holds);
+  const Json measured = Json::parse(run.out)["gpus"]["measured"];
+  std::map<std::string, std::pair<int64_t, int64_t>> ops;
+  std::map<int64_t, int64_t> ends;  // by row
+  size_t steps = 0;
+  int overlaps = 0;
+  std::map<std::string, int> processes;
+  std::vector<Slice> slices = ChromeTrace(text_of(path)).slices;
+  std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    return std::tie(a.begin_ps, a.end_ps) < std::tie(b.begin_ps, b.end_ps);
+  });
+  for (const Slice& slice : slices) {
+    if (slice.category.rfind("measured", 0) != 0)
+      continue;
+    const std::string process = slice.process.substr(0, slice.process.rfind(' '));
+    ++processes[process];
+    overlaps += slice.begin_ps < ends[slice.row] ? 1 : 0;
+    ends[slice.row] = slice.end_ps;
+    if (slice.category == "measured_step") {
+      ++steps;
+      continue;
+    }
+    const auto [op, is_new] = ops.try_emplace(slice.name, slice.begin_ps, slice.end_ps);
+    op->second.first = std::min(op->second.first, slice.begin_ps);
+    op->second.second = std::max(op->second.second, slice.end_ps);
+  }
+  CHECK(overlaps == 0);
+  CHECK(processes.size() == 8);
+  CHECK(processes.count("device 0, measured") == 1);
+  CHECK(processes.count("device 7, measured") == 1);
+  CHECK(steps == measured["steps"].size());
+  for (const Json& op : measured["ops"])
+    CHECK(ops.at(op["id"]) == std::pair<int64_t, int64_t>(op["start_ps"], op["end_ps"]));
+}
+
+TEST_CASE("run on GPUs: measured runs of another seed, the same bytes") {
+  // The mock runs what is ready in another order, by the same clock.
+  MockCudaSettings settings;
+  settings.seed = 2;
+  CHECK(ran_on_mock({"run", quickstart(), "--format", "json"}, settings).out ==
+        ran_on_mock({"run", quickstart(), "--format", "json"}).out);
+}
+
+TEST_CASE("run on GPUs: a saved report is read by diff") {
+  const TemporaryFolder folder;
+  const std::string saved = folder.path() + "/gpus.json";
+  REQUIRE(ran_on_mock({"run", quickstart(), "--format", "json", "-o", saved}).outcome ==
+          Outcome::Holds);
+  CHECK(ran({"diff", saved, saved}).outcome == Outcome::Holds);
+}
+
+TEST_CASE("run on GPUs: without a driver, one line and 2") {
+  const Ran run = ran({"run", quickstart(), "--backend", "cuda"}, "/nowhere/libcuda.so.1");
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  CHECK(run.err ==
+        "orrery: --backend cuda: the driver of CUDA is not there: /nowhere/libcuda.so.1: cannot "
+        "open shared object file: No such file or directory\n");
+}
+
+TEST_CASE("run on GPUs: without a GPU, one line and 2") {
+  MockCudaSettings settings;
+  settings.devices = 0;
+  const Ran run = ran_on_mock({"run", quickstart()}, settings);
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  CHECK(run.err == "orrery: --backend cuda: " + MockControl::library() + ": no GPU is visible\n");
+}
+
+TEST_CASE("run on GPUs: too little memory, both numbers and 2") {
+  MockCudaSettings settings;
+  settings.memory = uint64_t{1} << 19;
+  const Ran run = ran_on_mock({"run", quickstart()}, settings);
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  // Arenas of 8 * 106,496 B, and 8 * 49,152 B beside them.
+  CHECK(run.err ==
+        "orrery: --backend cuda: GPU 0 (Mock GPU 0) has 512 KiB free, and the virtual devices on "
+        "it need 1216 KiB\n");
+  CHECK(mock().calls("cuMemCreate") == 0);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: where the driver fails, the call, the code and 2") {
+  mock().reset();
+  mock().fail("cuGraphLaunch", 1, cuda::CUDA_ERROR_OUT_OF_MEMORY);
+  const Ran run = ran({"run", quickstart(), "--backend", "cuda"}, MockControl::library());
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  CHECK(run.err ==
+        "orrery: --backend cuda: the driver failed in cuGraphLaunch: CUDA_ERROR_OUT_OF_MEMORY (2): "
+        "a launch of a graph\n");
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: what is of measurements needs them") {
+  const auto error = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"run", quickstart()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran run = ran(arguments);
+    CHECK(run.outcome == Outcome::WrongInput);
+    CHECK(run.out == "");
+    return run.err;
+  };
+  CHECK(error({"--measure", "ops"}) == "--measure: is of runs with --backend cuda\n");
+  CHECK(error({"--measured-runs", "3"}) == "--measured-runs: is of runs with --backend cuda\n");
+}
+
+TEST_CASE("run on GPUs: a program that holds more than its memory fails, and does not run there") {
+  const std::string file = in_tree("scenarios/fsdp-two-layers-too-small.json");
+  const Ran run = ran_on_mock({"run", file, "--format", "json"});
+  CHECK(run.outcome == Outcome::Fails);
+  const Json report = Json::parse(run.out);
+  CHECK(!report.contains("gpus"));
+  const Json& checks = report["checks"];
+  CHECK(std::any_of(checks.begin(), checks.end(), [](const Json& check) {
+    return check["name"] == "MEMORY.CAPACITY" && check["verdict"] == "fails";
+  }));
+  const Json& labels = report["labels"];
+  CHECK(std::count(labels.begin(), labels.end(),
+                   "GPUs: not run (a device holds more than its memory)") == 1);
+  CHECK(mock().calls("cuGraphLaunch") == 0);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: a program that hangs does not run there") {
+  const Ran run = ran_on_mock({"run", in_tree("scenarios/two-programs-hang.json")});
+  CHECK(run.outcome == Outcome::Fails);
+  CHECK(run.out.find("\nGPUS\n") == std::string::npos);
+  CHECK(run.out.find("  · GPUs: not run (the program cannot end)\n") != std::string::npos);
+  CHECK(mock().calls("cuGraphLaunch") == 0);
+  CHECK(left_over() == "");
+}
+
+}  // namespace
+}  // namespace orrery::test
