@@ -49,19 +49,19 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   CHECK(run.err == "");
   // By the mock's clock a launch takes 5 us; a copy 1 us and its bytes at 1 TB/s; a combination of
   // 8 KiB, of which each of 512 threads does 16 bytes, 2 us and 10 ps a thread. So
-  //   s: a copy of 8 KiB, three combinations, a copy of 8 KiB         8.03 us
-  //   g: seven copies of 8 KiB, one of 32 KiB                         8.09 us
-  //   r: three combinations, seven copies of 8 KiB, one of 32 KiB    14.11 us
+  //   s: a copy of 8 KiB, three combinations           7.02 us
+  //   g: seven copies of 8 KiB                         7.06 us
+  //   r: three combinations, seven copies of 8 KiB    13.07 us
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==
-      R"(  measured 35.23 µs, the median of 5 runs, which took 35.23 µs to 35.23 µs; simulated 42.96 µs
+      R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 42.96 µs
   Mock GPU 0 (compute capability 9.0, 1 GiB), CUDA 13.0
   8 virtual devices, arenas of 832 KiB in all, 384 KiB beside them
-  192 nodes in 1 graph
+  168 nodes in 1 graph
   id  op                  simulated, µs  measured, µs
-  s   psum_scatter_start          10.05          8.03
-  g   all_gather                  10.05          8.09
-  r   psum                        12.69         14.11
+  s   psum_scatter_start          10.05          7.02
+  g   all_gather                  10.05          7.06
+  r   psum                        12.69         13.07
   not shown: 2 ops without kernels and copies
 )");
   CHECK(left_over() == "");
@@ -84,16 +84,16 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
       {"id":6,"gpu":0,"arena_bytes":106496,"beside_bytes":49152},
       {"id":7,"gpu":0,"arena_bytes":106496,"beside_bytes":49152}
     ],
-    "nodes": 192,
+    "nodes": 168,
     "graphs": 1,
     "launches": 1,
     "measured": {
-      "runs_ps": [35227329,35227329],
-      "makespan_ps": 35227329,
+      "runs_ps": [32153599,32153599],
+      "makespan_ps": 32153599,
       "ops": [
-        {"id":"s","start_ps":5000000,"end_ps":13031744,"simulated_start_ps":0,"simulated_end_ps":10053308},
-        {"id":"g","start_ps":13031744,"end_ps":21121856,"simulated_start_ps":20222447,"simulated_end_ps":30275755},
-        {"id":"r","start_ps":21121856,"end_ps":35227329,"simulated_start_ps":30275755,"simulated_end_ps":42961371}
+        {"id":"s","start_ps":5000000,"end_ps":12023552,"simulated_start_ps":0,"simulated_end_ps":10053308},
+        {"id":"g","start_ps":12023552,"end_ps":19080896,"simulated_start_ps":20222447,"simulated_end_ps":30275755},
+        {"id":"r","start_ps":19080896,"end_ps":32153599,"simulated_start_ps":30275755,"simulated_end_ps":42961371}
       ]
     })");
   Json with = Json::parse(run.out);
