@@ -34,8 +34,9 @@ constexpr std::array kChecks = {
     CheckInfo{CheckKind::FutureUse, "FUTURE.USE", "Only a done reads a future."},
     CheckInfo{CheckKind::MemoryCapacity, "MEMORY.CAPACITY",
               "What a device holds fits its memory at every op."},
-    CheckInfo{CheckKind::MemoryArena, "MEMORY.ARENA",
-              "On GPUs, each virtual device used as many bytes of its arena as the profile counts."},
+    CheckInfo{
+        CheckKind::MemoryArena, "MEMORY.ARENA",
+        "On GPUs, each virtual device used as many bytes of its arena as the profile counts."},
     CheckInfo{CheckKind::MemoryGuards, "MEMORY.GUARDS",
               "On GPUs, nothing was written outside of its place."},
     CheckInfo{CheckKind::ScheduleDigest, "SCHEDULE.DIGEST",
