@@ -1,0 +1,120 @@
+// The checks of a run on GPUs tell what is wrong: here in values and facts that were changed after
+// a run.
+
+#include "verifier/check/gpus.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/array/text.h"
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+#include "simulator/memory/profile.h"
+#include "tests/simulator/values/host_rig.h"
+#include "tests/support/mock_cuda/mock_control.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+
+namespace {
+
+/// s32[3] on two devices, with their sum.
+void add_sum(HostRig& rig) {
+  rig.argument(
+      "a", {tensor(Dtype::S32, Shape{3}, {1, 2, 3}), tensor(Dtype::S32, Shape{3}, {10, 20, 30})});
+  rig.op("psum", "r", {"a"}, {{"axis_name", Names{"x"}}});
+}
+
+std::vector<std::string> scenarios() {
+  std::vector<std::string> files;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(ORRERY_SOURCE_ROOT "/scenarios"))
+    if (const std::string file = entry.path().string();
+        file.ends_with(".json") && !file.ends_with(".schema.json"))
+      files.push_back(file);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_CASE("every scenario of little data has the same report on two GPUs of the mock driver") {
+  size_t compared = 0;
+  for (const std::string& file : scenarios()) {
+    INFO(file);
+    MockCudaSettings settings;
+    settings.devices = 2;
+    settings.seed = compared + 1;
+    mock().reset(settings);
+    RunOptions options;
+    options.data_budget = Bytes(int64_t{1} << 22);  // the mock is one CPU
+    std::shared_ptr<const Scenario> scenario;
+    try {
+      scenario = std::make_shared<const Scenario>(load_scenario(file, options.limits));
+    } catch (const InputError&) {
+      continue;  // wrong on purpose
+    }
+    const Report host = run(scenario, options);
+    options.gpus = GpuOptions{MockControl::library(), 0, cuda::Measured::Ops};
+    if (!host.values)
+      continue;
+    const Report gpus = run(scenario, options);
+    CHECK(gpus.fingerprint == host.fingerprint);
+    CHECK(gpus.verdict == host.verdict);
+    for (const Check& check : gpus.checks)
+      if (check.name == "VALUES.GPUS" || check.name.starts_with("MEMORY."))
+        CHECK_MESSAGE(check.holds(), check.message);
+    if (gpus.gpus)
+      ++compared;
+    CHECK(mock().alive() == "");
+    CHECK(mock().misuses() == "");
+  }
+  CHECK(compared >= 40);
+}
+
+TEST_CASE("VALUES.GPUS names the first element that differs") {
+  HostRig rig({{"x", 2}});
+  add_sum(rig);
+  const HostRun run = rig.run();
+  const DeviceValues& host = run.values;
+  DeviceValues gpus = host;
+  CHECK(gpu_values_agree(rig.program, host, gpus).holds());
+  set_element_bits(*gpus.at(rig.value("r"), LogicalId(1)), 2, 34);
+  const Check check = gpu_values_agree(rig.program, host, gpus);
+  CHECK(check.verdict == Verdict::Fails);
+  CHECK(check.message == "\"r\" on device 1: element 2 is 34 on the GPUs and 33 on the host.");
+}
+
+TEST_CASE("MEMORY.ARENA names the device that used more or less than the profile counts") {
+  HostRig rig({{"x", 2}});
+  add_sum(rig);
+  rig.lower();
+  const MemoryPolicy policy;
+  const MemoryProfile memory = profile(rig.program, rig.lowered, policy);
+  const Bytes arena = memory.of(LogicalId(0)).arena;
+  cuda::GpuFacts facts;
+  facts.memory = {{0, arena, Bytes()}, {0, arena, Bytes()}};
+  CHECK(arenas_agree(memory, facts).holds());
+  facts.memory[1].arena = arena - Bytes(256);
+  const Check check = arenas_agree(memory, facts);
+  CHECK(check.verdict == Verdict::Fails);
+  // The argument and the result, of 12 B each, rounded up to 256 B.
+  CHECK(check.message == "Virtual device 1 used 256 B of its arena, and the profile counts 512 B.");
+}
+
+TEST_CASE("MEMORY.GUARDS says where a guard was overwritten") {
+  cuda::GpuFacts facts;
+  CHECK(guards_whole(facts).holds());
+  facts.damage = "virtual device 0: byte 3 behind \"r\" was overwritten";
+  const Check check = guards_whole(facts);
+  CHECK(check.verdict == Verdict::Fails);
+  CHECK(check.message == "virtual device 0: byte 3 behind \"r\" was overwritten.");
+}
+
+}  // namespace
+
+}  // namespace orrery::test
