@@ -37,10 +37,10 @@ std::string first_difference(const Program& program, const DeviceValues& host,
   return {};
 }
 
-std::string wrong_on_mock(const OnMock& run, uint64_t orders) {
+std::string wrong_on_mock(const OnMock& run, uint64_t orders, uint64_t first) {
   const HostRun host = execute(run.program, run.lowered, run.arguments);
   const MemoryProfile memory = profile(run.program, run.lowered, run.memory);
-  for (uint64_t order = 1; order <= orders; ++order) {
+  for (uint64_t order = first; order < first + orders; ++order) {
     const auto wrong = [&](const std::string& what) {
       return fmt::format("in order {}: {}", order, what);
     };
