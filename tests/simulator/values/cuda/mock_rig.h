@@ -32,10 +32,12 @@ cuda::GpuRun run_on_mock(const OnMock& run, uint64_t seed,
 std::string first_difference(const Program& program, const DeviceValues& host,
                              const DeviceValues& gpus);
 
-/// In so many random orders, from number `first` on, the values are the host's bit for bit, each
-/// half moved what its schedule says, each arena was used as the profile counts, nothing was
-/// written out of its place, and nothing is left of the run. Empty, or what was not so, and in
-/// which order.
+/// Runs it in so many random orders, from number `first` on. In each:
+///  - the values are the host's, bit for bit;
+///  - each half moved what its schedule says;
+///  - each arena was used as the profile counts;
+///  - nothing was written out of its place, and nothing is left of the run.
+/// Empty, or what was not so, and in which order.
 std::string wrong_on_mock(const OnMock& run, uint64_t orders, uint64_t first = 1);
 
 }  // namespace orrery::test
