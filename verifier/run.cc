@@ -501,7 +501,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario->file, {{{}, too_large(overflow)}});
-  } catch (const cuda::TooLittleMemory& little) {
+  } catch (const cuda::UnfitGpu& little) {
     throw NoGpus(little.what());
   }
 }

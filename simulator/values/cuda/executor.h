@@ -24,8 +24,9 @@
 
 namespace orrery::cuda {
 
-/// A program whose memory no GPU here has. what() is one line.
-class TooLittleMemory : public std::runtime_error {
+/// A GPU that cannot run the program: it has too little memory, or lacks what all programs need.
+/// what() is one line.
+class UnfitGpu : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -76,7 +77,7 @@ struct GpuRun {
 };
 
 /// `arguments` holds the program's arguments on every device. Requires a program with all
-/// iterations of its loops, that ends. Throws CudaError and TooLittleMemory.
+/// iterations of its loops, that ends. Throws CudaError and UnfitGpu.
 GpuRun execute(const Driver& driver, const Program& program, const Lowered& lowered,
                const MemoryPolicy& policy, const MemoryProfile& profile, DeviceValues arguments,
                const ExecutorOptions& options);

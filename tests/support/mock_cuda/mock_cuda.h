@@ -22,11 +22,13 @@
 struct MockCudaSettings {
   uint64_t seed = 1;  // of orders and of memory that nothing was written to
   int32_t devices = 1;
-  int32_t peers = 1;           // 0: devices do not see each other's memory
-  int32_t virtual_memory = 1;  // 0: devices have no virtual memory management
+  int32_t peers = 1;                // 0: devices do not see each other's memory
+  int32_t virtual_memory = 1;       // 0: devices have no virtual memory management
+  int32_t compute_capability = 90;  // 10 times the major number, and the minor one
   int32_t driver_version = 13000;
   uint64_t memory = uint64_t{1} << 30;       // of each device
   uint64_t granularity = uint64_t{1} << 16;  // of memory; a multiple of 4096
+  int64_t stray_copy = 0;  // this one of the copies that run, from 1, writes a byte too many
 
   // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate.
   int64_t launch_ps = 5'000'000;  // of a graph

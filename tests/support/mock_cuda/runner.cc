@@ -175,6 +175,9 @@ int64_t Runner::run_copy(const CopyWork& work) {
     return memory_.bytes(address, work.size, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   };
   std::memmove(at(work.to), at(work.from), work.size);
+  if (++copies_run_ == settings_.stray_copy)
+    *memory_.bytes(work.to + work.size, 1, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS) ^=
+        std::byte{0xff};
   return copy_time(work.size);
 }
 

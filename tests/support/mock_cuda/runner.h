@@ -58,6 +58,7 @@ class Runner {
   Random random_;
   uint64_t launched_ = 0;
   int64_t nodes_run_ = 0;
+  int64_t copies_run_ = 0;
   cuda::CUresult failure_ = cuda::CUDA_SUCCESS;
 };
 

@@ -235,11 +235,25 @@ TEST_CASE("run on GPUs: too little memory, both numbers and 2") {
   const Ran run = ran_on_mock({"run", quickstart()}, settings);
   CHECK(run.outcome == Outcome::WrongInput);
   CHECK(run.out == "");
-  // Arenas of 8 * 106,496 B, and 8 * 49,152 B beside them.
+  // Arenas of 8 * 106,496 B, and 8 * 49,152 B beside them, each in multiples of 64 KiB.
   CHECK(run.err ==
         "orrery: --backend cuda: GPU 0 (Mock GPU 0) has 512 KiB free, and the virtual devices on "
-        "it need 1216 KiB\n");
+        "it need 1.5 MiB\n");
   CHECK(mock().calls("cuMemCreate") == 0);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: one that lacks what is needed, what it lacks and 2") {
+  MockCudaSettings settings;
+  settings.compute_capability = 75;
+  CHECK(ran_on_mock({"run", quickstart()}, settings).err ==
+        "orrery: --backend cuda: GPU 0 (Mock GPU 0) has compute capability 7.5: expected 8.0 or "
+        "newer\n");
+  settings.compute_capability = 80;
+  settings.virtual_memory = 0;
+  const Ran run = ran_on_mock({"run", quickstart()}, settings);
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.err == "orrery: --backend cuda: GPU 0 (Mock GPU 0) has no virtual memory management\n");
   CHECK(left_over() == "");
 }
 

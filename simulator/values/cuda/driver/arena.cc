@@ -13,13 +13,6 @@ size_t size_of(Bytes bytes) {
   return static_cast<size_t>(bytes.count());
 }
 
-CUmemAllocationProp memory_on(const Gpu& gpu) {
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu.info().device};
-  return properties;
-}
-
 }  // namespace
 
 DeviceArena::DeviceArena(const Gpus& gpus, size_t owner, ArenaSize size, std::string name)
@@ -28,11 +21,7 @@ DeviceArena::DeviceArena(const Gpus& gpus, size_t owner, ArenaSize size, std::st
                "an arena is not asked for more than its limit");
   const Driver& driver = gpu_.driver();
   gpu_.make_current();
-  const CUmemAllocationProp properties = memory_on(gpu_);
-  size_t granularity = 0;
-  driver.cuMemGetAllocationGranularity.must("the memory of " + name_, &granularity, &properties,
-                                            CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-  const Bytes granule(static_cast<int64_t>(granularity));
+  const Bytes granule = gpu_.granule();
   reserved_ = align_up(std::max(size.limit, Bytes(1)), granule);
   backed_ = align_up(size.used, granule);
   driver.cuMemAddressReserve.must(
@@ -40,14 +29,15 @@ DeviceArena::DeviceArena(const Gpus& gpus, size_t owner, ArenaSize size, std::st
       size_of(reserved_), 0, 0, 0);
   try {
     if (backed_ > Bytes())
-      back(gpus, owner, properties);
+      back(gpus, owner);
   } catch (...) {
     release();
     throw;
   }
 }
 
-void DeviceArena::back(const Gpus& gpus, size_t owner, const CUmemAllocationProp& properties) {
+void DeviceArena::back(const Gpus& gpus, size_t owner) {
+  const CUmemAllocationProp properties = gpu_.memory_properties();
   const Driver& driver = gpu_.driver();
   const auto purpose = [&] {
     return fmt::format("{} bytes of {} on GPU {}", backed_.count(), name_, gpu_.info().device);

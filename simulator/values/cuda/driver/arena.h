@@ -55,7 +55,7 @@ class DeviceArena {
   void fill(ByteRange range, std::byte value) const;
 
  private:
-  void back(const Gpus& gpus, size_t owner, const CUmemAllocationProp& properties);
+  void back(const Gpus& gpus, size_t owner);
   void release() noexcept;
   /// Waits for the default stream: a write or a fill goes on after its call returns, and no other
   /// stream waits for it.

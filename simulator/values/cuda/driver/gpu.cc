@@ -67,4 +67,21 @@ GpuMemory Gpu::memory() const {
   return {Bytes(static_cast<int64_t>(free)), Bytes(static_cast<int64_t>(total))};
 }
 
+CUmemAllocationProp Gpu::memory_properties() const {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, info_.device};
+  return properties;
+}
+
+Bytes Gpu::granule() const {
+  make_current();
+  const CUmemAllocationProp properties = memory_properties();
+  size_t granularity = 0;
+  driver_.cuMemGetAllocationGranularity.must(
+      [&] { return fmt::format("the memory of GPU {}", info_.device); }, &granularity, &properties,
+      CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+  return Bytes(static_cast<int64_t>(granularity));
+}
+
 }  // namespace orrery::cuda

@@ -46,6 +46,9 @@ class Gpu {
 
   /// Of now. Throws CudaError.
   GpuMemory memory() const;
+  /// Of what arenas are made of, and of what it is given in multiples. Throws CudaError.
+  CUmemAllocationProp memory_properties() const;
+  Bytes granule() const;
 
  private:
   const Driver& driver_;

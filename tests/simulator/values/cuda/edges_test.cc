@@ -32,7 +32,7 @@ struct Found {
 
 Found omit_each(HostRig& rig, cuda::EdgeKind kind) {
   rig.lower();
-  const OnMock run{rig.program, rig.lowered, rig.arguments};
+  const OnGpus run{rig.program, rig.lowered, rig.arguments};
   REQUIRE(wrong_on_mock(run, 3) == "");
   const HostRun host = execute(rig.program, rig.lowered, rig.arguments);
   Found found;
@@ -96,6 +96,51 @@ TEST_CASE("GPUs: a message into a slot that is not free yet is found") {
   // Of the 4 messages to each rank, all but the first two wait for a slot.
   const Found found = omit_each(rig, cuda::EdgeKind::Credit);
   CHECK(found.causes == 6);
+  CHECK(found.not_found == std::vector<uint64_t>());
+}
+
+TEST_CASE("GPUs: a step that does not wait for its own rank's entry is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("neg", "b", {"a"});
+  rig.op("psum", "s", {"b"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  // The first step of each rank sends what neg has made.
+  const Found found = omit_each(rig, cuda::EdgeKind::Enter);
+  CHECK(found.causes == 3);
+  CHECK(found.not_found == std::vector<uint64_t>());
+}
+
+TEST_CASE("GPUs: what follows a collective and does not wait for its last steps is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  rig.op("neg", "t", {"s"});
+  // Of each rank: its entry, and the last half of its one channel, in this order. Its steps have
+  // waited for its entry.
+  const Found found = omit_each(rig, cuda::EdgeKind::End);
+  CHECK(found.causes == 3 * 2);
+  CHECK(found.not_found == std::vector<uint64_t>{0, 2, 4});
+}
+
+TEST_CASE("GPUs: a step that does not wait for the one before it in its channel is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+  const Found found = omit_each(rig, cuda::EdgeKind::Order);
+  // A rank has 5 steps, of 10 halves. Of the 9 causes between them, three say that a step sends on
+  // what it has received, and one that it has all when the last step ends. The others order what
+  // may lie in different memory.
+  CHECK(found.causes == 3 * 9);
+  CHECK(found.causes - found.not_found.size() >= 3 * 4);
+}
+
+TEST_CASE("GPUs: a step that does not wait for a step of another channel is found") {
+  HostRig rig({{"x", 3}});
+  give_operand(rig, 3, 3);
+  rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("one_shot")}});
+  const Found found = omit_each(rig, cuda::EdgeKind::After);
+  // Each rank folds what it has received from each of the two others.
+  CHECK(found.causes == 3 * 2);
   CHECK(found.not_found == std::vector<uint64_t>());
 }
 

@@ -2,66 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "models/array/text.h"
-#include "simulator/memory/profile.h"
-#include "simulator/values/host_executor.h"
-
 namespace orrery::test {
 
-cuda::GpuRun run_on_mock(const OnMock& run, uint64_t seed, const cuda::ExecutorOptions& options,
+cuda::GpuRun run_on_mock(const OnGpus& run, uint64_t seed, const cuda::ExecutorOptions& options,
                          const MockCudaSettings& settings) {
   MockCudaSettings seeded = settings;
   seeded.seed = seed;
   const cuda::Driver driver = mock_driver(seeded);
-  return cuda::execute(driver, run.program, run.lowered, run.memory,
-                       profile(run.program, run.lowered, run.memory), run.arguments, options);
+  return run_on(driver, run, options);
 }
 
-std::string first_difference(const Program& program, const DeviceValues& host,
-                             const DeviceValues& gpus) {
-  for (size_t v = 0; v < program.values.size(); ++v) {
-    for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
-      const std::optional<Tensor>& expected = host.at(ValueId(v), LogicalId(d));
-      const std::optional<Tensor>& got = gpus.at(ValueId(v), LogicalId(d));
-      if (expected.has_value() != got.has_value())
-        return fmt::format("{} on device {} is on one side only", program.values[v].name, d);
-      if (!expected || same_bits(*expected, *got))
-        continue;
-      for (int64_t e = 0; e < expected->elements(); ++e)
-        if (element_text(*expected, e) != element_text(*got, e))
-          return fmt::format("{} on device {}: element {} is {}, not {}", program.values[v].name, d,
-                             e, element_text(*got, e), element_text(*expected, e));
-      return fmt::format("{} on device {}: other bits", program.values[v].name, d);
-    }
-  }
-  return {};
-}
-
-std::string wrong_on_mock(const OnMock& run, uint64_t orders, uint64_t first) {
-  const HostRun host = execute(run.program, run.lowered, run.arguments);
-  const MemoryProfile memory = profile(run.program, run.lowered, run.memory);
+std::string wrong_on_mock(const OnGpus& run, uint64_t orders, uint64_t first,
+                          const cuda::ExecutorOptions& options) {
   for (uint64_t order = first; order < first + orders; ++order) {
-    const auto wrong = [&](const std::string& what) {
+    std::string what = wrong(run, run_on_mock(run, order, options));
+    if (what.empty() && !mock().alive().empty())
+      what = "left over: " + mock().alive();
+    if (what.empty() && !mock().misuses().empty())
+      what = "misuse: " + mock().misuses();
+    if (!what.empty())
       return fmt::format("in order {}: {}", order, what);
-    };
-    const cuda::GpuRun gpus = run_on_mock(run, order);
-    if (const std::string differs = first_difference(run.program, host.values, gpus.values);
-        !differs.empty())
-      return wrong(differs);
-    if (gpus.digest != host.digest)
-      return wrong("the digests differ");
-    if (gpus.facts.damage)
-      return wrong(*gpus.facts.damage);
-    for (uint32_t d = 0; d < run.program.mesh.devices(); ++d) {
-      const Bytes counted = memory.kind_of[d] ? memory.of(LogicalId(d)).arena : Bytes();
-      if (gpus.facts.memory[d].arena != counted)
-        return wrong(fmt::format("device {} used {} B of its arena, not {}", d,
-                                 gpus.facts.memory[d].arena.count(), counted.count()));
-    }
-    if (const std::string alive = mock().alive(); !alive.empty())
-      return wrong("left over: " + alive);
-    if (const std::string misuses = mock().misuses(); !misuses.empty())
-      return wrong("misuse: " + misuses);
   }
   return {};
 }

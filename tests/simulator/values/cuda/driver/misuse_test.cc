@@ -219,7 +219,7 @@ TEST_CASE("mock driver: an access where the device has no virtual memory managem
   Misused rig({.virtual_memory = 0});
   CHECK_FALSE(rig.gpus[0].info().virtual_memory);
   CHECK(cuda_error([&] { rig.arena(); }) ==
-        "cuMemGetAllocationGranularity: CUDA_ERROR_NOT_SUPPORTED (801): the memory of d");
+        "cuMemGetAllocationGranularity: CUDA_ERROR_NOT_SUPPORTED (801): the memory of GPU 0");
 }
 
 }  // namespace
