@@ -1,42 +1,17 @@
 // ./orrery on a small project: a current build starts at once, and a stale one is never started.
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include "tests/tools/cli/files.h"
+#include "tests/tools/shell.h"
 
 namespace orrery::test {
 namespace {
-
-struct Launched {
-  int status = 0;
-  std::string said;  // stdout and stderr
-
-  bool operator==(const Launched&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const Launched& launched) {
-  return out << "exit " << launched.status << ": " << launched.said;
-}
-
-Launched shell(const std::string& command) {
-  std::FILE* const pipe = popen(("{ " + command + "; } 2>&1 </dev/null").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Launched launched;
-  std::array<char, 4096> part{};
-  for (size_t n = 0; (n = std::fread(part.data(), 1, part.size(), pipe)) > 0;)
-    launched.said.append(part.data(), n);
-  launched.status = WEXITSTATUS(pclose(pipe));
-  return launched;
-}
 
 /// A project with the launcher, and the parts of this one that the launcher names. Its program
 /// prints the text of models/said.h and its commit, and exits with the number of its arguments.
