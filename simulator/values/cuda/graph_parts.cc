@@ -76,7 +76,6 @@ class Content {
 
 GraphParts graph_parts(const WorkGraph& graph, const Program& program, uint32_t most_nodes) {
   GraphParts result;
-  result.part_of.resize(graph.size());
   if (graph.size() <= most_nodes) {
     std::vector<WorkId>& all = result.parts.emplace_back();
     for (uint32_t w = 0; w < graph.size(); ++w)
@@ -106,8 +105,6 @@ GraphParts graph_parts(const WorkGraph& graph, const Program& program, uint32_t 
   std::vector<uint32_t> places(graph.size());
   constexpr size_t kLookedBack = 8;  // parts: iterations are equal after a few
   for (auto& [place, part] : by_place) {
-    for (const WorkId id : part)
-      result.part_of[id.index()] = static_cast<uint32_t>(result.launches.size());
     Content content(graph, part, places);
     const size_t first = contents.size() - std::min(contents.size(), kLookedBack);
     const auto known =

@@ -18,7 +18,6 @@ inline constexpr uint32_t kMostNodes = 100'000;
 struct GraphParts {
   std::vector<std::vector<WorkId>> parts;  // each ascending; no two are equal
   std::vector<uint32_t> launches;          // the order in which they run
-  std::vector<uint32_t> part_of;           // per node: its place in `launches`
 };
 
 /// What a node waits for is in its own part or in one that is launched earlier.
