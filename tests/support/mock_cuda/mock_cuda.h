@@ -27,11 +27,14 @@ struct MockCudaSettings {
   int32_t driver_version = 13000;
   uint64_t memory = uint64_t{1} << 30;       // of each device
   uint64_t granularity = uint64_t{1} << 16;  // of memory; a multiple of 4096
+  int32_t multiprocessors = 4;               // of each device
+  int32_t computes = 1;                      // 0: work takes its time, and moves nothing
 
   // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate.
   int64_t launch_ps = 5'000'000;  // of a graph
   int64_t kernel_ps = 2'000'000;
   int64_t thread_ps = 10;  // more for each thread of a kernel
+  int64_t product_ps = 0;  // more for each product of a dot_general
   int64_t copy_ps = 1'000'000;
   int64_t bytes_per_second = 1'000'000'000'000;
 };

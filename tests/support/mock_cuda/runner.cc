@@ -160,8 +160,10 @@ int64_t Runner::run_kernel(const KernelWork& work) {
   for (uint64_t p = parts; p > 1; --p)
     std::swap(order[p - 1], order[random_.below(p)]);
   for (const int64_t first : order)
-    work.kernel->run(work.argument.data(), first, static_cast<int64_t>(parts));
-  return settings_.kernel_ps + settings_.thread_ps * static_cast<int64_t>(work.threads);
+    if (settings_.computes != 0)
+      work.kernel->run(work.argument.data(), first, static_cast<int64_t>(parts));
+  return settings_.kernel_ps + settings_.thread_ps * static_cast<int64_t>(work.threads) +
+         settings_.product_ps * products_of(work);
 }
 
 int64_t Runner::copy_time(size_t size) const {
@@ -174,14 +176,17 @@ int64_t Runner::run_copy(const CopyWork& work) {
   const auto at = [&](cuda::CUdeviceptr address) {
     return memory_.bytes(address, work.size, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   };
-  std::memmove(at(work.to), at(work.from), work.size);
+  std::byte* const to = at(work.to);
+  const std::byte* const from = at(work.from);
+  if (settings_.computes != 0)
+    std::memmove(to, from, work.size);
   return copy_time(work.size);
 }
 
 int64_t Runner::run_fill(const FillWork& work) {
   std::byte* const to =
       memory_.bytes(work.to, work.size, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
-  for (size_t at = 0; at < work.size; at += work.element_size)
+  for (size_t at = 0; settings_.computes != 0 && at < work.size; at += work.element_size)
     std::memcpy(to + at, &work.value, work.element_size);
   return copy_time(work.size);
 }
