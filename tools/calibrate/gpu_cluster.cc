@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/program/rules.h"
 #include "models/scenario/bounds.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/values/cuda/gpu_graph.h"
 #include "tools/calibrate/free_figure.h"
 #include "tools/calibrate/gpu_names.h"
@@ -23,7 +24,11 @@ using cuda::WorkKind;
 
 /// For work that takes no time of its own: 1 EB/s.
 constexpr int64_t kNoTime = 1'000'000'000'000'000'000;
-constexpr const char* kProtocol = "graph";
+// Protocols.
+constexpr const char* kInTurns = "graph";
+constexpr const char* kAtOnce = "graph_at_once";
+constexpr const char* kOfBroadcasts = "graph_broadcast";
+constexpr std::string_view kBroadcast = "pbroadcast";  // an op
 
 class Maker {
  public:
@@ -107,22 +112,67 @@ class Maker {
 
   TransportFigures transport() const {
     const GpuFit& copy = shared(WorkKind::Copy);
+    TransportFigures transport;
+    transport.protocols = {in_turns(), at_once(), of_broadcasts()};
+    for (const std::string_view op : timed_ops())
+      transport.calibrated.emplace(
+          op, CalibratedRange{1, measured_.devices, Bytes(copy.least), Bytes(copy.most)});
+    return transport;
+  }
+
+  /// What all protocols have. A message is copied into a slot by a node of its sender, and out of
+  /// it by one of its receiver.
+  ProtocolFigures protocol(const char* called) const {
+    const GpuFit& copy = shared(WorkKind::Copy);
     ProtocolFigures protocol;
-    protocol.name = kProtocol;
+    protocol.name = called;
     protocol.channels = 1;
     protocol.launch = Duration();
     protocol.overhead = copy.latency;
     protocol.latency = copy.latency;
     protocol.channel_rate = rate(fit_of(WorkKind::Copy, 1).rate);
-    protocol.copy_rate = protocol.store_rate = protocol.forward_rate = BytesPerSecond(copy.rate);
+    protocol.copy_rate = BytesPerSecond(copy.rate);
     protocol.reduce_rate = BytesPerSecond(shared(WorkKind::Combine).rate);
     protocol.forward_reduce_rate = forward_reduce_rate();
-    TransportFigures transport;
-    transport.protocols.push_back(std::move(protocol));
+    return protocol;
+  }
+
+  /// Each rank takes one message after another, all of them at the same time.
+  ProtocolFigures in_turns() const {
+    ProtocolFigures made = protocol(kInTurns);
+    for (const Algorithm& algorithm : algorithms())
+      if (!sends_at_once(algorithm.name) &&
+          std::find(made.algorithms.begin(), made.algorithms.end(), algorithm.name) ==
+              made.algorithms.end())
+        made.algorithms.emplace_back(algorithm.name);
+    made.store_rate = made.forward_rate = made.copy_rate;
+    return made;
+  }
+
+  /// A rank takes several messages at once. Their copies out of slots share the memory as those
+  /// into slots do, so both are counted on the links.
+  ProtocolFigures at_once() const {
+    ProtocolFigures made = protocol(kAtOnce);
+    made.algorithms = {"direct", "one_shot"};
     for (const std::string_view op : timed_ops())
-      transport.calibrated.emplace(
-          op, CalibratedRange{1, measured_.devices, Bytes(copy.least), Bytes(copy.most)});
-    return transport;
+      if (op != kBroadcast)
+        made.ops.emplace_back(op);
+    made.share = {1, 2};
+    return made;
+  }
+
+  /// The same, but only the source copies inside its memory.
+  ProtocolFigures of_broadcasts() const {
+    ProtocolFigures made = at_once();
+    made.name = kOfBroadcasts;
+    made.algorithms = {"direct"};
+    made.ops = {std::string(kBroadcast)};
+    made.copy_rate = made.channel_rate;
+    return made;
+  }
+
+  static bool sends_at_once(std::string_view algorithm) {
+    return algorithm == "direct" || algorithm == "one_shot";
   }
 
   /// One kernel combines a message that is only sent on, straight into the receiver's slot. The
@@ -167,20 +217,25 @@ class Maker {
     const auto add = [&](std::string figure, std::string_view label, const std::string& what) {
       sources.push_back({std::move(figure), std::string(label), where + ": " + what, date_});
     };
-    const auto of_protocol = [&](const char* figure) {
-      return fmt::format("transport/{}/{}", kProtocol, figure);
-    };
     const std::string copies = domain(shared(WorkKind::Copy));
     const std::string combinations = domain(shared(WorkKind::Combine));
     const std::string additions = domain(shared(WorkKind::Elementwise));
     if (measured_.devices > 1)
       add("bandwidth", kCalibrated, copies);
-    add(of_protocol("channel_rate"), kCalibrated, domain(fit_of(WorkKind::Copy, 1)));
-    for (const char* const figure :
-         {"overhead", "latency", "copy_rate", "store_rate", "forward_rate"})
-      add(of_protocol(figure), kCalibrated, copies);
-    for (const char* const figure : {"reduce_rate", "forward_reduce_rate"})
-      add(of_protocol(figure), kCalibrated, combinations);
+    const std::string alone = domain(fit_of(WorkKind::Copy, 1));
+    for (const char* const protocol : {kInTurns, kAtOnce, kOfBroadcasts}) {
+      const auto of_protocol = [&](const char* figure, const std::string& what) {
+        add(fmt::format("transport/{}/{}", protocol, figure), kCalibrated, what);
+      };
+      of_protocol("channel_rate", alone);
+      of_protocol("overhead", copies);
+      of_protocol("latency", copies);
+      of_protocol("copy_rate", protocol == kOfBroadcasts ? alone : copies);
+      of_protocol("reduce_rate", combinations);
+      of_protocol("forward_reduce_rate", combinations);
+    }
+    for (const char* const figure : {"store_rate", "forward_rate"})
+      add(fmt::format("transport/{}/{}", kInTurns, figure), kCalibrated, copies);
     add("reduce_rate", kCalibrated, combinations);
     add("copy_rate", kCalibrated, domain(shared(WorkKind::Pack)));
     add("memory_bandwidth", kCalibrated, additions);

@@ -13,7 +13,10 @@ namespace orrery {
 /// What docs/cuda.md says of it ("The cluster file"):
 ///  - Virtual devices of a GPU share its memory: what they send each other crosses one link.
 ///  - Work inside a virtual device has the rate that it has while all of the GPU do the same.
-///  - One protocol, "graph", whose messages are copied into a slot and out of it.
+///  - Messages are copied into a slot and out of it, by three protocols: "graph" where each rank
+///  takes
+///    one message after another, "graph_at_once" and "graph_broadcast" where it takes several at
+///    once.
 /// `fits` are of `measured`; `date` is that of the figures' sources. Requires fits of each kind by
 /// all virtual devices of a GPU at once, and of copies by one.
 Cluster gpu_cluster(const cuda::GpuMeasurements& measured, std::span<const GpuFit> fits,

@@ -56,9 +56,10 @@ int64_t amount_of(const cuda::MeasuredWork& work) {
 
 /// The least, and those from a sixteenth of the most on.
 std::vector<Point> fitted_to(const std::vector<Point>& points) {
-  std::vector<Point> some = {points.front()};
-  std::copy_if(points.begin() + 1, points.end(), std::back_inserter(some),
-               [&](const Point& point) { return point.amount >= points.back().amount / 16; });
+  std::vector<Point> some;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(some), [&](const Point& point) {
+    return point.amount == points.front().amount || point.amount >= points.back().amount / 16;
+  });
   return some;
 }
 

@@ -187,7 +187,7 @@ class Perf {
                     counted(static_cast<int64_t>(gpus.memory.size()), "virtual device"),
                     counted(static_cast<int64_t>(gpus.gpus.size()), "GPU"), gpus.gpus.front().name,
                     cluster_.name);
-    result_.assumed.emplace_back("in place: measured again out of place");
+    result_.assumed.emplace_back("in place: a second measurement out of place");
   }
 
   /// Without a time, no bandwidths.

@@ -28,7 +28,8 @@ std::optional<CopyRates> copy_rates(const Gpus& gpus) {
   Bytes size = kMostCopied;
   for (size_t g = 0; g < gpus.size(); ++g)
     size = std::min(size, Bytes(gpus[g].memory().free.count() / 128));
-  if (size < kLeastCopied)
+  size = Bytes(size.count() / kLeastCopied.count() * kLeastCopied.count());
+  if (size == Bytes())
     return std::nullopt;
   std::vector<std::unique_ptr<DeviceArena>> arenas;  // two of each GPU
   for (size_t g = 0; g < gpus.size(); ++g)

@@ -42,6 +42,7 @@ void set(MockCudaSettings& settings, std::string_view setting) {
   MOCK_CUDA_SETTING(product_ps)
   MOCK_CUDA_SETTING(copy_ps)
   MOCK_CUDA_SETTING(bytes_per_second)
+  MOCK_CUDA_SETTING(sharing)
 #undef MOCK_CUDA_SETTING
   throw std::invalid_argument(std::string(kVariable) + ": " + std::string(setting));
 }
