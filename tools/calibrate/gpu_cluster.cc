@@ -221,7 +221,10 @@ class Maker {
     const std::string combinations = domain(shared(WorkKind::Combine));
     const std::string additions = domain(shared(WorkKind::Elementwise));
     if (measured_.devices > 1)
-      add("bandwidth", kCalibrated, copies);
+      add("bandwidth", kCalibrated,
+          gpus_ == 1
+              ? copies
+              : fmt::format("{}; between GPUs {}", copies, domain(shared(WorkKind::PeerCopy))));
     const std::string alone = domain(fit_of(WorkKind::Copy, 1));
     for (const char* const protocol : {kInTurns, kAtOnce, kOfBroadcasts}) {
       const auto of_protocol = [&](const char* figure, const std::string& what) {

@@ -17,8 +17,8 @@ struct CopyRates {
   Bytes size;                             // of each copy
 };
 
-/// Copies of 1/128 of what is free on each GPU, in whole 64 KiB, at most 256 MiB. Nothing where that
-/// is less than 64 KiB. Throws CudaError.
+/// Copies of 1/128 of what is free on each GPU, in whole 64 KiB, at most 256 MiB. Nothing where
+/// that is less than 64 KiB. Throws CudaError.
 std::optional<CopyRates> copy_rates(const Gpus& gpus);
 
 }  // namespace orrery::cuda

@@ -39,7 +39,7 @@ struct ExecutorOptions {
   bool observe_all = true;
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
-  Measured measured = Measured::Ops;  // Whole: neither spans nor the rates of copies
+  Measured measured = Measured::Ops;               // Whole: neither spans nor the rates of copies
   uint32_t most_nodes = kMostNodes;                // of a graph of the driver
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };

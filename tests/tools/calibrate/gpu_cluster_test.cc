@@ -95,6 +95,16 @@ TEST_CASE("gpu cluster: between GPUs messages share a link of peer copies") {
   CHECK(way(cluster, 0, 1)[1] == R"(switch "GPU 0 reads" -> switch "GPU 0 writes")");
   CHECK(way(cluster, 1, 2)[1] == R"(switch "GPU 0 reads" -> switch "GPU 1 writes")");
   CHECK(way(cluster, 3, 0)[1] == R"(switch "GPU 1 reads" -> switch "GPU 0 writes")");
+  const auto source =
+      std::find_if(cluster.sources.begin(), cluster.sources.end(),
+                   [](const FigureSource& each) { return each.figure == "bandwidth"; });
+  REQUIRE(source != cluster.sources.end());
+  CHECK(
+      source->source ==
+      "orrery calibrate cuda on 2 x GPU X, CUDA 13.0: copy by 2 virtual devices at once, 4 KiB to "
+      "1 "
+      "MiB; mean error 2.0 %, worst -3.0 %; between GPUs peer copy by 2 virtual devices at once, 4 "
+      "KiB to 1 MiB; mean error 2.0 %, worst -3.0 %");
   for (const Link& link : cluster.fabric.links()) {
     const bool peers = cluster.fabric.vertex_text(link.from) == R"(switch "GPU 0 reads")" &&
                        cluster.fabric.vertex_text(link.to) == R"(switch "GPU 1 writes")";
